@@ -1,0 +1,44 @@
+# Gatehouse. Every target works from a clean clone, and twice in a row.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help run test bench demo check fmt up down clean
+
+INSTALLED := node_modules/.installed
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(INSTALLED): package.json package-lock.json client/package.json
+	npm ci --no-audit --no-fund
+	@touch $@
+
+run: $(INSTALLED) ## Build and start the service on http://localhost:8000 with a demo project
+	@npm run --silent build
+	@GATE_DEMO=1 exec npm start --silent
+
+test: $(INSTALLED) ## Build and run every test
+	@npm run --silent build
+	@npm run --silent test:needs
+	@npm run --silent test
+
+bench: $(INSTALLED) ## Measure the service next to its bounds and its rivals
+	@npm run --silent build
+	@npm run --silent bench -- $(ARGS)
+
+demo: $(INSTALLED) ## Fill a store with a realistic fleet (ARGS="--rows 1000000 --days 30 --seed 1")
+	@npm run --silent demo -- $(ARGS)
+
+check: $(INSTALLED) ## Check formatting, types and lint rules
+	@npm run --silent check
+
+fmt: $(INSTALLED) ## Format everything
+	@npm run --silent format
+
+up: ## Start the whole stack with Docker: ClickHouse, Gatehouse, Prometheus, Grafana, Mailpit
+	docker compose up --build --detach
+
+down: ## Stop the stack
+	docker compose down
+
+clean: ## Remove what was built and installed; the data stay
+	rm -rf node_modules client/dist

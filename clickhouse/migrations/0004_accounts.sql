@@ -1,0 +1,115 @@
+-- Accounts, their sessions and mailed tokens, who belongs to which project, and what people did. No secret is stored:
+-- passwords as scrypt hashes, session and mailed tokens as SHA-256.
+--
+-- non_replicated_deduplication_window: where a name or a token is claimed, the insert carries a token made of what is
+-- claimed, and the store keeps the first such insert only. So one of several processes wins, and reading back tells who.
+
+-- Rows are changes, each with what it changes; the newest of each fact counts, so that two changes at once lose nothing.
+-- Of two accounts with one e-mail (the net under the claim) the one created first, then the smaller id, is the account.
+CREATE TABLE IF NOT EXISTS accounts
+(
+    email_folded String,
+    account_id String,
+    version UInt64,
+    change Enum8('registered' = 1, 'verified' = 2, 'password_set' = 3),
+    created_at DateTime64(3, 'UTC'),
+    email String,
+    password_hash String,
+    session_epoch String,
+    INDEX account_id_index account_id TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = {engine: MergeTree}
+ORDER BY (email_folded, account_id, version)
+SETTINGS
+    fsync_after_insert = 1,
+    fsync_part_directory = 1,
+    min_rows_to_fsync_after_merge = 1,
+    non_replicated_deduplication_window = 1000;
+
+-- A session is touched and ended by further rows with a higher version; the end has the highest there is. It counts only
+-- while session_epoch is the account's: a new password makes a new epoch.
+CREATE TABLE IF NOT EXISTS sessions
+(
+    session_hash String,
+    account_id String,
+    email_folded String,
+    session_epoch String,
+    created_at DateTime64(3, 'UTC'),
+    seen_at DateTime64(3, 'UTC'),
+    is_ended UInt8,
+    version UInt64
+)
+ENGINE = {engine: ReplacingMergeTree(version)}
+ORDER BY session_hash
+TTL toDateTime(created_at) + INTERVAL 30 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
+
+CREATE TABLE IF NOT EXISTS mailed_tokens
+(
+    token_hash String,
+    kind Enum8('verify' = 1, 'reset' = 2),
+    account_id String,
+    email_folded String,
+    session_epoch String,
+    created_at DateTime64(3, 'UTC'),
+    expires_at DateTime64(3, 'UTC')
+)
+ENGINE = {engine: ReplacingMergeTree}
+ORDER BY token_hash
+TTL toDateTime(created_at) + INTERVAL 30 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
+
+-- A mailed token is used by the first row here. The rows outlive the tokens: until then a used one stays used.
+CREATE TABLE IF NOT EXISTS mailed_token_uses
+(
+    token_hash String,
+    used_at DateTime64(3, 'UTC'),
+    use_id String
+)
+ENGINE = {engine: MergeTree}
+ORDER BY (token_hash, used_at, use_id)
+TTL toDateTime(used_at) + INTERVAL 60 DAY
+SETTINGS
+    fsync_after_insert = 1,
+    fsync_part_directory = 1,
+    min_rows_to_fsync_after_merge = 1,
+    non_replicated_deduplication_window = 1000;
+
+-- The account that made a project is its owner and always a member; '' for a project made by command line.
+ALTER TABLE projects ADD COLUMN IF NOT EXISTS owner_id String DEFAULT '';
+
+ALTER TABLE projects ADD COLUMN IF NOT EXISTS name_folded String DEFAULT '';
+
+ALTER TABLE projects MODIFY SETTING non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS project_members
+(
+    account_id String,
+    project_id String,
+    is_member UInt8,
+    changed_by String,
+    changed_at DateTime64(3, 'UTC'),
+    version UInt64,
+    INDEX project_id_index project_id TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = {engine: ReplacingMergeTree(version)}
+ORDER BY (account_id, project_id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
+
+-- What people did, written once and never changed. project_id is '' for what concerns an account and no project.
+CREATE TABLE IF NOT EXISTS activity
+(
+    activity_id UUID,
+    occurred_at DateTime64(3, 'UTC'),
+    project_id String,
+    account_id String,
+    email String,
+    key_id String,
+    address String,
+    event LowCardinality(String),
+    detail String CODEC(ZSTD(1)),
+    INDEX account_id_index account_id TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = {engine: MergeTree}
+ORDER BY (project_id, occurred_at, activity_id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1

@@ -1,0 +1,26 @@
+-- The latest version of each agent of a project, by name, without the bundle. project_id.
+-- Of rows with the same version number the first created counts.
+SELECT
+    project_id,
+    agent_name,
+    version,
+    created_at,
+    agent_version_id,
+    agent_id,
+    created_by,
+    tools,
+    '' AS agent_yaml,
+    '' AS policy_yaml,
+    '' AS system_md,
+    if(bundle_wasm_b64 = '', '', '+') AS bundle_wasm_b64,
+    '' AS bundle_manifest,
+    '' AS bundle_signature_b64,
+    etag
+FROM agent_versions
+WHERE project_id = {project_id: String}
+ORDER BY
+    agent_name,
+    version DESC,
+    created_at,
+    agent_version_id
+LIMIT 1 BY agent_name

@@ -1,0 +1,17 @@
+-- The newest decisions of one agent, to be decided again under a draft.
+-- project_id, agent_name; since: records with occurred_at from here on; limit.
+SELECT
+    toString(event_id) AS event_id,
+    tool_name,
+    role,
+    outcome,
+    arguments
+FROM decisions FINAL
+WHERE project_id = {project_id: String}
+    AND agent_name = {agent_name: String}
+    AND occurred_at >= {since: DateTime64(3, 'UTC')}
+ORDER BY
+    occurred_at DESC,
+    event_id DESC
+LIMIT {limit: UInt32}
+SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -1,0 +1,69 @@
+-- Writes one day of the demo fleet straight into the event table: rows made by the engine, none passes through the service.
+-- Everything hangs on the hash of (seed, day, number of the row), so that the same seed makes the same fleet.
+--
+-- project_id, seed, day; rows; until: rows that would occur later than this are left out.
+-- hours: 24 shares of the day, cumulative; agents, agent_shares (cumulative), agent_versions: the agents and how busy each is;
+-- tools, roles: of each agent, the usual ones first; deny_rates: of each agent; users: how many there are (Zipf).
+-- incident_agents (from 1), incident_from, incident_to (seconds of the day), incident_rates: spikes of denials.
+INSERT INTO decisions
+(
+    project_id, event_id, occurred_at, received_at, agent_name, agent_version_id, tool_name, outcome, role,
+    error_type, reason, violations, hint, arguments, user_id, session_id, version
+)
+WITH
+    sipHash64({seed: UInt64}, {day: Date}, number) AS h,
+    intHash64(h) / 18446744073709551616. AS u_agent,
+    intHash64(h + 1) / 18446744073709551616. AS u_tool,
+    intHash64(h + 2) / 18446744073709551616. AS u_role,
+    intHash64(h + 3) / 18446744073709551616. AS u_hour,
+    intHash64(h + 4) / 18446744073709551616. AS u_second,
+    intHash64(h + 5) / 18446744073709551616. AS u_outcome,
+    intHash64(h + 6) / 18446744073709551616. AS u_user,
+    arrayFirstIndex(share -> u_agent < share, {agent_shares: Array(Float64)}) AS agent,
+    arrayFirstIndex(share -> u_hour < share, {hours: Array(Float64)}) AS hour,
+    (hour - 1 + u_second) * 3600 AS second,
+    {tools: Array(Array(String))}[agent] AS agent_tools,
+    {roles: Array(Array(String))}[agent] AS agent_roles,
+    toUInt32(floor(length(agent_tools) * u_tool * u_tool)) + 1 AS tool,
+    toDateTime64({day: Date}, 3, 'UTC') + toIntervalMillisecond(toUInt32(second * 1000)) AS occurred,
+    arrayMax(arrayMap(
+        (who, since, until, rate) -> if(who = agent AND second >= since AND second < until, rate, 0.),
+        {incident_agents: Array(UInt32)}, {incident_from: Array(Float64)}, {incident_to: Array(Float64)},
+        {incident_rates: Array(Float64)}
+    )) AS incident_rate,
+    greatest({deny_rates: Array(Float64)}[agent], incident_rate) AS deny_rate,
+    multiIf(
+        u_outcome < deny_rate, 'deny',
+        -- The last tool of an agent is the one that a person signs for.
+        tool = length(agent_tools) AND u_outcome < deny_rate + 0.6, 'needs_approval',
+        'allow'
+    ) AS result,
+    toUInt32(pow({users: UInt32}, u_user)) AS person,
+    concat('user-', leftPad(toString(person), 6, '0')) AS user
+SELECT
+    {project_id: String},
+    reinterpretAsUUID(concat(
+        reinterpretAsFixedString(bitOr(bitAnd(intHash64(h + 7), 0xFFFFFFFFFFFF0FFF), 0x4000)),
+        reinterpretAsFixedString(bitOr(bitAnd(intHash64(h + 8), 0x3FFFFFFFFFFFFFFF), 0x8000000000000000))
+    )),
+    occurred,
+    occurred + toIntervalMillisecond(15 + intHash64(h + 9) % 400),
+    {agents: Array(String)}[agent],
+    {agent_versions: Array(String)}[agent],
+    agent_tools[tool] AS tool_name,
+    result,
+    agent_roles[toUInt32(floor(length(agent_roles) * u_role * u_role)) + 1] AS role,
+    multiIf(result = 'deny', 'policy_denied', result = 'needs_approval', 'approval_required', ''),
+    multiIf(
+        result = 'deny', concat('Tool ', tool_name, ' is not allowed for role ', if(role = '', '(none)', role)),
+        result = 'needs_approval', concat('Tool ', tool_name, ' needs the approval of a person'),
+        ''
+    ),
+    if(result = 'deny', [if(incident_rate > 0, 'rule:lockdown', 'rule:role-tools'), concat('tool:', tool_name)], []),
+    if(result = 'deny', concat('{"code":"', if(incident_rate > 0, 'lockdown', 'role_not_allowed'), '","tool":"', tool_name, '"}'), ''),
+    concat('{"query":"order ', toString(10000 + h % 90000), '","limit":', toString(10 + h % 5 * 10), ',"dry_run":', if(h % 7 = 0, 'true', 'false'), '}'),
+    if(h % 20 = 0, '', user),
+    concat('session-', lower(hex(sipHash64({seed: UInt64}, person, {day: Date}, hour)))),
+    toUInt64(253402300799999) - toUnixTimestamp64Milli(occurred + toIntervalMillisecond(15 + intHash64(h + 9) % 400))
+FROM numbers({rows: UInt64})
+WHERE occurred <= {until: DateTime64(3, 'UTC')}

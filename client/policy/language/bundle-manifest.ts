@@ -1,0 +1,41 @@
+/** The fields of an agent record that its bundle speaks for (specification 2.5). */
+export type AgentRecord = {
+  agent_yaml: string;
+  policy_yaml: string;
+  system_md: string;
+  bundle_wasm_b64?: string | null;
+  bundle_manifest?: string | null;
+  bundle_signature_b64?: string | null;
+};
+
+export type RecordParts = {
+  project_id: string;
+  agent_name: string;
+  version: number;
+  agent_yaml: string;
+  policy_yaml: string;
+  system_md: string;
+};
+
+/** The text whose sha256 is record_hash: the version is in it, so every version has its own ETag. */
+export function recordHashText(parts: RecordParts): string {
+  const { project_id, agent_name, version, agent_yaml, policy_yaml, system_md } = parts;
+  return JSON.stringify([project_id, agent_name, version, agent_yaml, policy_yaml, system_md]);
+}
+
+export const BUNDLE_FORMAT = 'gatehouse-bundle/1';
+export const BUNDLE_ABI = 1;
+
+/** The signed manifest, in the order its keys have in the text. */
+export type BundleManifest = {
+  format: typeof BUNDLE_FORMAT;
+  kid: string;
+  project_id: string;
+  agent_name: string;
+  agent_version_id: string;
+  version: number;
+  abi: typeof BUNDLE_ABI;
+  wasm_hash: string;
+  record_hash: string;
+  created_at: string;
+};

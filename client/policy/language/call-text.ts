@@ -1,0 +1,112 @@
+import type { Unreadable } from './decision.ts';
+import { CALL_BYTES_MAX } from './limits.ts';
+
+export type CallText = { ok: true; text: string } | { ok: false; code: Unreadable };
+
+class Unserialisable extends Error {
+  readonly code: Unreadable;
+
+  constructor(code: Unreadable) {
+    super(code);
+    this.code = code;
+  }
+}
+
+/**
+ * A call as JSON text, both engines' only input. Like JSON.stringify, but a BigInt is its digits, and
+ * what JSON would drop or turn into null in silence (functions, symbols, NaN, infinities) is refused,
+ * as are cycles: the policy must see what the tool will get.
+ */
+export function callTextFrom(call: unknown): CallText {
+  try {
+    return { ok: true, text: new CallWriter().write(call) };
+  } catch (error) {
+    // Whatever a getter, a toJSON or a proxy throws, or a stack that runs out: no decision without a text.
+    return { ok: false, code: error instanceof Unserialisable ? error.code : 'bad_call' };
+  }
+}
+
+class CallWriter {
+  readonly #ancestors = new Set<object>();
+  #length = 0;
+
+  write(call: unknown): string {
+    const value = withToJson(call, '');
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new Unserialisable('bad_call');
+    }
+    const { tool, role, arguments: args } = value as Record<string, unknown>;
+    return this.#object(value, Object.entries({ tool, role, arguments: args }));
+  }
+
+  #value(input: unknown, key: string): string | undefined {
+    const value = unboxed(withToJson(input, key));
+    switch (typeof value) {
+      case 'undefined':
+        return undefined;
+      case 'string':
+        return this.#counted(JSON.stringify(value));
+      case 'boolean':
+      case 'bigint':
+        return this.#counted(String(value));
+      case 'number':
+        if (!Number.isFinite(value)) throw new Unserialisable('bad_call');
+        return this.#counted(JSON.stringify(value));
+      case 'object':
+        return value === null ? this.#counted('null') : this.#container(value);
+      default:
+        throw new Unserialisable('bad_call');
+    }
+  }
+
+  #container(value: object): string {
+    return Array.isArray(value) ? this.#array(value) : this.#object(value, Object.entries(value));
+  }
+
+  #object(owner: object, entries: [string, unknown][]): string {
+    this.#enter(owner);
+    const members: string[] = [];
+    for (const [key, value] of entries) {
+      const text = this.#value(value, key);
+      if (text !== undefined) members.push(`${this.#counted(JSON.stringify(key))}:${text}`);
+    }
+    this.#ancestors.delete(owner);
+    return `{${members.join(',')}}`;
+  }
+
+  #array(owner: unknown[]): string {
+    this.#enter(owner);
+    const items: string[] = [];
+    for (let index = 0; index < owner.length; index += 1) {
+      items.push(this.#value(owner[index], String(index)) ?? this.#counted('null'));
+    }
+    this.#ancestors.delete(owner);
+    return `[${items.join(',')}]`;
+  }
+
+  #enter(owner: object): void {
+    if (this.#ancestors.has(owner)) throw new Unserialisable('bad_call');
+    this.#ancestors.add(owner);
+    this.#counted('{}');
+  }
+
+  /** Stops a small graph that unfolds into an endless text as soon as it is too large to be decided. */
+  #counted(text: string): string {
+    this.#length += text.length;
+    if (this.#length > CALL_BYTES_MAX) throw new Unserialisable('too_large');
+    return text;
+  }
+}
+
+function withToJson(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { toJSON } = value as { toJSON?: unknown };
+  return typeof toJSON === 'function' ? (toJSON.call(value, key) as unknown) : value;
+}
+
+const BOX = /^\[object (?:Number|String|Boolean|BigInt)\]$/;
+
+function unboxed(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return BOX.test(Object.prototype.toString.call(value)) ? value.valueOf() : value;
+}

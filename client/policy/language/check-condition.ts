@@ -1,0 +1,58 @@
+import { checkTest } from './check-test.ts';
+import { CONDITION_DEPTH_MAX, CONDITIONS_MAX } from './limits.ts';
+import type { PolicyCheck } from './policy-check.ts';
+import type { Condition, PathBase } from './policy-ir.ts';
+import type { YamlEntry, YamlMap, YamlNode } from './yaml-node.ts';
+
+/** Where a condition stands: how deep, and what a path in it starts from. */
+export type ConditionPlace = { depth: number; base: PathBase };
+
+/** all, any, not or a test. Each counts as one condition, and each level as one of depth. */
+export function checkCondition(
+  check: PolicyCheck,
+  node: YamlNode,
+  place: ConditionPlace,
+): Condition | undefined {
+  check.conditionCount += 1;
+  if (check.conditionCount === CONDITIONS_MAX + 1) {
+    check.refuse(node, `the policy has more than ${CONDITIONS_MAX} conditions`);
+  }
+  if (place.depth > CONDITION_DEPTH_MAX) {
+    return check.refuse(node, `conditions nest deeper than ${CONDITION_DEPTH_MAX}`);
+  }
+  const map = check.map(node, 'a condition');
+  if (map === undefined) return undefined;
+  const combiner = map.entries.find(isCombiner);
+  return combiner === undefined
+    ? checkTest(check, map, place)
+    : checkCombiner(check, map, { combiner, place });
+}
+
+function isCombiner({ key }: YamlEntry): boolean {
+  return key === 'all' || key === 'any' || key === 'not';
+}
+
+function checkCombiner(
+  check: PolicyCheck,
+  map: YamlMap,
+  { combiner, place }: { combiner: YamlEntry; place: ConditionPlace },
+): Condition | undefined {
+  for (const { key, at } of map.entries) {
+    if (key !== combiner.key) {
+      check.faults.add(at, `${JSON.stringify(key)} cannot stand beside "${combiner.key}"`);
+    }
+  }
+  const inner = { ...place, depth: place.depth + 1 };
+  if (combiner.key === 'not') {
+    const condition = checkCondition(check, combiner.value, inner);
+    return condition && { kind: 'not', condition };
+  }
+  const items = check.items(combiner.value, combiner.key);
+  const conditions = items?.map((item) => checkCondition(check, item, inner));
+  return (
+    conditions && {
+      kind: combiner.key as 'all' | 'any',
+      conditions: conditions.filter((one) => one !== undefined),
+    }
+  );
+}

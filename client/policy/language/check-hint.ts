@@ -1,0 +1,50 @@
+import { EXPONENT_DIGITS_MAX, HINT_BYTES_MAX } from './limits.ts';
+import { decimalFrom } from './decimal.ts';
+import type { PolicyCheck } from './policy-check.ts';
+import { utf8Length } from './utf8.ts';
+import type { YamlNode } from './yaml-node.ts';
+
+export function defaultHintText(ruleId: string): string {
+  return JSON.stringify({ code: 'rule', rule: ruleId });
+}
+
+/** The hint's JSON text, keys in the order of the policy and numbers as they were written. */
+export function checkHint(check: PolicyCheck, node: YamlNode): string {
+  if (check.map(node, 'hint') === undefined) return '{}';
+  const text = jsonFrom(check, node);
+  if (hintBytes(text) > HINT_BYTES_MAX) {
+    check.refuse(node, `hint has more than ${HINT_BYTES_MAX} bytes of JSON`);
+  }
+  return text;
+}
+
+/** Ingest measures what JSON.stringify makes of a hint, where 1e20 has 21 digits. */
+function hintBytes(text: string): number {
+  return Math.max(utf8Length(text), utf8Length(JSON.stringify(JSON.parse(text))));
+}
+
+function jsonFrom(check: PolicyCheck, node: YamlNode): string {
+  switch (node.kind) {
+    case 'map': {
+      const members = node.entries.map(
+        ({ key, value }) => `${JSON.stringify(key)}:${jsonFrom(check, value)}`,
+      );
+      return `{${members.join(',')}}`;
+    }
+    case 'list':
+      return `[${node.items.map((item) => jsonFrom(check, item)).join(',')}]`;
+    case 'text':
+      return JSON.stringify(node.value);
+    case 'number':
+      if (decimalFrom(node.source) === undefined) check.refuse(node, exponentMessage());
+      return node.source;
+    case 'boolean':
+      return String(node.value);
+    default:
+      return 'null';
+  }
+}
+
+export function exponentMessage(): string {
+  return `a number's exponent has more than ${EXPONENT_DIGITS_MAX} digits`;
+}

@@ -1,0 +1,78 @@
+import { EXPONENT_DIGITS_MAX } from './limits.ts';
+import type { Relation } from './policy-ir.ts';
+
+/**
+ * An exact decimal, 0.DIGITS times ten to the exponent. Digits carry no zero at either end, so that
+ * equal numbers have equal fields; zero has no digits, no sign and exponent 0.
+ */
+export type Decimal = { negative: boolean; digits: string; exponent: number };
+
+const ZERO: Decimal = { negative: false, digits: '', exponent: 0 };
+const JSON_NUMBER = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?)([0-9]+))?$/;
+
+export function isJsonNumber(text: string): boolean {
+  return JSON_NUMBER.test(text);
+}
+
+/** JSON's spelling of a number -> its exact value, or undefined where the exponent has too many digits. */
+export function decimalFrom(text: string): Decimal | undefined {
+  const [, sign, whole = '', fraction = '', exponentSign, exponentDigits = ''] = JSON_NUMBER.exec(text) ?? [];
+  if (exponentDigits.length > EXPONENT_DIGITS_MAX) return undefined;
+  const written = Number(exponentDigits) * (exponentSign === '-' ? -1 : 1);
+  const all = whole + fraction;
+  const first = firstSignificant(all);
+  if (first === all.length) return ZERO;
+  return {
+    negative: sign === '-',
+    digits: all.slice(first, lastSignificant(all) + 1),
+    exponent: whole.length - first + written,
+  };
+}
+
+/** By hand, because /0+$/ takes quadratic time on a long run of zeros before another digit. */
+function firstSignificant(digits: string): number {
+  let index = 0;
+  while (index < digits.length && digits.charCodeAt(index) === 0x30) index += 1;
+  return index;
+}
+
+function lastSignificant(digits: string): number {
+  let index = digits.length - 1;
+  while (digits.charCodeAt(index) === 0x30) index -= 1;
+  return index;
+}
+
+/** Below zero, zero or above zero, as a is less than, equal to or greater than b. */
+export function compareDecimals(a: Decimal, b: Decimal): number {
+  const signs = signOf(a) - signOf(b);
+  if (signs !== 0) return signs;
+  const magnitudes = compareMagnitudes(a, b);
+  return a.negative ? -magnitudes : magnitudes;
+}
+
+function signOf(value: Decimal): number {
+  if (value.digits === '') return 0;
+  return value.negative ? -1 : 1;
+}
+
+function compareMagnitudes(a: Decimal, b: Decimal): number {
+  if (a.exponent !== b.exponent) return a.exponent - b.exponent;
+  if (a.digits === b.digits) return 0;
+  // Without trailing zeros a proper prefix is the smaller number, which is how text compares.
+  return a.digits < b.digits ? -1 : 1;
+}
+
+export function relationHolds(relation: Relation, comparison: number): boolean {
+  switch (relation) {
+    case 'eq':
+      return comparison === 0;
+    case 'lt':
+      return comparison < 0;
+    case 'lte':
+      return comparison <= 0;
+    case 'gt':
+      return comparison > 0;
+    default:
+      return comparison >= 0;
+  }
+}

@@ -1,0 +1,106 @@
+import { compareDecimals, decimalFrom, relationHolds } from './decimal.ts';
+import type { ConditionTest } from './evaluate-condition.ts';
+import { JsonNumber, typeOf } from './json-value.ts';
+import type { JsonValue } from './json-value.ts';
+import { likeTest, textTest } from './match-text.ts';
+import type { TextTest } from './match-text.ts';
+import type { Bound, Check, Condition, Literal } from './policy-ir.ts';
+import { codePointCount, foldAscii } from './utf8.ts';
+
+/** One operator as a function of the value at the path, undefined where there is none. */
+export type ValueTest = (value: JsonValue | undefined) => boolean;
+
+/** Two-valued: a missing value or one of another type makes every test false but absence and negation. */
+export function checkTestFrom(check: Check, conditionTest: (inner: Condition) => ConditionTest): ValueTest {
+  switch (check.op) {
+    case 'exists':
+      return (value) => (value !== undefined) === check.present;
+    case 'type':
+      return (value) => value !== undefined && check.types.includes(typeOf(value));
+    case 'in':
+      return membershipTest(check);
+    case 'compare':
+      return comparisonTest(check.bound);
+    case 'starts_with':
+    case 'ends_with':
+    case 'contains':
+      return literalsTest(check);
+    case 'like':
+      return stringTest(likeTest(check.pattern, check.fold));
+    case 'length':
+      return lengthTest(check.bounds);
+    default:
+      return quantifierTest(check.op, conditionTest(check.condition));
+  }
+}
+
+function stringTest(test: TextTest): ValueTest {
+  return (value) => typeof value === 'string' && test(value);
+}
+
+function literalsTest({ op, literals, fold }: { op: string; literals: string[]; fold: boolean }): ValueTest {
+  const texts = fold ? literals.map(foldAscii) : literals;
+  const matches = (text: string, literal: string): boolean => {
+    if (op === 'starts_with') return text.startsWith(literal);
+    return op === 'ends_with' ? text.endsWith(literal) : text.includes(literal);
+  };
+  return stringTest(textTest((text) => texts.some((literal) => matches(text, literal)), fold));
+}
+
+function membershipTest({
+  negated,
+  values,
+  fold,
+}: {
+  negated: boolean;
+  values: Literal[];
+  fold: boolean;
+}): ValueTest {
+  const tests = values.map((literal) => equalityTest(literal, fold));
+  return (value) => tests.some((test) => test(value)) !== negated;
+}
+
+function equalityTest(literal: Literal, fold: boolean): ValueTest {
+  switch (literal.type) {
+    case 'null':
+      return (value) => value === null;
+    case 'boolean':
+      return (value) => value === literal.value;
+    case 'number':
+      return comparisonTest({ relation: 'eq', value: literal.value });
+    default: {
+      const text = fold ? foldAscii(literal.value) : literal.value;
+      return stringTest(textTest((value) => value === text, fold));
+    }
+  }
+}
+
+function comparisonTest({ relation, value: bound }: Bound): ValueTest {
+  return (value) =>
+    value instanceof JsonNumber && relationHolds(relation, compareDecimals(value.value, bound));
+}
+
+function lengthTest(bounds: Bound[]): ValueTest {
+  return (value) => {
+    const length = lengthOf(value);
+    if (length === undefined) return false;
+    const exact = decimalFrom(String(length));
+    return bounds.every(
+      ({ relation, value: bound }) => exact && relationHolds(relation, compareDecimals(exact, bound)),
+    );
+  };
+}
+
+function lengthOf(value: JsonValue | undefined): number | undefined {
+  if (typeof value === 'string') return codePointCount(value);
+  if (Array.isArray(value)) return value.length;
+  return value instanceof Map ? value.size : undefined;
+}
+
+function quantifierTest(op: 'every' | 'some', test: ConditionTest): ValueTest {
+  return (value) => {
+    if (!Array.isArray(value)) return false;
+    const holds = (element: JsonValue): boolean => test({ args: undefined, element });
+    return op === 'every' ? value.every(holds) : value.some(holds);
+  };
+}

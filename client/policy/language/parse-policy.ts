@@ -1,0 +1,37 @@
+import { checkPolicy } from './check-policy.ts';
+import { POLICY_TEXT_BYTES_MAX } from './limits.ts';
+import { PolicyCheck } from './policy-check.ts';
+import { FaultList } from './policy-fault.ts';
+import type { PolicyFault } from './policy-fault.ts';
+import type { PolicyIr } from './policy-ir.ts';
+import { readYaml } from './read-yaml.ts';
+import { utf8Length } from './utf8.ts';
+
+export type ParsedPolicy = { ok: true; ir: PolicyIr } | { ok: false; errors: PolicyFault[] };
+
+/** A policy text -> its checked form, or every error by line and column. */
+export function parsePolicy(text: string): ParsedPolicy {
+  const faults = new FaultList();
+  const ir = checkedIr(text, faults);
+  return ir !== undefined && faults.size === 0
+    ? { ok: true, ir }
+    : { ok: false, errors: faults.sorted(text) };
+}
+
+function checkedIr(text: string, faults: FaultList): PolicyIr | undefined {
+  // Half the bytes at most are saved by looking at the length first, and a megabyte is refused at once.
+  if (text.length > POLICY_TEXT_BYTES_MAX || utf8Length(text) > POLICY_TEXT_BYTES_MAX) {
+    faults.add(0, `the policy has more than ${POLICY_TEXT_BYTES_MAX} bytes`);
+    return undefined;
+  }
+  if (!text.isWellFormed()) {
+    faults.add(loneSurrogateOffset(text), 'lone surrogates are not allowed');
+    return undefined;
+  }
+  const root = readYaml(text, faults);
+  return root && checkPolicy(new PolicyCheck(faults), root);
+}
+
+function loneSurrogateOffset(text: string): number {
+  return text.search(/\p{Surrogate}/u);
+}

@@ -1,0 +1,40 @@
+const encoder = new TextEncoder();
+
+/** Lone surrogates are the caller's to refuse: here they would become U+FFFD. */
+export function utf8From(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+export function utf8Length(text: string): number {
+  return encoder.encode(text).length;
+}
+
+export function codePointCount(text: string): number {
+  let count = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    if (!isLowSurrogate(text.charCodeAt(index))) count += 1;
+  }
+  return count;
+}
+
+/** In well-formed text the second half of a pair, so never the start of a code point. */
+export function isLowSurrogate(unit: number): boolean {
+  return (unit & 0xfc00) === 0xdc00;
+}
+
+/** Order by UTF-8 bytes, which is the order of code points and not of UTF-16 units. */
+export function compareUtf8(a: string, b: string): number {
+  const bytesA = utf8From(a);
+  const bytesB = utf8From(b);
+  const shared = Math.min(bytesA.length, bytesB.length);
+  for (let index = 0; index < shared; index += 1) {
+    const difference = (bytesA[index] ?? 0) - (bytesB[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return bytesA.length - bytesB.length;
+}
+
+/** ignore_case: A to Z only, since no two engines agree on more. */
+export function foldAscii(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}

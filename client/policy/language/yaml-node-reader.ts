@@ -1,0 +1,92 @@
+import { isAlias, isMap, isPair, isScalar, isSeq } from 'yaml';
+import type { ParsedNode, Scalar } from 'yaml';
+import { YAML_DEPTH_MAX } from './limits.ts';
+import { plainScalarFrom } from './plain-scalar.ts';
+import type { FaultList } from './policy-fault.ts';
+import type { YamlEntry, YamlNode } from './yaml-node.ts';
+
+type ParsedPair = { key: ParsedNode; value: ParsedNode | null };
+
+/** Turns the parser's tree into ours, and reports duplicate keys, empty values and odd numbers on the way. */
+export class YamlNodeReader {
+  readonly #faults: FaultList;
+
+  constructor(faults: FaultList) {
+    this.#faults = faults;
+  }
+
+  readRoot(contents: ParsedNode | null): YamlNode | undefined {
+    if (contents !== null && !isEmpty(contents)) return this.#read(contents, 1);
+    this.#faults.add(contents?.range[0] ?? 0, 'the policy is empty');
+    return undefined;
+  }
+
+  #read(node: ParsedNode, depth: number): YamlNode {
+    const at = node.range[0];
+    if (isAlias(node)) return { kind: 'refused', at };
+    if (isScalar(node)) return this.#readScalar(node, at);
+    if (depth > YAML_DEPTH_MAX) return this.#refuse(at, `nested deeper than ${YAML_DEPTH_MAX} levels`);
+    if (isSeq(node))
+      return { kind: 'list', at, items: node.items.map((item) => this.#readItem(item, depth)) };
+    return {
+      kind: 'map',
+      at,
+      entries: isMap(node) ? this.#readPairs(node.items, depth) : [],
+    };
+  }
+
+  #readItem(item: unknown, depth: number): YamlNode {
+    // In a flow list `[a: b]` the parser hands out a bare pair for the mapping it stands for.
+    if (isPair(item)) {
+      const pair = item as ParsedPair;
+      return { kind: 'map', at: pair.key.range[0], entries: this.#readPairs([pair], depth + 1) };
+    }
+    const node = item as ParsedNode;
+    return isEmpty(node) ? this.#refuse(node.range[0], 'a list item is empty') : this.#read(node, depth + 1);
+  }
+
+  #readPairs(pairs: ParsedPair[], depth: number): YamlEntry[] {
+    const entries: YamlEntry[] = [];
+    const seen = new Set<string>();
+    for (const pair of pairs) {
+      const at = pair.key.range[0];
+      const key = this.#readKey(pair.key, depth);
+      const value = this.#readValue(pair, key, depth);
+      if (key === undefined) continue;
+      if (seen.has(key)) this.#faults.add(at, `duplicate key ${JSON.stringify(key)}`);
+      seen.add(key);
+      entries.push({ key, at, value });
+    }
+    return entries;
+  }
+
+  #readKey(node: ParsedNode, depth: number): string | undefined {
+    const at = node.range[0];
+    const key: YamlNode = isEmpty(node) ? this.#refuse(at, 'a key is empty') : this.#read(node, depth + 1);
+    if (key.kind === 'text') return key.value;
+    if (key.kind !== 'refused') this.#faults.add(at, 'a key must be text; quote it');
+    return undefined;
+  }
+
+  #readValue({ key, value }: ParsedPair, name: string | undefined, depth: number): YamlNode {
+    if (value !== null && !isEmpty(value)) return this.#read(value, depth + 1);
+    return name === undefined
+      ? { kind: 'refused', at: key.range[0] }
+      : this.#refuse(key.range[0], `${JSON.stringify(name)} has no value`);
+  }
+
+  #readScalar(node: Scalar, at: number): YamlNode {
+    const value = String(node.value);
+    if (!value.isWellFormed()) return this.#refuse(at, 'lone surrogates are not allowed');
+    return node.type === 'PLAIN' ? plainScalarFrom(value, at, this.#faults) : { kind: 'text', at, value };
+  }
+
+  #refuse(at: number, message: string): YamlNode {
+    this.#faults.add(at, message);
+    return { kind: 'refused', at };
+  }
+}
+
+function isEmpty(node: ParsedNode): boolean {
+  return isScalar(node) && node.type === 'PLAIN' && node.source === '';
+}

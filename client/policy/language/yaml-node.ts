@@ -1,0 +1,14 @@
+/** What the checks see of a YAML text: plain kinds with offsets, nothing of the parser's own classes. */
+export type YamlNode =
+  | { kind: 'map'; at: number; entries: YamlEntry[] }
+  | { kind: 'list'; at: number; items: YamlNode[] }
+  | { kind: 'text'; at: number; value: string }
+  | { kind: 'number'; at: number; source: string }
+  | { kind: 'boolean'; at: number; value: boolean }
+  | { kind: 'null'; at: number }
+  // Its fault is reported already: the checks pass it by in silence.
+  | { kind: 'refused'; at: number };
+
+export type YamlEntry = { key: string; at: number; value: YamlNode };
+
+export type YamlMap = Extract<YamlNode, { kind: 'map' }>;

@@ -1,0 +1,62 @@
+import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
+import { promisify } from 'node:util';
+import { BoundedWork } from './bounded-work.ts';
+
+// OWASP's password storage recommendation for scrypt: N = 2^15, r = 8, p = 3; 32 MiB and about 0.2 s each.
+const COST = { ln: 15, r: 8, p: 3 };
+const HASH_BYTES = 32;
+const SALT_BYTES = 16;
+const PHC = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
+
+type Cost = typeof COST;
+const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
+
+/** Hashes and compares passwords, a few at a time: each takes a processor and much memory. Rejects with `overloaded`. */
+export class Passwords {
+  readonly #work: BoundedWork;
+  /** Compared with when there is no account, so that this takes as long. */
+  readonly #decoy = phcText(COST, { salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) });
+
+  constructor(limits: { runningMax: number; waitingMax: number; waitMsMax: number }) {
+    this.#work = new BoundedWork(limits);
+  }
+
+  hash(password: string): Promise<string> {
+    return this.#work.run(async () => {
+      const salt = randomBytes(SALT_BYTES);
+      return phcText(COST, { salt, hash: await scryptOf(password, salt, COST) });
+    });
+  }
+
+  /**
+   * Does the same work for an account that does not exist (`stored` undefined). `beforeWork` runs when it is this
+   * caller's turn, and may refuse by throwing.
+   */
+  matches(password: string, stored: string | undefined, beforeWork: () => Promise<void>): Promise<boolean> {
+    return this.#work.run(async () => {
+      await beforeWork();
+      const { cost, salt, hash } = parsePhc(stored ?? this.#decoy);
+      const isEqual = timingSafeEqual(await scryptOf(password, salt, cost), hash);
+      return isEqual && stored !== undefined;
+    });
+  }
+}
+
+/** NFKC: one password typed on two keyboards may come as different code points (NIST SP 800-63B 3.1.1.2). */
+function scryptOf(password: string, salt: Buffer, { ln, r, p }: Cost): Promise<Buffer> {
+  const N = 2 ** ln;
+  return derive(password.normalize('NFKC'), salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r });
+}
+
+/** The PHC string format: the costs stand with the hash, so that they can be raised without losing the old ones. */
+function phcText({ ln, r, p }: Cost, { salt, hash }: { salt: Buffer; hash: Buffer }): string {
+  const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
+  return `$scrypt$ln=${ln},r=${r},p=${p}$${text(salt)}$${text(hash)}`;
+}
+
+function parsePhc(text: string): { cost: Cost; salt: Buffer; hash: Buffer } {
+  const [, ln, r, p, salt = '', hash = ''] = PHC.exec(text) ?? [];
+  if (ln === undefined) throw new Error('A stored password hash is not in the PHC format of scrypt');
+  const cost = { ln: Number(ln), r: Number(r), p: Number(p) };
+  return { cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
+}

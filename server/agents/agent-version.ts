@@ -1,0 +1,41 @@
+import type { ManifestTool } from '../../client/policy/language/index.ts';
+
+/** One tool of a registered agent, as the manifest gave it; annotations are MCP's. */
+export type AgentTool = ManifestTool & { description?: string };
+
+/** A version of an agent as it is stored: written once, never changed. Without a module the bundle fields are ''. */
+export type AgentVersion = {
+  project_id: string;
+  agent_name: string;
+  version: number;
+  created_at: string;
+  agent_version_id: string;
+  agent_id: string;
+  created_by: string;
+  tools: AgentTool[];
+  agent_yaml: string;
+  policy_yaml: string;
+  system_md: string;
+  bundle_wasm_b64: string;
+  bundle_manifest: string;
+  bundle_signature_b64: string;
+  etag: string;
+};
+
+/** What a policy fetch answers: the fields of SPECIFICATION 2.5, the bundle only where there is one. */
+export function fetchBody(stored: AgentVersion) {
+  const { agent_id, agent_version_id, version, agent_yaml, policy_yaml, system_md } = stored;
+  const { bundle_wasm_b64, bundle_manifest, bundle_signature_b64 } = stored;
+  const bundle = bundle_wasm_b64 === '' ? {} : { bundle_wasm_b64, bundle_manifest, bundle_signature_b64 };
+  return { agent_id, agent_version_id, version, agent_yaml, policy_yaml, system_md, ...bundle };
+}
+
+/** What a registration answers. */
+export function savedBody(stored: AgentVersion, created: boolean) {
+  const { agent_id, agent_name, agent_version_id, version, etag } = stored;
+  return { agent_id, name: agent_name, agent_version_id, version, etag, created };
+}
+
+export function bundleOf({ bundle_wasm_b64 }: AgentVersion): 'signed' | 'absent' {
+  return bundle_wasm_b64 === '' ? 'absent' : 'signed';
+}

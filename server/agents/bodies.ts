@@ -1,0 +1,82 @@
+import { text } from '../audit/decision-event.ts';
+import { createParser } from '../validate.ts';
+import type { Edit, Registration } from './agent-saver.ts';
+import type { AgentTool } from './agent-version.ts';
+
+/** What a policy and a prompt may hold: the request body itself is bounded by 1 MiB. */
+const TEXT_CHARS_MAX = 512 * 1024;
+const TOOLS_MAX = 256;
+
+/** 1 to 200 characters of any kind but `/` and control characters. */
+const agentName = { type: 'string', minLength: 1, maxLength: 200, format: 'agent-name' } as const;
+const toolName = { type: 'string', minLength: 1, maxLength: 128, format: 'tool-name' } as const;
+
+export const registrationSchema = {
+  type: 'object',
+  required: ['name', 'tools'],
+  properties: {
+    name: agentName,
+    tools: {
+      type: 'array',
+      maxItems: TOOLS_MAX,
+      items: {
+        anyOf: [
+          toolName,
+          {
+            type: 'object',
+            required: ['name'],
+            properties: {
+              name: toolName,
+              description: text(4000),
+              annotations: {
+                type: 'object',
+                description: "MCP's tool annotations",
+                properties: { readOnlyHint: { type: 'boolean' }, destructiveHint: { type: 'boolean' } },
+              },
+            },
+          },
+        ],
+      },
+    },
+    agent_yaml: text(TEXT_CHARS_MAX),
+    system_md: text(TEXT_CHARS_MAX),
+  },
+} as const;
+
+export const editSchema = {
+  type: 'object',
+  properties: {
+    policy_yaml: text(TEXT_CHARS_MAX),
+    agent_yaml: text(TEXT_CHARS_MAX),
+    system_md: text(TEXT_CHARS_MAX),
+  },
+} as const;
+
+type RegistrationBody = Omit<Registration, 'tools'> & { tools: (string | AgentTool)[] };
+
+const parseRegistrationBody = createParser<RegistrationBody>(registrationSchema);
+const parseEditBody = createParser<Edit>(editSchema);
+
+/** The manifest as it was given; a tool named twice stays twice, and the default policy makes one of it. */
+export function parseRegistration(body: unknown): Registration {
+  const { name, tools, agent_yaml, system_md } = parseRegistrationBody(body);
+  return {
+    name,
+    tools: tools.map((tool) => (typeof tool === 'string' ? { name: tool } : toolFrom(tool))),
+    agent_yaml,
+    system_md,
+  };
+}
+
+function toolFrom({ name, description, annotations }: AgentTool): AgentTool {
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(annotations === undefined ? {} : { annotations }),
+  };
+}
+
+export function parseEdit(body: unknown): Edit {
+  const { policy_yaml, agent_yaml, system_md } = parseEditBody(body);
+  return { policy_yaml, agent_yaml, system_md };
+}

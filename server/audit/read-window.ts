@@ -1,0 +1,29 @@
+import { RequestError } from '../errors.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The windows of SPECIFICATION 4.3 with the bucket sizes of CONTRACT 5. */
+const WINDOWS = {
+  '24h': { ms: DAY_MS, bucketSeconds: 3600 },
+  '7d': { ms: 7 * DAY_MS, bucketSeconds: 21_600 },
+  '30d': { ms: 30 * DAY_MS, bucketSeconds: 86_400 },
+  '90d': { ms: 90 * DAY_MS, bucketSeconds: 86_400 },
+} as const;
+
+export const WINDOW_NAMES = Object.keys(WINDOWS) as WindowName[];
+export type WindowName = keyof typeof WINDOWS;
+
+/** A window as of now: records with occurred_at >= fromMs, with no upper end. */
+export type ReadWindow = { name: WindowName; fromMs: number; toMs: number; bucketSeconds: number };
+
+/** Throws window_invalid. Absent means 24h. */
+export function readWindow(text: string | undefined, nowMs: number): ReadWindow {
+  const name = WINDOW_NAMES.find((known) => known === (text ?? '24h'));
+  if (name === undefined) {
+    const message = `must be one of ${WINDOW_NAMES.join(', ')}, not "${text}"`;
+    throw new RequestError('window_invalid', `window ${message}`, { errors: [{ path: 'window', message }] });
+  }
+  const { ms, bucketSeconds } = WINDOWS[name];
+  return { name, fromMs: nowMs - ms, toMs: nowMs, bucketSeconds };
+}

@@ -1,0 +1,103 @@
+import { parseArgs } from 'node:util';
+import { ConfigError, readConfig } from '../config.ts';
+import { createLogger } from '../logger.ts';
+import { StoreInUseError } from '../store/store.ts';
+import { openAdmin, type Admin } from './admin.ts';
+
+const USAGE = `npm run gate -- <command>
+
+  project create --name NAME                       makes a project
+  project list                                     lists the projects
+  key issue --project ID [--name TEXT] [--days N]  issues a bearer key; it is shown only here
+  key list --project ID                            lists the keys of a project, without the keys themselves
+  key revoke --project ID --key KEY_ID             revokes a key, for good
+
+The commands work on the store that the environment names, as the service does (GATE_DATA_DIR, GATE_CLICKHOUSE_URL,
+GATE_SIGNING_KEY). --json prints JSON.
+`;
+
+/** What was typed cannot be carried out; the message says what would be right. */
+class UsageError extends Error {}
+
+type Options = { name?: string; project?: string; key?: string; days?: string; json?: boolean };
+type Command = (admin: Admin, options: Options) => Promise<unknown>;
+
+const COMMANDS: Record<string, Command> = {
+  'project create': ({ projects }, options) => projects.create(need(options, 'name')),
+  'project list': ({ projects }) => projects.list(),
+  'key issue': async ({ bearerKeys, projects }, options) => {
+    const projectId = need(options, 'project');
+    if (!(await projects.list()).some(({ id }) => id === projectId)) {
+      throw new UsageError(`There is no project ${projectId}. "project list" shows those there are.`);
+    }
+    return bearerKeys.issue(projectId, { name: options.name, expiresInDays: daysOf(options) });
+  },
+  'key list': ({ bearerKeys }, options) => bearerKeys.list(need(options, 'project')),
+  'key revoke': async ({ bearerKeys }, options) => {
+    const keyId = need(options, 'key');
+    if (!(await bearerKeys.revoke(need(options, 'project'), keyId))) {
+      throw new UsageError(`The project has no key ${keyId}. "key list" shows those it has.`);
+    }
+    return { key_id: keyId, revoked: true };
+  },
+};
+
+function need(options: Options, name: 'name' | 'project' | 'key'): string {
+  const value = options[name];
+  if (value === undefined || value === '') throw new UsageError(`--${name} is missing.\n\n${USAGE}`);
+  return value;
+}
+
+function daysOf({ days }: Options): number | undefined {
+  if (days === undefined) return undefined;
+  if (/^\d{1,5}$/.test(days) && Number(days) > 0) return Number(days);
+  throw new UsageError(`--days is "${days}"; it must be a whole number from 1 to 99999.`);
+}
+
+async function run(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      name: { type: 'string' },
+      project: { type: 'string' },
+      key: { type: 'string' },
+      days: { type: 'string' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  const name = positionals.join(' ');
+  if (values.help === true || name === '' || name === 'help') return void process.stdout.write(USAGE);
+  const command = COMMANDS[name];
+  if (command === undefined) throw new UsageError(`There is no command "${name}".\n\n${USAGE}`);
+  const admin = await openAdmin(readConfig(), createLogger('silent'));
+  try {
+    print(await command(admin, values), values.json === true);
+  } finally {
+    await admin.close();
+  }
+}
+
+function print(result: unknown, asJson: boolean): void {
+  if (asJson) console.log(JSON.stringify(result));
+  else if (Array.isArray(result)) console.table(result);
+  else
+    for (const [key, value] of Object.entries(result as object))
+      console.log(`${key.padEnd(12)} ${value ?? '-'}`);
+}
+
+const IN_USE_HELP =
+  'Manage projects and keys through the running service instead (POST /v1/projects, POST /v1/projects/{id}/keys with a ' +
+  "member's session), or stop the service, run this command and start it again.";
+
+run().catch((error: unknown) => {
+  const { message, stack, name } = error as NodeJS.ErrnoException;
+  const isExpected =
+    error instanceof UsageError ||
+    error instanceof ConfigError ||
+    name === 'RequestError' ||
+    name === 'TypeError';
+  if (error instanceof StoreInUseError) process.stderr.write(`${message}\n${IN_USE_HELP}\n`);
+  else process.stderr.write(`${isExpected ? message : (stack ?? message)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,123 @@
+/** Sixteen bits a key and six probes: about one key in 1,000 is taken for known when it is not. */
+const BITS_PER_KEY = 16;
+const PROBES = 6;
+
+/** The four 32-bit words of a UUID, by which a filter knows it. */
+export type UuidWords = readonly [number, number, number, number];
+
+/** One Bloom filter of fixed size (Bloom 1970, with the double hashing of Kirsch and Mitzenmacher 2006). */
+class Filter {
+  readonly keysMax: number;
+  readonly #bits: Uint32Array;
+  keys = 0;
+
+  constructor(keysMax: number) {
+    this.keysMax = keysMax;
+    this.#bits = new Uint32Array(Math.ceil((keysMax * BITS_PER_KEY) / 32));
+  }
+
+  get bytes(): number {
+    return this.#bits.byteLength;
+  }
+
+  add(h1: number, h2: number): void {
+    this.keys += 1;
+    const bits = this.#bits;
+    const size = bits.length * 32;
+    for (let probe = 0; probe < PROBES; probe += 1) {
+      const bit = ((h1 + Math.imul(probe, h2)) >>> 0) % size;
+      bits[bit >>> 5] = (bits[bit >>> 5] ?? 0) | (1 << (bit & 31));
+    }
+  }
+
+  has(h1: number, h2: number): boolean {
+    const bits = this.#bits;
+    const size = bits.length * 32;
+    for (let probe = 0; probe < PROBES; probe += 1) {
+      const bit = ((h1 + Math.imul(probe, h2)) >>> 0) % size;
+      if (((bits[bit >>> 5] ?? 0) & (1 << (bit & 31))) === 0) return false;
+    }
+    return true;
+  }
+}
+
+type GrowingFilterOptions = { keysFirst: number; bytesMax: number };
+
+/**
+ * A Bloom filter that grows by adding filters, each twice the one before (scalable Bloom filter, Almeida et al. 2007),
+ * up to a bound in bytes. Beyond the bound `isComplete` turns false for good and every key counts as known.
+ */
+export class GrowingFilter {
+  /** From the first, the smallest, to the one that keys are added to. */
+  readonly #filters: Filter[];
+  readonly #bytesMax: number;
+  #newest: Filter;
+  isComplete = true;
+
+  constructor({ keysFirst, bytesMax }: GrowingFilterOptions) {
+    this.#newest = new Filter(keysFirst);
+    this.#filters = [this.#newest];
+    this.#bytesMax = bytesMax;
+  }
+
+  get bytes(): number {
+    return this.#filters.reduce((sum, filter) => sum + filter.bytes, 0);
+  }
+
+  add(seed: number, words: UuidWords): void {
+    if (!this.isComplete) return;
+    if (this.#newest.keys >= this.#newest.keysMax) {
+      const keysMax = this.#newest.keysMax * 2;
+      if (this.bytes + (keysMax * BITS_PER_KEY) / 8 > this.#bytesMax) {
+        this.isComplete = false;
+        this.#filters.length = 0;
+        return;
+      }
+      this.#newest = new Filter(keysMax);
+      this.#filters.push(this.#newest);
+    }
+    this.#newest.add(hash(seed, words), hash(~seed, words) | 1);
+  }
+
+  /** False only when the key was never added. */
+  mayHave(seed: number, words: UuidWords): boolean {
+    if (!this.isComplete) return true;
+    const h1 = hash(seed, words);
+    const h2 = hash(~seed, words) | 1;
+    return this.#filters.some((filter) => filter.has(h1, h2));
+  }
+}
+
+/** MurmurHash3's 32-bit mixing (Appleby 2011) over the four words. */
+function hash(seed: number, words: UuidWords): number {
+  let h = seed | 0;
+  for (const word of words) {
+    let k = Math.imul(word, 0xcc9e2d51);
+    k = (k << 15) | (k >>> 17);
+    h ^= Math.imul(k, 0x1b873593);
+    h = (h << 13) | (h >>> 19);
+    h = (Math.imul(h, 5) + 0xe6546b64) | 0;
+  }
+  h ^= h >>> 16;
+  h = Math.imul(h, 0x85ebca6b);
+  h ^= h >>> 13;
+  h = Math.imul(h, 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+/** The words of a UUID in its text form, lower case with hyphens. */
+export function wordsOfUuid(uuid: string): UuidWords {
+  return [
+    Number.parseInt(uuid.slice(0, 8), 16) | 0,
+    Number.parseInt(uuid.slice(9, 13) + uuid.slice(14, 18), 16) | 0,
+    Number.parseInt(uuid.slice(19, 23) + uuid.slice(24, 28), 16) | 0,
+    Number.parseInt(uuid.slice(28), 16) | 0,
+  ];
+}
+
+/** A seed for the keys of one project, so that the same event_id in two projects is two keys. */
+export function seedOfText(text: string): number {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  return h | 0;
+}

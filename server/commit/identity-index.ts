@@ -1,0 +1,219 @@
+import type { Logger } from 'pino';
+import { RETENTION_MS } from '../limits.ts';
+import type { Connection } from '../store/connection.ts';
+import { sql } from '../store/sql.ts';
+import { clickhouseTime } from '../store/time.ts';
+import { GrowingFilter, seedOfText, wordsOfUuid } from './bloom-filter.ts';
+
+/** What makes an event one event, and how long the store keeps it. */
+export type Identity = { project_id: string; event_id: string; occurredAtMs: number; receivedAtMs: number };
+
+/** The table that holds the events. */
+export type Stream = 'decisions' | 'llm_invocations';
+
+/** Identities that are durable go to the table of identities after this long, all together. */
+const COPY_AFTER_MS = 1000;
+/** With this many not copied yet, writes wait for the copy. */
+const UNCOPIED_MAX = 500_000;
+const FILTER_KEYS_FIRST = 1_000_000;
+const FILTER_BYTES_MAX = 512 * 1024 * 1024;
+/** Identities read in one step while the filter is filled at the start. */
+const WARM_PAGE_ROWS = 250_000;
+const UUID_BYTES = 16;
+const COLUMNS = ['stream', 'project_id', 'event_id', 'occurred_at', 'received_at'] as const;
+
+type IdentityIndexOptions = {
+  connection: Connection;
+  stream: Stream;
+  /** True when no other process writes to this store: then what the filter does not know is new. */
+  isSoleWriter: boolean;
+  logger: Logger;
+  now: () => number;
+};
+
+export function keyOf({ project_id, event_id }: { project_id: string; event_id: string }): string {
+  return `${project_id} ${event_id}`;
+}
+
+/**
+ * Answers exactly which identities are taken, for as long as their record lives.
+ *
+ * Three layers, each asked only when the one before cannot tell: identities written in the last moment (a map), a
+ * filter that knows what is certainly new, and the table of identities.
+ */
+export class IdentityIndex {
+  readonly #options: IdentityIndexOptions;
+  readonly #filter = new GrowingFilter({ keysFirst: FILTER_KEYS_FIRST, bytesMax: FILTER_BYTES_MAX });
+  readonly #seeds = new Map<string, number>();
+  #uncopied = new Map<string, Identity>();
+  #copying: { identities: Map<string, Identity>; done: Promise<void> } | undefined;
+  #opening: Promise<void> | undefined;
+  #isWarm = false;
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: IdentityIndexOptions) {
+    this.#options = options;
+  }
+
+  /** Fills in what a crash kept out of the table of identities. Must have worked once before anything is written. */
+  open(): Promise<void> {
+    this.#opening ??= this.#fill().catch((error: unknown) => {
+      this.#opening = undefined;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  /** Remembers identities whose rows are durable. */
+  add(identities: Identity[]): void {
+    for (const identity of identities) {
+      this.#uncopied.set(keyOf(identity), identity);
+      this.#filter.add(this.#seedOf(identity.project_id), wordsOfUuid(identity.event_id));
+    }
+    this.#timer ??= setTimeout(() => void this.#copyInBackground(), COPY_AFTER_MS);
+  }
+
+  /** The keys of those identities that a living record has taken. Rejects when the store cannot tell. */
+  async findKnown(identities: Identity[]): Promise<Set<string>> {
+    if (this.#uncopied.size > UNCOPIED_MAX) await this.#copy();
+    const known = new Set<string>();
+    const unsure: Identity[] = [];
+    for (const identity of identities) {
+      const key = keyOf(identity);
+      const recent = this.#uncopied.get(key) ?? this.#copying?.identities.get(key);
+      if (recent !== undefined && recent.occurredAtMs >= this.#aliveSinceMs()) known.add(key);
+      else if (this.#mayBeKnown(identity)) unsure.push(identity);
+    }
+    if (unsure.length > 0) for (const key of await this.#lookUp(unsure)) known.add(key);
+    return known;
+  }
+
+  /** Copies what is left. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    if (this.#opening === undefined) return;
+    await this.#opening.catch(() => undefined);
+    await this.#copy();
+  }
+
+  #mayBeKnown({ project_id, event_id }: Identity): boolean {
+    if (!this.#options.isSoleWriter || !this.#isWarm) return true;
+    return this.#filter.mayHave(this.#seedOf(project_id), wordsOfUuid(event_id));
+  }
+
+  async #lookUp(identities: Identity[]): Promise<string[]> {
+    const rows = await this.#options.connection.query<{ project_id: string; event_id: string }>(
+      sql('identities_known'),
+      {
+        stream: this.#options.stream,
+        project_ids: [...new Set(identities.map(({ project_id }) => project_id))],
+        event_ids: identities.map(({ event_id }) => event_id),
+        alive_since: clickhouseTime(this.#aliveSinceMs()),
+      },
+    );
+    return rows.map(keyOf);
+  }
+
+  #aliveSinceMs(): number {
+    return this.#options.now() - RETENTION_MS;
+  }
+
+  #seedOf(projectId: string): number {
+    let seed = this.#seeds.get(projectId);
+    if (seed === undefined) this.#seeds.set(projectId, (seed = seedOfText(projectId)));
+    return seed;
+  }
+
+  async #fill(): Promise<void> {
+    const { connection, stream, isSoleWriter, logger } = this.#options;
+    await connection.command(sql('identities_fill'), { stream, table: stream });
+    if (isSoleWriter) {
+      this.#warm().catch((error: unknown) =>
+        logger.warn({ err: error }, 'Identities are looked up one by one'),
+      );
+    }
+  }
+
+  /** Reads all living identities into the filter, page by page, while look-ups do without it. */
+  async #warm(): Promise<void> {
+    const { connection, stream } = this.#options;
+    const projects = await connection.query<{ project_id: string }>(sql('identities_projects'), { stream });
+    for (const { project_id } of projects) {
+      let after = '00000000-0000-0000-0000-000000000000';
+      for (let rows = WARM_PAGE_ROWS; rows === WARM_PAGE_ROWS && !this.#isClosed;) {
+        const page = await connection.queryBytes(sql('identities_page'), {
+          stream,
+          project_id,
+          after,
+          alive_since: clickhouseTime(this.#aliveSinceMs()),
+          limit: WARM_PAGE_ROWS,
+        });
+        rows = page.length / UUID_BYTES;
+        after = this.#addPage(project_id, page) ?? after;
+      }
+    }
+    this.#isWarm = true;
+  }
+
+  /** RowBinary keeps a UUID as two little-endian 64-bit halves, the high one first. */
+  #addPage(projectId: string, page: Buffer): string | undefined {
+    const seed = this.#seedOf(projectId);
+    let last: readonly number[] = [];
+    for (let at = 0; at < page.length; at += UUID_BYTES) {
+      const words = [
+        page.readInt32LE(at + 4),
+        page.readInt32LE(at),
+        page.readInt32LE(at + 12),
+        page.readInt32LE(at + 8),
+      ] as const;
+      this.#filter.add(seed, words);
+      last = words;
+    }
+    if (last.length === 0) return undefined;
+    const hex = last.map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
+    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  }
+
+  async #copyInBackground(): Promise<void> {
+    this.#timer = undefined;
+    try {
+      await this.#copy();
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, 'Identities could not be copied yet; they stay in memory');
+      if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.#copyInBackground(), COPY_AFTER_MS);
+    }
+  }
+
+  /** One copy at a time. What could not be copied goes back among the uncopied. */
+  async #copy(): Promise<void> {
+    while (this.#copying !== undefined) await this.#copying.done.catch(() => undefined);
+    if (this.#uncopied.size === 0) return;
+    const identities = this.#uncopied;
+    this.#uncopied = new Map();
+    this.#copying = { identities, done: this.#insert(identities) };
+    try {
+      await this.#copying.done;
+    } catch (error) {
+      for (const [key, identity] of identities) this.#uncopied.set(key, identity);
+      throw error;
+    } finally {
+      this.#copying = undefined;
+    }
+  }
+
+  #insert(identities: Map<string, Identity>): Promise<void> {
+    const { connection, stream } = this.#options;
+    const lines = Array.from(identities.values(), ({ project_id, event_id, occurredAtMs, receivedAtMs }) =>
+      JSON.stringify([
+        stream,
+        project_id,
+        event_id,
+        clickhouseTime(occurredAtMs),
+        clickhouseTime(receivedAtMs),
+      ]),
+    );
+    return connection.insert({ table: 'event_identities', columns: COLUMNS, lines, token: '' });
+  }
+}

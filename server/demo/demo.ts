@@ -1,0 +1,67 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AgentSaver } from '../agents/agent-saver.ts';
+import type { BearerKeys } from '../keys/bearer-keys.ts';
+import type { Projects } from '../projects/projects.ts';
+
+/** What demo.json holds: enough to record a decision, to read it, and to sign in. */
+export type Demo = { project_id: string; agent_name: string; key: string };
+
+export type DemoDeps = { projects: Projects; bearerKeys: BearerKeys; agentSaver: AgentSaver };
+
+const AGENT_NAME = 'demo-agent';
+const TOOLS = [
+  { name: 'search', description: 'Searches the knowledge base', annotations: { readOnlyHint: true } },
+  { name: 'read_ticket', description: 'Reads a support ticket', annotations: { readOnlyHint: true } },
+  {
+    name: 'send_refund',
+    description: 'Sends money back to a customer',
+    annotations: { destructiveHint: true },
+  },
+];
+
+/** On an empty store makes the demo project, agent and key and writes demo.json; later finds them there. */
+export async function prepareDemo(deps: DemoDeps, dataDir: string): Promise<Demo | undefined> {
+  const path = join(dataDir, 'demo.json');
+  if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Demo;
+  if ((await deps.projects.list()).length > 0) return undefined;
+  const demo = await makeDemo(deps);
+  writeFileSync(`${path}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+  return demo;
+}
+
+async function makeDemo({ projects, bearerKeys, agentSaver }: DemoDeps): Promise<Demo> {
+  const { id: projectId } = await projects.create('Demo');
+  await agentSaver.register({ name: AGENT_NAME, tools: TOOLS }, { projectId, by: 'demo' });
+  const { key } = await bearerKeys.issue(projectId, { name: 'demo' });
+  return { project_id: projectId, agent_name: AGENT_NAME, key };
+}
+
+/** What a newcomer sees: where it runs, and two commands to paste. */
+export function welcomeText(url: string, { project_id, agent_name, key }: Demo): string {
+  const event = `{\\"event_id\\":\\"$(${NEW_UUID})\\",\\"occurred_at\\":\\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\\",`;
+  const decision = `\\"agent_name\\":\\"${agent_name}\\",\\"tool_name\\":\\"search\\",\\"outcome\\":\\"allow\\",`;
+  return `
+Gatehouse runs at ${url}
+
+  project  ${project_id}
+  agent    ${agent_name}
+  key      ${key}
+
+Record a decision:
+
+curl -sS -X POST ${url}/v1/audit/decisions \\
+  -H 'Authorization: Bearer ${key}' \\
+  -H 'Content-Type: application/json' \\
+  -d "${event}${decision}\\"arguments\\":{\\"query\\":\\"hello\\"}}"
+
+See it counted:
+
+curl -sS '${url}/v1/projects/${project_id}/audit/summary?window=24h'
+
+`;
+}
+
+/** Linux and macOS have it in different places. */
+const NEW_UUID = 'cat /proc/sys/kernel/random/uuid 2>/dev/null || uuidgen';

@@ -1,0 +1,20 @@
+const ENTITY_TAG = /(W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g;
+
+/** The one ETag that a conditional header names, without W/; undefined for a list, `*` and anything else. */
+export function onlyEntityTag(header: string): string | undefined {
+  const [first, second] = [...header.matchAll(ENTITY_TAG)];
+  return second === undefined ? first?.[2] : undefined;
+}
+
+/**
+ * Whether a conditional header (RFC 9110 sections 13.1.1 and 13.1.2) names this ETag: `*`, or a list, with or without W/.
+ * By hand, because Express's own check answers "not fresh" to Node's fetch, which adds Cache-Control: no-cache.
+ * `strong`, for If-Match: a weak tag does not match.
+ */
+export function etagMatches(header: string, etag: string, comparison: 'weak' | 'strong' = 'weak'): boolean {
+  if (header.trim() === '*') return true;
+  for (const [, weak, tag] of header.matchAll(ENTITY_TAG)) {
+    if (tag === etag && (weak === undefined || comparison === 'weak')) return true;
+  }
+  return false;
+}

@@ -1,0 +1,31 @@
+import type { ServerResponse } from 'node:http';
+import { PROBLEMS, type RequestError } from '../errors.ts';
+import { RETRY_AFTER_SECONDS } from '../limits.ts';
+
+/** An error as application/problem+json (RFC 9457). */
+export function problemText(error: RequestError): string {
+  return JSON.stringify({
+    type: `urn:gatehouse:problem:${error.code}`,
+    title: PROBLEMS[error.code].title,
+    status: error.status,
+    detail: error.message,
+    code: error.code,
+    ...(error.errors === undefined ? {} : { errors: error.errors }),
+  });
+}
+
+/** The headers that go with an error's status: nobody else adds them. */
+export function problemHeaders(error: RequestError): Record<string, string> {
+  const headers: Record<string, string> = { 'Content-Type': 'application/problem+json', ...error.headers };
+  if (error.status === 401) headers['WWW-Authenticate'] = 'Bearer';
+  if (error.status === 503) headers['Retry-After'] = String(RETRY_AFTER_SECONDS);
+  return headers;
+}
+
+export function sendProblem(res: ServerResponse, error: RequestError): void {
+  const body = Buffer.from(problemText(error));
+  res.statusCode = error.status;
+  for (const [name, value] of Object.entries(problemHeaders(error))) res.setHeader(name, value);
+  res.setHeader('Content-Length', body.length);
+  res.end(res.req.method === 'HEAD' ? undefined : body);
+}

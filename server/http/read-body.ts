@@ -1,0 +1,74 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { RequestError } from '../errors.ts';
+
+const unzip = promisify(gunzip);
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+
+/**
+ * Reads the text of a JSON body of at most `bytesMax` bytes, inflated. By hand and not express.json, because the exact
+ * text is needed (numbers digit for digit), and because every refusal has its own code here.
+ * Throws body_invalid or body_too_large.
+ */
+export async function readJsonText(req: IncomingMessage, bytesMax: number): Promise<string> {
+  if (!JSON_TYPE.test(req.headers['content-type'] ?? '')) {
+    throw new RequestError('body_invalid', 'Content-Type must be application/json', {
+      errors: [
+        {
+          path: 'Content-Type',
+          message: `must be application/json, not ${req.headers['content-type'] ?? 'absent'}`,
+        },
+      ],
+    });
+  }
+  const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (encoding !== 'identity' && encoding !== 'gzip') {
+    throw new RequestError('body_invalid', 'Content-Encoding must be gzip or absent', {
+      errors: [{ path: 'Content-Encoding', message: `must be gzip, not ${encoding}` }],
+    });
+  }
+  const raw = await readBytes(req, bytesMax);
+  const bytes = encoding === 'gzip' ? await inflate(raw, bytesMax) : raw;
+  if (!isUtf8(bytes)) throw new RequestError('body_invalid', 'The body is not valid UTF-8');
+  return bytes.toString('utf8');
+}
+
+function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  if (Number(req.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(tooLarge(bytesMax));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    req.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > bytesMax) {
+        // The rest is read and thrown away, so that the caller gets its answer instead of a reset.
+        req.removeAllListeners('data').resume();
+        reject(tooLarge(bytesMax));
+      } else chunks.push(chunk);
+    });
+    req.on('end', () => {
+      const [first] = chunks;
+      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, bytes));
+    });
+    req.on('error', reject);
+    // The caller is gone; what is thrown here reaches nobody, but the handler must not wait for ever.
+    req.on('close', () => {
+      if (!req.complete) reject(new RequestError('body_invalid', 'The body ended before its time'));
+    });
+  });
+}
+
+async function inflate(raw: Buffer, bytesMax: number): Promise<Buffer> {
+  try {
+    return await unzip(raw, { maxOutputLength: bytesMax });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(bytesMax);
+    throw new RequestError('body_invalid', 'The body is not valid gzip', { cause: error });
+  }
+}
+
+function tooLarge(bytesMax: number): RequestError {
+  return new RequestError('body_too_large', `The body has more than ${bytesMax} bytes`);
+}

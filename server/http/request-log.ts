@@ -1,0 +1,34 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { pinoHttp } from 'pino-http';
+import { requestIdOf } from './request-id.ts';
+
+/** Mailed links and bearer keys may stand in a URL: neither goes to a log. */
+export function withoutSecrets(url: string): string {
+  return url
+    .replace(/\/(verify-email|reset-password)\/[^/?#]+/g, '/$1/[redacted]')
+    .replace(/([?&](?:token|key|password)=)[^&#]*/gi, '$1[redacted]');
+}
+
+/** One line a request, when its answer is done. The headers are deliberately not logged: they carry keys and cookies. */
+export function createRequestLog(logger: Logger): (req: IncomingMessage, res: ServerResponse) => void {
+  return pinoHttp({
+    logger,
+    genReqId: (req, res) => {
+      const id = requestIdOf(req);
+      res.setHeader('X-Request-Id', id);
+      return id;
+    },
+    customLogLevel: (_req, res) => (res.statusCode === 503 ? 'warn' : 'info'),
+    customSuccessMessage: () => 'request',
+    customErrorMessage: () => 'request',
+    serializers: {
+      req: (req: { id: string; method: string; url: string }) => ({
+        id: req.id,
+        method: req.method,
+        url: withoutSecrets(req.url),
+      }),
+      res: (res: { statusCode: number }) => ({ statusCode: res.statusCode }),
+    },
+  });
+}

@@ -1,0 +1,24 @@
+import type { NextFunction, Request, RequestHandler, Response, Router } from 'express';
+import { RequestError } from '../errors.ts';
+
+type Method = 'get' | 'post' | 'put' | 'delete';
+
+/** Mounts the handlers of one path; any other method gets 405 with Allow. */
+export function mount(router: Router, path: string, handlers: Partial<Record<Method, RequestHandler>>): void {
+  const route = router.route(path);
+  const methods = Object.keys(handlers) as Method[];
+  for (const method of methods) {
+    const handler = handlers[method];
+    if (handler !== undefined) route[method](handler);
+  }
+  const allow = methods
+    .flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
+    .join(', ');
+  route.all((req: Request, _res: Response, next: NextFunction) => {
+    next(
+      new RequestError('method_not_allowed', `${req.method} is not allowed here; allowed: ${allow}`, {
+        headers: { Allow: allow },
+      }),
+    );
+  });
+}

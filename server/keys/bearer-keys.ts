@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import { RequestError } from '../errors.ts';
+import { BEARER_KEY_CHARS_MAX, VERIFIED_KEYS_MAX } from '../limits.ts';
+import type { KeyRecord, KeyRegistry } from './key-registry.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+const ISSUER = 'gatehouse';
+const DEFAULT_SCOPE = 'emit_audit read_audit';
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Whose key it is and what it may do. */
+export type KeyIdentity = { project_id: string; key_id: string; scope: string };
+
+type Claims = KeyIdentity & { expiresAtMs: number };
+type IssueOptions = { name?: string | undefined; expiresInDays?: number | undefined };
+
+/** Issues, verifies and revokes bearer keys: JWTs (RFC 7519, alg EdDSA of RFC 8037) signed with the root key. */
+export class BearerKeys {
+  readonly #signing: SigningKeys;
+  readonly #registry: KeyRegistry;
+  readonly #now: () => number;
+  /** Keys whose signature was checked, by their text; the oldest goes when there are too many. */
+  readonly #verified = new Map<string, Claims>();
+
+  constructor(signing: SigningKeys, registry: KeyRegistry, now: () => number) {
+    this.#signing = signing;
+    this.#registry = registry;
+    this.#now = now;
+  }
+
+  /** The identity, when all that it takes is in memory. The hot path: most requests come with a key that came before. */
+  peek(bearerKey: string): KeyIdentity | undefined {
+    const claims = this.#verified.get(bearerKey);
+    if (claims === undefined || claims.expiresAtMs <= this.#now()) return undefined;
+    const record = this.#registry.peek(claims.key_id);
+    return record === undefined || record.revoked_at !== null ? undefined : claims;
+  }
+
+  /** Rejects with unauthenticated, or with store_unavailable when revocation cannot be read. */
+  async verify(bearerKey: string): Promise<KeyIdentity> {
+    const claims = this.#verified.get(bearerKey) ?? (await this.#check(bearerKey));
+    if (claims.expiresAtMs <= this.#now()) throw unauthenticated('The bearer key has expired');
+    const record = await this.#registry.find(claims.key_id);
+    if (record === undefined || record.project_id !== claims.project_id) {
+      throw unauthenticated('The bearer key was not issued here');
+    }
+    if (record.revoked_at !== null) throw unauthenticated('The bearer key was revoked');
+    return claims;
+  }
+
+  /** Makes a key and stores its record; the key itself exists only in the answer. */
+  async issue(
+    projectId: string,
+    { name = '', expiresInDays }: IssueOptions = {},
+  ): Promise<KeyRecord & { key: string }> {
+    const nowMs = this.#now();
+    const expiresAtMs = expiresInDays === undefined ? undefined : nowMs + expiresInDays * DAY_MS;
+    const record: KeyRecord = {
+      key_id: randomUUID(),
+      project_id: projectId,
+      name,
+      scope: DEFAULT_SCOPE,
+      created_at: new Date(nowMs).toISOString(),
+      expires_at: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
+      revoked_at: null,
+    };
+    const jwt = new SignJWT({ scope: record.scope })
+      .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: this.#signing.kid })
+      .setIssuer(ISSUER)
+      .setJti(record.key_id)
+      .setSubject(projectId)
+      .setIssuedAt(Math.floor(nowMs / 1000));
+    if (expiresAtMs !== undefined) jwt.setExpirationTime(Math.floor(expiresAtMs / 1000));
+    const key = await jwt.sign(this.#signing.privateKey);
+    await this.#registry.write(record);
+    return { ...record, key };
+  }
+
+  list(projectId: string): Promise<KeyRecord[]> {
+    return this.#registry.list(projectId);
+  }
+
+  /** False when the project has no such key. Revoking twice keeps the first time. */
+  async revoke(projectId: string, keyId: string): Promise<boolean> {
+    const record = (await this.list(projectId)).find(({ key_id }) => key_id === keyId);
+    if (record === undefined) return false;
+    if (record.revoked_at === null) {
+      await this.#registry.write({ ...record, revoked_at: new Date(this.#now()).toISOString() });
+    }
+    return true;
+  }
+
+  async #check(bearerKey: string): Promise<Claims> {
+    const claims = await this.#claimsOf(bearerKey);
+    this.#verified.set(bearerKey, claims);
+    if (this.#verified.size > VERIFIED_KEYS_MAX) {
+      for (const oldest of this.#verified.keys()) {
+        this.#verified.delete(oldest);
+        break;
+      }
+    }
+    return claims;
+  }
+
+  async #claimsOf(bearerKey: string): Promise<Claims> {
+    if (bearerKey.length > BEARER_KEY_CHARS_MAX) throw unauthenticated('The bearer key is too long');
+    try {
+      const publicKey = this.#signing.publicKeys.get(String(decodeProtectedHeader(bearerKey).kid));
+      if (publicKey === undefined) throw new Error('unknown kid');
+      const { payload } = await jwtVerify<{ scope?: unknown }>(bearerKey, publicKey, {
+        algorithms: ['EdDSA'],
+        issuer: ISSUER,
+        requiredClaims: ['jti', 'sub', 'iat'],
+        currentDate: new Date(this.#now()),
+      });
+      return {
+        project_id: String(payload.sub),
+        key_id: String(payload.jti),
+        scope: typeof payload.scope === 'string' ? payload.scope : '',
+        expiresAtMs: payload.exp === undefined ? Number.POSITIVE_INFINITY : payload.exp * 1000,
+      };
+    } catch (error) {
+      throw unauthenticated('The bearer key is not valid', error);
+    }
+  }
+}
+
+export function unauthenticated(detail: string, cause?: unknown): RequestError {
+  return new RequestError('unauthenticated', detail, { cause });
+}

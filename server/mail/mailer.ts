@@ -1,0 +1,37 @@
+import type { Logger } from 'pino';
+import type { Counter } from 'prom-client';
+import type { Config } from '../config.ts';
+import { createDevSender } from './dev-sender.ts';
+import { MailQueue } from './mail-queue.ts';
+import { messageFrom, type MailKind } from './messages.ts';
+import { createSmtpSender } from './smtp-sender.ts';
+
+export type Letter = { kind: MailKind; to: string; token: string };
+export type Mailer = {
+  /** Takes a mail for delivery and returns at once. */
+  post(letter: Letter): void;
+  close(): Promise<void>;
+};
+type MailerDeps = { logger: Logger; counter: Counter<'kind' | 'result'> };
+
+/** The mailer that the configuration asks for: the provider only with both variables set (SPECIFICATION 6.4.1-2). */
+export function createMailer(config: Config, { logger, counter }: MailerDeps): Mailer {
+  const { emailFrom, mailerApiKey, mailerSmtpUrl, serviceName, dashboardUrl } = config;
+  const letterhead = { serviceName, dashboardUrl };
+  const provider =
+    emailFrom === undefined || mailerApiKey === undefined
+      ? undefined
+      : createSmtpSender({ smtpUrl: mailerSmtpUrl, apiKey: mailerApiKey, from: emailFrom });
+  if (provider === undefined && (emailFrom ?? mailerApiKey) !== undefined) {
+    logger.warn('Mails are printed and not sent: MAILER_API_KEY and GATE_EMAIL_FROM must both be set.');
+  }
+  const send = provider?.send ?? createDevSender((text) => process.stderr.write(text));
+  const queue = new MailQueue({ send, counter, logger });
+  return {
+    post: ({ kind, to, token }) => queue.post(messageFrom(kind, { to, token }, letterhead)),
+    close: async () => {
+      await queue.close();
+      provider?.close();
+    },
+  };
+}

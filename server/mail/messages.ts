@@ -1,0 +1,63 @@
+export type MailKind = 'verify' | 'reset';
+
+/** One mail, ready to be sent by any sender. */
+export type Message = { kind: MailKind; to: string; subject: string; text: string; html: string };
+
+export type Letterhead = { serviceName: string; dashboardUrl: string };
+
+type Words = { subject: string; path: string; why: string; action: string; validity: string; otherwise: string };
+
+/** The mail with the one-time link (SPECIFICATION 4.10). */
+export function messageFrom(kind: MailKind, { to, token }: { to: string; token: string }, letterhead: Letterhead): Message {
+  const { serviceName, dashboardUrl } = letterhead;
+  const words = wordsOf(kind, serviceName);
+  const link = `${dashboardUrl}/${words.path}/${token}`;
+  return { kind, to, subject: words.subject, text: textFrom(words, link), html: htmlFrom(words, link) };
+}
+
+function wordsOf(kind: MailKind, serviceName: string): Words {
+  if (kind === 'verify') {
+    return {
+      subject: `Verify your ${serviceName} account`,
+      path: 'verify-email',
+      why: `This address was used to register with ${serviceName}. Open this link to confirm that it is yours:`,
+      action: 'Verify this address',
+      validity: 'The link works once, within 24 hours.',
+      otherwise: 'If it was not you, there is nothing to do.',
+    };
+  }
+  return {
+    subject: `Reset your ${serviceName} password`,
+    path: 'reset-password',
+    why: `Someone asked for a new password for your ${serviceName} account. Open this link to choose one:`,
+    action: 'Choose a new password',
+    validity: 'The link works once, within one hour. All devices are signed out when it is used.',
+    otherwise: 'If it was not you, there is nothing to do: your password stays as it is.',
+  };
+}
+
+/** The link stands alone on its line: no mail program takes a full stop for a part of it. */
+function textFrom({ why, validity, otherwise }: Words, link: string): string {
+  return `${why}\n\n${link}\n\n${validity}\n${otherwise}\n`;
+}
+
+function htmlFrom({ subject, why, action, validity, otherwise }: Words, link: string): string {
+  const href = escapeHtml(link);
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>
+<body style="font-family: system-ui, sans-serif; line-height: 1.5; max-width: 36rem">
+<p>${escapeHtml(why)}</p>
+<p><a href="${href}">${action}</a></p>
+<p>Or copy this address into your browser:<br>${href}</p>
+<p>${validity}<br>${otherwise}</p>
+</body>
+</html>
+`;
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}

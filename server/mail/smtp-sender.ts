@@ -1,0 +1,54 @@
+import { createTransport } from 'nodemailer';
+import { MAIL_ATTEMPT_MS_MAX, MAIL_CONNECT_MS_MAX, MAILS_SENDING_MAX } from '../limits.ts';
+import { MailFault, type SendMail } from './send-mail.ts';
+
+export type SmtpOptions = { smtpUrl: string; apiKey: string; from: string };
+
+/**
+ * Sends over SMTP through a pool of connections. The URL says host, port, user and TLS (smtps: from the start; smtp:
+ * STARTTLS where the server has it, and always with ?requireTLS=true); the API key is the password.
+ */
+export function createSmtpSender({ smtpUrl, apiKey, from }: SmtpOptions): { send: SendMail; close: () => void } {
+  const { url, user } = withoutCredentials(smtpUrl);
+  const transport = createTransport({
+    url,
+    pool: true,
+    maxConnections: MAILS_SENDING_MAX,
+    // The mail queue does the retrying, and counts it.
+    maxRequeues: 0,
+    ...(user === '' ? {} : { auth: { user, pass: apiKey } }),
+    connectionTimeout: MAIL_CONNECT_MS_MAX,
+    greetingTimeout: MAIL_CONNECT_MS_MAX,
+    dnsTimeout: MAIL_CONNECT_MS_MAX,
+    socketTimeout: MAIL_ATTEMPT_MS_MAX,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const send: SendMail = async ({ to, subject, text, html }) => {
+    const signal = AbortSignal.timeout(MAIL_ATTEMPT_MS_MAX);
+    const headers = { 'Auto-Submitted': 'auto-generated' };
+    try {
+      await transport.sendMail({ from, to, subject, text, html, headers, signal });
+    } catch (error) {
+      throw faultFrom(error);
+    }
+  };
+  return { send, close: () => transport.close() };
+}
+
+function withoutCredentials(smtpUrl: string): { url: string; user: string } {
+  const url = new URL(smtpUrl);
+  const user = decodeURIComponent(url.username);
+  url.username = '';
+  url.password = '';
+  return { url: url.href, user };
+}
+
+/** By hand, field by field: what the provider says back may quote the message. */
+function faultFrom(error: unknown): MailFault {
+  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+  const status = typeof responseCode === 'number' ? responseCode : undefined;
+  // RFC 5321 section 4.2.1: 5yz is a refusal that the same message would meet again.
+  const isPermanent = status !== undefined && status >= 500;
+  return new MailFault(typeof code === 'string' ? code : 'EUNKNOWN', { responseCode: status, isPermanent });
+}

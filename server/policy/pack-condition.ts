@@ -1,0 +1,82 @@
+import type { Condition, PathStep } from '../../client/policy/language/index.ts';
+import { INDEX_BIT, NODE } from './blob-layout.ts';
+import type { BlobWriter } from './blob-writer.ts';
+import { packCheck } from './pack-check.ts';
+
+/** What the conditions of one policy share: its paths, each once, and the scratch the runtime needs for them. */
+export class PackedConditions {
+  readonly blob: BlobWriter;
+  readonly paths: PathStep[][] = [];
+  readonly #pathIds = new Map<string, number>();
+  /** The longest part with `?` that is searched for, in bytes. */
+  wildBytesMax = 0;
+
+  constructor(blob: BlobWriter) {
+    this.blob = blob;
+  }
+
+  pathId(path: PathStep[]): number {
+    const key = JSON.stringify(path);
+    const known = this.#pathIds.get(key);
+    if (known !== undefined) return known;
+    this.#pathIds.set(key, this.paths.length);
+    return this.paths.push(path) - 1;
+  }
+}
+
+/** Writes a condition and returns its address. */
+export function packCondition(packed: PackedConditions, condition: Condition): number {
+  const { blob } = packed;
+  const address = blob.address;
+  switch (condition.kind) {
+    case 'all':
+    case 'any': {
+      const { kind, conditions } = condition;
+      beginNode(blob, kind === 'all' ? NODE.ALL : NODE.ANY, conditions.length);
+      for (const one of conditions) packCondition(packed, one);
+      break;
+    }
+    case 'not':
+      beginNode(blob, NODE.NOT, 1);
+      packCondition(packed, condition.condition);
+      break;
+    default: {
+      const { base, path, checks } = condition;
+      beginNode(blob, base === 'arguments' ? NODE.ARGUMENT_TEST : NODE.ELEMENT_TEST, checks.length);
+      blob.word(packed.pathId(path));
+      for (const check of checks) packCheck(packed, check);
+    }
+  }
+  blob.patch(address + 4, blob.address);
+  return address;
+}
+
+/** The second word becomes the address behind the node. */
+function beginNode(blob: BlobWriter, kind: number, count: number): void {
+  blob.word(kind | (count << 8));
+  blob.word(0);
+}
+
+/** Writes every path and the table of their addresses; returns the table's address. */
+export function packPaths({ blob, paths }: PackedConditions): number {
+  const addresses = paths.map((path) => {
+    const address = blob.address;
+    blob.word(path.length);
+    for (const step of path) packStep(blob, step);
+    return address;
+  });
+  const table = blob.address;
+  for (const address of addresses) blob.word(address);
+  return table;
+}
+
+function packStep(blob: BlobWriter, step: PathStep): void {
+  if (typeof step === 'number') {
+    blob.word(INDEX_BIT | step);
+    blob.word(0);
+    return;
+  }
+  const name = blob.text(step);
+  blob.word(name.length);
+  blob.ref(name);
+}

@@ -1,0 +1,63 @@
+// Builds dist/runtime.wasm and compares it with the hash that the repository records. The bytes are in
+// every module and so in every ETag: a change of compiler or source must be seen and agreed to.
+// `node server/policy/runtime/build.ts --record` records the hash of what it built.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { main } from 'assemblyscript/asc';
+
+const HASH_FILE = new URL('runtime.sha256', import.meta.url);
+const DIST = new URL('dist/', import.meta.url);
+
+const OPTIONS = [
+  ['--runtime', 'stub'],
+  // Without this a trap would call an import.
+  ['--use', 'abort='],
+  ['--optimizeLevel', '3'],
+  ['--shrinkLevel', '1'],
+  ['--noAssert'],
+  ['--initialMemory', '3'],
+  ['--maximumMemory', '96'],
+].flat();
+
+async function compile(): Promise<Uint8Array> {
+  let wasm: Uint8Array | undefined;
+  let messages = '';
+  const collect = { write: (text: string | Uint8Array) => void (messages += String(text)) };
+  const { error } = await main(['index.ts', '--outFile', 'runtime.wasm', ...OPTIONS], {
+    stdout: collect,
+    stderr: collect,
+    readFile: readSource,
+    writeFile: (_name: string, contents: string | Uint8Array) => {
+      if (typeof contents !== 'string') wasm = contents;
+    },
+    listFiles: () => [],
+  });
+  if (error !== null || wasm === undefined || messages !== '') {
+    throw new Error(`The policy runtime does not compile cleanly:\n${messages}`, { cause: error });
+  }
+  return wasm;
+}
+
+/** The compiler probes for files that need not be there. */
+function readSource(name: string): string | null {
+  try {
+    return readFileSync(new URL(`assembly/${name}`, import.meta.url), 'utf8');
+  } catch {
+    // Null says that there is no such file.
+    return null;
+  }
+}
+
+const wasm = await compile();
+const hash = createHash('sha256').update(wasm).digest('hex');
+if (process.argv.includes('--record')) writeFileSync(HASH_FILE, `${hash}\n`);
+const recorded = readFileSync(HASH_FILE, 'utf8').trim();
+if (hash !== recorded) {
+  throw new Error(
+    `runtime.wasm has sha256 ${hash}, recorded is ${recorded}. If the change is meant, run this with --record`,
+  );
+}
+mkdirSync(DIST, { recursive: true });
+writeFileSync(new URL('runtime.wasm', DIST), wasm);
+process.stdout.write(`${fileURLToPath(DIST)}runtime.wasm ${wasm.length} bytes\n`);

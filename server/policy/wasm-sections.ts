@@ -1,0 +1,81 @@
+const MAGIC_AND_VERSION = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
+const CUSTOM_SECTION = 0;
+const START_SECTION = 8;
+const DATA_SECTION = 11;
+const DATA_COUNT_SECTION = 12;
+const I32_CONST = 0x41;
+const END = 0x0b;
+
+export type CustomSection = { name: string; text: string };
+
+/**
+ * A runtime without data of its own, with one data segment and custom sections behind it. A plain
+ * concatenation: the order of sections that WebAssembly asks for is the order they are given in.
+ */
+export function withData(
+  runtime: Uint8Array,
+  { address, data, sections }: { address: number; data: Uint8Array; sections: CustomSection[] },
+): Uint8Array {
+  assertPlainRuntime(runtime);
+  const segment = [0x01, 0x00, I32_CONST, ...signedLeb(address), END, ...unsignedLeb(data.length)];
+  return concat([
+    runtime,
+    Uint8Array.from([DATA_SECTION, ...unsignedLeb(segment.length + data.length), ...segment]),
+    data,
+    ...sections.map(customSection),
+  ]);
+}
+
+function customSection({ name, text }: CustomSection): Uint8Array {
+  const nameBytes = Buffer.from(name);
+  const content = [...unsignedLeb(nameBytes.length), ...nameBytes, ...Buffer.from(text)];
+  return Uint8Array.from([CUSTOM_SECTION, ...unsignedLeb(content.length), ...content]);
+}
+
+/** Guards the build: a data section of the runtime's own would make two, and a start section is not abi 1. */
+function assertPlainRuntime(runtime: Uint8Array): void {
+  if (!MAGIC_AND_VERSION.every((byte, index) => runtime[index] === byte)) {
+    throw new Error('The policy runtime is no WebAssembly module');
+  }
+  let at = MAGIC_AND_VERSION.length;
+  while (at < runtime.length) {
+    const id = runtime[at];
+    if (id === START_SECTION || id === DATA_SECTION || id === DATA_COUNT_SECTION) {
+      throw new Error(`The policy runtime has a section ${id}, which leaves no room for a policy`);
+    }
+    const { value, next } = readUnsignedLeb(runtime, at + 1);
+    at = next + value;
+  }
+}
+
+function readUnsignedLeb(bytes: Uint8Array, start: number): { value: number; next: number } {
+  let value = 0;
+  let at = start;
+  for (let shift = 0; ; shift += 7) {
+    const byte = bytes[at] ?? 0;
+    at += 1;
+    value += (byte & 0x7f) * 2 ** shift;
+    if (byte < 0x80) return { value, next: at };
+  }
+}
+
+function unsignedLeb(value: number): number[] {
+  const bytes: number[] = [];
+  let left = value;
+  while (left >= 0x80) {
+    bytes.push((left & 0x7f) | 0x80);
+    left >>>= 7;
+  }
+  return [...bytes, left];
+}
+
+/** For numbers from 0: one byte more where the sign bit would be set. */
+function signedLeb(value: number): number[] {
+  const bytes = unsignedLeb(value);
+  const last = bytes.pop() ?? 0;
+  return last < 0x40 ? [...bytes, last] : [...bytes, last | 0x80, 0x00];
+}
+
+function concat(parts: Uint8Array[]): Uint8Array {
+  return new Uint8Array(Buffer.concat(parts));
+}

@@ -1,0 +1,168 @@
+import type { Logger } from 'pino';
+import { AgentDirectory } from './agents/agent-directory.ts';
+import { AgentSaver } from './agents/agent-saver.ts';
+import { AgentStore } from './agents/agent-store.ts';
+import { Fleet } from './agents/fleet.ts';
+import { PolicyReader } from './agents/policy-reader.ts';
+import { createApp } from './app.ts';
+import { DECISION_COLUMNS, LLM_COLUMNS } from './audit/event-row.ts';
+import { GroupCommit } from './commit/group-commit.ts';
+import { IdentityIndex, type Stream } from './commit/identity-index.ts';
+import type { Config } from './config.ts';
+import { type Demo, prepareDemo } from './demo/demo.ts';
+import { authorizeKey } from './http/authorize.ts';
+import { listen } from './http/listen.ts';
+import { BearerKeys } from './keys/bearer-keys.ts';
+import { KeyRegistry } from './keys/key-registry.ts';
+import { readSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
+import { QUEUE_BYTES_MAX } from './limits.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { loadRuntime } from './policy/load-runtime.ts';
+import { Projects } from './projects/projects.ts';
+import type { Connection } from './store/connection.ts';
+import { sql } from './store/sql.ts';
+import { createStore, fatalStoreFault, type Store } from './store/store.ts';
+
+/** A service that runs: its address, what it keeps its records in, the demo if there is one, and its end. */
+export type Service = {
+  url: string;
+  store: Store['kind'];
+  demo: Demo | undefined;
+  /** Finishes what is in flight, then lets go of the store. */
+  stop(): Promise<void>;
+};
+
+/** Builds everything from the configuration and listens. The only place that connects the parts. */
+export async function startService(config: Config, logger: Logger): Promise<Service> {
+  const now = Date.now;
+  const store = createStore(config, logger);
+  await openStore(store, { config, logger });
+  const isSoleWriter = store.kind === 'embedded';
+  const shared = { connection: store.lookups, ready: store.ready, isSoleWriter, now };
+  const metrics = createMetrics({ isStoreUp: store.isUp });
+  const signing = await readSigningKeys({
+    signingKey: config.signingKey,
+    retired: config.retiredSigningKeys,
+    dataDir: config.dataDir,
+  });
+  const registry = new KeyRegistry(shared);
+  const bearerKeys = new BearerKeys(signing, registry, now);
+  const agents = createAgents(shared, signing);
+  const commits = createCommits(store, { config, metrics, logger, now });
+  const app = createApp({
+    logger,
+    metrics,
+    signing,
+    bearerKeys,
+    latestVersionId: (projectId, agentName) => agents.directory.latestVersionId(projectId, agentName),
+    agentStore: agents.store,
+    agentSaver: agents.saver,
+    policyReader: agents.reader,
+    fleet: new Fleet(now),
+    runtime: agents.runtime,
+    readRecorded: (params) => store.ready().then(() => store.reads.query(sql('decisions_to_replay'), params)),
+    authorizeRead: async (req, projectId) => {
+      if (config.readAuth === 'required') await authorizeKey(req, projectId, bearerKeys);
+    },
+    authorizeEdit: (req, projectId) => authorizeKey(req, projectId, bearerKeys),
+    decisions: commits.decisions,
+    llmInvocations: commits.llmInvocations,
+    runRead: async (sql, params, signal) => {
+      await store.ready();
+      return store.reads.query(sql, params, signal);
+    },
+    isStoreUp: store.isUp,
+    now,
+  });
+  registry.startPolling();
+  const projects = new Projects(shared);
+  // Before it listens: who finds the service there finds demo.json, too.
+  const demoDeps = { projects, bearerKeys, agentSaver: agents.saver };
+  const demo = config.demo ? await prepareDemo(demoDeps, config.dataDir) : undefined;
+  const listening = await listen(app, config);
+  return {
+    url: listening.url,
+    demo,
+    store: store.kind,
+    stop: async () => {
+      await listening.stop();
+      registry.close();
+      await commits.close();
+      await store.close();
+    },
+  };
+}
+
+type Shared = {
+  connection: Connection;
+  ready: () => Promise<void>;
+  isSoleWriter: boolean;
+  now: () => number;
+};
+
+function createAgents(shared: Shared, signingKey: SigningKeys) {
+  const store = new AgentStore(shared);
+  const directory = new AgentDirectory(shared);
+  const runtime = loadRuntime();
+  const saver = new AgentSaver({ store, directory, signingKey, runtime, now: shared.now });
+  return { store, directory, saver, runtime, reader: new PolicyReader({ directory, store }) };
+}
+
+/** A remote store may be away at the start; an embedded one that cannot be opened is a fault. */
+async function openStore(
+  store: Store,
+  { config, logger }: { config: Config; logger: Logger },
+): Promise<void> {
+  try {
+    await store.ready();
+  } catch (error) {
+    const fatal = fatalStoreFault(error, config.dataDir);
+    if (fatal !== undefined) throw fatal;
+    if (store.kind === 'embedded') throw error;
+    logger.warn({ err: error }, 'The store is away; the service starts without it');
+  }
+}
+
+type CommitDeps = { config: Config; metrics: Metrics; logger: Logger; now: () => number };
+
+function createCommits(store: Store, { config, metrics, logger, now }: CommitDeps) {
+  const isSoleWriter = store.kind === 'embedded';
+  const create = (
+    stream: Stream,
+    { columns, connection }: { columns: readonly string[]; connection: Store['writer'] },
+  ) => {
+    const identities = new IdentityIndex({ connection: store.lookups, stream, isSoleWriter, logger, now });
+    const commit = new GroupCommit({
+      stream,
+      columns,
+      connection,
+      identities,
+      ready: store.ready,
+      batchRowsMax: config.batchRowsMax,
+      queueRowsMax: config.queueRowsMax,
+      queueBytesMax: QUEUE_BYTES_MAX,
+      onFlush: ({ rows, seconds }) => {
+        metrics.flushSeconds.observe(seconds);
+        metrics.batchRows.observe(rows);
+      },
+      onQueue: (rows) => {
+        if (stream === 'decisions') metrics.queueRows.set(rows);
+      },
+    });
+    return { identities, commit };
+  };
+  const decisions = create('decisions', { columns: DECISION_COLUMNS, connection: store.writer });
+  const usage = create('llm_invocations', { columns: LLM_COLUMNS, connection: store.usageWriter });
+  return {
+    decisions: decisions.commit,
+    llmInvocations: usage.commit,
+    close: async () => {
+      for (const { commit, identities } of [decisions, usage]) {
+        await commit.drain();
+        await identities
+          .close()
+          .catch((error: unknown) => logger.warn({ err: error }, 'Identities are copied at the next start'));
+      }
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { createClient, type ClickHouseClient, type ClickHouseSettings } from '@clickhouse/client';
+import type { ClickHouseConfig } from '../config.ts';
+import { storeErrorFrom } from './store-error.ts';
+
+export type QueryParams = Record<string, unknown>;
+
+/** Rows of one insert, each already a line of JSONCompactEachRow. */
+export type EncodedRows = { table: string; columns: readonly string[]; lines: string[]; token: string };
+
+/** One way to the store. Every method rejects with a RequestError made by storeErrorFrom. */
+export type Connection = {
+  command(sql: string, params?: QueryParams): Promise<void>;
+  query<Row>(sql: string, params?: QueryParams, signal?: AbortSignal): Promise<Row[]>;
+  /** The bytes of a result in the FORMAT that the statement names. */
+  queryBytes(sql: string, params?: QueryParams): Promise<Buffer>;
+  insert(rows: EncodedRows): Promise<void>;
+  close: () => Promise<void>;
+};
+
+type ClientConfig = NonNullable<Parameters<typeof createClient>[0]>;
+type MakeClient = () => Promise<ClickHouseClient>;
+
+class EncodedText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+// The rows come as text, made once when the request came in; the driver must not encode them again.
+const json = {
+  parse: JSON.parse,
+  stringify: (value: unknown) => (value instanceof EncodedText ? value.text : JSON.stringify(value)),
+};
+
+/** A connection to a ClickHouse server over HTTP. `settings` go with every statement. */
+export function connectServer(config: ClickHouseConfig, settings: ClickHouseSettings): Connection {
+  const client = createClient({
+    ...config,
+    application: 'gatehouse',
+    clickhouse_settings: settings,
+    request_timeout: 30_000,
+    keep_alive: { enabled: true, idle_socket_ttl: 2000 },
+    json,
+  });
+  return connectionOver(() => Promise.resolve(client), { sendsToken: true });
+}
+
+/**
+ * A connection to the embedded engine, opened at first use. It runs one statement at a time.
+ * `settings` are set once: they stay on the connection (CONTRACT 2).
+ */
+export function connectEmbedded(path: string, settings: ClickHouseSettings): Connection {
+  let opening: Promise<ClickHouseClient> | undefined;
+  const open = async () => {
+    const { createChdbConnection } = await import('chdb/connection');
+    // chdb carries its own copy of the client's types, which calls the same shapes by other names.
+    const connection = createChdbConnection({ path }) as unknown as NonNullable<ClientConfig['connection']>;
+    const client = createClient({ connection, json });
+    for (const [name, value] of Object.entries(settings))
+      await client.command({ query: `SET ${name} = ${String(value)}` });
+    return client;
+  };
+  const make = () => (opening ??= open());
+  const connection = connectionOver(make, { sendsToken: false });
+  return { ...connection, close: async () => (opening === undefined ? undefined : connection.close()) };
+}
+
+/** `sendsToken`: in process an insert's outcome is never unknown to the engine, so its token would only cost. */
+function connectionOver(client: MakeClient, { sendsToken }: { sendsToken: boolean }): Connection {
+  const attempt = async <T>(work: (client: ClickHouseClient) => Promise<T>): Promise<T> => {
+    try {
+      return await work(await client());
+    } catch (error) {
+      throw storeErrorFrom(error);
+    }
+  };
+  const withParams = (params: QueryParams | undefined) =>
+    params === undefined ? {} : { query_params: params };
+  return {
+    command: (sql, params) =>
+      attempt(async (c) => {
+        await c.command({ query: sql, ...withParams(params) });
+      }),
+    query: <Row>(sql: string, params?: QueryParams, signal?: AbortSignal) =>
+      attempt(async (c) => {
+        const abort = signal === undefined ? {} : { abort_signal: signal };
+        const result = await c.query({ query: sql, format: 'JSONEachRow', ...withParams(params), ...abort });
+        return result.json<Row>();
+      }),
+    queryBytes: (sql, params) =>
+      attempt(async (c) => {
+        const { stream } = await c.exec({ query: sql, ...withParams(params) });
+        const chunks: Buffer[] = [];
+        for await (const chunk of stream) chunks.push(chunk as Buffer);
+        return Buffer.concat(chunks);
+      }),
+    insert: ({ table, columns, lines, token }) =>
+      attempt(async (c) => {
+        await c.insert({
+          table,
+          columns: columns as [string, ...string[]],
+          values: [new EncodedText(lines.join('\n'))],
+          format: 'JSONCompactEachRow',
+          ...(sendsToken ? { clickhouse_settings: { insert_deduplication_token: token } } : {}),
+        });
+      }),
+    close: async () => (await client()).close(),
+  };
+}

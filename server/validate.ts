@@ -1,0 +1,92 @@
+import { Ajv, type ErrorObject, type JSONSchemaType, type Schema, type ValidateFunction } from 'ajv';
+import addFormatsModule from 'ajv-formats';
+import { type Fault, type ProblemCode, RequestError } from './errors.ts';
+import { parseRfc3339 } from './rfc3339.ts';
+
+const TOOL_NAME_BYTES_MAX = 128;
+
+export type { JSONSchemaType, Schema };
+
+// allErrors stays off: Ajv's security notes advise against it for untrusted input.
+const ajv = new Ajv({
+  allErrors: false,
+  strict: true,
+  strictTypes: false,
+  allowUnionTypes: true,
+  verbose: true,
+});
+addFormatsModule.default(ajv, ['uuid', 'email']);
+ajv.addFormat('date-time', { type: 'string', validate: (text: string) => parseRfc3339(text) !== undefined });
+/** Text as the store keeps it: no NUL, no lone surrogate. */
+ajv.addFormat('text', {
+  type: 'string',
+  validate: (text: string) => !text.includes('\0') && text.isWellFormed(),
+});
+
+/** Any text but `/` and control characters: it is a segment of a path. */
+ajv.addFormat('agent-name', {
+  type: 'string',
+  validate: (text: string) => text.isWellFormed() && !/[/\p{Cc}]/u.test(text),
+});
+ajv.addFormat('tool-name', { type: 'string', validate: isToolName });
+
+function isToolName(text: string): boolean {
+  return (
+    text.isWellFormed() &&
+    text !== '*' &&
+    !/\p{Cc}/u.test(text) &&
+    Buffer.byteLength(text) <= TOOL_NAME_BYTES_MAX
+  );
+}
+
+const HINTS: Record<string, string> = {
+  'date-time': 'must be an RFC 3339 time with a zone, as in 2026-01-31T12:00:00.000Z',
+  text: 'must not hold a NUL character or a lone surrogate',
+  'agent-name': 'must be 1 to 200 characters of any kind but / and control characters',
+  'tool-name': 'must be 1 to 128 bytes without control characters, and not *',
+  uuid: 'must be a UUID, as in 123e4567-e89b-12d3-a456-426614174000',
+  email: 'must be an e-mail address',
+};
+
+/** Compiles a schema once; what comes back parses a value or throws a RequestError that says where it is wrong. */
+export function createParser<T>(schema: Schema, code: ProblemCode = 'body_invalid'): (value: unknown) => T {
+  const validate: ValidateFunction<T> = ajv.compile<T>(schema);
+  return (value) => {
+    if (validate(value)) return value;
+    const errors = (validate.errors ?? []).map(faultFrom);
+    const [first] = errors;
+    throw new RequestError(
+      code,
+      first === undefined ? 'Not valid' : `${first.path || 'The body'} ${first.message}`,
+      { errors },
+    );
+  };
+}
+
+function faultFrom({ instancePath, keyword, params, message, data }: ErrorObject): Fault {
+  if (keyword === 'required')
+    return { path: `${instancePath}/${String(params['missingProperty'])}`, message: 'is required' };
+  return { path: instancePath, message: messageFrom(keyword, params, data) ?? message ?? 'is not valid' };
+}
+
+function messageFrom(keyword: string, params: Record<string, unknown>, data: unknown): string | undefined {
+  switch (keyword) {
+    case 'enum':
+      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
+    case 'format':
+      return HINTS[String(params['format'])];
+    case 'pattern':
+      return HINTS['uuid'];
+    case 'type':
+      return `must be ${[params['type']].flat().join(' or ')}, not ${kindOf(data)}`;
+    case 'maxLength':
+      return `must have at most ${String(params['limit'])} characters`;
+    default:
+      return undefined;
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}

@@ -1,0 +1,157 @@
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  endProcess,
+  load,
+  rssMb,
+  startPostgres,
+  startServer,
+  temporaryDirectory,
+  type LoadResult,
+} from './process.ts';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const CONNECTIONS = [32, 64, 256];
+
+type Rival = {
+  name: string;
+  child: ChildProcess;
+  url: URL;
+  key: string;
+  accepted: number;
+  count: () => Promise<number>;
+  flushes?: () => Promise<number>;
+};
+type Run = LoadResult & { rowsPerFlush: number | undefined; rss: number };
+
+/** Events per second of the service next to its bound and its rivals, in one run, round after round. */
+export async function benchIngest({
+  seconds,
+  rounds,
+  only,
+}: {
+  seconds: number;
+  rounds: number;
+  only?: string;
+}): Promise<void> {
+  const directory = temporaryDirectory();
+  const postgres = only === undefined || only.includes('d') ? await startPostgres() : undefined;
+  if (postgres === undefined)
+    console.log('(d) is left out: PostgreSQL 15 is not installed (apt-get install postgresql).');
+  const rivals = (await startRivals(directory, postgres?.url)).filter(
+    ({ name }) => only === undefined || only.includes(name[1] ?? ''),
+  );
+  try {
+    for (const rival of rivals) await measure(rival, { connections: 64, seconds: 2 });
+    for (const connections of CONNECTIONS) {
+      const runs = new Map<Rival, Run[]>(rivals.map((rival) => [rival, []]));
+      for (let round = 0; round < rounds; round += 1) {
+        for (const rival of rivals) runs.get(rival)?.push(await measure(rival, { connections, seconds }));
+      }
+      printTable(connections, runs);
+    }
+    for (const { name, accepted, count } of rivals) {
+      const stored = await count();
+      console.log(
+        `${name}: ${accepted} accepted, ${stored} in the store${stored === accepted ? '' : '  <-- NOT EQUAL'}`,
+      );
+      if (stored !== accepted) process.exitCode = 1;
+    }
+  } finally {
+    for (const { child } of rivals) await endProcess(child);
+    postgres?.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function startRivals(directory: string, postgresUrl: string | undefined): Promise<Rival[]> {
+  const rivals = [await startGatehouse(join(directory, 'a'))];
+  rivals.push(await startRival('(b) bound', 'bound.ts', join(directory, 'b')));
+  rivals.push(await startRival('(c) insert per request', 'naive.ts', join(directory, 'c')));
+  if (postgresUrl !== undefined)
+    rivals.push(await startRival('(d) Express + PostgreSQL', 'postgres.ts', postgresUrl));
+  return rivals;
+}
+
+export async function startGatehouse(dataDir: string): Promise<Rival> {
+  const env = { GATE_DATA_DIR: dataDir, GATE_PORT: '0', GATE_DEMO: '1' };
+  const { child, url } = await startServer(join(ROOT, 'server/main.ts'), [], env);
+  let demo: { key: string; project_id: string } | undefined;
+  for (let tries = 0; demo === undefined && tries < 100; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    try {
+      demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as {
+        key: string;
+        project_id: string;
+      };
+    } catch {
+      // Not written yet.
+    }
+  }
+  if (demo === undefined) throw new Error('The service made no demo key');
+  const { key, project_id } = demo;
+  return {
+    name: '(a) Gatehouse',
+    child,
+    url,
+    key,
+    accepted: 0,
+    count: async () => {
+      const answer = await fetch(new URL(`/v1/projects/${project_id}/audit/summary`, url));
+      return ((await answer.json()) as { totals: { total: number } }).totals.total;
+    },
+    flushes: async () => {
+      const text = await (await fetch(new URL('/metrics', url))).text();
+      return Number(/^gate_ingest_flush_seconds_count (\d+)/m.exec(text)?.[1] ?? 0);
+    },
+  };
+}
+
+async function startRival(name: string, script: string, argument: string): Promise<Rival> {
+  const { child, url } = await startServer(join(ROOT, 'test/bench/rivals', script), [argument]);
+  const ask = async () =>
+    (await (await fetch(new URL('/count', url))).json()) as { count: number; flushes?: number };
+  const rival: Rival = { name, child, url, key: 'none', accepted: 0, count: async () => (await ask()).count };
+  if (script === 'bound.ts') rival.flushes = async () => (await ask()).flushes ?? 0;
+  return rival;
+}
+
+async function measure(
+  rival: Rival,
+  { connections, seconds }: { connections: number; seconds: number },
+): Promise<Run> {
+  const before = (await rival.flushes?.()) ?? 0;
+  const result = await load(rival.url, { key: rival.key, connections, seconds });
+  const flushes = ((await rival.flushes?.()) ?? 0) - before;
+  rival.accepted += result.accepted;
+  const others = Object.entries(result.statuses).filter(([status]) => status !== '202');
+  if (others.length > 0) console.log(`${rival.name}: other answers ${JSON.stringify(others)}`);
+  return {
+    ...result,
+    rowsPerFlush: flushes > 0 ? result.accepted / flushes : undefined,
+    rss: rssMb(rival.child),
+  };
+}
+
+function printTable(connections: number, runs: Map<Rival, Run[]>): void {
+  const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
+  const rows = [...runs].map(([{ name }, all]) => ({
+    name,
+    perSecond: median(all.map(({ perSecond }) => perSecond)),
+    p50: median(all.map(({ p50 }) => p50)),
+    p99: median(all.map(({ p99 }) => p99)),
+    rowsPerFlush: median(all.map(({ rowsPerFlush }) => rowsPerFlush ?? 1)),
+    rss: median(all.map(({ rss }) => rss)),
+  }));
+  const own = rows[0]?.perSecond ?? 0;
+  console.log(`\n${connections} connections\n`);
+  console.log('| | events/s | (a) ÷ this | p50 ms | p99 ms | rows per flush | RSS MB |');
+  console.log('|---|--:|--:|--:|--:|--:|--:|');
+  for (const { name, perSecond, p50, p99, rowsPerFlush, rss } of rows) {
+    const ratio = (own / perSecond).toFixed(2);
+    console.log(
+      `| ${name} | ${Math.round(perSecond)} | ${ratio} | ${p50.toFixed(1)} | ${p99.toFixed(1)} | ${rowsPerFlush.toFixed(0)} | ${rss} |`,
+    );
+  }
+}

@@ -1,0 +1,104 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export type LoadResult = {
+  accepted: number;
+  statuses: Record<string, number>;
+  perSecond: number;
+  p50: number;
+  p99: number;
+};
+
+const HERE = new URL('.', import.meta.url).pathname;
+
+export function temporaryDirectory(): string {
+  return mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));
+}
+
+/** Starts a script and resolves with its address once it prints one. */
+export function startServer(script: string, args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return new Promise<{ child: ChildProcess; url: URL }>((resolve, reject) => {
+    let output = '';
+    child.once('exit', () => reject(new Error(`${script} ended:\n${output}`)));
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (output.length > 10_000) return;
+      output += chunk.toString();
+      const url = /"url":"([^"]+)"/.exec(output)?.[1];
+      if (url !== undefined) resolve({ child, url: new URL(url) });
+    });
+  });
+}
+
+/** Runs the load generator in its own process. */
+export function load(
+  url: URL,
+  { key, connections, seconds }: { key: string; connections: number; seconds: number },
+): Promise<LoadResult> {
+  const args = [join(HERE, 'load.ts'), url.hostname, url.port, key, String(connections), String(seconds)];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  return new Promise((resolve, reject) => {
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.once('exit', (code) =>
+      code === 0 ? resolve(JSON.parse(output) as LoadResult) : reject(new Error(output)),
+    );
+  });
+}
+
+/** Resident memory of a process in MB. */
+export function rssMb(child: ChildProcess): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
+}
+
+export function endProcess(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    child.kill('SIGTERM');
+    setTimeout(() => child.kill('SIGKILL'), 10_000).unref();
+  });
+}
+
+export type Postgres = { url: string; stop(): void };
+
+/** A PostgreSQL cluster of its own with the defaults (fsync and synchronous commit on); undefined where it is not installed. */
+export async function startPostgres(): Promise<Postgres | undefined> {
+  const bin = '/usr/lib/postgresql/15/bin';
+  if (!existsSync(join(bin, 'initdb'))) return undefined;
+  const directory = temporaryDirectory();
+  const port = await freePort();
+  // PostgreSQL refuses to run as root.
+  const asPostgres = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : ['env'];
+  if (process.getuid?.() === 0) execFileSync('chown', ['postgres', directory]);
+  const run = (...command: string[]) =>
+    execFileSync(asPostgres[0] ?? '', [...asPostgres.slice(1), ...command], { stdio: 'ignore' });
+  const data = join(directory, 'data');
+  run(join(bin, 'initdb'), '-D', data, '-A', 'trust');
+  const options = `-p ${port} -k ${directory} -c listen_addresses=127.0.0.1`;
+  run(join(bin, 'pg_ctl'), '-D', data, '-w', '-l', join(directory, 'log'), '-o', options, 'start');
+  const user = process.getuid?.() === 0 ? 'postgres' : (process.env['USER'] ?? 'postgres');
+  return {
+    url: `postgres://${user}@127.0.0.1:${port}/postgres`,
+    stop: () => {
+      run(join(bin, 'pg_ctl'), '-D', data, '-m', 'fast', 'stop');
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}

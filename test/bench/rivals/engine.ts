@@ -1,0 +1,44 @@
+import { mkdirSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DECISION_COLUMNS, decisionEntry } from '../../../server/audit/event-row.ts';
+import { connectEmbedded, type Connection } from '../../../server/store/connection.ts';
+import { migrate } from '../../../server/store/migrate.ts';
+
+/** The same engine, the same table, the same fsync as the service, in a directory of its own. */
+export async function openDecisions(path: string): Promise<Connection> {
+  mkdirSync(path, { recursive: true });
+  const connection = connectEmbedded(path, {
+    max_threads: 1,
+    max_insert_threads: '1',
+    input_format_parallel_parsing: 0,
+  });
+  await migrate(connection);
+  return connection;
+}
+
+export async function countRows(connection: Connection): Promise<number> {
+  const rows = await connection.query<{ total: string }>('SELECT count() AS total FROM decisions');
+  return Number(rows[0]?.total);
+}
+
+/** A row as the service writes it, without its checks. */
+export function rowFrom(event: Record<string, unknown>): string {
+  const occurredAtMs = Date.parse(String(event['occurred_at']));
+  const server = { project_id: 'bench', agent_version_id: '', receivedAtMs: Date.now(), occurredAtMs };
+  const text = (name: string) => JSON.stringify(event[name]);
+  const fields = { ...event, hint: text('hint'), arguments: text('arguments') } as Parameters<
+    typeof decisionEntry
+  >[0];
+  return decisionEntry(fields, server).line;
+}
+
+export { DECISION_COLUMNS };
+
+/** Listens on a free port and says which. */
+export function serve(server: Server): void {
+  server.keepAliveTimeout = 65_000;
+  server.listen(0, '127.0.0.1', () => {
+    process.stdout.write(`"url":"http://127.0.0.1:${(server.address() as AddressInfo).port}"\n`);
+  });
+}

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+
+/** A DecisionEvent body with all thirteen keys (SPECIFICATION 2.1), valid as it is. */
+export function decisionEvent(overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    event_id: randomUUID(),
+    occurred_at: new Date().toISOString(),
+    agent_name: 'support-bot',
+    tool_name: 'search',
+    outcome: 'allow',
+    role: 'editor',
+    error_type: '',
+    reason: '',
+    violations: [],
+    hint: null,
+    arguments: { query: 'hello' },
+    user_id: 'user-1',
+    session_id: 'session-1',
+    ...overrides,
+  };
+}
+
+/** A usage report as CONTRACT 4 has it, valid as it is. */
+export function llmInvocation(overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    event_id: randomUUID(),
+    occurred_at: new Date().toISOString(),
+    agent_name: 'support-bot',
+    model: 'model-1',
+    input_tokens: 100,
+    output_tokens: 20,
+    ...overrides,
+  };
+}
+
+/** POSTs a JSON body with a bearer key. A string body goes as it is. */
+export function post(
+  url: string,
+  body: unknown,
+  { key, headers = {} }: { key?: string; headers?: Record<string, string> } = {},
+) {
+  return fetch(url, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+      ...headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}

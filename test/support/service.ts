@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const START_MS_MAX = 30_000;
+
+export type Demo = {
+  project_id: string;
+  agent_name: string;
+  key: string;
+  dashboard?: { email: string; password: string };
+};
+
+/** A real service in a process of its own, on a port and in a data directory of its own. */
+export type TestService = {
+  url: string;
+  dataDir: string;
+  pid: number;
+  demo: Demo;
+  /** Everything it has printed so far. */
+  output: () => string;
+  /** Sends SIGTERM and resolves with the exit code. */
+  stop: () => Promise<number | null>;
+  /** Sends SIGKILL and resolves when the process is gone. */
+  kill: () => Promise<void>;
+  exited: Promise<number | null>;
+};
+
+type StartOptions = { dataDir?: string; env?: Record<string, string> };
+
+export function temporaryDirectory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'gatehouse-test-'));
+  process.on('exit', () => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Starts the service with GATE_DEMO=1 on the embedded engine and resolves when it listens. */
+export async function startTestService({
+  dataDir = temporaryDirectory(),
+  env = {},
+}: StartOptions = {}): Promise<TestService> {
+  const child = spawnService({ dataDir, env });
+  let output = '';
+  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  const url = await waitFor(
+    () => /"url":"([^"]+)"[^\n]*"msg":"Gatehouse is listening"/.exec(output)?.[1],
+    exited,
+    () => output,
+  );
+  const demoPath = join(dataDir, 'demo.json');
+  if (env['GATE_DEMO'] !== '0')
+    await waitFor(
+      () => (output.includes('See it counted') ? true : undefined),
+      exited,
+      () => output,
+    );
+  const demo = env['GATE_DEMO'] === '0' ? emptyDemo : (JSON.parse(readFileSync(demoPath, 'utf8')) as Demo);
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return exited;
+  };
+  return {
+    url,
+    dataDir,
+    pid: child.pid ?? 0,
+    demo,
+    output: () => output,
+    stop: () => end('SIGTERM'),
+    kill: async () => {
+      await end('SIGKILL');
+    },
+    exited,
+  };
+}
+
+const emptyDemo: Demo = { project_id: '', agent_name: '', key: '' };
+
+/** The bare process, for tests of a start that fails. */
+export function spawnService({
+  dataDir,
+  env,
+}: {
+  dataDir: string;
+  env: Record<string, string>;
+}): ChildProcess {
+  return spawn(process.execPath, ['server/main.ts'], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], GATE_DEMO: '1', GATE_PORT: '0', GATE_DATA_DIR: dataDir, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function waitFor<T>(
+  find: () => T | undefined,
+  exited: Promise<number | null>,
+  output: () => string,
+): Promise<T> {
+  let isGone = false;
+  void exited.then(() => (isGone = true));
+  for (const endMs = Date.now() + START_MS_MAX; Date.now() < endMs; await sleep(20)) {
+    const found = find();
+    if (found !== undefined) return found;
+    if (isGone) break;
+  }
+  throw new Error(`The service did not start:\n${output()}`);
+}
