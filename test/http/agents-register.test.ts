@@ -1,0 +1,156 @@
+import { expect } from 'chai';
+import {
+  bodyOf,
+  fetchAgent,
+  policyText,
+  readProject,
+  register,
+  save,
+  type FetchedAgent,
+  type SavedAgent,
+} from '../support/agents.ts';
+import { outcomeOf } from '../support/audit.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+describe('POST /v1/agents', () => {
+  let service: TestService;
+  before(async () => (service = await startTestService()));
+  after(() => service.stop());
+
+  it('answers 201 the first time with the ids, version 1 and the ETag that a fetch then has', async () => {
+    const response = await register(service, { name: 'first', tools: ['search'] });
+    const saved = await bodyOf<SavedAgent>(response);
+    const fetched = await fetchAgent(service, 'first');
+
+    expect(response.status).to.equal(201);
+    expect(saved).to.have.all.keys('agent_id', 'name', 'agent_version_id', 'version', 'etag', 'created');
+    expect(saved).to.include({ name: 'first', version: 1, created: true, etag: fetched.headers.get('etag') });
+    expect(saved.agent_id).to.match(UUID);
+    expect(saved.agent_version_id).to.match(UUID);
+  });
+
+  it('creates a default role-aware policy: read-only tools are allowed, all others need approval, admin may do all', async () => {
+    const tools = [
+      'write',
+      { name: 'read', description: 'Reads', annotations: { readOnlyHint: true } },
+      'write',
+    ];
+    await register(service, { name: 'roles', tools });
+    const { policy_yaml } = await bodyOf<FetchedAgent>(fetchAgent(service, 'roles'));
+
+    expect(policy_yaml).to.equal(
+      'version: 1\nagent: "roles"\ntools: ["write", "read"]\nroles:\n  admin: {allow: ["*"]}\n' +
+        '  "*":   {allow: ["read"], approve: ["write"]}\nrules: []\n',
+    );
+  });
+
+  it('answers 200 and makes no version when the same manifest comes again', async () => {
+    const manifest = { name: 'again', tools: ['a', { name: 'b', annotations: { destructiveHint: true } }] };
+    const first = await bodyOf<SavedAgent>(register(service, manifest));
+    const second = await register(service, manifest);
+
+    expect(second.status).to.equal(200);
+    expect(await bodyOf(second)).to.deep.equal({ ...first, created: false });
+    expect((await readProject<{ items: unknown[] }>(service, 'agents/again/versions')).items).to.have.length(
+      1,
+    );
+  });
+
+  it('makes a new version of a manifest with news, and leaves an edited policy_yaml and system_md as they are', async () => {
+    await register(service, { name: 'news', tools: ['search'], system_md: 'as registered' });
+    const edited = policyText('edited in the dashboard');
+    await save(service, 'news', { policy_yaml: edited, system_md: 'as edited' });
+    const registered = await register(service, {
+      name: 'news',
+      tools: ['search', 'more'],
+      system_md: 'registered again',
+    });
+    const fetched = await bodyOf<FetchedAgent>(fetchAgent(service, 'news'));
+
+    expect(registered.status).to.equal(200);
+    expect(await bodyOf(registered)).to.include({ version: 3, created: false });
+    expect(fetched).to.include({ version: 3, policy_yaml: edited, system_md: 'as edited' });
+    expect(fetched.agent_yaml).to.equal('name: news\ntools:\n  - name: search\n  - name: more\n');
+  });
+
+  it('keeps an agent_yaml that is given, and takes a new one as news', async () => {
+    await register(service, { name: 'yaml', tools: ['a'], agent_yaml: 'one: 1\n' });
+    expect(await bodyOf(fetchAgent(service, 'yaml'))).to.include({ agent_yaml: 'one: 1\n', system_md: '' });
+
+    const second = await bodyOf<SavedAgent>(
+      register(service, { name: 'yaml', tools: ['a'], agent_yaml: 'two: 2\n' }),
+    );
+
+    expect(second.version).to.equal(2);
+    expect(await bodyOf(fetchAgent(service, 'yaml'))).to.include({ agent_yaml: 'two: 2\n' });
+  });
+
+  it('never changes an edited policy_yaml, with 20 registrations at once too', async () => {
+    await register(service, { name: 'crowd', tools: ['search'] });
+    const edited = policyText('mine');
+    await save(service, 'crowd', { policy_yaml: edited });
+    const crowd = Array.from({ length: 20 }, (_, i) =>
+      register(service, { name: 'crowd', tools: ['search', `tool-${i}`] }),
+    );
+    const saved = await Promise.all(crowd.map((response) => bodyOf<SavedAgent>(response)));
+
+    expect(saved.map(({ version }) => version).sort((a, b) => a - b)).to.deep.equal(
+      Array.from({ length: 20 }, (_, i) => i + 3),
+    );
+    expect(await bodyOf(fetchAgent(service, 'crowd'))).to.include({ policy_yaml: edited, version: 22 });
+  });
+
+  it('makes one agent of 20 first registrations at once', async () => {
+    const crowd = Array.from({ length: 20 }, () => register(service, { name: 'at-once', tools: ['search'] }));
+    const responses = await Promise.all(crowd);
+    const saved = await Promise.all(responses.map((response) => bodyOf<SavedAgent>(response)));
+
+    expect(responses.filter(({ status }) => status === 201)).to.have.length(1);
+    expect(new Set(saved.map(({ agent_version_id }) => agent_version_id)).size).to.equal(1);
+  });
+
+  const names: [string, unknown, number][] = [
+    ['200 characters', 'é'.repeat(200), 201],
+    ['201 characters', 'x'.repeat(201), 422],
+    ['no character', '', 422],
+    ['a slash', 'a/b', 422],
+    ['a control character', 'a\nb', 422],
+    ['a space, a quote and an emoji', 'a "b" 🤖', 201],
+    ['the name of a property that every object has', '__proto__', 201],
+    ['a number', 7, 422],
+  ];
+  for (const [title, name, status] of names) {
+    it(`answers ${status} to a name with ${title}`, async () => {
+      const response = await register(service, { name, tools: ['a'] });
+
+      expect(response.status).to.equal(status);
+      if (status === 201) expect((await fetchAgent(service, String(name))).status).to.equal(200);
+      else expect(await outcomeOf(response)).to.deep.equal({ status: 422, code: 'body_invalid' });
+    });
+  }
+
+  it('refuses tools that no policy could name: "*", an empty name, more than 128 bytes, more than 256 tools', async () => {
+    const bad = [
+      ['*'],
+      [''],
+      ['é'.repeat(65)],
+      Array.from({ length: 257 }, (_, i) => `t${i}`),
+      'search',
+      [{}],
+      undefined,
+    ];
+    for (const tools of bad) {
+      expect(await outcomeOf(await register(service, { name: 'bad', tools }))).to.deep.equal({
+        status: 422,
+        code: 'body_invalid',
+      });
+    }
+    expect((await fetchAgent(service, 'bad')).status).to.equal(404);
+  });
+
+  it('answers 401 without a valid key', async () => {
+    expect((await register(service, { name: 'x', tools: [] }, { key: 'nonsense' })).status).to.equal(401);
+  });
+});

@@ -1,0 +1,214 @@
+import { expect } from 'chai';
+import {
+  bodyOf,
+  checkDraft,
+  fetchAgent,
+  policyText,
+  readProject,
+  register,
+  save,
+  type SavedAgent,
+} from '../support/agents.ts';
+import { outcomeOf, sendDecision } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+type Version = { version: number; etag: string; bundle: string };
+type Fleet = {
+  keys_on_latest: number;
+  items: { version: number | null; is_latest: boolean; keys: number }[];
+};
+type Replay = {
+  examined: number;
+  replayed: number;
+  not_replayable: number;
+  changed: number;
+  changes: Record<string, unknown>[];
+};
+
+describe('PUT /v1/projects/{id}/agents/{name}', () => {
+  let service: TestService;
+  before(async () => (service = await startTestService()));
+  after(() => service.stop());
+
+  it('compiles and signs at save, and serves it at the next fetch', async () => {
+    await register(service, { name: 'save', tools: ['search'] });
+    const response = await save(service, 'save', { policy_yaml: policyText('saved') });
+    const saved = await bodyOf<SavedAgent>(response);
+
+    expect(response.status).to.equal(200);
+    expect(saved).to.include({ name: 'save', version: 2, created: false, bundle: 'signed' });
+    expect((await fetchAgent(service, 'save')).headers.get('etag')).to.equal(saved.etag);
+  });
+
+  it('makes no version when nothing changes', async () => {
+    await register(service, { name: 'same', tools: ['search'], system_md: 'x' });
+    const first = await bodyOf<SavedAgent>(save(service, 'same', { system_md: 'x' }));
+    const second = await bodyOf<SavedAgent>(save(service, 'same', {}));
+
+    expect([first.version, second.version]).to.deep.equal([1, 1]);
+  });
+
+  it('refuses a bad policy with every error by line and column, and saves nothing', async () => {
+    await register(service, { name: 'bad', tools: ['search'] });
+    const response = await save(service, 'bad', {
+      policy_yaml: 'version: 2\ntools: [a, a]\nroles: {}\nrule: []\n',
+    });
+    const problem = await bodyOf<{
+      code: string;
+      errors: { line: number; column: number; message: string }[];
+    }>(response);
+
+    expect(response.status).to.equal(422);
+    expect(problem.code).to.equal('policy_invalid');
+    expect(problem.errors.length).to.be.greaterThan(2);
+    for (const error of problem.errors) expect(error).to.include.keys('line', 'column', 'message');
+    expect((await readProject<{ items: Version[] }>(service, 'agents/bad/versions')).items).to.have.length(1);
+  });
+
+  it('answers 412 to an If-Match that is not current, and 200 to one that is', async () => {
+    const { etag } = await bodyOf<SavedAgent>(register(service, { name: 'match', tools: ['search'] }));
+    const stale = await save(service, 'match', { system_md: 'a' }, { headers: { 'If-Match': '"old"' } });
+    const current = await save(service, 'match', { system_md: 'a' }, { headers: { 'If-Match': etag } });
+
+    expect(await outcomeOf(stale)).to.deep.equal({ status: 412, code: 'precondition_failed' });
+    expect(current.status).to.equal(200);
+  });
+
+  it('lets one of 50 saves at once with the same If-Match win', async () => {
+    const { etag } = await bodyOf<SavedAgent>(register(service, { name: 'fifty', tools: ['search'] }));
+    const saves = Array.from({ length: 50 }, (_, i) =>
+      save(service, 'fifty', { system_md: `v${i}` }, { headers: { 'If-Match': etag } }),
+    );
+    const statuses = (await Promise.all(saves)).map(({ status }) => status);
+
+    expect(statuses.filter((status) => status === 200)).to.have.length(1);
+    expect(statuses.filter((status) => status === 412)).to.have.length(49);
+  });
+
+  it('answers 404 for an agent that is not registered, 401 without and 403 with a key of another project', async () => {
+    const other = await save(service, 'save', {}, { projectId: '00000000-0000-4000-8000-000000000000' });
+
+    expect((await save(service, 'nobody', {})).status).to.equal(404);
+    expect((await save(service, 'save', {}, { key: 'x' })).status).to.equal(401);
+    expect(await outcomeOf(other)).to.deep.equal({ status: 403, code: 'forbidden' });
+  });
+
+  it('serves a policy that is too big for a bundle without one, under an ETag of its own, and says so', async () => {
+    await register(service, { name: 'big', tools: ['search'] });
+    // A number is a few bytes of text and more in the module.
+    const numbers = Array.from({ length: 85 }, (_, i) => i).join(', ');
+    const rule = (i: number) =>
+      `  - {id: r${i}, when: {arg: a, in: [${numbers}]}, effect: deny, reason: Closed}`;
+    const rules = Array.from({ length: 140 }, (_, i) => rule(i)).join('\n');
+    const policy_yaml = policyText('big').replace('rules: []', `rules:\n${rules}`);
+    const saved = await bodyOf<SavedAgent>(save(service, 'big', { policy_yaml }));
+    const fetched = await fetchAgent(service, 'big');
+
+    expect(saved).to.include({ version: 2, bundle: 'absent' });
+    expect(saved.etag).to.match(/^"yaml-[0-9a-f]{64}"$/);
+    expect(fetched.headers.get('etag')).to.equal(saved.etag);
+    expect(await bodyOf(fetched)).to.have.all.keys(
+      'agent_id',
+      'agent_version_id',
+      'version',
+      'agent_yaml',
+      'policy_yaml',
+      'system_md',
+    );
+  });
+
+  it('lists agents, the history of one, and one version whole', async () => {
+    await register(service, { name: 'history', tools: ['search'] });
+    await save(service, 'history', { system_md: 'second' });
+    const agents = await readProject<{ items: { name: string; version: number }[] }>(service, 'agents');
+    const versions = await readProject<{ items: Version[] }>(service, 'agents/history/versions');
+    const first = await readProject<{ version: number; system_md: string }>(
+      service,
+      'agents/history/versions/1',
+    );
+
+    expect(agents.items.find(({ name }) => name === 'history')).to.include({ version: 2 });
+    expect(versions.items.map(({ version }) => version)).to.deep.equal([2, 1]);
+    expect(first).to.include({ version: 1, system_md: '' });
+    expect(await readProject(service, 'agents/history/versions/3')).to.include({
+      status: 404,
+      code: 'not_found',
+    });
+    expect(await readProject(service, 'agents/nobody/versions')).to.include({
+      status: 404,
+      code: 'agent_unknown',
+    });
+  });
+
+  it('tells in the fleet view which versions clients hold and how many run the latest', async () => {
+    const { etag } = await bodyOf<SavedAgent>(register(service, { name: 'fleet', tools: ['search'] }));
+    await fetchAgent(service, 'fleet', { headers: { 'If-None-Match': etag } });
+    const held = await readProject<Fleet>(service, 'agents/fleet/fleet');
+    await save(service, 'fleet', { system_md: 'new' });
+    const afterSave = await readProject<Fleet>(service, 'agents/fleet/fleet');
+
+    expect(held).to.deep.include({ keys_on_latest: 1 });
+    expect(held.items.map(({ version, is_latest, keys }) => ({ version, is_latest, keys }))).to.deep.equal([
+      { version: 1, is_latest: true, keys: 1 },
+    ]);
+    expect(afterSave.keys_on_latest).to.equal(0);
+  });
+});
+
+describe('POST /v1/projects/{id}/agents/{name}/check', () => {
+  let service: TestService;
+  before(async () => (service = await startTestService()));
+  after(() => service.stop());
+
+  it('tells every error of a draft, and saves nothing', async () => {
+    const answer = await bodyOf<{ valid: boolean; errors: unknown[] }>(
+      checkDraft(service, 'any', { policy_yaml: 'version: 1\n' }),
+    );
+
+    expect(answer.valid).to.equal(false);
+    expect(answer.errors).not.to.be.empty;
+  });
+
+  it('tells the size of the module and decides the given calls', async () => {
+    const calls = [{ tool: 'search' }, { tool: 'rm', role: 'admin', arguments: { path: '/' } }];
+    const answer = await bodyOf<{ module_bytes: number; decisions: { outcome: string }[] }>(
+      checkDraft(service, 'any', { policy_yaml: policyText('draft'), calls }),
+    );
+
+    expect(answer.module_bytes).to.be.within(5000, 120_000);
+    expect(answer.decisions.map(({ outcome }) => outcome)).to.deep.equal(['allow', 'deny']);
+  });
+
+  it('replays the stored decisions: how many would change by tool, role, from and to, and how many cannot be replayed', async () => {
+    const recorded = [
+      decisionEvent({ agent_name: 'replay', role: '', arguments: { amount: 5 } }),
+      decisionEvent({ agent_name: 'replay', role: '', arguments: { amount: 9007199254740993 } }),
+      decisionEvent({ agent_name: 'replay', role: '', arguments: { token: '[REDACTED]' } }),
+      decisionEvent({
+        agent_name: 'replay',
+        role: '',
+        arguments: { _truncated: true, original_bytes: 9000, preview: '{' },
+      }),
+    ];
+    for (const event of recorded) await sendDecision(service, event);
+    const rule =
+      '  - {id: limit, require: {arg: amount, lte: 100}, effect: needs_approval, reason: Too much}';
+    const policy_yaml = policyText('limit').replace('rules: []', `rules:\n${rule}`);
+    const { replay } = await bodyOf<{ replay: Replay }>(
+      checkDraft(service, 'replay', { policy_yaml, replay: { window: '24h', limit: 100 } }),
+    );
+
+    expect(replay).to.deep.include({ examined: 4, replayed: 2, not_replayable: 2, changed: 1 });
+    expect(replay.changes).to.deep.equal([
+      {
+        tool: 'search',
+        role: '',
+        from: 'allow',
+        to: 'needs_approval',
+        count: 1,
+        samples: [recorded[1]?.['event_id']],
+      },
+    ]);
+  });
+});

@@ -1,0 +1,81 @@
+import type { TestService } from './service.ts';
+
+export type SavedAgent = {
+  agent_id: string;
+  name: string;
+  agent_version_id: string;
+  version: number;
+  etag: string;
+  created: boolean;
+  bundle?: 'signed' | 'absent';
+};
+
+export type FetchedAgent = {
+  agent_id: string;
+  agent_version_id: string;
+  version: number;
+  agent_yaml: string;
+  policy_yaml: string;
+  system_md: string;
+  bundle_wasm_b64?: string;
+  bundle_manifest?: string;
+  bundle_signature_b64?: string;
+};
+
+type Call = { key?: string; headers?: Record<string, string>; projectId?: string };
+
+/** POST /v1/agents with the demo key. */
+export function register(
+  service: TestService,
+  manifest: unknown,
+  { key = service.demo.key }: Call = {},
+): Promise<Response> {
+  return send(`${service.url}/v1/agents`, { method: 'POST', key, body: manifest });
+}
+
+/** PUT of a policy, prompt or definition with the demo key. */
+export function save(service: TestService, name: string, edit: unknown, call: Call = {}): Promise<Response> {
+  const { key = service.demo.key, headers = {}, projectId = service.demo.project_id } = call;
+  const url = `${service.url}/v1/projects/${projectId}/agents/${encodeURIComponent(name)}`;
+  return send(url, { method: 'PUT', key, headers, body: edit });
+}
+
+export function fetchAgent(
+  service: TestService,
+  name: string,
+  { key = service.demo.key, headers = {} }: Call = {},
+): Promise<Response> {
+  return fetch(`${service.url}/v1/agents/${encodeURIComponent(name)}`, {
+    headers: { Authorization: `Bearer ${key}`, ...headers },
+  });
+}
+
+export function checkDraft(service: TestService, name: string, draft: unknown): Promise<Response> {
+  const url = `${service.url}/v1/projects/${service.demo.project_id}/agents/${name}/check`;
+  return send(url, { method: 'POST', key: service.demo.key, body: draft });
+}
+
+/** GET of a list below a project, which is open by default. */
+export async function readProject<T>(service: TestService, path: string): Promise<T> {
+  const response = await fetch(`${service.url}/v1/projects/${service.demo.project_id}/${path}`);
+  return (await response.json()) as T;
+}
+
+type Sent = { method: string; key: string; headers?: Record<string, string>; body: unknown };
+
+function send(url: string, { method, key, headers = {}, body }: Sent): Promise<Response> {
+  return fetch(url, {
+    method,
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}`, ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+export async function bodyOf<T>(response: Response | Promise<Response>): Promise<T> {
+  return (await (await response).json()) as T;
+}
+
+/** A policy for one tool, with a comment that tells one from another. */
+export function policyText(comment: string, tool = 'search'): string {
+  return `version: 1 # ${comment}\ntools: [${tool}]\nroles:\n  "*": {allow: [${tool}]}\nrules: []\n`;
+}

@@ -1,0 +1,99 @@
+import { post } from './events.ts';
+import type { TestService } from './service.ts';
+
+/** A stored decision as the detail endpoint answers it (SPECIFICATION 2.2). */
+export type DecisionRecord = Record<string, unknown> & {
+  event_id: string;
+  occurred_at: string;
+  received_at: string;
+  agent_version_id: string;
+};
+export type Page = {
+  project_id: string;
+  window: string;
+  total: number;
+  limit: number;
+  offset: number;
+  items: DecisionRecord[];
+};
+export type Counts = { total: number; allow: number; deny: number; needs_approval: number };
+export type Summary = {
+  project_id: string;
+  window: string;
+  from: string;
+  to: string;
+  totals: Counts;
+  by_agent: ({ agent_name: string } & Counts)[];
+  by_role: ({ role: string } & Counts)[];
+  by_tool: ({ tool_name: string } & Counts)[];
+};
+
+type SendOptions = { key?: string; headers?: Record<string, string> };
+
+export function sendDecision(
+  service: TestService,
+  body: unknown,
+  options: SendOptions = {},
+): Promise<Response> {
+  return post(`${service.url}/v1/audit/decisions`, body, { key: service.demo.key, ...options });
+}
+
+export function sendLlm(service: TestService, body: unknown, options: SendOptions = {}): Promise<Response> {
+  return post(`${service.url}/v1/audit/llm-invocations`, body, { key: service.demo.key, ...options });
+}
+
+/** What an answer says, without its words for people. */
+export async function outcomeOf(response: Response): Promise<{ status: number; code: string | undefined }> {
+  const body = (await response.json()) as { code?: string };
+  return { status: response.status, code: body.code };
+}
+
+export const accepted = { status: 202, code: undefined };
+export const invalid = { status: 422, code: 'body_invalid' };
+
+export function readDecisions(
+  service: TestService,
+  query: Query = {},
+  projectId = service.demo.project_id,
+): Promise<Page> {
+  return read<Page>(service, `/v1/projects/${projectId}/audit/decisions`, query);
+}
+
+export function readSummary(
+  service: TestService,
+  query: Query = {},
+  projectId = service.demo.project_id,
+): Promise<Summary> {
+  return read<Summary>(service, `/v1/projects/${projectId}/audit/summary`, query);
+}
+
+/** Every record of one agent, page by page. */
+export async function readAllDecisions(
+  service: TestService,
+  agent: string,
+  projectId = service.demo.project_id,
+): Promise<DecisionRecord[]> {
+  const items: DecisionRecord[] = [];
+  for (;;) {
+    const query = { agent, window: '90d', limit: '500', offset: String(items.length) };
+    const page = await readDecisions(service, query, projectId);
+    items.push(...page.items);
+    if (items.length >= page.total || page.items.length === 0) return items;
+  }
+}
+
+type Query = Record<string, string>;
+
+async function read<T>(service: TestService, path: string, query: Query): Promise<T> {
+  const response = await fetch(`${service.url}${path}?${new URLSearchParams(query)}`);
+  if (response.status !== 200)
+    throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+export const MINUTE_MS = 60_000;
+export const DAY_MS = 24 * 60 * MINUTE_MS;
+
+export function timeFromNow(ms: number): string {
+  return new Date(Date.now() + ms).toISOString();
+}
