@@ -1,8 +1,9 @@
 import { createClient, type ClickHouseClient, type ClickHouseSettings } from '@clickhouse/client';
 import type { ClickHouseConfig } from '../config.ts';
+import { type QueryParams, withParamsSet } from './bind-params.ts';
 import { storeErrorFrom } from './store-error.ts';
 
-export type QueryParams = Record<string, unknown>;
+export type { QueryParams };
 
 /** Rows of one insert, each already a line of JSONCompactEachRow. */
 export type EncodedRows = { table: string; columns: readonly string[]; lines: string[]; token: string };
@@ -43,7 +44,8 @@ export function connectServer(config: ClickHouseConfig, settings: ClickHouseSett
     keep_alive: { enabled: true, idle_socket_ttl: 2000 },
     json,
   });
-  return connectionOver(() => Promise.resolve(client), { sendsToken: true });
+  const bind: Bind = (sql, params) => ({ query: sql, query_params: params });
+  return connectionOver(() => Promise.resolve(client), { bind, sendsToken: true });
 }
 
 /**
@@ -62,12 +64,17 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
     return client;
   };
   const make = () => (opening ??= open());
-  const connection = connectionOver(make, { sendsToken: false });
+  // In process an insert's outcome is never unknown to the engine, so its token would only cost.
+  const bind: Bind = (sql, params) => ({ query: withParamsSet(sql, params) });
+  const connection = connectionOver(make, { bind, sendsToken: false });
   return { ...connection, close: async () => (opening === undefined ? undefined : connection.close()) };
 }
 
-/** `sendsToken`: in process an insert's outcome is never unknown to the engine, so its token would only cost. */
-function connectionOver(client: MakeClient, { sendsToken }: { sendsToken: boolean }): Connection {
+/** How a statement and its typed parameters are given to the driver. */
+type Bind = (sql: string, params: QueryParams) => { query: string; query_params?: QueryParams };
+type Ways = { bind: Bind; sendsToken: boolean };
+
+function connectionOver(client: MakeClient, { bind, sendsToken }: Ways): Connection {
   const attempt = async <T>(work: (client: ClickHouseClient) => Promise<T>): Promise<T> => {
     try {
       return await work(await client());
@@ -75,22 +82,20 @@ function connectionOver(client: MakeClient, { sendsToken }: { sendsToken: boolea
       throw storeErrorFrom(error);
     }
   };
-  const withParams = (params: QueryParams | undefined) =>
-    params === undefined ? {} : { query_params: params };
   return {
-    command: (sql, params) =>
+    command: (sql, params = {}) =>
       attempt(async (c) => {
-        await c.command({ query: sql, ...withParams(params) });
+        await c.command(bind(sql, params));
       }),
-    query: <Row>(sql: string, params?: QueryParams, signal?: AbortSignal) =>
+    query: <Row>(sql: string, params: QueryParams = {}, signal?: AbortSignal) =>
       attempt(async (c) => {
         const abort = signal === undefined ? {} : { abort_signal: signal };
-        const result = await c.query({ query: sql, format: 'JSONEachRow', ...withParams(params), ...abort });
+        const result = await c.query({ ...bind(sql, params), format: 'JSONEachRow', ...abort });
         return result.json<Row>();
       }),
-    queryBytes: (sql, params) =>
+    queryBytes: (sql, params = {}) =>
       attempt(async (c) => {
-        const { stream } = await c.exec({ query: sql, ...withParams(params) });
+        const { stream } = await c.exec(bind(sql, params));
         const chunks: Buffer[] = [];
         for await (const chunk of stream) chunks.push(chunk as Buffer);
         return Buffer.concat(chunks);

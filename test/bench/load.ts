@@ -1,10 +1,12 @@
 // A closed-loop load generator in a process of its own: each connection sends its next event when the last was answered.
 // Raw sockets and one prepared body, so that it costs as little as it can of the two cores it shares with the server.
-// node load.ts <host> <port> <key> <connections> <seconds> → one line of JSON
+// node load.ts <host> <port> <key> <connections> <seconds> [<agent> <etag>] → one line of JSON
+// With an agent it pulls that agent's policy with If-None-Match instead of sending events.
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
-const [host = '', port = '', key = '', connectionsText = '', secondsText = ''] = process.argv.slice(2);
+const [host = '', port = '', key = '', connectionsText = '', secondsText = '', agent, etag = ''] =
+  process.argv.slice(2);
 const connections = Number(connectionsText);
 const endMs = performance.now() + Number(secondsText) * 1000;
 const latencies: number[] = [];
@@ -35,11 +37,13 @@ const body = JSON.stringify({
 const head =
   `POST /v1/audit/decisions HTTP/1.1\r\nHost: ${host}:${port}\r\nAuthorization: Bearer ${key}\r\n` +
   `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
-const template = Buffer.from(head + body);
+const pull = `GET /v1/agents/${agent} HTTP/1.1\r\nHost: ${host}:${port}\r\nAuthorization: Bearer ${key}\r\nIf-None-Match: ${etag}\r\n\r\n`;
+const template = Buffer.from(agent === undefined ? head + body : pull);
 const idAt = template.indexOf(EVENT_ID_MARK);
 const timeAt = template.indexOf(TIME_MARK);
 
 function nextRequest(request: Buffer): void {
+  if (idAt < 0) return;
   const hex = randomBytes(16).toString('hex');
   request.write(
     `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`,
@@ -86,11 +90,12 @@ const seconds = (performance.now() - startMs) / 1000;
 latencies.sort((a, b) => a - b);
 const quantile = (q: number) =>
   latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))] ?? 0;
+const accepted = statuses[agent === undefined ? '202' : '304'] ?? 0;
 process.stdout.write(
   JSON.stringify({
-    accepted: statuses['202'] ?? 0,
+    accepted,
     statuses,
-    perSecond: (statuses['202'] ?? 0) / seconds,
+    perSecond: accepted / seconds,
     p50: quantile(0.5),
     p99: quantile(0.99),
   }),

@@ -36,19 +36,25 @@ export function startServer(script: string, args: string[], env: Record<string, 
   });
 }
 
+export type LoadOptions = {
+  key: string;
+  connections: number;
+  seconds: number;
+  pull?: { agent: string; etag: string };
+};
+
 /** Runs the load generator in its own process. */
-export function load(
-  url: URL,
-  { key, connections, seconds }: { key: string; connections: number; seconds: number },
-): Promise<LoadResult> {
+export function load(url: URL, { key, connections, seconds, pull }: LoadOptions): Promise<LoadResult> {
   const args = [join(HERE, 'load.ts'), url.hostname, url.port, key, String(connections), String(seconds)];
+  if (pull !== undefined) args.push(pull.agent, pull.etag);
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   return new Promise((resolve, reject) => {
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    child.once('exit', (code) =>
-      code === 0 ? resolve(JSON.parse(output) as LoadResult) : reject(new Error(output)),
-    );
+    child.once('exit', (code) => {
+      if (code === 0) resolve(JSON.parse(output) as LoadResult);
+      else reject(new Error(output));
+    });
   });
 }
 

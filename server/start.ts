@@ -1,0 +1,48 @@
+import { readConfig } from './config.ts';
+import { welcomeText } from './demo/demo.ts';
+import { createLogger } from './logger.ts';
+import { startService, type Service } from './service.ts';
+
+/** Past this, what does not end by itself is cut: SIGTERM promises an end within 10 s. */
+const STOP_MS_MAX = 9500;
+
+async function start(): Promise<void> {
+  const config = readConfig();
+  const logger = createLogger(config.logLevel);
+  const service = await startService(config, logger);
+  logger.info({ url: service.url, store: service.store }, 'Gatehouse is listening');
+  if (config.readAuth === 'open') {
+    logger.warn(
+      'The audit read endpoints are open to everyone who can reach this address. GATE_READ_AUTH=required closes them.',
+    );
+  }
+  stopOnSignal(service);
+  if (service.demo !== undefined) process.stdout.write(welcomeText(service.url, service.demo));
+
+  function stopOnSignal(running: Service): void {
+    let isStopping = false;
+    const stop = (signal: string) => {
+      if (isStopping) return;
+      isStopping = true;
+      logger.info({ signal }, 'Stopping');
+      setTimeout(() => process.exit(1), STOP_MS_MAX).unref();
+      running.stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          logger.error({ err: error }, 'The stop failed');
+          process.exit(1);
+        },
+      );
+    };
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+  }
+}
+
+start().catch((error: unknown) => {
+  const { name, message, stack } = error as Error;
+  // Expected faults are told in one message; anything else is a bug and shows where it is.
+  const isExpected = name !== 'Error' || (error as NodeJS.ErrnoException).code === 'EADDRINUSE' || !stack;
+  process.stderr.write(`${isExpected ? message : (stack ?? message)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,42 @@
+/** What a typed parameter `{name: Type}` of a statement may be given. */
+export type QueryParam = string | number | null | readonly string[];
+export type QueryParams = Record<string, QueryParam>;
+
+/**
+ * The same statement behind a SET of its parameters, for the embedded engine.
+ *
+ * By hand, because chdb's own binding passes parameters by a place that the whole process shares, and so runs
+ * statements with parameters one at a time across all connections: a slow report would hold up every look-up of the
+ * write path. A parameter that is SET belongs to its connection. The statement itself stays as it is in its file; the
+ * values travel as string literals, in which only `\` and `'` mean anything.
+ */
+export function withParamsSet(sql: string, params: QueryParams): string {
+  const settings = Object.entries(params).map(
+    ([name, value]) => `param_${name} = ${literal(paramText(value))}`,
+  );
+  return settings.length === 0 ? sql : `SET ${settings.join(', ')}; ${sql}`;
+}
+
+/** The text of a value as the engine reads parameters: TabSeparated, with arrays as literals. */
+function paramText(value: QueryParam): string {
+  if (value === null) return '\\N';
+  if (typeof value === 'string') return escapeTabSeparated(value);
+  if (typeof value === 'number') return String(value);
+  return `[${value.map(literal).join(', ')}]`;
+}
+
+const TAB_SEPARATED: Record<string, string> = {
+  '\\': '\\\\',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\0': '\\0',
+};
+
+function escapeTabSeparated(text: string): string {
+  return text.replace(/[\\\t\n\r\0]/g, (character) => TAB_SEPARATED[character] ?? '');
+}
+
+function literal(text: string): string {
+  return `'${text.replace(/[\\']/g, (character) => `\\${character}`).replaceAll('\0', '\\0')}'`;
+}
