@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { benchClient } from './client.ts';
 import { benchIngest } from './ingest.ts';
 import { benchPulls } from './pulls.ts';
 
@@ -16,6 +17,7 @@ const only = values.only === undefined ? {} : { only: values.only };
 const PARTS: Record<string, () => Promise<void>> = {
   ingest: () => benchIngest({ seconds, rounds: Number(values.rounds), ...only }),
   pulls: () => benchPulls({ seconds }),
+  client: benchClient,
 };
 
 const names = positionals.length > 0 ? positionals : Object.keys(PARTS);

@@ -48,6 +48,16 @@ export async function outcomeOf(response: Response): Promise<{ status: number; c
   return { status: response.status, code: body.code };
 }
 
+/** How often each outcome came, so that a difference between hundreds stays readable. */
+export function tally(outcomes: { status: number; code?: string | undefined }[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status, code } of outcomes) {
+    const name = code === undefined ? String(status) : `${status} ${code}`;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
 export const accepted = { status: 202, code: undefined };
 export const invalid = { status: 422, code: 'body_invalid' };
 
@@ -85,7 +95,7 @@ export async function readAllDecisions(
 type Query = Record<string, string>;
 
 async function read<T>(service: TestService, path: string, query: Query): Promise<T> {
-  const response = await fetch(`${service.url}${path}?${new URLSearchParams(query)}`);
+  const response = await fetch(`${service.url}${path}?${new URLSearchParams(query).toString()}`);
   if (response.status !== 200)
     throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as T;

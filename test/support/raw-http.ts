@@ -49,8 +49,14 @@ export function head(path: string, headers: Record<string, string | number>, met
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
+/** The status and the code of a problem; the whole body where it is none. */
+export function codeOf({ status, headers, body }: RawAnswer): unknown[] {
+  const isProblem = headers['content-type']?.startsWith('application/problem+json') === true;
+  return [status, isProblem ? (JSON.parse(body) as { code: string }).code : body];
+}
+
 function collect(socket: Socket): { next: () => Promise<RawAnswer> } {
-  let bytes = Buffer.alloc(0);
+  let bytes: Buffer = Buffer.alloc(0);
   let end: Error | undefined;
   let wake = (): void => undefined;
   const endWith = (why: string) => {

@@ -31,9 +31,15 @@ export type TestService = {
 
 type StartOptions = { dataDir?: string; env?: Record<string, string> };
 
+const directories: string[] = [];
+process.once('exit', () => {
+  for (const path of directories) rmSync(path, { recursive: true, force: true });
+});
+
+/** A fresh directory that is gone when the tests end. */
 export function temporaryDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), 'gatehouse-test-'));
-  process.on('exit', () => rmSync(path, { recursive: true, force: true }));
+  directories.push(path);
   return path;
 }
 

@@ -35,7 +35,6 @@ function checkAgent(check: PolicyCheck, fields: Fields): string | null {
   const entry = fields.get('agent');
   if (entry === undefined) return null;
   const agent = check.printable(entry.value, 'agent');
-  if (agent === '') check.refuse(entry.value, 'agent must not be empty');
   if (agent !== undefined && codePointCount(agent) > AGENT_NAME_LENGTH_MAX) {
     check.refuse(entry.value, `agent has more than ${AGENT_NAME_LENGTH_MAX} characters`);
   }

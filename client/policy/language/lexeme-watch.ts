@@ -19,7 +19,9 @@ export class LexemeWatch {
   readonly #faults: FaultList;
   #offset = 0;
   #flowDepth = 0;
-  #compactDepth = 0;
+  #lineStart = 0;
+  /** The columns of the block indicators that the next one may stand inside. */
+  readonly #columns: number[] = [];
   #previous = '';
   #refused = 0;
   #isScalarNext = false;
@@ -32,14 +34,19 @@ export class LexemeWatch {
   next(lexeme: string): LexemeVerdict {
     if (lexeme === SCALAR_MARK && !this.#isScalarNext) {
       this.#isScalarNext = true;
-      this.#compactDepth = 0;
       return 'feed';
     }
     const verdict = this.#isScalarNext ? 'feed' : this.#judge(lexeme);
     this.#isScalarNext = false;
     this.#previous = lexeme;
-    if (lexeme !== DOCUMENT_MARK && lexeme !== FLOW_ERROR_MARK) this.#offset += lexeme.length;
+    if (lexeme !== DOCUMENT_MARK && lexeme !== FLOW_ERROR_MARK) this.#pass(lexeme);
     return verdict;
+  }
+
+  #pass(lexeme: string): void {
+    const lineEnd = lexeme.lastIndexOf('\n');
+    if (lineEnd !== -1) this.#lineStart = this.#offset + lineEnd + 1;
+    this.#offset += lexeme.length;
   }
 
   #judge(lexeme: string): LexemeVerdict {
@@ -56,10 +63,6 @@ export class LexemeWatch {
       case ']':
       case '}':
         this.#flowDepth -= 1;
-        return 'feed';
-      case '\n':
-      case '\r':
-        this.#compactDepth = 0;
         return 'feed';
       default:
         return this.#judgeIndicator(lexeme);
@@ -78,10 +81,7 @@ export class LexemeWatch {
   #judgeIndicator(lexeme: string): LexemeVerdict {
     // The first document may open with it; the lexer marks that document only.
     if (lexeme === '---' && this.#previous !== DOCUMENT_MARK) return this.#startDocument();
-    if (lexeme === '-' || lexeme === '?') {
-      this.#compactDepth += 1;
-      return this.#checkDepth(this.#compactDepth);
-    }
+    if (lexeme === '-' || lexeme === '?') return this.#nestBlock();
     if (lexeme.startsWith('*')) {
       const text = JSON.stringify(lexeme.replace(/:$/, ''));
       return this.#refuse(`aliases are not allowed; to mean the text, quote it: ${text}`);
@@ -92,6 +92,14 @@ export class LexemeWatch {
       return this.#refuse('directives are not allowed');
     }
     return 'feed';
+  }
+
+  /** Many of them in one line, or further right from line to line: either way a level each. */
+  #nestBlock(): LexemeVerdict {
+    const column = this.#offset - this.#lineStart;
+    while ((this.#columns.at(-1) ?? -1) >= column) this.#columns.pop();
+    this.#columns.push(column);
+    return this.#checkDepth(this.#columns.length);
   }
 
   #checkDepth(depth: number): LexemeVerdict {

@@ -20,6 +20,9 @@ export const HINT_BYTES_MAX = 4 * 1024;
 /** A legal policy nests 12 conditions, each a mapping in a list; the rest is room for hints. */
 export const YAML_DEPTH_MAX = 64;
 
+/** No policy that somebody wrote has so many; a hostile text has tens of thousands. */
+export const FAULTS_MAX = 1_000;
+
 export const CALL_BYTES_MAX = 256 * 1024;
 export const CALL_DEPTH_MAX = 64;
 export const CALL_VALUES_MAX = 65_536;

@@ -8,7 +8,7 @@ export type PolicyCall = {
 
 export type PolicyEngine = {
   /** Never throws: what cannot be read or decided is a denial. */
-  decide(call: PolicyCall): Decision;
+  decide: (call: PolicyCall) => Decision;
   /** The exact result text for a call's JSON text. */
-  decideText(call: string | Uint8Array): string;
+  decideText: (call: string | Uint8Array) => string;
 };

@@ -1,3 +1,5 @@
+import { FAULTS_MAX } from './limits.ts';
+
 /** Where a policy is wrong. Lines and columns count from 1, columns in UTF-16 units as editors do. */
 export type PolicyFault = { line: number; column: number; message: string };
 
@@ -20,7 +22,12 @@ export class FaultList {
   }
 
   sorted(text: string): PolicyFault[] {
-    const inOrder = this.#faults.toSorted((a, b) => a.offset - b.offset || compareText(a.message, b.message));
+    const all = this.#faults.toSorted((a, b) => a.offset - b.offset || compareText(a.message, b.message));
+    const inOrder = all.slice(0, FAULTS_MAX);
+    const beyond = all[FAULTS_MAX];
+    if (beyond !== undefined) {
+      inOrder.push({ offset: beyond.offset, message: `and ${all.length - FAULTS_MAX} more errors from here on` });
+    }
     const faults: PolicyFault[] = [];
     let line = 1;
     let lineStart = 0;

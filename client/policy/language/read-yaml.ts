@@ -44,6 +44,7 @@ function tokensFrom(text: string, faults: FaultList): CST.Token[] | undefined {
     if (verdict === 'stop') return undefined;
     if (verdict === 'end of document') break;
     tokens.push(...parser.next(lexeme));
+    if (tokens.length > TOP_TOKENS_MAX) break;
   }
   tokens.push(...parser.end());
   return tokens;
@@ -62,4 +63,4 @@ function reportSyntaxFaults(errors: readonly SyntaxFault[], faults: FaultList): 
   return news.length > 0;
 }
 
-const LOST_TOKEN = /^Unexpected .* in YAML stream/s;
+const LOST_TOKEN = /^Unexpected .* in YAML (?:stream|document)/s;

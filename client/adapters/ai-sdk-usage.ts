@@ -1,0 +1,78 @@
+import type { LanguageModelMiddleware } from 'ai';
+import type { Gate } from '../audit/gate.ts';
+import type { UsageInput } from '../audit/usage-event.ts';
+import type { Caller } from '../govern/run.ts';
+
+type Wrap = NonNullable<LanguageModelMiddleware['wrapGenerate']>;
+type Generated = Awaited<ReturnType<Wrap>>;
+type Model = Parameters<Wrap>[0]['model'];
+type Finished = Pick<Generated, 'usage' | 'finishReason'>;
+
+type UsageOptions = { agentName: string; caller: Caller; now?: () => number };
+
+/** Reports every model call that passes through it, and changes none of them. */
+export function usageMiddleware(
+  gate: Gate,
+  { agentName, caller, now = Date.now }: UsageOptions,
+): LanguageModelMiddleware {
+  const report = (model: Model, startedAtMs: number, outcome: Partial<UsageInput>): void => {
+    gate.emitLlm({
+      agent_name: agentName,
+      model: model.modelId,
+      provider: model.provider,
+      input_tokens: 0,
+      output_tokens: 0,
+      duration_ms: now() - startedAtMs,
+      role: caller.role,
+      user_id: caller.userId,
+      session_id: caller.sessionId,
+      ...outcome,
+    });
+  };
+  return {
+    specificationVersion: 'v4',
+    wrapGenerate: async ({ doGenerate, model }) => {
+      const startedAtMs = now();
+      const result = await failing(doGenerate, (outcome) => report(model, startedAtMs, outcome));
+      report(model, startedAtMs, tokensOf(result));
+      return result;
+    },
+    wrapStream: async ({ doStream, model }) => {
+      const startedAtMs = now();
+      const { stream, ...rest } = await failing(doStream, (outcome) => report(model, startedAtMs, outcome));
+      const watch = new TransformStream<StreamPart, StreamPart>({
+        transform(part, controller) {
+          if (part.type === 'finish') report(model, startedAtMs, tokensOf(part));
+          controller.enqueue(part);
+        },
+      });
+      return { stream: stream.pipeThrough(watch), ...rest };
+    },
+  };
+}
+
+type Streamed = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapStream']>>>;
+type StreamPart = Streamed['stream'] extends ReadableStream<infer Part> ? Part : never;
+
+/** The SDK's own counts; what it does not know counts as none. */
+function tokensOf({ usage, finishReason }: Finished): Partial<UsageInput> {
+  return {
+    input_tokens: usage.inputTokens.total ?? 0,
+    output_tokens: usage.outputTokens.total ?? 0,
+    cached_input_tokens: usage.inputTokens.cacheRead ?? 0,
+    reasoning_tokens: usage.outputTokens.reasoning ?? 0,
+    finish_reason: finishReason.unified,
+  };
+}
+
+async function failing<T>(
+  start: () => PromiseLike<T>,
+  report: (outcome: Partial<UsageInput>) => void,
+): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    report({ error_type: error instanceof Error ? error.name : 'Error' });
+    throw error;
+  }
+}

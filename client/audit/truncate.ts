@@ -1,0 +1,47 @@
+import { ARGUMENTS_BYTES_MAX } from '../limits.ts';
+import { jsonText, utf8Bytes } from './json-text.ts';
+import { plainCopy } from './plain-copy.ts';
+
+/** No character takes more UTF-8 bytes per UTF-16 unit. */
+const BYTES_PER_UNIT_MAX = 3;
+
+/** A plain copy of the arguments that the service's cap lets through, or a preview of them; never throws. */
+export function truncateArguments(args: unknown): unknown {
+  return fitArguments(plainCopy(args));
+}
+
+/** The same for what is plain data already. */
+export function fitArguments(plain: unknown): unknown {
+  if (plain === null || plain === undefined) return plain;
+  const text = jsonText(plain);
+  if (text.length * BYTES_PER_UNIT_MAX <= ARGUMENTS_BYTES_MAX) return plain;
+  const bytes = utf8Bytes(text);
+  return bytes <= ARGUMENTS_BYTES_MAX ? plain : truncated(text, bytes);
+}
+
+function truncated(text: string, bytes: number): unknown {
+  const envelope = { _truncated: true, original_bytes: bytes, preview: '' };
+  const room = ARGUMENTS_BYTES_MAX - utf8Bytes(JSON.stringify(envelope));
+  return { ...envelope, preview: text.slice(0, unitsThatFit(text, room)) };
+}
+
+/** How many UTF-16 units of the text fit into so many bytes once it is a JSON string itself. */
+function unitsThatFit(text: string, room: number): number {
+  let units = 0;
+  for (let left = room; units < text.length;) {
+    const codePoint = text.codePointAt(units) ?? 0;
+    left -= bytesInJsonString(codePoint);
+    if (left < 0) break;
+    units += codePoint > 0xffff ? 2 : 1;
+  }
+  return units;
+}
+
+function bytesInJsonString(codePoint: number): number {
+  if (codePoint === 0x22 || codePoint === 0x5c) return 2;
+  // Control characters and lone surrogates are written as \uXXXX.
+  if (codePoint < 0x20 || (codePoint >= 0xd800 && codePoint <= 0xdfff)) return 6;
+  if (codePoint < 0x80) return 1;
+  if (codePoint < 0x800) return 2;
+  return codePoint < 0x10000 ? 3 : 4;
+}

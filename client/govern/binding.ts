@@ -1,0 +1,67 @@
+import type { ConfigureOptions } from '../audit/emitter.ts';
+import type { OpenGate } from '../audit/gate.ts';
+import { readEnvironment } from '../config.ts';
+import { safeLogger } from '../logger.ts';
+import type { ResolveOptions, ResolvePolicy } from '../policy/resolve-policy.ts';
+import type { PolicySource } from '../policy/policy-source.ts';
+import { warnOfBoth } from '../startup-warning.ts';
+import { Run, type Caller, type OnApproval } from './run.ts';
+
+export type BindingOptions = Omit<ResolveOptions, 'agentName'> &
+  ConfigureOptions &
+  Caller & { agentName?: string | undefined; onApproval?: OnApproval | undefined };
+
+export type BindingDeps = {
+  configure: (options: ConfigureOptions) => OpenGate;
+  resolvePolicy: ResolvePolicy;
+};
+
+/** An agent's policy and its audit, tied together; every run of the agent starts here. */
+export type Binding = {
+  readonly agentName: string;
+  readonly source: PolicySource;
+  readonly gate: OpenGate;
+  /** Refreshes the policy, then pins it for one run. */
+  startRun(caller?: Caller): Promise<Run>;
+  /** The same, blocking; this run emits nothing. */
+  startRunSync(caller?: Caller): Run;
+};
+
+/** Resolves the policy and opens the audit of one agent; throws where there is no policy. */
+export async function bind(agentName: string, options: BindingOptions, deps: BindingDeps): Promise<Binding> {
+  const environment = readEnvironment();
+  const apiKey = options.apiKey ?? environment.apiKey;
+  const localPolicy = options.localPolicy ?? environment.localPolicy;
+  warnOfBoth({ apiKey, localPolicy }, safeLogger(options.logger));
+  const gate = deps.configure(options);
+  const source = await deps.resolvePolicy({ ...options, agentName });
+  const pin = (caller: Caller, isSync: boolean): Run =>
+    new Run({
+      agentName,
+      policy: source.policy,
+      gate,
+      caller: { ...callerOf(options), ...callerOf(caller) },
+      onApproval: options.onApproval,
+      isSync,
+    });
+  return {
+    agentName,
+    source,
+    gate,
+    startRun: async (caller = {}) => {
+      await source.refresh();
+      return pin(caller, false);
+    },
+    startRunSync: (caller = {}) => {
+      gate.warnOfLoop();
+      source.refreshSync();
+      return pin(caller, true);
+    },
+  };
+}
+
+/** A part that is undefined is one that was not given, and hides none that was. */
+function callerOf({ role, userId, sessionId }: Caller): Caller {
+  const given = Object.entries({ role, userId, sessionId }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given);
+}

@@ -1,0 +1,132 @@
+import { jsonText } from '../audit/json-text.ts';
+import { plainCopy } from '../audit/plain-copy.ts';
+import type { OpenGate } from '../audit/gate.ts';
+import type { Decision, PolicyCall, PolicyEngine } from '../policy/language/index.ts';
+import { ValueError } from '../value-error.ts';
+import { ApprovalRequiredError, PolicyDeniedError } from './decision-errors.ts';
+
+/** On whose behalf a run acts. */
+export type Caller = {
+  role?: string | undefined;
+  userId?: string | undefined;
+  sessionId?: string | undefined;
+};
+
+/** What a person, or whoever decides for one, is asked. */
+export type ApprovalRequest = {
+  tool: string;
+  arguments: unknown;
+  role: string;
+  reason: string;
+  violations: readonly string[];
+  hint: Decision['hint'];
+  event_id: string;
+};
+
+/** Says yes with true; everything else is a no. */
+export type OnApproval = (request: ApprovalRequest) => boolean | Promise<boolean>;
+
+export type RunOptions = {
+  agentName: string;
+  policy: PolicyEngine;
+  gate: OpenGate;
+  caller: Caller;
+  onApproval: OnApproval | undefined;
+  /** A synchronous run cannot emit (spec 6.2). */
+  isSync: boolean;
+};
+
+type Decided = { decision: Decision; request: ApprovalRequest };
+
+/** One run of an agent: the policy it started with, and who it acts for. */
+export class Run {
+  readonly #options: RunOptions;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+  }
+
+  get caller(): Caller {
+    return this.#options.caller;
+  }
+
+  /** Decides and records the call: throws, asks (then the promise says how that went), or lets it through at once. */
+  admit(tool: string, args: unknown): Promise<void> | undefined {
+    const decided = this.#decide(tool, args);
+    return decided.decision.outcome === 'needs_approval' ? this.#approve(decided) : undefined;
+  }
+
+  /** Admits the call and then executes it. */
+  async call(tool: string, args: unknown, execute: () => unknown): Promise<unknown> {
+    const pending = this.admit(tool, args);
+    if (pending) await pending;
+    return execute();
+  }
+
+  /** The same for a synchronous run, where nothing can be waited for. */
+  callSync(tool: string, args: unknown, execute: () => unknown): unknown {
+    const decided = this.#decide(tool, args);
+    if (decided.decision.outcome === 'needs_approval') this.#approveSync(decided);
+    return refusePromise(execute(), `The tool ${tool}`);
+  }
+
+  #decide(tool: string, args: unknown): Decided {
+    const { policy, gate, agentName, caller, isSync } = this.#options;
+    const { role = '' } = caller;
+    const decision = policy.decide({ tool, role, arguments: argumentsOf(args) });
+    const { outcome, reason, violations, hint } = decision;
+    const event_id = crypto.randomUUID();
+    const request = Object.freeze({ tool, arguments: args, role, reason, violations, hint, event_id });
+    if (!isSync) {
+      const { userId: user_id, sessionId: session_id } = caller;
+      gate.emit({ ...request, agent_name: agentName, tool_name: tool, outcome, user_id, session_id });
+    }
+    if (outcome === 'allow' || outcome === 'needs_approval') return { decision, request };
+    throw new PolicyDeniedError(decision, request);
+  }
+
+  async #approve({ decision, request }: Decided): Promise<void> {
+    const decidedOn = jsonText(plainCopy(request.arguments));
+    const answer = await Promise.resolve(this.#ask({ decision, request })).catch((cause: unknown) => {
+      throw new ApprovalRequiredError(decision, request, { cause });
+    });
+    if (answer !== true) throw new ApprovalRequiredError(decision, request);
+    refuseChange(decidedOn, { decision, request });
+  }
+
+  #approveSync({ decision, request }: Decided): void {
+    const decidedOn = jsonText(plainCopy(request.arguments));
+    const answer = this.#ask({ decision, request });
+    if (refusePromise(answer, 'onApproval') !== true) throw new ApprovalRequiredError(decision, request);
+    refuseChange(decidedOn, { decision, request });
+  }
+
+  #ask({ decision, request }: Decided): boolean | Promise<boolean> | undefined {
+    try {
+      return this.#options.onApproval?.(request);
+    } catch (cause) {
+      throw new ApprovalRequiredError(decision, request, { cause });
+    }
+  }
+}
+
+/** The yes was to other arguments than the tool would get: whoever held them changed them meanwhile. */
+function refuseChange(decidedOn: string, { decision, request }: Decided): void {
+  if (jsonText(plainCopy(request.arguments)) === decidedOn) return;
+  const cause = new ValueError('The arguments changed while the approval was pending');
+  throw new ApprovalRequiredError(decision, request, { cause });
+}
+
+/** What is no object is passed on as it is: the engine denies it, and it never throws. */
+function argumentsOf(args: unknown): PolicyCall['arguments'] {
+  return (args ?? null) as PolicyCall['arguments'];
+}
+
+function refusePromise(value: unknown, what: string): unknown {
+  const isPromise =
+    typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+  if (!isPromise) return value;
+  // Its own failure would otherwise surface later, as an unhandled rejection far from here.
+  Promise.resolve(value).catch(() => undefined);
+  throw new ValueError(`${what} returned a promise in a synchronous run; use run instead of runSync`);
+}

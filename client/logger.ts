@@ -1,0 +1,19 @@
+type Log = (message: string, context?: Record<string, unknown>) => void;
+
+/** Where the client speaks; the message comes first, and neither part ever holds a key. */
+export type Logger = { debug: Log; info: Log; warn: Log; error: Log };
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+/** A logger that cannot hurt its caller: what the given one throws ends here. */
+export function safeLogger(logger: Logger = console): Logger {
+  const [debug, info, warn, error] = LEVELS.map((level): Log => (message, context) => {
+    try {
+      if (context === undefined) logger[level](message);
+      else logger[level](message, context);
+    } catch {
+      // A broken logger must not change what the agent does, and there is nowhere left to say so.
+    }
+  }) as [Log, Log, Log, Log];
+  return { debug, info, warn, error };
+}

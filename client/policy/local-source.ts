@@ -1,0 +1,52 @@
+import { loadBlocking } from './blocking.ts';
+import { engineFromBundle, engineFromYaml } from './engine.ts';
+import type { PolicyEngine } from './language/index.ts';
+import { loadLocal, type Loaded, type LoadRequest } from './load-local.ts';
+import type { PolicySource } from './policy-source.ts';
+
+export type LocalOptions = Omit<LoadRequest, 'heldText' | 'heldVersion'>;
+
+type HeldFile = Readonly<{ text: string; version: number | undefined; policy: PolicyEngine }>;
+
+/** A policy file; what is wrong with it throws, at resolve and at every refresh. */
+export async function resolveFromFile(options: LocalOptions): Promise<PolicySource> {
+  let held = heldFrom(await loadLocal(options));
+  const accept = (loaded: Loaded): void => {
+    if (loaded.kind !== 'unchanged') held = heldFrom(loaded);
+  };
+  const request = (): LoadRequest => ({ ...options, heldText: held.text, heldVersion: held.version });
+  return {
+    origin: 'local',
+    etag: null,
+    agentVersionId: null,
+    get policy() {
+      return held.policy;
+    },
+    refresh: async () => accept(await loadLocal(request())),
+    refreshSync: () => accept(loadBlocking(request())),
+  };
+}
+
+/** A policy given in code; there is nothing to refresh. */
+export function resolveFromCode(policyYaml: string): PolicySource {
+  const policy = engineFromYaml(policyYaml);
+  const nothing = (): void => undefined;
+  return {
+    origin: 'built-in',
+    etag: null,
+    agentVersionId: null,
+    policy,
+    refresh: async () => nothing(),
+    refreshSync: nothing,
+  };
+}
+
+function heldFrom(loaded: Loaded): HeldFile {
+  if (loaded.kind === 'unchanged') throw new Error('The first load of a file cannot find it unchanged');
+  const { text } = loaded;
+  if (loaded.kind === 'yaml') {
+    return Object.freeze({ text, version: undefined, policy: engineFromYaml(loaded.policyYaml) });
+  }
+  const { version, record } = loaded;
+  return Object.freeze({ text, version, policy: engineFromBundle(record) });
+}

@@ -1,0 +1,33 @@
+import { PolicyError } from './policy-error.ts';
+import { bytesFromBase64 } from './base64.ts';
+
+/** An Ed25519 public key: base64 of its 32 bytes, or a JWK as an object or as JSON text. */
+export type PublicKeyInput = string | { kty?: string; crv?: string; x?: string };
+
+const KEY_BYTES = 32;
+
+/** The raw bytes of a public key in any of its spellings. */
+export function parsePublicKey(input: PublicKeyInput): Uint8Array {
+  const bytes = typeof input === 'object' ? bytesOfJwk(input) : bytesOfText(input.trim());
+  if (bytes?.byteLength === KEY_BYTES) return bytes;
+  throw new PolicyError(
+    'public_key_invalid',
+    'The public key is neither base64 of 32 bytes nor an Ed25519 JWK',
+  );
+}
+
+function bytesOfText(text: string): Uint8Array | undefined {
+  if (!text.startsWith('{')) return bytesFromBase64(text);
+  try {
+    return bytesOfJwk(JSON.parse(text) as { kty?: unknown });
+  } catch (cause) {
+    throw new PolicyError('public_key_invalid', 'The public key looks like a JWK and is not JSON', { cause });
+  }
+}
+
+/** The bytes of one entry of a key set, or nothing where it is some other kind of key. */
+export function bytesOfJwk(jwk: { kty?: unknown; crv?: unknown; x?: unknown }): Uint8Array | undefined {
+  if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519' || typeof jwk.x !== 'string') return undefined;
+  const bytes = bytesFromBase64(jwk.x);
+  return bytes?.byteLength === KEY_BYTES ? bytes : undefined;
+}

@@ -1,0 +1,90 @@
+import { isTruthy, readEnvironment } from '../config.ts';
+import { HTTP_TIMEOUT_MS } from '../limits.ts';
+import { safeLogger, type Logger } from '../logger.ts';
+import { warnOfBoth } from '../startup-warning.ts';
+import { ValueError } from '../value-error.ts';
+import { toolsAbsentFrom } from './engine.ts';
+import type { KeySet } from './key-set.ts';
+import { resolveFromCode, resolveFromFile, type LocalOptions } from './local-source.ts';
+import { resolveFromPlatform } from './platform-source.ts';
+import { PolicyError } from './policy-error.ts';
+import type { PolicySource } from './policy-source.ts';
+import { parsePublicKey, type PublicKeyInput } from './public-key.ts';
+
+export type ResolveOptions = {
+  agentName: string;
+  key?: string | undefined;
+  baseUrl?: string | undefined;
+  publicKey?: PublicKeyInput | undefined;
+  /** Path of a policy in YAML, or of an agent record in JSON. */
+  localPolicy?: string | undefined;
+  /** A policy in YAML, given in code. */
+  policy?: string | undefined;
+  requireSignature?: boolean | undefined;
+  toolNames?: readonly string[] | undefined;
+  timeoutMs?: number | undefined;
+  logger?: Logger | undefined;
+};
+
+type Settings = ReturnType<typeof settingsFrom>;
+
+export type ResolvePolicy = (options: ResolveOptions) => Promise<PolicySource>;
+
+type ResolveDeps = { now: () => number };
+
+/** Makes `resolvePolicy`; what it makes shares one cache of key sets, by base address. */
+export function createResolvePolicy({ now }: ResolveDeps): ResolvePolicy {
+  const keySets = new Map<string, KeySet>();
+  return async (options) => {
+    const settings = settingsFrom(options);
+    warnOfBoth({ apiKey: settings.apiKey, localPolicy: settings.localPolicy }, settings.logger);
+    const source = await resolve(settings, { now, keySets });
+    const absent = toolsAbsentFrom(source.policy, options.toolNames ?? []);
+    if (absent.length > 0) {
+      settings.logger.warn(`Tools absent from the policy are denied: ${absent.join(', ')}`, {
+        tools: absent,
+      });
+    }
+    return source;
+  };
+}
+
+async function resolve(settings: Settings, shared: ResolveDeps & { keySets: Map<string, KeySet> }) {
+  const { localPolicy, policy, bearerKey } = settings;
+  if (localPolicy) return resolveFromFile(fileOf(settings, localPolicy));
+  if (policy !== undefined) return resolveFromCode(policy);
+  if (settings.isLocalMode) throw missing('local mode is on and there is no local policy');
+  if (!bearerKey) throw missing('there is neither a key nor a local policy');
+  return resolveFromPlatform({ ...settings, ...shared, bearerKey });
+}
+
+function settingsFrom(options: ResolveOptions) {
+  if (!options.agentName) throw new ValueError('resolvePolicy needs the name of the agent');
+  const environment = readEnvironment();
+  const publicKey = options.publicKey ?? environment.publicKey;
+  return {
+    agentName: options.agentName,
+    apiKey: environment.apiKey,
+    bearerKey: options.key ?? environment.policyKey,
+    baseUrl: options.baseUrl ?? environment.baseUrl,
+    localPolicy: options.localPolicy ?? environment.localPolicy,
+    policy: options.policy,
+    isLocalMode: isTruthy(environment.localMode),
+    pinned: publicKey === undefined ? undefined : parsePublicKey(publicKey),
+    requireSignature: options.requireSignature ?? environment.requireSignature,
+    timeoutMs: options.timeoutMs ?? HTTP_TIMEOUT_MS,
+    logger: safeLogger(options.logger),
+  };
+}
+
+/** Named one by one, because they go to a worker thread, which a logger cannot. */
+function fileOf({ agentName, bearerKey, pinned, requireSignature }: Settings, path: string): LocalOptions {
+  return { path, agentName, bearerKey, pinned, requireSignature };
+}
+
+function missing(why: string): PolicyError {
+  return new PolicyError(
+    'policy_missing',
+    `No policy can be resolved: ${why}. Nothing is allowed by default.`,
+  );
+}

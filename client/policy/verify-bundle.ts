@@ -1,0 +1,95 @@
+import { verifyAsync } from '@noble/ed25519';
+import { bytesFromBase64 } from './base64.ts';
+import { recordHashText, utf8From, type AgentRecord, type BundleManifest } from './language/index.ts';
+import { parseManifest } from './parse-manifest.ts';
+import { PolicyError } from './policy-error.ts';
+
+export type BundleToVerify = {
+  record: AgentRecord;
+  /** 32 raw bytes each; the signature must verify under one of them. */
+  publicKey?: Uint8Array | undefined;
+  publicKeys?: readonly Uint8Array[] | undefined;
+  agentName: string;
+  /** The project of the bearer key, where one is known. */
+  projectId?: string | undefined;
+  /** The version in hand, on a refresh. */
+  heldVersion?: number | undefined;
+  /** False for a local file that lacks some of the texts: then there is nothing to compare record_hash with. */
+  isWhole?: boolean | undefined;
+};
+
+export type VerifiedBundle = { manifest: BundleManifest; module: Uint8Array };
+
+/**
+ * POLICY 4, in its order: signature, module, record, agent, project, version. Returns what may be cached,
+ * or throws a PolicyError whose code names the first check that failed.
+ */
+export async function verifyBundle(bundle: BundleToVerify): Promise<VerifiedBundle> {
+  const { record, agentName, projectId, heldVersion, isWhole = true } = bundle;
+  const { text, signature, module } = bundleParts(record);
+  await checkSignature(bundle, { message: utf8From(text), signature });
+  const manifest = parseManifest(text);
+  await checkHash(module, manifest.wasm_hash, 'wasm_hash_mismatch');
+  if (isWhole) {
+    const recordText = recordHashText({ ...manifest, ...textsOf(record) });
+    await checkHash(utf8From(recordText), manifest.record_hash, 'record_hash_mismatch');
+  }
+  if (manifest.agent_name !== agentName) refuse('agent_mismatch', `is of the agent ${manifest.agent_name}`);
+  if (projectId !== undefined && manifest.project_id !== projectId) {
+    refuse('project_mismatch', `is of the project ${manifest.project_id}`);
+  }
+  if (heldVersion !== undefined && manifest.version < heldVersion) {
+    refuse('version_rollback', `has version ${manifest.version}, older than ${heldVersion}, which is held`);
+  }
+  return { manifest, module };
+}
+
+function textsOf({ agent_yaml, policy_yaml, system_md }: AgentRecord): Omit<AgentRecord, `bundle_${string}`> {
+  return { agent_yaml, policy_yaml, system_md };
+}
+
+function bundleParts(record: AgentRecord): { text: string; signature: Uint8Array; module: Uint8Array } {
+  const { bundle_manifest: text, bundle_signature_b64, bundle_wasm_b64 } = record;
+  if (!text || !bundle_signature_b64 || !bundle_wasm_b64) {
+    refuse('bundle_incomplete', 'lacks its module, its manifest or its signature');
+  }
+  const signature = bytesFromBase64(bundle_signature_b64);
+  if (signature === undefined) refuse('signature_invalid', 'has a signature that is not base64');
+  const module = bytesFromBase64(bundle_wasm_b64);
+  if (module === undefined) refuse('wasm_hash_mismatch', 'has a module that is not base64');
+  return { text, signature, module };
+}
+
+async function checkSignature(
+  { publicKey, publicKeys = [] }: BundleToVerify,
+  { message, signature }: { message: Uint8Array; signature: Uint8Array },
+): Promise<void> {
+  const candidates = publicKey === undefined ? publicKeys : [publicKey, ...publicKeys];
+  for (const candidate of candidates) {
+    if (await isSignedBy(candidate, { message, signature })) return;
+  }
+  refuse('signature_invalid', 'is not signed by a known key');
+}
+
+async function isSignedBy(
+  publicKey: Uint8Array,
+  { message, signature }: { message: Uint8Array; signature: Uint8Array },
+): Promise<boolean> {
+  try {
+    // By RFC 8032 and not by the looser ZIP 215, which the library takes unless told.
+    return await verifyAsync(signature, message, publicKey, { zip215: false });
+  } catch {
+    // The library throws where a key or a signature is no point or has the wrong length.
+    return false;
+  }
+}
+
+async function checkHash(bytes: Uint8Array, expected: string, code: string): Promise<void> {
+  const digest = await crypto.subtle.digest('SHA-256', Uint8Array.from(bytes));
+  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  if (hex !== expected) refuse(code, 'does not match the hash in its manifest');
+}
+
+function refuse(code: string, why: string): never {
+  throw new PolicyError(code, `The bundle ${why}`);
+}

@@ -1,0 +1,72 @@
+import { parseDecision } from './parse-decision.ts';
+import {
+  callTextFrom,
+  decisionText,
+  ENGINE_FAILED,
+  unreadableCall,
+  utf8From,
+  type Decision,
+  type PolicyCall,
+  type PolicyEngine,
+} from './language/index.ts';
+import { WasmPolicy } from './wasm-policy.ts';
+import { compileModule, type WasmModule } from './webassembly.ts';
+
+/**
+ * The engine over a verified module. Whatever goes wrong inside is a denial, and the instance is thrown
+ * away: the next call starts on a new one.
+ */
+export function createWasmEngine(bytes: Uint8Array): PolicyEngine {
+  const engine = new WasmEngine(bytes);
+  return {
+    decide: (call: PolicyCall) => engine.decide(call),
+    decideText: (call: string | Uint8Array) => engine.decideText(call),
+  };
+}
+
+const FAILED_TEXT = decisionText(ENGINE_FAILED);
+
+class WasmEngine {
+  readonly #bytes: Uint8Array;
+  #module: WasmModule | undefined;
+  #policy: WasmPolicy | undefined;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  decide(call: PolicyCall): Decision {
+    const written = callTextFrom(call);
+    if (!written.ok) return parsedOwn(decisionText(unreadableCall(written.code)));
+    return this.#evaluate(written.text).decision;
+  }
+
+  decideText(call: string | Uint8Array): string {
+    const isBroken = typeof call === 'string' && !call.isWellFormed();
+    return this.#evaluate(isBroken ? brokenUtf8From(call) : call).text;
+  }
+
+  #evaluate(call: string | Uint8Array): { text: string; decision: Decision } {
+    try {
+      this.#module ??= compileModule(this.#bytes);
+      this.#policy ??= new WasmPolicy(this.#module);
+      const text = this.#policy.evaluate(call);
+      return { text, decision: parseDecision(text) };
+    } catch {
+      // A trap, a module that does not instantiate, a result of another shape: all of them deny.
+      this.#policy = undefined;
+      return { text: FAILED_TEXT, decision: parsedOwn(FAILED_TEXT) };
+    }
+  }
+}
+
+/** Encoding makes U+FFFD of a lone surrogate, which is good UTF-8: the text must stay as bad as it is. */
+function brokenUtf8From(text: string): Uint8Array {
+  const bytes = utf8From(text);
+  bytes[bytes.length - 1] = 0xff;
+  return bytes;
+}
+
+function parsedOwn(text: string): Decision {
+  return JSON.parse(text) as Decision;
+}

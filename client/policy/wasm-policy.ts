@@ -1,0 +1,61 @@
+import { utf8From } from './language/index.ts';
+import { instantiateModule, type WasmModule } from './webassembly.ts';
+
+const ABI_VERSION = 1;
+const encoder = new TextEncoder();
+// ignoreBOM, so that a result is taken as it is; fatal, so that no broken byte is mended.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+type Exports = {
+  memory: { buffer: ArrayBuffer };
+  abi_version(): number;
+  alloc(length: number): number;
+  evaluate(pointer: number, length: number): number;
+};
+
+/** One instance of a module, by POLICY 3. Throws on anything out of order; then it must not be used again. */
+export class WasmPolicy {
+  readonly #exports: Exports;
+
+  constructor(module: WasmModule) {
+    this.#exports = instantiateModule(module) as Exports;
+    if (this.#exports.abi_version() !== ABI_VERSION) throw new Error('The module has another abi');
+  }
+
+  /** The result text for one call. */
+  evaluate(call: string | Uint8Array): string {
+    if (typeof call === 'string' && call.length <= SHORT_CALL_LENGTH_MAX) return this.#evaluateShort(call);
+    return decoder.decode(this.evaluateBytes(typeof call === 'string' ? utf8From(call) : call));
+  }
+
+  /** The bytes of the result, valid until the next call. */
+  evaluateBytes(call: Uint8Array): Uint8Array {
+    const pointer = this.#exports.alloc(call.length);
+    // The module refuses what is over its cap by itself, without looking at the bytes.
+    if (pointer !== 0) this.#view(pointer, call.length).set(call);
+    return this.#result(this.#exports.evaluate(pointer, call.length));
+  }
+
+  /** Without a copy in between. */
+  #evaluateShort(call: string): string {
+    const bytesMax = call.length * 3;
+    const pointer = this.#exports.alloc(bytesMax);
+    if (pointer === 0) throw new Error('The module has no room for a short call');
+    const { written } = encoder.encodeInto(call, this.#view(pointer, bytesMax));
+    return decoder.decode(this.#result(this.#exports.evaluate(pointer, written)));
+  }
+
+  /** The buffer is read anew each time: growth detaches the old one. */
+  #view(pointer: number, length: number): Uint8Array {
+    return new Uint8Array(this.#exports.memory.buffer, pointer >>> 0, length);
+  }
+
+  #result(pointer: number): Uint8Array {
+    const { buffer } = this.#exports.memory;
+    const length = new DataView(buffer).getUint32(pointer >>> 0, true);
+    return new Uint8Array(buffer, (pointer >>> 0) + 4, length);
+  }
+}
+
+/** At three bytes a unit this stays far below the cap of a call. */
+const SHORT_CALL_LENGTH_MAX = 16_384;

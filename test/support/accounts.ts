@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { eventually } from './eventually.ts';
+import type { TestService } from './service.ts';
+
+export const PASSWORD = 'correct horse battery';
+
+export type Person = { id: string; email: string; cookie: string; project: { id: string; name: string } };
+export type Call = {
+  method?: string;
+  cookie?: string;
+  key?: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+};
+
+type Running = Pick<TestService, 'url'>;
+
+/** One call; a body goes as JSON. */
+export function call(
+  { url }: Running,
+  path: string,
+  { method, cookie, key, headers, body }: Call = {},
+): Promise<Response> {
+  return fetch(`${url}${path}`, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: {
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(cookie === undefined ? {} : { Cookie: cookie }),
+      ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+}
+
+export async function jsonOf<T>(response: Response | Promise<Response>): Promise<T> {
+  return (await (await response).json()) as T;
+}
+
+export function newEmail(): string {
+  return `${randomUUID().slice(0, 8)}@example.com`;
+}
+
+export function register(service: Running, email: string, password = PASSWORD): Promise<Response> {
+  return call(service, '/v1/auth/register', { body: { email, password } });
+}
+
+export function logIn(service: Running, email: string, password = PASSWORD): Promise<Response> {
+  return call(service, '/v1/auth/login', { body: { email, password } });
+}
+
+/** The cookie as a browser sends it back. */
+export function cookieOf(response: Response): string {
+  return (response.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '';
+}
+
+/** A new account that is signed in, with its first project. */
+export async function newPerson(service: Running, email = newEmail()): Promise<Person> {
+  await register(service, email);
+  const cookie = cookieOf(await logIn(service, email));
+  const me = await jsonOf<{ id: string; projects: Person['project'][] }>(
+    call(service, '/v1/auth/me', { cookie }),
+  );
+  const [project] = me.projects;
+  if (project === undefined) throw new Error('A new account has no project');
+  return { id: me.id, email, cookie, project };
+}
+
+export type TokenKind = 'verify' | 'reset';
+const PATHS = {
+  verify: ['request-verify-token', 'verify-email'],
+  reset: ['forgot-password', 'reset-password'],
+} as const;
+
+export function requestToken(service: Running, kind: TokenKind, email: string): Promise<Response> {
+  return call(service, `/v1/auth/${PATHS[kind][0]}`, { body: { email } });
+}
+
+/** Asks for a mail and takes the token from what the dev sender prints. */
+export async function mailedToken(service: TestService, kind: TokenKind, email: string): Promise<string> {
+  const before = service.output().length;
+  await requestToken(service, kind, email);
+  const link = new RegExp(`/${PATHS[kind][1]}/([\\w-]+)\\n`);
+  return eventually(() => link.exec(service.output().slice(before))?.[1]);
+}
+
+export function useToken(
+  service: Running,
+  kind: TokenKind,
+  token: string,
+  password = PASSWORD,
+): Promise<Response> {
+  if (kind === 'verify') return call(service, '/v1/auth/verify', { body: { token } });
+  return call(service, '/v1/auth/reset-password', { body: { token, password } });
+}
+
+export async function codeOf(response: Response | Promise<Response>): Promise<string> {
+  return (await jsonOf<{ code: string }>(response)).code;
+}

@@ -1,0 +1,33 @@
+import { Emitter, type EmitterDeps } from '../../client/audit/emitter.ts';
+import { sleep } from '../../client/audit/loop.ts';
+import type { DecisionInput } from '../../client/index.ts';
+import { startMockServer, type MockServer } from './mock-server.ts';
+
+export const DECISIONS = 'POST /v1/audit/decisions';
+export const USAGE = 'POST /v1/audit/llm-invocations';
+
+/** What `emitLlm` needs, and no more. */
+export const usage = { agent_name: 'support-bot', model: 'm-1', input_tokens: 12, output_tokens: 34 };
+
+/** What `emit` needs, and no more. */
+export function decision(more: Partial<DecisionInput> = {}): DecisionInput {
+  return { agent_name: 'support-bot', tool_name: 'search', outcome: 'allow', ...more };
+}
+
+/** An emitter of its own, so that no test meets the gates of another; the loop always runs unless told. */
+export function emitterWith(deps: Partial<EmitterDeps> = {}): Emitter {
+  const loop = { identity: () => 'one', isRunning: () => true };
+  return new Emitter({ now: Date.now, sleep, createLoop: () => loop, ...deps });
+}
+
+/** A service that takes every event. */
+export async function startAuditServer(): Promise<MockServer> {
+  const mock = await startMockServer();
+  mock.on(DECISIONS, { status: 202, json: { event_id: 'x' } });
+  mock.on(USAGE, { status: 202, json: { event_id: 'x' } });
+  return mock;
+}
+
+export function bodiesOf(mock: MockServer, route: string): Record<string, unknown>[] {
+  return mock.seen(route).map(({ text }) => JSON.parse(text) as Record<string, unknown>);
+}

@@ -1,0 +1,28 @@
+const NAMES = [
+  'GATE_API_KEY',
+  'GATE_KEY',
+  'GATE_LOCAL_MODE',
+  'GATE_LOCAL_POLICY',
+  'GATE_PUBLIC_KEY',
+  'GATE_BUNDLE_REQUIRE_SIGNATURE',
+  'GATE_BASE_URL',
+];
+
+/** Runs with exactly these of the client's variables set, and puts back what was there. */
+export async function withEnvironment<T>(
+  variables: Record<string, string>,
+  run: () => T | Promise<T>,
+): Promise<T> {
+  const before = new Map(NAMES.map((name) => [name, process.env[name]]));
+  for (const name of NAMES) setVariable(name, variables[name]);
+  try {
+    return await run();
+  } finally {
+    for (const [name, value] of before) setVariable(name, value);
+  }
+}
+
+function setVariable(name: string, value: string | undefined): void {
+  if (value === undefined) delete process.env[name];
+  else process.env[name] = value;
+}

@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** What the mock does with one request; a contract case writes it down as data. */
+export type Reply = {
+  status?: number;
+  headers?: Record<string, string>;
+  json?: unknown;
+  text?: string;
+  delay_ms?: number;
+  fault?: 'hang' | 'reset' | 'reset_mid_body' | 'cut_mid_body' | 'torn_json' | 'slow_body';
+};
+
+export type SeenRequest = {
+  method: string;
+  path: string;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  at: number;
+};
+
+export type MockServer = {
+  url: string;
+  requests: SeenRequest[];
+  /** The replies of a route in their order; the last one repeats. A function decides per request. */
+  on(route: string, ...replies: (Reply | ((request: SeenRequest) => Reply))[]): void;
+  seen(route: string): SeenRequest[];
+  /** Resolves when so many requests of the route have arrived. */
+  arrived(route: string, count: number): Promise<void>;
+  connections(): number;
+  close(): Promise<void>;
+};
+
+const RESET_AFTER_MS = 30;
+
+/** A real HTTP server on a real socket that answers, or misbehaves, as it is told. */
+export async function startMockServer(): Promise<MockServer> {
+  const routes = new Map<string, (Reply | ((request: SeenRequest) => Reply))[]>();
+  const requests: SeenRequest[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => {
+    void serve(request, response);
+  });
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const seen = seenFrom(request, await readText(request));
+    requests.push(seen);
+    server.emit('seen');
+    const replies = routes.get(`${seen.method} ${seen.path}`) ?? [
+      { status: 404, json: { code: 'not_found' } },
+    ];
+    const reply = replies.length > 1 ? replies.shift() : replies[0];
+    answer(response, typeof reply === 'function' ? reply(seen) : (reply ?? {}));
+  }
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const seen = (route: string): SeenRequest[] => requests.filter((r) => `${r.method} ${r.path}` === route);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    on: (route, ...replies) => void routes.set(route, [...replies]),
+    seen,
+    arrived: async (route, count) => {
+      while (seen(route).length < count) await once(server, 'seen');
+    },
+    connections: () => sockets.size,
+    close: async () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  let text = '';
+  try {
+    for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
+  } catch {
+    // The client went away in the middle of its own request; what came of it is what was seen.
+  }
+  return text;
+}
+
+function seenFrom(request: IncomingMessage, text: string): SeenRequest {
+  return {
+    method: request.method ?? '',
+    path: request.url ?? '',
+    headers: request.headers,
+    text,
+    at: Date.now(),
+  };
+}
+
+function answer(response: ServerResponse, reply: Reply): void {
+  if (reply.fault === 'hang') return;
+  if (reply.delay_ms !== undefined) {
+    const { delay_ms, ...rest } = reply;
+    setTimeout(() => answer(response, rest), delay_ms).unref();
+    return;
+  }
+  if (reply.fault === 'reset') {
+    response.socket?.resetAndDestroy();
+    return;
+  }
+  const text = reply.text ?? (reply.json === undefined ? '' : JSON.stringify(reply.json));
+  const type = reply.json === undefined ? {} : { 'Content-Type': 'application/json' };
+  write(response, { ...reply, headers: { ...type, ...reply.headers }, text });
+}
+
+function write(response: ServerResponse, { status = 200, headers = {}, text = '', fault }: Reply): void {
+  if (fault === 'torn_json') {
+    response.writeHead(status, headers).end('{"torn": ');
+    return;
+  }
+  if (fault === undefined) {
+    response.writeHead(status, headers).end(status === 304 ? undefined : text);
+    return;
+  }
+  // A body that is announced and never completed: cut off at once, or left hanging.
+  response.writeHead(status, { ...headers, 'Content-Length': '1000' });
+  response.write('{"half": ');
+  // Not at once, because a reset takes along what has not been read yet: the headers shall arrive.
+  if (fault === 'reset_mid_body') setTimeout(() => response.socket?.resetAndDestroy(), RESET_AFTER_MS);
+  if (fault === 'cut_mid_body') setTimeout(() => response.socket?.destroy(), RESET_AFTER_MS);
+}

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+
+export type ReceivedMail = {
+  envelope: { from: string; to: string[] };
+  /** What the sender logged in as. */
+  user: string | undefined;
+  subject: string;
+  from: string;
+  to: string;
+  text: string;
+  html: string;
+};
+
+export type MailServer = { url: string; mails: ReceivedMail[]; logins: string[]; close: () => Promise<void> };
+
+type MailServerOptions = Partial<SMTPServerOptions> & { password?: string };
+
+/** A real SMTP server that keeps what it receives. Its user is `sender`; its URL has no password, as CONTRACT 8 says. */
+export async function startMailServer({
+  password = 'provider-api-key',
+  ...options
+}: MailServerOptions = {}): Promise<MailServer> {
+  const mails: ReceivedMail[] = [];
+  const logins: string[] = [];
+  const server = new SMTPServer({
+    authMethods: ['PLAIN', 'LOGIN'],
+    allowInsecureAuth: true,
+    disabledCommands: ['STARTTLS'],
+    logger: false,
+    onAuth: (auth, _session, callback) => {
+      logins.push(String(auth.username));
+      if (auth.username === 'sender' && auth.password === password) callback(null, { user: auth.username });
+      else callback(Object.assign(new Error('Authentication failed'), { responseCode: 535 }));
+    },
+    onData: (stream, session, callback) => {
+      void parse(stream).then((mail) => {
+        const { mailFrom, rcptTo } = session.envelope;
+        const envelope = {
+          from: mailFrom === false ? '' : mailFrom.address,
+          to: rcptTo.map(({ address }) => address),
+        };
+        mails.push({
+          envelope,
+          user: session.user === undefined ? undefined : String(session.user),
+          ...partsOf(mail),
+        });
+        callback();
+      }, callback);
+    },
+    ...options,
+  });
+  server.on('error', () => undefined);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.server.address() as AddressInfo;
+  const scheme = options.secure === true ? 'smtps' : 'smtp';
+  return {
+    url: `${scheme}://sender@127.0.0.1:${port}`,
+    mails,
+    logins,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+async function parse(stream: Readable): Promise<Email> {
+  return PostalMime.parse(Buffer.concat(await stream.toArray()));
+}
+
+function partsOf({ subject = '', from, to, text = '', html = '' }: Email) {
+  return {
+    subject,
+    from: from?.address ?? '',
+    to: (to ?? []).map(({ address }) => address).join(', '),
+    text,
+    html,
+  };
+}
+
+/** Something that takes connections on an SMTP port and does with each of them what it is told. */
+export async function startBrokenServer(
+  behave: (socket: Socket) => void,
+): Promise<{ url: string; close: () => void }> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    behave(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `smtp://sender@127.0.0.1:${port}`,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}

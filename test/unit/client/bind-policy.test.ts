@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import { govern, PolicyError, shutdown, ValueError, type GovernOptions } from '../../../client/index.ts';
+import { captureLogger } from '../../support/capture-logger.ts';
+import { withEnvironment } from '../../support/environment.ts';
+import { startMockServer, type MockServer } from '../../support/mock-server.ts';
+import {
+  conditionally,
+  createSigner,
+  policyYaml,
+  publishedAgent,
+  serveKeys,
+  yamlRecord,
+  type Signer,
+} from '../../support/platform.ts';
+import { temporaryFile } from '../../support/temporary-file.ts';
+
+const POLICY = policyYaml({ allow: ['search'] });
+
+const agentNamed = (name?: string) => ({
+  ...(name !== undefined && { name }),
+  tools: { search: () => 'found' },
+  run: () => 'ran',
+});
+
+describe('bind_policy (spec 4.11, programmatic creation)', () => {
+  let mock: MockServer;
+  let signer: Signer;
+  let key: string;
+  let file: string;
+
+  before(async () => {
+    signer = await createSigner();
+    key = await signer.bearerKey('p-1');
+    file = await temporaryFile('policy.yaml', POLICY);
+  });
+
+  beforeEach(async () => {
+    mock = await startMockServer();
+    serveKeys(mock, signer);
+    mock.on('GET /v1/agents/support-bot', conditionally(yamlRecord(publishedAgent())));
+  });
+
+  afterEach(async () => {
+    await shutdown();
+    await mock.close();
+  });
+
+  /** What came of it: bound to which origin, the bare agent, or which error. */
+  async function bound(
+    name: string | undefined,
+    options: GovernOptions,
+    variables: Record<string, string> = {},
+  ): Promise<unknown> {
+    return withEnvironment({ GATE_BASE_URL: mock.url, ...variables }, async () => {
+      const agent = agentNamed(name);
+      try {
+        const result = await govern(agent, { logger: captureLogger(), ...options });
+        if (result === agent) return 'bare';
+        return 'source' in result ? result.source.origin : expect.fail('neither bound nor the bare agent');
+      } catch (error) {
+        return error instanceof PolicyError ? error.code : (error as Error).name;
+      }
+    });
+  }
+
+  describe('unset (auto)', () => {
+    it('binds when a name is given and GATE_KEY is set', async () => {
+      expect(await bound('support-bot', {}, { GATE_KEY: key })).to.equal('yaml');
+    });
+
+    it('binds when a name is given and GATE_LOCAL_POLICY is set', async () => {
+      expect(await bound('support-bot', {}, { GATE_LOCAL_POLICY: file })).to.equal('local');
+      expect(mock.requests).to.deep.equal([]);
+    });
+
+    it('options count as set', async () => {
+      expect(await bound('support-bot', { key })).to.equal('yaml');
+      expect(await bound('support-bot', { localPolicy: file })).to.equal('local');
+      expect(await bound('support-bot', { policy: POLICY })).to.equal('built-in');
+      expect(await bound(undefined, { agentName: 'support-bot', key })).to.equal('yaml');
+    });
+
+    it('otherwise returns the bare agent: a name and nothing to bind to', async () => {
+      expect(await bound('support-bot', {})).to.equal('bare');
+      expect(await bound('support-bot', {}, { GATE_API_KEY: 'for audit only' })).to.equal('bare');
+    });
+
+    it('otherwise returns the bare agent: a key and no name', async () => {
+      expect(await bound(undefined, {}, { GATE_KEY: key })).to.equal('bare');
+      expect(await bound('', {}, { GATE_LOCAL_POLICY: file })).to.equal('bare');
+      expect(mock.requests).to.deep.equal([]);
+    });
+
+    it('in local mode binds iff a local policy is set', async () => {
+      expect(await bound('support-bot', {}, { GATE_LOCAL_MODE: '1', GATE_KEY: key })).to.equal('bare');
+      expect(await bound('support-bot', {}, { GATE_LOCAL_MODE: '1', GATE_LOCAL_POLICY: file })).to.equal(
+        'local',
+      );
+      expect(mock.requests).to.deep.equal([]);
+    });
+
+    it('once it binds, what is wrong raises', async () => {
+      expect(await bound('another-bot', {}, { GATE_KEY: key })).to.equal('agent_unknown');
+      expect(await bound('support-bot', {}, { GATE_LOCAL_POLICY: '/nowhere' })).to.equal(
+        'local_policy_unreadable',
+      );
+    });
+  });
+
+  describe('true', () => {
+    it('binds', async () => {
+      expect(await bound('support-bot', { bindPolicy: true }, { GATE_KEY: key })).to.equal('yaml');
+      expect(await bound('support-bot', { bindPolicy: true, policy: POLICY })).to.equal('built-in');
+    });
+
+    it('no key and no override raises', async () => {
+      expect(await bound('support-bot', { bindPolicy: true })).to.equal('policy_missing');
+    });
+
+    it('in local mode a key is no help', async () => {
+      const variables = { GATE_LOCAL_MODE: '1', GATE_KEY: key };
+      expect(await bound('support-bot', { bindPolicy: true }, variables)).to.equal('policy_missing');
+      expect(mock.requests).to.deep.equal([]);
+    });
+
+    it('a missing name raises ValueError', async () => {
+      expect(await bound(undefined, { bindPolicy: true }, { GATE_KEY: key })).to.equal('ValueError');
+      expect(await bound(undefined, { bindPolicy: true })).to.equal('ValueError');
+      const fault: unknown = await govern(agentNamed(), { bindPolicy: true }).catch(
+        (error: unknown) => error,
+      );
+      expect(fault).to.be.instanceOf(ValueError);
+    });
+  });
+
+  describe('false', () => {
+    it('never binds', async () => {
+      const variables = { GATE_KEY: key, GATE_LOCAL_POLICY: file };
+      expect(await bound('support-bot', { bindPolicy: false }, variables)).to.equal('bare');
+      expect(await bound('support-bot', { bindPolicy: false, key, policy: POLICY })).to.equal('bare');
+      expect(mock.requests).to.deep.equal([]);
+    });
+  });
+});

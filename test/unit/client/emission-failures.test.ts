@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { captureLogger } from '../../support/capture-logger.ts';
+import { DECISIONS, decision, emitterWith, startAuditServer } from '../../support/emission.ts';
+import type { MockServer } from '../../support/mock-server.ts';
+
+describe('client emission rules (spec 6.2)', () => {
+  let mock: MockServer;
+
+  beforeEach(async () => {
+    mock = await startAuditServer();
+  });
+
+  afterEach(() => mock.close());
+
+  describe('4. on HTTP 503 the client retries once', () => {
+    for (const { timeoutMs, waitMs } of [
+      { timeoutMs: 5_000, waitMs: 2_000 },
+      { timeoutMs: 800, waitMs: 800 },
+    ]) {
+      it(`after ${waitMs} ms with a timeout of ${timeoutMs} ms, whatever Retry-After says`, async () => {
+        mock.on(DECISIONS, { status: 503, headers: { 'Retry-After': '60' } }, { status: 202 });
+        const waits: number[] = [];
+        const emitter = emitterWith({ sleep: async (ms) => void waits.push(ms) });
+        const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, timeoutMs });
+        gate.emit(decision());
+        await emitter.shutdown();
+        const [first, second] = mock.seen(DECISIONS);
+
+        expect(waits).to.deep.equal([waitMs]);
+        expect(second?.text).to.equal(first?.text);
+        expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 0 });
+      });
+    }
+
+    it('by the clock', async () => {
+      mock.on(DECISIONS, { status: 503 }, { status: 202 });
+      const emitter = emitterWith();
+      emitter.configure({ apiKey: 'k', baseUrl: mock.url, timeoutMs: 150 }).emit(decision());
+      await emitter.shutdown();
+      const [first, second] = mock.seen(DECISIONS);
+
+      expect((second?.at ?? 0) - (first?.at ?? 0)).to.be.within(140, 600);
+    });
+
+    it('an event that waits for its retry keeps its slot', async () => {
+      mock.on(DECISIONS, { status: 503 });
+      const waiting = Promise.withResolvers<void>();
+      const go = Promise.withResolvers<void>();
+      const emitter = emitterWith({ sleep: () => (waiting.resolve(), go.promise) });
+      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
+      gate.emit(decision());
+      await waiting.promise;
+
+      expect(gate.stats().in_flight).to.equal(1);
+      go.resolve();
+      await emitter.shutdown();
+      expect(mock.seen(DECISIONS)).to.have.length(2);
+    });
+
+    for (const status of [302, 400, 401, 404, 413, 422, 429, 500, 502, 504]) {
+      it(`${status} is logged and not retried`, async () => {
+        mock.on(DECISIONS, { status, headers: { Location: '/elsewhere' }, json: { code: 'some_code' } });
+        const logger = captureLogger();
+        const emitter = emitterWith();
+        const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+        gate.emit(decision());
+        await emitter.shutdown();
+
+        expect(mock.requests).to.have.length(1);
+        expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
+        expect(logger.at('warn')).to.deep.equal([`Audit ingest error ${status}`]);
+        expect(logger.lines[0]?.context).to.include({ problem: 'some_code' });
+      });
+    }
+  });
+
+  describe('5. network errors are logged at WARNING and dropped', () => {
+    for (const fault of ['reset', 'reset_mid_body', 'cut_mid_body', 'hang', 'slow_body'] as const) {
+      it(fault, async () => {
+        mock.on(DECISIONS, { fault, status: 202 });
+        const logger = captureLogger();
+        const emitter = emitterWith();
+        const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger, timeoutMs: 100 });
+        gate.emit(decision());
+        await emitter.shutdown();
+
+        expect(mock.requests).to.have.length(1);
+        expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
+        expect(logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
+          ['warn', 'Audit endpoint unreachable; event dropped'],
+        ]);
+      });
+    }
+
+    for (const baseUrl of ['http://127.0.0.1:1', 'http://no-such-host.invalid', 'not an address']) {
+      it(`nothing at ${baseUrl}`, async () => {
+        const logger = captureLogger();
+        const emitter = emitterWith();
+        const gate = emitter.configure({ apiKey: 'k', baseUrl, logger });
+        gate.emit(decision());
+        await emitter.shutdown();
+
+        expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
+        expect(logger.at('warn')).to.deep.equal(['Audit endpoint unreachable; event dropped']);
+      });
+    }
+
+    it('a torn body behind 202 takes nothing back', async () => {
+      mock.on(DECISIONS, { fault: 'torn_json', status: 202 });
+      const emitter = emitterWith();
+      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+      gate.emit(decision());
+      await emitter.shutdown();
+
+      expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 0 });
+    });
+
+    it('the key is in no log line, not even when it cannot be sent', async () => {
+      const logger = captureLogger();
+      const emitter = emitterWith();
+      emitter.configure({ apiKey: 'secret\nkey', baseUrl: mock.url, logger }).emit(decision());
+      await emitter.shutdown();
+
+      expect(logger.lines).to.have.length(1);
+      expect(JSON.stringify(logger.lines)).to.not.include('secret');
+    });
+  });
+
+  describe('6. the HTTP timeout is 5 seconds', () => {
+    it('by the clock', async () => {
+      mock.on(DECISIONS, { fault: 'hang' });
+      const logger = captureLogger();
+      const emitter = emitterWith();
+      const startedAtMs = Date.now();
+      emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger }).emit(decision());
+      await emitter.shutdown();
+
+      expect(Date.now() - startedAtMs).to.be.within(4_900, 6_500);
+      expect(logger.lines[0]?.context).to.include({ problem: 'no answer within 5000 ms' });
+    });
+  });
+});

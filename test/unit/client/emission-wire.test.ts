@@ -1,0 +1,103 @@
+import { expect } from 'chai';
+import type { DecisionInput } from '../../../client/index.ts';
+import { captureLogger } from '../../support/capture-logger.ts';
+import { DECISIONS, bodiesOf, decision, emitterWith, startAuditServer } from '../../support/emission.ts';
+import type { MockServer } from '../../support/mock-server.ts';
+
+describe('client emission rules (spec 6.2)', () => {
+  let mock: MockServer;
+
+  beforeEach(async () => {
+    mock = await startAuditServer();
+  });
+
+  afterEach(() => mock.close());
+
+  describe('1. emission is non-blocking and asynchronous', () => {
+    it('emit returns before anything is on the wire', async () => {
+      const emitter = emitterWith();
+      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+
+      expect(gate.emit(decision())).to.equal(undefined);
+      expect(mock.connections()).to.equal(0);
+      expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 1 });
+      await emitter.shutdown();
+
+      expect(mock.seen(DECISIONS)).to.have.length(1);
+      expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 0 });
+    });
+
+    it('records the arguments as they were at emit', async () => {
+      const emitter = emitterWith();
+      const args = { n: 1, list: [1] };
+      emitter.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision({ arguments: args }));
+      args.n = 2;
+      args.list.push(2);
+      await emitter.shutdown();
+
+      expect(bodiesOf(mock, DECISIONS)[0]?.arguments).to.deep.equal({ n: 1, list: [1] });
+    });
+
+    it('sends the thirteen keys, and the bearer key', async () => {
+      const emitter = emitterWith({ now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678) });
+      emitter.configure({ apiKey: 'k', baseUrl: `${mock.url}/` }).emit(decision({ outcome: 'deny' }));
+      await emitter.shutdown();
+      const [request] = mock.seen(DECISIONS);
+      const { event_id, ...event } = bodiesOf(mock, DECISIONS)[0] ?? {};
+
+      expect(request?.headers.authorization).to.equal('Bearer k');
+      expect(request?.headers['content-type']).to.equal('application/json');
+      expect(event_id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(event).to.deep.equal({
+        occurred_at: '2026-01-02T03:04:05.678Z',
+        agent_name: 'support-bot',
+        tool_name: 'search',
+        outcome: 'deny',
+        role: '',
+        error_type: 'policy_denied',
+        reason: '',
+        violations: [],
+        hint: null,
+        arguments: null,
+        user_id: '',
+        session_id: '',
+      });
+    });
+
+    it('redacts arguments and hint, and truncates arguments only', async () => {
+      const emitter = emitterWith();
+      const hint = { token: 'x', text: 'y'.repeat(9_000) };
+      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+      gate.emit(decision({ hint, arguments: { password: 'x', text: 'z'.repeat(9_000) } }));
+      await emitter.shutdown();
+      const [body] = bodiesOf(mock, DECISIONS);
+
+      expect(body?.hint).to.deep.equal({ token: '[REDACTED]', text: 'y'.repeat(9_000) });
+      expect(body?.arguments).to.include({ _truncated: true });
+      expect(body?.arguments)
+        .to.have.property('preview')
+        .that.matches(/^\{"password":"\[REDACTED\]","text":"zzz/);
+    });
+
+    it('never throws, whatever it is given', async () => {
+      const logger = captureLogger();
+      const emitter = emitterWith();
+      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+      const hostile = new Proxy({} as DecisionInput, {
+        get: () => {
+          throw new Error('no');
+        },
+      });
+
+      expect(() => gate.emit(hostile)).to.not.throw();
+      expect(() =>
+        gate.emit(decision({ occurred_at: new Date(NaN), violations: [1] as never })),
+      ).to.not.throw();
+      expect(() => gate.emit(decision({ reason: 'x'.repeat(2_000_000) }))).to.not.throw();
+      await emitter.shutdown();
+
+      expect(gate.stats()).to.deep.equal({ sent: 1, failed: 2, dropped: 0, in_flight: 0 });
+      expect(logger.at('warn')).to.have.length(2);
+    });
+  });
+});

@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { Emitter } from '../../../client/audit/emitter.ts';
+import type { Gate, Logger } from '../../../client/index.ts';
+import { captureLogger } from '../../support/capture-logger.ts';
+import { withEnvironment } from '../../support/environment.ts';
+import { startMockServer, type MockServer } from '../../support/mock-server.ts';
+
+const DECISIONS = 'POST /v1/audit/decisions';
+
+type Situation = { gate: Gate; settle: () => Promise<void> };
+
+/** What the agent sees: emit returns nothing and throws nothing, within a moment. */
+function emitAsAgent(gate: Gate): void {
+  const startedAtMs = performance.now();
+  expect(gate.emit({ agent_name: 'a', tool_name: 't', outcome: 'allow' })).to.equal(undefined);
+  expect(performance.now() - startedAtMs).to.be.below(50);
+}
+
+describe('client behaviour on errors (spec 7.3)', () => {
+  let mock: MockServer;
+
+  beforeEach(async () => {
+    mock = await startMockServer();
+  });
+
+  afterEach(() => mock.close());
+
+  function open(logger: Logger, baseUrl = mock.url): Situation {
+    const emitter = new Emitter({
+      now: Date.now,
+      sleep: () => Promise.resolve(),
+      createLoop: () => ({ identity: () => 'one', isRunning: () => true }),
+    });
+    const gate = emitter.configure({ apiKey: 'k', baseUrl, logger, timeoutMs: 200 });
+    return { gate, settle: () => emitter.shutdown() };
+  }
+
+  it('no key: no sender, audit inert; agent impact: none', async () => {
+    await withEnvironment({}, async () => {
+      const logger = captureLogger();
+      const emitter = new Emitter({
+        now: Date.now,
+        sleep: () => Promise.resolve(),
+        createLoop: () => expect.fail('a sender was made'),
+      });
+      const gate = emitter.configure({ baseUrl: mock.url, logger });
+      emitAsAgent(gate);
+      gate.emitLlm({ agent_name: 'a', model: 'm', input_tokens: 1, output_tokens: 1 });
+      await emitter.shutdown();
+
+      expect(gate.enabled).to.equal(false);
+      expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 0 });
+      expect(mock.requests).to.deep.equal([]);
+      expect(logger.lines).to.deep.equal([]);
+    });
+  });
+
+  it('sender saturated: dropped, warning on the 1st drop and then every 100th; agent impact: none', async () => {
+    mock.on(DECISIONS, { fault: 'hang' });
+    const logger = captureLogger();
+    const { gate, settle } = open(logger);
+    for (let i = 0; i < 32 + 250; i += 1) emitAsAgent(gate);
+
+    expect(gate.stats()).to.include({ dropped: 250, in_flight: 32 });
+    expect(logger.at('warn')).to.have.length(3);
+    expect(logger.lines.map(({ context }) => context?.dropped)).to.deep.equal([1, 100, 200]);
+    await settle();
+  });
+
+  it('503: one retry, then logged; agent impact: none', async () => {
+    mock.on(DECISIONS, { status: 503 });
+    const logger = captureLogger();
+    const { gate, settle } = open(logger);
+    emitAsAgent(gate);
+    await settle();
+
+    expect(mock.requests).to.have.length(2);
+    expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
+    expect(logger.at('warn')).to.deep.equal([
+      'Audit ingest still unavailable (503) after one retry; event dropped',
+    ]);
+  });
+
+  for (const status of [400, 413, 422]) {
+    it(`${status}: logged as ingest error; agent impact: none`, async () => {
+      mock.on(DECISIONS, { status, json: { code: 'some_code', detail: 'what is wrong' } });
+      const logger = captureLogger();
+      const { gate, settle } = open(logger);
+      emitAsAgent(gate);
+      await settle();
+
+      expect(mock.requests).to.have.length(1);
+      expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
+      expect(logger.lines).to.deep.equal([
+        {
+          level: 'warn',
+          message: `Audit ingest error ${status}`,
+          context: { path: '/v1/audit/decisions', problem: 'some_code: what is wrong' },
+        },
+      ]);
+    });
+  }
+
+  it('network unreachable: logged, dropped; agent impact: none', async () => {
+    const logger = captureLogger();
+    const { gate, settle } = open(logger, 'http://127.0.0.1:1');
+    emitAsAgent(gate);
+    await settle();
+
+    expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
+    expect(logger.at('warn')).to.deep.equal(['Audit endpoint unreachable; event dropped']);
+  });
+
+  it('a logger that throws: agent impact: none', async () => {
+    mock.on(DECISIONS, { status: 422 });
+    const broken = (): never => {
+      throw new Error('the log is full');
+    };
+    const { gate, settle } = open({ debug: broken, info: broken, warn: broken, error: broken });
+    emitAsAgent(gate);
+    await settle();
+
+    expect(gate.stats().failed).to.equal(1);
+  });
+});

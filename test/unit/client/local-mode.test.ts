@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { captureLogger } from '../../support/capture-logger.ts';
+import { decision, emitterWith, startAuditServer } from '../../support/emission.ts';
+import { withEnvironment } from '../../support/environment.ts';
+import type { MockServer } from '../../support/mock-server.ts';
+
+describe('client emission rules (spec 6.2)', () => {
+  let mock: MockServer;
+
+  beforeEach(async () => {
+    mock = await startAuditServer();
+  });
+
+  afterEach(() => mock.close());
+
+  describe('9. with GATE_LOCAL_MODE truthy', () => {
+    for (const value of ['1', 'true', 'YES', 'On']) {
+      it(`(${value}) no sender is created even if a key is present`, async () => {
+        await withEnvironment(
+          { GATE_LOCAL_MODE: value, GATE_API_KEY: 'k', GATE_BASE_URL: mock.url },
+          async () => {
+            const emitter = emitterWith();
+            const gate = emitter.configure({ logger: captureLogger() });
+            gate.emit(decision());
+            await emitter.shutdown();
+
+            expect(gate.enabled).to.equal(false);
+            expect(mock.requests).to.have.length(0);
+          },
+        );
+      });
+    }
+
+    for (const value of ['0', 'false', 'no', 'off', '2', '']) {
+      it(`not truthy: ${JSON.stringify(value)}`, async () => {
+        await withEnvironment({ GATE_LOCAL_MODE: value }, () => {
+          expect(emitterWith().configure({ apiKey: 'k' }).enabled).to.equal(true);
+        });
+      });
+    }
+
+    it('an info line is logged the first time per path that a key and local mode coincide', async () => {
+      await withEnvironment({ GATE_LOCAL_MODE: '1' }, () => {
+        const logger = captureLogger();
+        const emitter = emitterWith();
+        emitter.configure({ logger });
+        expect(logger.lines).to.deep.equal([]);
+        emitter.configure({ apiKey: 'k', logger });
+        emitter.configure({ apiKey: 'k', logger });
+        emitter.configure({ apiKey: 'k2', logger });
+
+        expect(logger.at('info')).to.deep.equal([
+          'Local mode: nothing is sent to /v1/audit/decisions, although a key is set',
+          'Local mode: nothing is sent to /v1/audit/llm-invocations, although a key is set',
+        ]);
+      });
+    });
+
+    it('it is re-checked on every configuration call', async () => {
+      const emitter = emitterWith();
+      const options = { apiKey: 'k', logger: captureLogger() };
+      const modes = ['1', '0', 'true', ''];
+      const enabled: boolean[] = [];
+      for (const mode of modes) {
+        await withEnvironment({ GATE_LOCAL_MODE: mode }, () =>
+          enabled.push(emitter.configure(options).enabled),
+        );
+      }
+
+      expect(enabled).to.deep.equal([false, true, false, true]);
+    });
+  });
+});

@@ -1,0 +1,90 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { expect } from 'chai';
+import { governMcpClient, type McpRun } from '../../../client/adapters/mcp.ts';
+import { shutdown, type ApprovalRequest } from '../../../client/index.ts';
+import { captureLogger } from '../../support/capture-logger.ts';
+import { startMockServer, type MockServer } from '../../support/mock-server.ts';
+import { policyYaml } from '../../support/platform.ts';
+
+const SERVER = new URL('../../support/mcp-server.ts', import.meta.url).pathname;
+
+describe('@gatehouse/client/mcp, with a real server process', () => {
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  let mock: MockServer;
+
+  before(async () => {
+    await client.connect(new StdioClientTransport({ command: process.execPath, args: [SERVER] }));
+  });
+
+  after(() => client.close());
+
+  beforeEach(async () => {
+    mock = await startMockServer();
+    mock.on('POST /v1/audit/decisions', { status: 202 });
+  });
+
+  afterEach(async () => {
+    await shutdown();
+    await mock.close();
+  });
+
+  const bind = (onApproval?: (request: ApprovalRequest) => boolean, logger = captureLogger()) =>
+    governMcpClient(client, {
+      agentName: 'support-bot',
+      policy: policyYaml({ allow: ['search'] }),
+      apiKey: 'k',
+      baseUrl: mock.url,
+      onApproval,
+      logger,
+    });
+
+  const callsSoFar = async (): Promise<unknown> => (await client.callTool({ name: 'calls' })).content;
+
+  const faultOf = (run: McpRun<Client>, name: string, args: Record<string, unknown>): Promise<unknown> =>
+    run.callTool({ name, arguments: args }).then(
+      () => expect.fail('the call went through'),
+      (error: unknown) => error,
+    );
+
+  const outcomes = async (): Promise<unknown[]> => {
+    await shutdown();
+    return mock.requests.map(({ text }) => (JSON.parse(text) as { outcome: unknown }).outcome);
+  };
+
+  it('an allowed call reaches the server, and its result is the server’s', async () => {
+    const run = await (await bind()).startRun();
+
+    expect((await run.callTool({ name: 'search', arguments: { query: 'cats' } })).content).to.deep.equal([
+      { type: 'text', text: 'found cats' },
+    ]);
+    expect(await outcomes()).to.deep.equal(['allow']);
+  });
+
+  it('a denied call never reaches the server', async () => {
+    const run = await (await bind()).startRun();
+    const before = await callsSoFar();
+
+    expect(await faultOf(run, 'write', { path: '/etc' })).to.include({ name: 'PolicyDeniedError' });
+    expect(await callsSoFar()).to.deep.equal(before);
+    expect(await outcomes()).to.deep.equal(['deny']);
+  });
+
+  it('a call that needs approval waits for it', async () => {
+    const refused = await (await bind(() => false)).startRun();
+    const approved = await (await bind(() => true)).startRun();
+
+    expect(await faultOf(refused, 'transfer', { amount: 1 })).to.include({ name: 'ApprovalRequiredError' });
+    expect((await approved.callTool({ name: 'transfer', arguments: { amount: 2 } })).content).to.deep.equal([
+      { type: 'text', text: 'sent 2' },
+    ]);
+    expect(await outcomes()).to.deep.equal(['needs_approval', 'needs_approval']);
+  });
+
+  it('warns of the server’s tools that the policy does not name', async () => {
+    const logger = captureLogger();
+    await bind(undefined, logger);
+
+    expect(logger.at('warn')).to.deep.equal(['Tools absent from the policy are denied: calls']);
+  });
+});

@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+import type { CaptureLogger } from '../../support/capture-logger.ts';
+import type { MockServer, Reply } from '../../support/mock-server.ts';
+import {
+  conditionally,
+  createSigner,
+  etagOf,
+  publishedAgent,
+  resigned,
+  signedRecord,
+  yamlRecord,
+  type SignedRecord,
+  type Signer,
+} from '../../support/platform.ts';
+import { AGENT_ROUTE, startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
+
+describe('refresh (spec 4.11)', () => {
+  let world: PolicyWorld;
+  let mock: MockServer;
+  let signer: Signer;
+  let key: string;
+  let v1: SignedRecord;
+  let v2: SignedRecord;
+  let logger: CaptureLogger;
+  let resolveByKey: PolicyWorld['resolveByKey'];
+
+  beforeEach(async () => {
+    world = await startPolicyWorld();
+    ({ mock, signer, key, v1, v2, logger, resolveByKey } = world);
+  });
+
+  afterEach(() => world.close());
+
+  describe('on any failure logs a warning and keeps the previous verified policy', () => {
+    const failures: [string, () => Reply | Promise<Reply>][] = [
+      ['network: reset', () => ({ fault: 'reset' })],
+      ['network: reset mid-body', () => ({ fault: 'reset_mid_body' })],
+      ['network: hung', () => ({ fault: 'hang' })],
+      ['network: a body that never ends', () => ({ fault: 'slow_body' })],
+      ['404', () => ({ status: 404 })],
+      ['401', () => ({ status: 401 })],
+      ['503', () => ({ status: 503 })],
+      [
+        'a redirect, even to a good answer',
+        () => {
+          mock.on('GET /elsewhere', { json: v2 });
+          return { status: 307, headers: { Location: '/elsewhere' } };
+        },
+      ],
+      ['torn JSON', () => ({ fault: 'torn_json' })],
+      ['an answer that is no record', () => ({ json: [1] })],
+      ['failed verification: a tampered module', () => ({ json: { ...v2, bundle_wasm_b64: 'AAAA' } })],
+      ['failed verification: a tampered policy', () => ({ json: { ...v2, policy_yaml: 'version: 1' } })],
+      [
+        'failed verification: a stranger’s signature',
+        async () => ({
+          json: await resigned(v2, { kid: signer.kid }, await createSigner()),
+        }),
+      ],
+      [
+        'failed verification: another agent',
+        async () => ({ json: await resigned(v2, { agent_name: 'x' }, signer) }),
+      ],
+      [
+        'failed verification: another project',
+        async () => ({ json: await resigned(v2, { project_id: 'x' }, signer) }),
+      ],
+      [
+        'an unknown signing key',
+        async () => ({ json: await signedRecord(publishedAgent(), await createSigner()) }),
+      ],
+      ['a record without a bundle', () => ({ json: yamlRecord(publishedAgent({ version: 3 })) })],
+    ];
+    for (const [name, replyOf] of failures) {
+      it(name, async () => {
+        const source = await resolveByKey();
+        const { policy, etag } = source;
+        mock.on(AGENT_ROUTE, await replyOf());
+        await source.refresh();
+
+        expect(source.policy).to.equal(policy);
+        expect(source.etag).to.equal(etag);
+        expect(source.origin).to.equal('bundle');
+        expect(logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
+          ['warn', 'Policy refresh failed; the previous policy stays in force'],
+        ]);
+      });
+    }
+
+    it('an older version, well signed', async () => {
+      mock.on(AGENT_ROUTE, conditionally(v2));
+      const source = await resolveByKey();
+      mock.on(AGENT_ROUTE, conditionally(v1));
+      await source.refresh();
+
+      expect(source.agentVersionId).to.equal('v-2');
+      expect(logger.at('warn')).to.have.length(1);
+    });
+
+    it('staleness is unbounded: it is still in force after many failures, and the next good answer installs', async () => {
+      const source = await resolveByKey();
+      mock.on(AGENT_ROUTE, { status: 503 });
+      for (let i = 0; i < 20; i += 1) await source.refresh();
+      expect(source.agentVersionId).to.equal('v-1');
+      mock.on(AGENT_ROUTE, conditionally(v2));
+      await source.refresh();
+
+      expect(source.agentVersionId).to.equal('v-2');
+      expect(logger.at('warn')).to.have.length(20);
+    });
+
+    it('a tampered bundle is asked for again and not taken for unmodified', async () => {
+      const source = await resolveByKey();
+      mock.on(AGENT_ROUTE, { json: { ...v2, bundle_wasm_b64: 'AAAA' }, headers: { ETag: etagOf(v2) } });
+      await source.refresh();
+      mock.on(AGENT_ROUTE, conditionally(v2));
+      await source.refresh();
+
+      expect(source.agentVersionId).to.equal('v-2');
+    });
+
+    it('the bearer key is in no log line', async () => {
+      const source = await resolveByKey();
+      mock.on(AGENT_ROUTE, { status: 401, json: { detail: key } });
+      await source.refresh();
+
+      expect(JSON.stringify(logger.lines)).to.not.include(key);
+    });
+  });
+});

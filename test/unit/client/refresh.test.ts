@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import type { PolicySource } from '../../../client/index.ts';
+import type { CaptureLogger } from '../../support/capture-logger.ts';
+import type { MockServer } from '../../support/mock-server.ts';
+import {
+  conditionally,
+  etagOf,
+  publishedAgent,
+  yamlRecord,
+  type SignedRecord,
+} from '../../support/platform.ts';
+import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
+
+describe('refresh (spec 4.11)', () => {
+  let world: PolicyWorld;
+  let mock: MockServer;
+  let v1: SignedRecord;
+  let v2: SignedRecord;
+  let logger: CaptureLogger;
+  let resolveByKey: PolicyWorld['resolveByKey'];
+  let clock: PolicyWorld['clock'];
+
+  beforeEach(async () => {
+    world = await startPolicyWorld();
+    ({ mock, v1, v2, logger, resolveByKey, clock } = world);
+  });
+
+  afterEach(() => world.close());
+
+  const mayWrite = (source: PolicySource): boolean =>
+    source.policy.decide({ tool: 'write' }).outcome === 'allow';
+
+  it('sends a conditional GET with If-None-Match; on 304 keeps the same policy object (no swap)', async () => {
+    const source = await resolveByKey();
+    const { policy } = source;
+    await source.refresh();
+    await source.refresh();
+
+    expect(mock.seen(AGENT_ROUTE).map(({ headers }) => headers['if-none-match'])).to.deep.equal([
+      undefined,
+      etagOf(v1),
+      etagOf(v1),
+    ]);
+    expect(source.policy).to.equal(policy);
+    expect(logger.lines).to.deep.equal([]);
+  });
+
+  it('on 200, verifies and swaps policy, etag and version together', async () => {
+    const source = await resolveByKey();
+    const { policy } = source;
+    mock.on(AGENT_ROUTE, conditionally(v2));
+    await source.refresh();
+
+    expect(source.policy).to.not.equal(policy);
+    expect(source.etag).to.equal(etagOf(v2));
+    expect(source.agentVersionId).to.equal('v-2');
+    expect(mayWrite(source)).to.equal(true);
+    expect(policy.decide({ tool: 'write' }).outcome).to.equal('deny');
+    await source.refresh();
+    expect(mock.seen(AGENT_ROUTE)[2]?.headers['if-none-match']).to.equal(etagOf(v2));
+  });
+
+  it('the verified version may be served again', async () => {
+    const source = await resolveByKey();
+    mock.on(AGENT_ROUTE, { json: v1, headers: { ETag: etagOf(v1) } });
+    await source.refresh();
+
+    expect(source.agentVersionId).to.equal('v-1');
+    expect(logger.lines).to.deep.equal([]);
+  });
+
+  it('a record without a bundle may be followed by one with a bundle, and not back', async () => {
+    mock.on(AGENT_ROUTE, conditionally(yamlRecord(publishedAgent())));
+    const source = await resolveByKey();
+    expect(source.origin).to.equal('yaml');
+    mock.on(AGENT_ROUTE, conditionally(v2));
+    await source.refresh();
+    expect(source.origin).to.equal('bundle');
+    mock.on(AGENT_ROUTE, conditionally(yamlRecord(publishedAgent({ version: 3 }))));
+    await source.refresh();
+
+    expect(source.origin).to.equal('bundle');
+    expect(logger.at('warn')).to.have.length(1);
+  });
+
+  it('concurrent refreshes on one binding are serialized so that one fetch serves them', async () => {
+    const source = await resolveByKey();
+    const good = conditionally(v2);
+    mock.on(AGENT_ROUTE, (request) => ({ ...good(request), delay_ms: 50 }));
+    await Promise.all(Array.from({ length: 20 }, () => source.refresh()));
+
+    expect(mock.seen(AGENT_ROUTE)).to.have.length(2);
+    expect(source.agentVersionId).to.equal('v-2');
+    await source.refresh();
+    expect(mock.seen(AGENT_ROUTE)).to.have.length(3);
+  });
+
+  it('two bindings do not share their refreshes', async () => {
+    const [a, b] = [await resolveByKey(), await resolveByKey()];
+    await Promise.all([a.refresh(), b.refresh()]);
+
+    expect(mock.seen(AGENT_ROUTE)).to.have.length(4);
+  });
+
+  it('the key set is good for 5 minutes', async () => {
+    clock.nowMs = 0;
+    const source = await resolveByKey();
+    clock.nowMs = 5 * 60 * 1000 - 1;
+    mock.on(AGENT_ROUTE, conditionally(v2));
+    await source.refresh();
+    expect(mock.seen(KEYS_ROUTE)).to.have.length(1);
+    clock.nowMs += 1;
+    mock.on(AGENT_ROUTE, { json: v2 });
+    await source.refresh();
+
+    expect(mock.seen(KEYS_ROUTE)).to.have.length(2);
+  });
+});

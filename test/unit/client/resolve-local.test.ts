@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import type { MockServer } from '../../support/mock-server.ts';
+import {
+  policyYaml,
+  publishedAgent,
+  signedRecord,
+  yamlRecord,
+  type SignedRecord,
+  type Signer,
+} from '../../support/platform.ts';
+import { startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
+import { temporaryFile } from '../../support/temporary-file.ts';
+
+const POLICY = policyYaml({ allow: ['search'] });
+
+describe('resolve (spec 4.11)', () => {
+  let world: PolicyWorld;
+  let mock: MockServer;
+  let signer: Signer;
+  let key: string;
+  let v1: SignedRecord;
+  let resolve: PolicyWorld['resolve'];
+  let faultOf: PolicyWorld['faultOf'];
+
+  beforeEach(async () => {
+    world = await startPolicyWorld();
+    ({ mock, signer, key, v1, resolve, faultOf } = world);
+  });
+
+  afterEach(() => world.close());
+
+  describe('a broken local override raises', () => {
+    for (const [name, text] of [
+      ['bad YAML', 'version: [1'],
+      ['YAML that is no policy', 'version: 1\nsurprise: true\n'],
+      ['an empty file', ''],
+    ] as const) {
+      it(name, async () => {
+        expect(await faultOf({ localPolicy: await temporaryFile('p.yaml', text) })).to.deep.include({
+          code: 'policy_invalid',
+        });
+      });
+    }
+
+    it('and names line and column', async () => {
+      const localPolicy = await temporaryFile(
+        'p.yaml',
+        'version: 1\ntools: [a]\nroles: {}\nrules: []\noops: 1\n',
+      );
+      const fault: unknown = await resolve({ localPolicy }).catch((error: unknown) => error);
+
+      expect((fault as Error).message).to.match(/5:1 /);
+    });
+
+    it('a missing file', async () => {
+      expect(await faultOf({ localPolicy: '/no/such/file' })).to.deep.include({
+        code: 'local_policy_unreadable',
+      });
+    });
+
+    it('bad signature, another agent, another project, torn JSON', async () => {
+      const files: Record<string, string> = {
+        signature: JSON.stringify({ ...v1, bundle_signature_b64: Buffer.alloc(64).toString('base64') }),
+        agent: JSON.stringify(await signedRecord(publishedAgent({ agent_name: 'other-bot' }), signer)),
+        project: JSON.stringify(await signedRecord(publishedAgent({ project_id: 'p-2' }), signer)),
+        torn: JSON.stringify(v1).slice(0, -10),
+      };
+      for (const [name, text] of Object.entries(files)) {
+        const localPolicy = await temporaryFile(`${name}.json`, text);
+        const { code } = await faultOf({ localPolicy, publicKey: signer.publicKey, key });
+        expect(code, name).to.match(/invalid|mismatch/);
+      }
+    });
+  });
+
+  describe('a local agent record in JSON', () => {
+    it('is verified against the pinned key and is the policy', async () => {
+      const localPolicy = await temporaryFile('record.json', JSON.stringify(v1));
+      const source = await resolve({ localPolicy, publicKey: signer.publicKey });
+
+      expect(source.origin).to.equal('local');
+      expect(source.agentVersionId).to.equal(null);
+      expect(source.policy.decide({ tool: 'write' }).outcome).to.equal('deny');
+      expect(mock.requests).to.deep.equal([]);
+    });
+
+    it('has its record_hash checked where its parts are there', async () => {
+      const { system_md: _left_out, ...partial } = v1;
+      const without = await temporaryFile('record.json', JSON.stringify(partial));
+      const changed = await temporaryFile('record.json', JSON.stringify({ ...v1, system_md: 'changed' }));
+
+      expect((await resolve({ localPolicy: without, publicKey: signer.publicKey })).origin).to.equal('local');
+      expect(await faultOf({ localPolicy: changed, publicKey: signer.publicKey })).to.deep.include({
+        code: 'record_hash_mismatch',
+      });
+    });
+
+    it('needs a pinned public key', async () => {
+      const localPolicy = await temporaryFile('record.json', JSON.stringify(v1));
+
+      expect(await faultOf({ localPolicy, key })).to.deep.include({ code: 'public_key_missing' });
+      expect(mock.requests).to.deep.equal([]);
+    });
+
+    it('without a bundle is its policy_yaml, unless a signature is required', async () => {
+      const localPolicy = await temporaryFile('record.json', JSON.stringify(yamlRecord(publishedAgent())));
+      const options = { localPolicy, publicKey: signer.publicKey };
+
+      expect((await resolve(options)).origin).to.equal('local');
+      expect(await faultOf({ ...options, requireSignature: true })).to.deep.include({
+        code: 'bundle_missing',
+      });
+    });
+
+    it('required signatures say nothing of local YAML', async () => {
+      const localPolicy = await temporaryFile('policy.yaml', POLICY);
+
+      expect((await resolve({ localPolicy, requireSignature: true })).origin).to.equal('local');
+    });
+  });
+});

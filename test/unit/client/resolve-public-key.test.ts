@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import type { MockServer } from '../../support/mock-server.ts';
+import {
+  createSigner,
+  publishedAgent,
+  serveKeys,
+  signedRecord,
+  type Signer,
+} from '../../support/platform.ts';
+import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
+
+describe('resolve (spec 4.11)', () => {
+  let world: PolicyWorld;
+  let mock: MockServer;
+  let signer: Signer;
+  let key: string;
+  let resolve: PolicyWorld['resolve'];
+  let faultOf: PolicyWorld['faultOf'];
+
+  beforeEach(async () => {
+    world = await startPolicyWorld();
+    ({ mock, signer, key, resolve, faultOf } = world);
+  });
+
+  afterEach(() => world.close());
+
+  describe('public key precedence', () => {
+    it('explicit, then GATE_PUBLIC_KEY, then the key set', async () => {
+      const stranger = await createSigner();
+      serveKeys(mock, stranger);
+
+      await resolve({ key, publicKey: signer.publicKey }, { GATE_PUBLIC_KEY: stranger.publicKey });
+      await resolve({ key }, { GATE_PUBLIC_KEY: signer.publicKey });
+      expect(mock.seen(KEYS_ROUTE)).to.deep.equal([]);
+      expect(await faultOf({ key })).to.deep.include({ code: 'signing_key_unknown' });
+    });
+
+    it('a pinned key may be base64, a JWK object or a JWK as text', async () => {
+      for (const publicKey of [signer.publicKey, signer.jwk, JSON.stringify(signer.jwk)]) {
+        expect((await resolve({ key, publicKey })).origin).to.equal('bundle');
+      }
+      for (const publicKey of ['short', '{', '{"kty":"RSA"}', { kty: 'OKP' }]) {
+        expect(await faultOf({ key, publicKey })).to.deep.include({ code: 'public_key_invalid' });
+      }
+    });
+
+    it('the key set is fetched on first use and cached', async () => {
+      await resolve({ key });
+      await resolve({ key });
+
+      expect(mock.seen(KEYS_ROUTE)).to.have.length(1);
+    });
+
+    it('the key set is fetched once more on an unknown kid', async () => {
+      const next = await createSigner();
+      await resolve({ key });
+      serveKeys(mock, signer, next);
+      mock.on(AGENT_ROUTE, { json: await signedRecord(publishedAgent({ version: 2 }), next) });
+      await resolve({ key });
+      expect(mock.seen(KEYS_ROUTE)).to.have.length(2);
+
+      mock.on(AGENT_ROUTE, { json: await signedRecord(publishedAgent(), await createSigner()) });
+      expect(await faultOf({ key })).to.deep.include({ code: 'signing_key_unknown' });
+      expect(mock.seen(KEYS_ROUTE)).to.have.length(3);
+    });
+
+    it('a failed fetch of the key set raises and is never cached', async () => {
+      for (const reply of [
+        { status: 503 },
+        { text: 'no json' },
+        { json: { keys: 1 } },
+        { fault: 'reset' } as const,
+      ]) {
+        mock.on(KEYS_ROUTE, reply);
+        expect((await faultOf({ key })).code).to.match(/^key_set|^unreachable/);
+      }
+      serveKeys(mock, signer);
+      expect((await resolve({ key })).origin).to.equal('bundle');
+    });
+
+    it('keys of other kinds in the set do no harm', async () => {
+      mock.on(KEYS_ROUTE, { json: { keys: [null, 1, { kty: 'RSA', kid: 'r' }, { kid: 'x' }, signer.jwk] } });
+
+      expect((await resolve({ key })).origin).to.equal('bundle');
+    });
+  });
+});

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { captureLogger } from '../../support/capture-logger.ts';
+import { DECISIONS, USAGE, decision, emitterWith, startAuditServer, usage } from '../../support/emission.ts';
+import type { MockServer } from '../../support/mock-server.ts';
+
+describe('client emission rules (spec 6.2)', () => {
+  let mock: MockServer;
+
+  beforeEach(async () => {
+    mock = await startAuditServer();
+  });
+
+  afterEach(() => mock.close());
+
+  describe('8. shutdown', () => {
+    it('drains in-flight sends and closes every sender of every event type', async () => {
+      mock.on(DECISIONS, { status: 202, delay_ms: 100 });
+      mock.on(USAGE, { status: 202, delay_ms: 100 });
+      const emitter = emitterWith();
+      const gates = ['a', 'b'].map((apiKey) => emitter.configure({ apiKey, baseUrl: mock.url }));
+      for (const gate of gates) {
+        gate.emit(decision());
+        gate.emitLlm(usage);
+      }
+      await emitter.shutdown();
+
+      for (const gate of gates) {
+        expect(gate.stats()).to.deep.equal({ sent: 2, failed: 0, dropped: 0, in_flight: 0 });
+        expect(gate.enabled).to.equal(false);
+        gate.emit(decision());
+        gate.emitLlm(usage);
+        expect(gate.stats().in_flight).to.equal(0);
+      }
+      expect(mock.requests).to.have.length(4);
+    });
+
+    it('closes the connections', async () => {
+      const emitter = emitterWith();
+      emitter.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision());
+      await emitter.flush();
+      expect(mock.connections()).to.equal(1);
+      await emitter.shutdown();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+
+      expect(mock.connections()).to.equal(0);
+    });
+
+    it('is safe to call repeatedly, one after the other and at once', async () => {
+      mock.on(DECISIONS, { status: 202, delay_ms: 50 });
+      const emitter = emitterWith();
+      await emitter.shutdown();
+      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+      gate.emit(decision());
+      await Promise.all([emitter.shutdown(), emitter.shutdown(), emitter.flush()]);
+      await emitter.shutdown();
+
+      expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 0 });
+    });
+
+    it('gives up when its time is up, also on what waits for a retry', async () => {
+      mock.on(DECISIONS, { fault: 'hang' });
+      mock.on(USAGE, { status: 503 });
+      const logger = captureLogger();
+      const emitter = emitterWith();
+      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+      gate.emit(decision());
+      gate.emitLlm(usage);
+      await mock.arrived(USAGE, 1);
+      const startedAtMs = Date.now();
+      await emitter.shutdown({ timeoutMs: 100 });
+
+      expect(Date.now() - startedAtMs).to.be.within(90, 1_000);
+      expect(gate.stats()).to.deep.equal({ sent: 0, failed: 2, dropped: 0, in_flight: 0 });
+    });
+
+    it('after it, configure starts anew', async () => {
+      const emitter = emitterWith();
+      const first = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+      await emitter.shutdown();
+      const second = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+      second.emit(decision());
+      await emitter.shutdown();
+
+      expect(second).to.not.equal(first);
+      expect(second.stats().sent).to.equal(1);
+    });
+  });
+});

@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { redact, truncateArguments } from '../../../client/index.ts';
+
+const BYTES_MAX = 8_192;
+
+type Truncated = { _truncated: true; original_bytes: number; preview: string };
+
+/** The server's own measure (spec 8). */
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** An object whose JSON text has exactly so many bytes. */
+const ofBytes = (bytes: number): { text: string } => ({ text: 'x'.repeat(bytes - '{"text":""}'.length) });
+
+describe('truncateArguments (spec 2.4)', () => {
+  it('lets 8,192 bytes through as they are', () => {
+    const args = ofBytes(BYTES_MAX);
+
+    expect(bytesOf(args)).to.equal(BYTES_MAX);
+    expect(truncateArguments(args)).to.deep.equal(args);
+  });
+
+  it('replaces 8,193 bytes', () => {
+    const args = ofBytes(BYTES_MAX + 1);
+    const result = truncateArguments(args) as Truncated;
+
+    expect(Object.keys(result)).to.deep.equal(['_truncated', 'original_bytes', 'preview']);
+    expect(result._truncated).to.equal(true);
+    expect(result.original_bytes).to.equal(BYTES_MAX + 1);
+    expect(JSON.stringify(args).startsWith(result.preview)).to.equal(true);
+    expect(bytesOf(result)).to.equal(BYTES_MAX);
+  });
+
+  it('measures UTF-8 bytes and not characters', () => {
+    const fits = { text: 'é'.repeat((BYTES_MAX - '{"text":""}'.length - 1) / 2) };
+    const over = { text: `${fits.text}é` };
+
+    expect(truncateArguments(fits)).to.deep.equal(fits);
+    expect((truncateArguments(over) as Truncated).original_bytes).to.equal(bytesOf(over));
+  });
+
+  it('never cuts a character in two', () => {
+    for (const pad of ['', 'x', 'xx', 'xxx']) {
+      const { preview } = truncateArguments({ text: `${pad}${'😀'.repeat(4_000)}` }) as Truncated;
+
+      expect(preview.isWellFormed()).to.equal(true);
+    }
+  });
+
+  it('keeps null, and converts what JSON cannot say to its text', () => {
+    expect(truncateArguments(null)).to.equal(null);
+    expect(truncateArguments({ n: 10n, at: new Date(0) })).to.deep.equal({
+      n: '10',
+      at: '1970-01-01T00:00:00.000Z',
+    });
+  });
+
+  it('is at most 8,192 bytes for everything there is, and keeps what fits', () => {
+    fc.assert(
+      fc.property(anyArguments(), (args) => {
+        const result = truncateArguments(args);
+        const bytes = bytesOf(redactNothing(args));
+        expect(bytesOf(result)).to.be.at.most(BYTES_MAX);
+        if (bytes <= BYTES_MAX) expect(JSON.stringify(result)).to.equal(JSON.stringify(redactNothing(args)));
+        else expect((result as Truncated).original_bytes).to.equal(bytes);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('uses all the room there is: one more character of the text would not fit', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 3_000, maxLength: 9_000 }), (text) => {
+        const args = { text };
+        const result = truncateArguments(args) as Truncated;
+        if (bytesOf(args) <= BYTES_MAX) return;
+        const next = String.fromCodePoint(JSON.stringify(args).codePointAt(result.preview.length) ?? 0);
+        expect(bytesOf({ ...result, preview: result.preview + next })).to.be.above(BYTES_MAX);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('never throws: depth 10,000, cycles, endless proxies, text of 1 MB', () => {
+    let deep: unknown = 1;
+    for (let depth = 0; depth < 10_000; depth += 1) deep = [deep];
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
+
+    expect((truncateArguments({ deep }) as Truncated).original_bytes).to.equal('{"deep":1}'.length + 20_000);
+    expect(truncateArguments(cycle)).to.deep.equal({ self: '[Circular]' });
+    expect((truncateArguments({ text: 'x'.repeat(2 ** 20) }) as Truncated).original_bytes).to.equal(
+      2 ** 20 + 11,
+    );
+  });
+
+  it('keeps nesting that fits, however deep', () => {
+    let deep: unknown = 1;
+    for (let depth = 0; depth < 4_000; depth += 1) deep = [deep];
+
+    expect(truncateArguments({ deep })).to.not.have.property('_truncated');
+  });
+});
+
+/** A plain copy: the arguments here name no secrets. */
+function redactNothing(args: unknown): unknown {
+  return redact(args);
+}
+
+function anyArguments(): fc.Arbitrary<unknown> {
+  const leaf = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 6_000 }),
+    fc.string({ unit: 'grapheme', maxLength: 3_000 }),
+    fc.constantFrom('"\\\u0000\u001f\u007f\u2028\ud800'.repeat(700), '😀'.repeat(2_500), 'é'.repeat(4_000)),
+    fc.double(),
+    fc.bigInt(),
+    fc.boolean(),
+    fc.constant(undefined),
+  );
+  const key = fc.string({ unit: 'binary', maxLength: 50 }).map((text) => text.replaceAll(/[a-z]/gi, '_'));
+  return fc.dictionary(key, fc.oneof(leaf, fc.array(leaf), fc.dictionary(key, leaf)), { maxKeys: 8 });
+}
