@@ -1,16 +1,23 @@
+import type { RequestListener } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
+import type { AccountParts } from './accounts/create-account-parts.ts';
+import { accountRoutes } from './accounts/routes.ts';
+import { activityRoutes } from './activity/routes.ts';
 import { agentRoutes, type AgentRouteDeps } from './agents/routes.ts';
-import { createDecisionIngest, createLlmIngest, type IngestDeps } from './audit/ingest.ts';
+import { createDecisionIngest, createLlmIngest, type Handler, type IngestDeps } from './audit/ingest.ts';
 import { readRoutes, type ReadDeps } from './audit/read-routes.ts';
 import { RequestError } from './errors.ts';
+import { dashboardRoutes } from './http/dashboard.ts';
 import { answerError } from './http/error-handler.ts';
 import { healthRoutes } from './http/health.ts';
+import { withHotRoutes } from './http/hot-route.ts';
 import { createRequestLog } from './http/request-log.ts';
 import { mount } from './http/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
 import type { SigningKeys } from './keys/signing-keys.ts';
 import type { Metrics } from './metrics.ts';
+import { projectRoutes } from './projects/routes.ts';
 
 export type AppDeps = IngestDeps &
   ReadDeps &
@@ -18,24 +25,48 @@ export type AppDeps = IngestDeps &
     logger: Logger;
     metrics: Metrics;
     signing: SigningKeys;
+    accountParts: AccountParts;
+    trustedProxies: string[];
     isStoreUp: () => Promise<boolean>;
   };
 
-/** The whole HTTP surface: routes in order, then what was not found, then the error handler. No I/O, no environment. */
-export function createApp(deps: AppDeps): Express {
+const DECISIONS_PATH = '/v1/audit/decisions';
+const LLM_INVOCATIONS_PATH = '/v1/audit/llm-invocations';
+
+/** The whole HTTP surface. No I/O, no environment. */
+export function createApp(deps: AppDeps): RequestListener {
   const { logger, metrics } = deps;
+  const ingest = { decisions: createDecisionIngest(deps), llm: createLlmIngest(deps) };
+  const handlers = new Map([
+    [DECISIONS_PATH, ingest.decisions],
+    [LLM_INVOCATIONS_PATH, ingest.llm],
+  ]);
+  return withHotRoutes({ handlers, rest: createExpressApp(deps, ingest), logger, metrics });
+}
+
+type Ingest = { decisions: Handler; llm: Handler };
+
+/** Routes in order, then what was not found, then the error handler. */
+function createExpressApp(deps: AppDeps, ingest: Ingest): Express {
+  const { logger, metrics, signing, bearerKeys, accountParts } = deps;
   const app = express();
   app.disable('x-powered-by');
   // Express would hash every JSON answer for a weak ETag.
   app.disable('etag');
+  // Attempts are counted by caller, and behind a proxy all callers have its address.
+  app.set('trust proxy', deps.trustedProxies);
   app.use(createRequestLog(logger));
   app.use(measureRequests(metrics));
-  mount(app, '/v1/audit/decisions', { post: createDecisionIngest(deps) });
-  mount(app, '/v1/audit/llm-invocations', { post: createLlmIngest(deps) });
+  mount(app, DECISIONS_PATH, { post: ingest.decisions });
+  mount(app, LLM_INVOCATIONS_PATH, { post: ingest.llm });
   app.use(readRoutes(deps));
   app.use(agentRoutes(deps));
-  app.use(keyRoutes(deps.signing));
+  app.use(keyRoutes({ ...accountParts, signing, bearerKeys }));
+  app.use(accountRoutes(accountParts));
+  app.use(projectRoutes(accountParts));
+  app.use(activityRoutes(accountParts));
   app.use(healthRoutes(deps));
+  app.use(dashboardRoutes());
   app.use((req) => {
     throw new RequestError('not_found', `There is nothing at ${req.path}`);
   });

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { benchClient } from './client.ts';
 import { benchIngest } from './ingest.ts';
+import { benchPolicy } from './policy.ts';
 import { benchPulls } from './pulls.ts';
 
 const { values, positionals } = parseArgs({
@@ -17,6 +18,7 @@ const only = values.only === undefined ? {} : { only: values.only };
 const PARTS: Record<string, () => Promise<void>> = {
   ingest: () => benchIngest({ seconds, rounds: Number(values.rounds), ...only }),
   pulls: () => benchPulls({ seconds }),
+  policy: benchPolicy,
   client: benchClient,
 };
 

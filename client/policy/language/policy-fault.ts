@@ -26,7 +26,10 @@ export class FaultList {
     const inOrder = all.slice(0, FAULTS_MAX);
     const beyond = all[FAULTS_MAX];
     if (beyond !== undefined) {
-      inOrder.push({ offset: beyond.offset, message: `and ${all.length - FAULTS_MAX} more errors from here on` });
+      inOrder.push({
+        offset: beyond.offset,
+        message: `and ${all.length - FAULTS_MAX} more errors from here on`,
+      });
     }
     const faults: PolicyFault[] = [];
     let line = 1;

@@ -22,6 +22,8 @@ const COMPOSER_OPTIONS = {
   logLevel: 'error',
 } as const;
 
+const LOST_TOKENS_MAX = 64;
+
 /** The root of a policy text, or undefined where the faults tell why there is none to check. */
 export function readYaml(text: string, faults: FaultList): YamlNode | undefined {
   const printable = text.replace(UNPRINTABLE, (_character, offset: number) => {
@@ -39,12 +41,15 @@ function tokensFrom(text: string, faults: FaultList): CST.Token[] | undefined {
   const watch = new LexemeWatch(faults);
   const parser = new Parser();
   const tokens: CST.Token[] = [];
+  let lost = 0;
   for (const lexeme of new Lexer().lex(text)) {
     const verdict = watch.next(lexeme);
     if (verdict === 'stop') return undefined;
     if (verdict === 'end of document') break;
     tokens.push(...parser.next(lexeme));
-    if (tokens.length > TOP_TOKENS_MAX) break;
+    // A lost parser stays lost, and each further token would cost as much as an error does.
+    if (tokens.at(-1)?.type === 'error') lost += 1;
+    if (lost > LOST_TOKENS_MAX) break;
   }
   tokens.push(...parser.end());
   return tokens;

@@ -1,0 +1,44 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import type { Metrics } from '../metrics.ts';
+import { answerError } from './error-handler.ts';
+import { requestIdOf } from './request-id.ts';
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+type HotRouteDeps = {
+  handlers: Map<string, Handler>;
+  rest: RequestListener;
+  logger: Logger;
+  metrics: Metrics;
+};
+
+/**
+ * Takes the POSTs of the given paths before Express sees them, and leaves everything else to `rest`. Id, log line,
+ * metric and errors are as there. By hand, because fleets stream to these paths and Express's router with pino-http
+ * takes a fifth of what such a request costs in all.
+ */
+export function withHotRoutes({ handlers, rest, logger, metrics }: HotRouteDeps): RequestListener {
+  return (req, res) => {
+    const path = req.url ?? '';
+    const handler = req.method === 'POST' ? handlers.get(path) : undefined;
+    if (handler === undefined) {
+      rest(req, res);
+      return;
+    }
+    const startMs = performance.now();
+    const id = requestIdOf(req);
+    res.setHeader('X-Request-Id', id);
+    res.on('close', () => {
+      const ms = performance.now() - startMs;
+      const { statusCode, writableFinished } = res;
+      metrics.httpRequests.observe({ route: path, method: 'POST', status: statusCode }, ms / 1000);
+      const line = {
+        req: { id, method: 'POST', url: path },
+        res: { statusCode },
+        responseTime: Math.round(ms),
+      };
+      logger[statusCode === 503 ? 'warn' : 'info'](line, writableFinished ? 'request' : 'request aborted');
+    });
+    handler(req, res).catch((error: unknown) => answerError(error, { req, res, logger }));
+  };
+}

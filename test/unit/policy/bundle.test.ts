@@ -1,0 +1,182 @@
+import { getPublicKey, hashes } from '@noble/ed25519';
+import { createHash, randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { PolicyError } from '../../../client/policy/policy-error.ts';
+import { verifyBundle, type BundleToVerify } from '../../../client/policy/verify-bundle.ts';
+import { loadRuntime } from '../../../server/policy/load-runtime.ts';
+import { makeBundle, type Bundle } from '../../../server/policy/make-bundle.ts';
+import type { SigningKey } from '../../../server/policy/sign-bundle.ts';
+import { irOf } from './support/engines.ts';
+
+// POLICY 4: what is signed is what was saved, and nothing else installs.
+
+hashes.sha512 = (message) => new Uint8Array(createHash('sha512').update(message).digest());
+
+const KEY: SigningKey = { kid: 'key-1', seed: new Uint8Array(32).fill(7) };
+const PUBLIC_KEY = getPublicKey(KEY.seed);
+
+const RECORD = {
+  project_id: 'project-1',
+  agent_name: 'support-bot',
+  version: 3,
+  agent_yaml: 'name: support-bot\n',
+  policy_yaml: 'version: 1\ntools: [t]\nroles: {"*": {allow: [t]}}\n',
+  system_md: 'Be kind.',
+};
+
+type Signed = Extract<Bundle, { kind: 'signed' }>;
+
+async function bundleOf(changes: Partial<typeof RECORD> = {}, key = KEY): Promise<Signed> {
+  const record = { ...RECORD, ...changes };
+  const ir = irOf(record.policy_yaml);
+  const parts = { record, ir, agent_version_id: 'version-3', created_at: '2026-01-02T03:04:05.678Z' };
+  const bundle = await makeBundle(parts, { key, runtime: loadRuntime() });
+  if (bundle.kind !== 'signed') throw new Error(bundle.absentReason);
+  return bundle;
+}
+
+function received(bundle: Signed, changes: Partial<typeof RECORD> = {}): BundleToVerify {
+  const { agent_yaml, policy_yaml, system_md } = { ...RECORD, ...changes };
+  return {
+    record: {
+      agent_yaml,
+      policy_yaml,
+      system_md,
+      bundle_wasm_b64: Buffer.from(bundle.module).toString('base64'),
+      bundle_manifest: bundle.manifest,
+      bundle_signature_b64: bundle.signature,
+    },
+    publicKey: PUBLIC_KEY,
+    agentName: RECORD.agent_name,
+    projectId: RECORD.project_id,
+  };
+}
+
+async function codeOf(bundle: BundleToVerify): Promise<string> {
+  try {
+    await verifyBundle(bundle);
+    return 'verified';
+  } catch (error) {
+    expect(error).to.be.instanceOf(PolicyError);
+    return (error as PolicyError).code;
+  }
+}
+
+describe('a signed bundle', () => {
+  it('has a manifest with these keys in this order, and nothing between them', async () => {
+    const bundle = await bundleOf();
+    const wasm_hash = createHash('sha256').update(bundle.module).digest('hex');
+    const parts = [
+      RECORD.project_id,
+      RECORD.agent_name,
+      3,
+      RECORD.agent_yaml,
+      RECORD.policy_yaml,
+      RECORD.system_md,
+    ];
+    const record_hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+
+    expect(bundle.manifest).to.equal(
+      `{"format":"gatehouse-bundle/1","kid":"key-1","project_id":"project-1","agent_name":"support-bot",` +
+        `"agent_version_id":"version-3","version":3,"abi":1,"wasm_hash":"${wasm_hash}",` +
+        `"record_hash":"${record_hash}","created_at":"2026-01-02T03:04:05.678Z"}`,
+    );
+    expect(bundle.etag).to.equal(`"${wasm_hash}"`);
+    expect(bundle.record_hash).to.equal(record_hash);
+  });
+
+  it('verifies, and hands out the module', async () => {
+    const bundle = await bundleOf();
+    const verified = await verifyBundle({ ...received(bundle), heldVersion: 3 });
+
+    expect(Buffer.from(verified.module).equals(bundle.module)).to.equal(true);
+    expect(verified.manifest).to.have.property('version', 3);
+  });
+
+  it('verifies under one of several keys, and without a known project', async () => {
+    const { publicKey: _, projectId: __, ...rest } = received(await bundleOf());
+
+    expect(await codeOf({ ...rest, publicKeys: [new Uint8Array(32), PUBLIC_KEY] })).to.equal('verified');
+    expect(await codeOf({ ...rest, publicKeys: [] })).to.equal('signature_invalid');
+    expect(await codeOf({ ...rest, publicKeys: [new Uint8Array(randomBytes(32))] })).to.equal(
+      'signature_invalid',
+    );
+  });
+
+  it('one flipped byte anywhere in the manifest or the signature is refused', async () => {
+    const whole = received(await bundleOf());
+    const manifest = Buffer.from(whole.record.bundle_manifest ?? '');
+    const signature = Buffer.from(whole.record.bundle_signature_b64 ?? '', 'base64');
+
+    for (let index = 0; index < manifest.length; index += 7) {
+      const bundle_manifest = String(manifest.with(index, (manifest[index] ?? 0) ^ 1));
+      expect(await codeOf(changed(whole, { bundle_manifest }))).to.equal('signature_invalid');
+    }
+    for (let index = 0; index < signature.length; index += 3) {
+      const bytes = signature.with(index, (signature[index] ?? 0) ^ 0x10);
+      const bundle_signature_b64 = Buffer.from(bytes).toString('base64');
+      expect(await codeOf(changed(whole, { bundle_signature_b64 }))).to.equal('signature_invalid');
+    }
+  });
+
+  it('one flipped byte in the module is refused', async () => {
+    const bundle = await bundleOf();
+    for (const index of [0, 100, 5_000, bundle.module.length - 1]) {
+      const bytes = bundle.module.with(index, (bundle.module[index] ?? 0) ^ 1);
+      const bundle_wasm_b64 = Buffer.from(bytes).toString('base64');
+      expect(await codeOf(changed(received(bundle), { bundle_wasm_b64 }))).to.equal('wasm_hash_mismatch');
+    }
+  });
+
+  it('an edit of any text beside the module is refused', async () => {
+    const bundle = await bundleOf();
+
+    expect(await codeOf(received(bundle, { policy_yaml: `${RECORD.policy_yaml}#` }))).to.equal(
+      'record_hash_mismatch',
+    );
+    expect(await codeOf(received(bundle, { system_md: 'Be rude.' }))).to.equal('record_hash_mismatch');
+    expect(await codeOf(received(bundle, { agent_yaml: '' }))).to.equal('record_hash_mismatch');
+  });
+
+  it("another agent's, another project's and an older one are refused", async () => {
+    const whole = received(await bundleOf());
+
+    expect(await codeOf({ ...whole, agentName: 'other-bot' })).to.equal('agent_mismatch');
+    expect(await codeOf({ ...whole, projectId: 'project-2' })).to.equal('project_mismatch');
+    expect(await codeOf({ ...whole, heldVersion: 4 })).to.equal('version_rollback');
+    expect(await codeOf({ ...whole, heldVersion: 2 })).to.equal('verified');
+  });
+
+  it('another key, a missing part and a part that is no base64 are refused', async () => {
+    const whole = received(await bundleOf());
+    const foreign = received(await bundleOf({}, { kid: 'key-1', seed: new Uint8Array(32).fill(8) }));
+
+    expect(await codeOf(foreign)).to.equal('signature_invalid');
+    expect(await codeOf(changed(whole, { bundle_manifest: '' }))).to.equal('bundle_incomplete');
+    expect(await codeOf(changed(whole, { bundle_signature_b64: null }))).to.equal('bundle_incomplete');
+    expect(await codeOf(changed(whole, { bundle_wasm_b64: null }))).to.equal('bundle_incomplete');
+    expect(await codeOf(changed(whole, { bundle_signature_b64: '%' }))).to.equal('signature_invalid');
+    expect(await codeOf(changed(whole, { bundle_wasm_b64: '%' }))).to.equal('wasm_hash_mismatch');
+  });
+
+  it('any edit changes the ETag, the same record never does', async () => {
+    const edits: Partial<typeof RECORD>[] = [
+      {},
+      { policy_yaml: `${RECORD.policy_yaml}# A comment.\n` },
+      { policy_yaml: `${RECORD.policy_yaml}rules: []\n` },
+      { system_md: 'Be kind!' },
+      { agent_yaml: 'name: support-bot' },
+      { version: 4 },
+      { agent_name: 'support-bot-2' },
+      { project_id: 'project-2' },
+    ];
+    const etags = await Promise.all(edits.map(async (edit) => (await bundleOf(edit)).etag));
+
+    expect(new Set(etags).size).to.equal(edits.length);
+    expect((await bundleOf()).etag).to.equal(etags[0]);
+  });
+});
+
+function changed(whole: BundleToVerify, changes: Partial<BundleToVerify['record']>): BundleToVerify {
+  return { ...whole, record: { ...whole.record, ...changes } };
+}

@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import type { PolicyCall } from '../../../client/policy/language/index.ts';
+import { enginesOf } from './support/engines.ts';
+
+// `decide` takes a call as a value, not as text: both engines write it down the same way, and never throw.
+
+const engines = enginesOf(`version: 1
+tools: [t]
+roles: {"*": {allow: [t]}}
+rules:
+  - {id: big, when: {arg: a, eq: 9007199254740993}, effect: deny, reason: Big.}
+  - {id: text, when: {arg: a, eq: spoken}, effect: deny, reason: Spoken.}
+  - {id: present, when: {arg: a, exists: true}, effect: needs_approval, reason: Present.}
+`);
+
+function reasonsFor(call: unknown): string[] {
+  const decision = engines.typescript.decide(call as PolicyCall);
+  expect(engines.wasm.decide(call as PolicyCall)).to.deep.equal(decision);
+  return decision.violations;
+}
+
+function withArgument(a: unknown): string[] {
+  return reasonsFor({ tool: 't', arguments: { a } });
+}
+
+const PRESENT = ['present: Present.'];
+
+describe('decide', () => {
+  it('a BigInt is its digits', () => {
+    expect(withArgument(9_007_199_254_740_993n)).to.deep.equal(['big: Big.', ...PRESENT]);
+    expect(withArgument(9_007_199_254_740_992n)).to.deep.equal(PRESENT);
+    expect(withArgument(Object(9_007_199_254_740_993n))).to.deep.equal(['big: Big.', ...PRESENT]);
+  });
+
+  it('toJSON is honoured', () => {
+    expect(withArgument({ toJSON: () => 'spoken' })).to.deep.equal(['text: Spoken.', ...PRESENT]);
+    expect(withArgument(new Date(0))).to.deep.equal(PRESENT);
+    expect(withArgument({ toJSON: () => undefined })).to.deep.equal([]);
+  });
+
+  it('what is undefined is not there', () => {
+    expect(withArgument(undefined)).to.deep.equal([]);
+    expect(reasonsFor({ tool: 't', role: undefined, arguments: undefined })).to.deep.equal([]);
+  });
+
+  it('other keys of the call are ignored, whatever they hold', () => {
+    expect(reasonsFor({ tool: 't', run: () => 1, self: Number.NaN })).to.deep.equal([]);
+  });
+
+  it('NaN, infinities, functions and symbols are a bad call', () => {
+    for (const value of [
+      Number.NaN,
+      Infinity,
+      -Infinity,
+      () => 1,
+      Symbol('s'),
+      [Number.NaN],
+      { x: new Number(Number.NaN) },
+    ]) {
+      expect(withArgument(value)).to.deep.equal(['bad_call']);
+    }
+  });
+
+  it('cycles and whatever throws are a bad call', () => {
+    const cycle: Record<string, unknown> = {};
+    cycle['self'] = [cycle];
+    const thrower = {
+      get a(): never {
+        throw new Error('no');
+      },
+    };
+    const revoked = Proxy.revocable({}, {});
+    revoked.revoke();
+
+    expect(withArgument(cycle)).to.deep.equal(['bad_call']);
+    expect(withArgument(thrower)).to.deep.equal(['bad_call']);
+    expect(withArgument(revoked.proxy)).to.deep.equal(['bad_call']);
+    expect(withArgument({ toJSON: () => { throw new Error('no'); } })).to.deep.equal(['bad_call']); // prettier-ignore
+  });
+
+  it('the same object twice is no cycle', () => {
+    const shared = { x: 1 };
+    expect(withArgument([shared, shared])).to.deep.equal(PRESENT);
+  });
+
+  it('a small graph that unfolds without end is too large', () => {
+    let graph: unknown = [];
+    for (let level = 0; level < 40; level += 1) graph = [graph, graph];
+    expect(withArgument(graph)).to.deep.equal(['too_large']);
+  });
+
+  it('too deep is bad JSON, and so is half a pair', () => {
+    let deep: unknown = [];
+    for (let level = 0; level < 100; level += 1) deep = [deep];
+    expect(withArgument(deep)).to.deep.equal(['bad_json']);
+    expect(withArgument('\ud800')).to.deep.equal(['bad_json']);
+  });
+
+  it('what is no call is a bad call', () => {
+    for (const call of [
+      undefined,
+      null,
+      1,
+      'x',
+      [],
+      {},
+      { tool: 1 },
+      { tool: 't', role: null },
+      { tool: 't', arguments: [] },
+    ]) {
+      expect(reasonsFor(call)).to.deep.equal(['bad_call']);
+    }
+  });
+
+  it('a name from the prototype is looked up nowhere', () => {
+    expect(reasonsFor({ tool: '__proto__' })).to.deep.equal(['unknown_tool']);
+    expect(reasonsFor({ tool: 't', role: 'constructor' })).to.deep.equal([]);
+  });
+});

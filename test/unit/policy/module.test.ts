@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import * as layout from '../../../server/policy/blob-layout.ts';
+import { BLOB_BYTES_MAX, compilePolicy } from '../../../server/policy/compile-policy.ts';
+import { loadRuntime } from '../../../server/policy/load-runtime.ts';
+import { bigPolicy } from '../../bench/policy.ts';
+import { irOf, moduleOf, RECORD_HASH } from './support/engines.ts';
+import { inDirectory, requireWabt, runTool } from './support/wabt.ts';
+
+// What POLICY 3 promises of a module, looked at from outside.
+
+type Described = { name: string; kind: string };
+type ModuleApi = {
+  new (bytes: Uint8Array): object;
+  imports(module: object): Described[];
+  exports(module: object): Described[];
+  customSections(module: object, name: string): ArrayBuffer[];
+};
+const { Module } = (globalThis as unknown as { WebAssembly: { Module: ModuleApi } }).WebAssembly;
+
+const ROOT = new URL('../../../', import.meta.url);
+const POLICY = 'version: 1\ntools: [t]\nroles: {"*": {allow: [t]}}\n';
+
+describe('a policy module', function () {
+  this.timeout(60_000);
+  before(requireWabt);
+
+  const module = moduleOf(POLICY);
+
+  it('imports nothing and exports exactly four things', () => {
+    const compiled = new Module(module);
+
+    expect(Module.imports(compiled)).to.deep.equal([]);
+    expect(
+      Module.exports(compiled)
+        .map(({ name, kind }) => `${kind} ${name}`)
+        .sort(),
+    ).to.deep.equal(['function abi_version', 'function alloc', 'function evaluate', 'memory memory']);
+  });
+
+  it('says its abi and its record in custom sections', () => {
+    const compiled = new Module(module);
+    const section = (name: string): string[] =>
+      Module.customSections(compiled, name).map((bytes) => Buffer.from(bytes).toString());
+
+    expect(section('gatehouse.abi')).to.deep.equal(['1']);
+    expect(section('gatehouse.record')).to.deep.equal([RECORD_HASH]);
+  });
+
+  it('is valid, and has no start, no table, no element and no float instruction', () => {
+    const { headers, code } = inDirectory((directory) => {
+      writeFileSync(join(directory, 'm.wasm'), moduleOf(bigPolicy()));
+      runTool(['wasm-validate', '--disable-simd', '--disable-reference-types', 'm.wasm'], { directory });
+      return {
+        headers: String(runTool(['wasm-objdump', '-h', '-x', 'm.wasm'], { directory })),
+        code: String(runTool(['wasm-objdump', '-d', 'm.wasm'], { directory })),
+      };
+    });
+
+    expect(headers).to.contain('memory[0] pages: initial=3 max=96');
+    expect(headers).to.not.match(/^ *(Start|Table|Elem|Import) /m);
+    expect(code).to.contain('i32.load');
+    expect(code).to.not.match(/\bf(32|64)\b|\bf(32|64)\./);
+  });
+
+  it('starts with the runtime whose hash the repository records', () => {
+    const runtime = loadRuntime();
+    const recorded = readFileSync(new URL('server/policy/runtime/runtime.sha256', ROOT), 'utf8').trim();
+
+    expect(createHash('sha256').update(runtime).digest('hex')).to.equal(recorded);
+    expect(Buffer.from(module.subarray(0, runtime.length)).equals(runtime)).to.equal(true);
+  });
+
+  it('is the same in another process', () => {
+    const script = `
+      import { createHash } from 'node:crypto';
+      import { bigPolicy } from './test/bench/policy.ts';
+      import { moduleOf } from './test/unit/policy/support/engines.ts';
+      process.stdout.write(createHash('sha256').update(moduleOf(bigPolicy())).digest('hex'));`;
+    const cwd = fileURLToPath(ROOT);
+    const other = execFileSync(process.execPath, ['--input-type=module-typescript', '-e', script], { cwd });
+
+    const own = createHash('sha256').update(moduleOf(bigPolicy())).digest('hex');
+    expect(String(other)).to.equal(own);
+  });
+
+  it('changes with the record alone', () => {
+    const other = moduleOf(POLICY, 'f'.repeat(64));
+
+    expect(other.length).to.equal(module.length);
+    expect(Buffer.from(other).equals(module)).to.equal(false);
+  });
+
+  it('is absent, with the reason, when the policy takes more than 120 KiB', () => {
+    // Three thousand short literals take 4 bytes of text and 14 of a module each.
+    const rule = (index: number): string => {
+      const literals = Array.from({ length: 256 }, (_, item) => (index * 256 + item).toString(36));
+      return `  - {id: r${index}, effect: deny, reason: R., when: {arg: a, contains: ["${literals.join('","')}"]}}`;
+    };
+    const text = `${POLICY}rules:\n${Array.from({ length: 34 }, (_, index) => rule(index)).join('\n')}\n`;
+
+    const compiled = compilePolicy({ ir: irOf(text), runtime: loadRuntime(), recordHash: RECORD_HASH });
+
+    expect(compiled.module).to.equal(null);
+    expect(compiled)
+      .to.have.property('absentReason')
+      .that.matches(/has \d+ bytes, and a module takes 122880 at most/);
+    expect(BLOB_BYTES_MAX).to.equal(122_880);
+  });
+
+  it('a missing runtime says what to do', () => {
+    expect(() => loadRuntime(new URL('nowhere.wasm', ROOT))).to.throw('run "npm run build"');
+  });
+});
+
+describe('the layout of a blob', () => {
+  it('is the same for the packer and the runtime', () => {
+    const source = readFileSync(new URL('server/policy/runtime/assembly/layout.ts', ROOT), 'utf8');
+    const numbers = new Map(
+      [...source.matchAll(/export const (\w+): \w+ = (\w+);/g)].map(([, name, value]) => [
+        name,
+        Number(value),
+      ]),
+    );
+    const packers = [
+      ...Object.entries(layout.HEAD),
+      ...Object.entries(layout.NODE).map(([name, value]) => [`NODE_${name}`, value] as const),
+      ...Object.entries(layout.CHECK).map(([name, value]) => [`CHECK_${name}`, value] as const),
+      ...Object.entries(layout.FLAG).map(([name, value]) => [`FLAG_${name}`, value] as const),
+      ...Object.entries(layout.RELATION).map(([name, value]) => [`RELATION_${name}`, value] as const),
+      ['BLOB', layout.BLOB_ADDRESS] as const,
+      ['EFFECT_DENY', layout.EFFECT_DENY] as const,
+    ];
+
+    for (const [name, value] of packers) expect(numbers.get(name), name).to.equal(value);
+    expect(Math.max(...Object.values(layout.HEAD))).to.equal((layout.HEAD_WORDS - 1) * 4);
+  });
+});

@@ -1,0 +1,82 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import fc from 'fast-check';
+import { expect } from 'chai';
+import { parsePolicy } from '../../../client/policy/language/index.ts';
+import { errorLines, irOf } from './support/engines.ts';
+
+const GOLDEN = new URL('../../golden/policy/', import.meta.url);
+const texts = readdirSync(GOLDEN)
+  .filter((file) => file.endsWith('.yaml'))
+  .map((file) => readFileSync(new URL(file, GOLDEN), 'utf8'));
+
+const MARKS = ['', ' ', '\n', '\t', ':', '- ', '[', ']', '{', '}', '"', "'", '#', '*', '&', '!', '|', '>', '%', '---\n', '\r\n', '\0', '\ud800', '😀', ',', '?', '@', '\\']; // prettier-ignore
+
+describe('parsePolicy', function () {
+  this.timeout(20_000);
+
+  it('never throws on a bent policy, and its errors have a place in the text and stand in order', () => {
+    const edit = fc.record({ at: fc.nat(), length: fc.nat({ max: 6 }), mark: fc.constantFrom(...MARKS) });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...texts),
+        fc.array(edit, { minLength: 1, maxLength: 4 }),
+        (text, edits) => {
+          const bent = edits.reduce((before, { at, length, mark }) => {
+            const place = at % (before.length + 1);
+            return before.slice(0, place) + mark + before.slice(place + length);
+          }, text);
+          const parsed = parsePolicy(bent);
+          if (parsed.ok) return;
+
+          const lines = bent.split('\n');
+          expect(parsed.errors.length).to.be.above(0);
+          parsed.errors.forEach(({ line, column, message }, index) => {
+            expect(message).to.not.equal('');
+            expect(line).to.be.within(1, lines.length);
+            expect(column).to.be.within(1, (lines[line - 1] ?? '').length + 1);
+            const before = parsed.errors[index - 1];
+            if (before?.line === line) expect(before.column).to.be.at.most(column);
+            else expect(before?.line ?? 0).to.be.below(line);
+          });
+        },
+      ),
+      { numRuns: 1_500 },
+    );
+  });
+
+  it('takes Windows line ends, a byte order mark and a version directive', () => {
+    const text = 'version: 1\ntools: [t]\nroles: {}\n';
+
+    expect(errorLines(text.replaceAll('\n', '\r\n'))).to.deep.equal([]);
+    expect(errorLines(`\ufeff${text}`)).to.deep.equal([]);
+    expect(errorLines(`%YAML 1.2\n---\n${text}...\n`)).to.deep.equal([]);
+    expect(errorLines(`${text.replaceAll('\n', '\r\n')}x: 1`)).to.deep.equal([
+      '4:1 unknown key "x" in the policy',
+    ]);
+  });
+
+  it('words that other YAMLs take for something else are text', () => {
+    const ir = irOf('version: 1\ntools: [no, on, 1_000, y, 0b1, 12:30, 2026-01-01]\nroles: {}\n');
+
+    expect(ir.tools).to.deep.equal(['no', 'on', '1_000', 'y', '0b1', '12:30', '2026-01-01']);
+  });
+
+  it('[] is legal for tools, allow, approve and rules', () => {
+    const rule = '{id: r, tools: [], effect: deny, reason: R.}';
+
+    expect(
+      errorLines('version: 1\ntools: []\nroles: {a: {allow: [], approve: []}}\nrules: []\n'),
+    ).to.deep.equal([]);
+    expect(errorLines(`version: 1\ntools: []\nroles: {}\nrules: [${rule}]\n`)).to.deep.equal([]);
+  });
+
+  it('is JSON, too', () => {
+    const text = JSON.stringify(
+      { version: 1, tools: ['t'], roles: { '*': { allow: ['*'] } }, rules: [] },
+      null,
+      2,
+    );
+
+    expect(errorLines(text)).to.deep.equal([]);
+  });
+});
