@@ -6,7 +6,7 @@ SHELL := /bin/sh
 INSTALLED := node_modules/.installed
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(INSTALLED): package.json package-lock.json client/package.json
 	npm ci --no-audit --no-fund
@@ -14,7 +14,7 @@ $(INSTALLED): package.json package-lock.json client/package.json
 
 run: $(INSTALLED) ## Build and start the service on http://localhost:8000 with a demo project
 	@npm run --silent build
-	@GATE_DEMO=1 exec npm start --silent
+	@GATE_DEMO=1 npm start --silent
 
 test: $(INSTALLED) ## Build and run every test
 	@npm run --silent build
@@ -41,4 +41,4 @@ down: ## Stop the stack
 	docker compose down
 
 clean: ## Remove what was built and installed; the data stay
-	rm -rf node_modules client/dist
+	rm -rf node_modules client/dist server/dashboard/dist server/policy/runtime/dist

@@ -1,14 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { RequestError } from './errors.ts';
 
 // ES2026 proposal-json-parse-with-source, in Node 24; TypeScript's library does not name it yet.
-type JsonWithSource = {
-  rawJSON(text: string): unknown;
-  parse(
-    text: string,
-    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
-  ): unknown;
-};
-const jsonWithSource = JSON as unknown as JsonWithSource;
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
 
 /**
  * A number that JSON.stringify might not spell as it came: a fraction, an exponent, sixteen digits or minus zero.
@@ -33,11 +27,28 @@ export function hasNumberAtRisk(text: string): boolean {
   return NUMBER_AT_RISK.test(text);
 }
 
-/** Parses again, with numbers as raw JSON that JSON.stringify writes back as it came. Only for text that parses. */
-export function exactJson(text: string): unknown {
-  return jsonWithSource.parse(text, (_key, value, { source }) =>
-    typeof value === 'number' && source !== undefined && String(value) !== source
-      ? jsonWithSource.rawJSON(source)
-      : value,
+/** Strings, which are passed over, and numbers. */
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+/** Drawn anew in each process, so that no text can hold it. */
+const MARK = `number:${randomUUID()}:`;
+const MARKED = new RegExp(`"${MARK}([^"]*)"`, 'g');
+
+/** A value whose numbers have kept their digits: `textOf` writes any part of it as JSON.stringify would, but for them. */
+export type ExactJson = { value: unknown; textOf: (part: unknown) => string };
+
+/**
+ * Parses again, with every number as it came. Numbers that JSON.stringify would spell in another way travel through
+ * the parser as marked strings. A reviver with its source text would be shorter, but runs out of stack on text that
+ * nests a few thousand levels deep, which is legal. Only for text that parses.
+ */
+export function exactJson(text: string): ExactJson {
+  const marked = text.replace(STRING_OR_NUMBER, (token) =>
+    token.startsWith('"') || String(Number(token)) === token ? token : `"${MARK}${token}"`,
   );
+  return { value: JSON.parse(marked), textOf: (part) => JSON.stringify(part).replace(MARKED, '$1') };
+}
+
+/** A number by its digits, which JSON.stringify writes as they are. */
+export function rawJson(digits: string): unknown {
+  return rawJSON(digits);
 }

@@ -70,7 +70,10 @@ const ERROR_TYPES: Record<Outcome, string> = {
 /** Reads the body of an ingest request: copies the thirteen keys and nothing else. Throws body_invalid. */
 export function parseDecisionEvent(bodyText: string): DecisionEvent {
   const body = parseBody(parseJson(bodyText));
-  const objects = hasNumberAtRisk(bodyText) ? (exactJson(bodyText) as DecisionBody) : body;
+  const { value, textOf } = hasNumberAtRisk(bodyText)
+    ? exactJson(bodyText)
+    : { value: body, textOf: JSON.stringify };
+  const objects = value as Pick<DecisionBody, 'hint' | 'arguments'>;
   return {
     event_id: body.event_id.toLowerCase(),
     occurred_at: body.occurred_at,
@@ -81,8 +84,8 @@ export function parseDecisionEvent(bodyText: string): DecisionEvent {
     error_type: body.error_type || ERROR_TYPES[body.outcome],
     reason: body.reason ?? '',
     violations: body.violations ?? [],
-    hint: jsonTextOf(objects.hint),
-    arguments: jsonTextOf(objects.arguments),
+    hint: jsonTextOf(objects.hint, textOf),
+    arguments: jsonTextOf(objects.arguments, textOf),
     user_id: body.user_id ?? '',
     session_id: body.session_id ?? '',
   };
@@ -91,10 +94,10 @@ export function parseDecisionEvent(bodyText: string): DecisionEvent {
 /** So deep that JSON.stringify runs out of stack: more than 8,192 bytes for certain, and refused for that by `admit`. */
 const TOO_DEEP = ' '.repeat(16 * 1024);
 
-function jsonTextOf(value: object | null | undefined): string {
+function jsonTextOf(value: object | null | undefined, textOf: (value: object) => string): string {
   if (value === null || value === undefined) return '';
   try {
-    return JSON.stringify(value);
+    return textOf(value);
   } catch (error) {
     if (error instanceof RangeError) return TOO_DEEP;
     throw error;

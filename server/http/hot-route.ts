@@ -32,12 +32,13 @@ export function withHotRoutes({ handlers, rest, logger, metrics }: HotRouteDeps)
       const ms = performance.now() - startMs;
       const { statusCode, writableFinished } = res;
       metrics.httpRequests.observe({ route: path, method: 'POST', status: statusCode }, ms / 1000);
+      const aborted = writableFinished ? {} : { aborted: true };
       const line = {
         req: { id, method: 'POST', url: path },
         res: { statusCode },
         responseTime: Math.round(ms),
       };
-      logger[statusCode === 503 ? 'warn' : 'info'](line, writableFinished ? 'request' : 'request aborted');
+      logger[statusCode === 503 ? 'warn' : 'info']({ ...line, ...aborted }, 'request');
     });
     handler(req, res).catch((error: unknown) => answerError(error, { req, res, logger }));
   };

@@ -1,16 +1,10 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { type ProblemCode, RequestError } from '../errors.ts';
 import { HEADERS_ARRIVAL_MS_MAX, REQUEST_ARRIVAL_MS_MAX } from '../limits.ts';
-import { problemHeaders, problemText } from './problem.ts';
+import { problemHeaders, problemText, sendProblem } from './problem.ts';
 
 /** How long an idle connection stays open after the stop began: a request may be on its way on it. */
 const IDLE_GRACE_MS = 300;
@@ -19,6 +13,9 @@ const ARRIVAL_GRACE_MS = 4000;
 /** Answers still being made by then are cut off. */
 const ANSWER_GRACE_MS = 8000;
 const POLL_MS = 50;
+/** How often requests that take too long to arrive are looked for. */
+const ARRIVAL_CHECK_MS = 1000;
+const KEEP_ALIVE_MS = 65_000;
 
 export type Listening = { url: string; port: number; stop(): Promise<void> };
 
@@ -27,22 +24,23 @@ export async function listen(
   listener: RequestListener,
   { host, port }: { host: string; port: number },
 ): Promise<Listening> {
-  const connections = new Map<Socket, number>();
+  const connections: Connections = new Map();
   let isStopping = false;
   const server = createServer(
     {
       requestTimeout: REQUEST_ARRIVAL_MS_MAX,
       headersTimeout: HEADERS_ARRIVAL_MS_MAX,
-      keepAliveTimeout: 65_000,
+      connectionsCheckingInterval: ARRIVAL_CHECK_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
     },
     (req, res) => {
-      track(connections, req, res);
-      if (isStopping) res.setHeader('Connection', 'close');
+      track(connections, res);
+      if (isStopping) sayLast(res);
       listener(req, res);
     },
   );
   server.on('connection', (socket) => {
-    connections.set(socket, 0);
+    connections.set(socket, new Set());
     socket.on('close', () => connections.delete(socket));
   });
   server.on('clientError', answerBrokenRequest);
@@ -57,31 +55,42 @@ export async function listen(
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${actualPort}`, port: actualPort, stop };
 }
 
-/** Counts the requests of each connection that are not answered yet. */
-function track(connections: Map<Socket, number>, req: IncomingMessage, res: ServerResponse): void {
-  const { socket } = req;
-  connections.set(socket, (connections.get(socket) ?? 0) + 1);
-  res.on('close', () => {
-    const open = connections.get(socket);
-    if (open !== undefined) connections.set(socket, open - 1);
-  });
+/** The answers of each connection that are not finished yet. */
+type Connections = Map<Socket, Set<ServerResponse>>;
+
+function track(connections: Connections, res: ServerResponse): void {
+  const answers = connections.get(res.req.socket);
+  answers?.add(res);
+  res.on('close', () => answers?.delete(res));
 }
 
-async function stopServer(server: Server, connections: Map<Socket, number>): Promise<void> {
+async function stopServer(server: Server, connections: Connections): Promise<void> {
   // By hand: http.Server.close would cut idle connections at once, with a request perhaps on its way on them.
   NetServer.prototype.close.call(server);
+  for (const answers of connections.values()) for (const res of answers) sayLast(res);
   const startMs = performance.now();
   const elapsedMs = () => performance.now() - startMs;
   await sleep(IDLE_GRACE_MS);
   while (connections.size > 0 && elapsedMs() < ANSWER_GRACE_MS) {
     server.closeIdleConnections();
-    if (elapsedMs() > ARRIVAL_GRACE_MS) {
-      for (const [socket, open] of connections)
-        if (open === 0) answerRaw(socket, 'store_unavailable', 'The service is stopping');
-    }
+    if (elapsedMs() > ARRIVAL_GRACE_MS) refuseHalfSent(connections);
     await sleep(POLL_MS);
   }
   server.closeAllConnections();
+}
+
+/** Tells the caller not to send another request on this connection. */
+function sayLast(res: ServerResponse): void {
+  if (!res.headersSent) res.setHeader('Connection', 'close');
+}
+
+/** 503 for requests whose head or body is still on its way. */
+function refuseHalfSent(connections: Connections): void {
+  const error = new RequestError('store_unavailable', 'The service is stopping');
+  for (const [socket, answers] of connections) {
+    if (answers.size === 0) answerRaw(socket, error.code, error.message);
+    for (const res of answers) if (!res.req.complete && !res.headersSent) sendProblem(res, error);
+  }
 }
 
 const BROKEN: Record<string, [ProblemCode, string]> = {

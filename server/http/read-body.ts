@@ -52,11 +52,11 @@ function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
       const [first] = chunks;
       resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, bytes));
     });
-    req.on('error', reject);
     // The caller is gone; what is thrown here reaches nobody, but the handler must not wait for ever.
-    req.on('close', () => {
+    const endEarly = () => {
       if (!req.complete) reject(new RequestError('body_invalid', 'The body ended before its time'));
-    });
+    };
+    req.on('error', endEarly).on('close', endEarly);
   });
 }
 

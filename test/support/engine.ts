@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { queryServer } from './clickhouse-server/environment.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const run = promisify(execFile);
@@ -25,6 +26,8 @@ const SCRIPT = `
  * In a process of its own, because one process holds one directory.
  */
 export async function runOnStore<Row>(dataDir: string, sql: string): Promise<Row[]> {
+  const onServer = await queryServer<Row>(dataDir, sql);
+  if (onServer !== undefined) return onServer;
   const args = ['--input-type=module', '--eval', SCRIPT, join(dataDir, 'clickhouse'), sql];
   const { stdout } = await run(process.execPath, args, { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 });
   return JSON.parse(stdout) as Row[];

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { storeEnvironment } from './clickhouse-server/environment.ts';
 import { temporaryDirectory } from './service.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -11,7 +12,7 @@ export type IssuedKey = { project_id: string; key_id: string; key: string };
 export async function gate<T>(dataDir: string, ...args: string[]): Promise<T> {
   const { stdout } = await run(process.execPath, ['server/cli/main.ts', ...args, '--json'], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], GATE_DATA_DIR: dataDir },
+    env: { PATH: process.env['PATH'], GATE_DATA_DIR: dataDir, ...storeEnvironment(dataDir) },
   });
   return JSON.parse(stdout) as T;
 }

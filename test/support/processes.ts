@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { storeEnvironment } from './clickhouse-server/environment.ts';
 import { spawnService } from './service.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -24,7 +25,7 @@ export function runCommand({
 }): Promise<Ended> {
   const child = spawn(process.execPath, ['server/cli/main.ts', ...args], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], GATE_DATA_DIR: dataDir, ...env },
+    env: { PATH: process.env['PATH'], GATE_DATA_DIR: dataDir, ...storeEnvironment(dataDir), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   return endOf(child);

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { storeEnvironment } from './clickhouse-server/environment.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const START_MS_MAX = 30_000;
@@ -32,7 +34,9 @@ export type TestService = {
 type StartOptions = { dataDir?: string; env?: Record<string, string> };
 
 const directories: string[] = [];
+const running = new Set<ChildProcess>();
 process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
   for (const path of directories) rmSync(path, { recursive: true, force: true });
 });
 
@@ -94,11 +98,17 @@ export function spawnService({
   dataDir: string;
   env: Record<string, string>;
 }): ChildProcess {
-  return spawn(process.execPath, ['server/main.ts'], {
+  const child = spawn(process.execPath, ['server/main.ts'], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], GATE_DEMO: '1', GATE_PORT: '0', GATE_DATA_DIR: dataDir, ...env },
+    env: { PATH: process.env['PATH'], GATE_DEMO: '1', GATE_PORT: '0', GATE_DATA_DIR: dataDir, ...storeEnvironment(dataDir), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  // A service that a failed test left behind must not keep the tests from ending.
+  child.unref();
+  for (const pipe of [child.stdout, child.stderr]) (pipe as Socket | null)?.unref();
+  return child;
 }
 
 async function waitFor<T>(

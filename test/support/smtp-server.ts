@@ -4,6 +4,14 @@ import type { Readable } from 'node:stream';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
+export const API_KEY = 'provider-api-key';
+export const MAIL_FROM = 'Gatehouse <no-reply@gate.example.com>';
+
+/** What makes a service send through the server at `url`. */
+export function providerEnv(url: string, more: Record<string, string> = {}): Record<string, string> {
+  return { MAILER_API_KEY: API_KEY, GATE_EMAIL_FROM: MAIL_FROM, MAILER_SMTP_URL: url, ...more };
+}
+
 export type ReceivedMail = {
   envelope: { from: string; to: string[] };
   /** What the sender logged in as. */
@@ -21,7 +29,7 @@ type MailServerOptions = Partial<SMTPServerOptions> & { password?: string };
 
 /** A real SMTP server that keeps what it receives. Its user is `sender`; its URL has no password, as CONTRACT 8 says. */
 export async function startMailServer({
-  password = 'provider-api-key',
+  password = API_KEY,
   ...options
 }: MailServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
@@ -37,19 +45,17 @@ export async function startMailServer({
       else callback(Object.assign(new Error('Authentication failed'), { responseCode: 535 }));
     },
     onData: (stream, session, callback) => {
-      void parse(stream).then((mail) => {
-        const { mailFrom, rcptTo } = session.envelope;
-        const envelope = {
-          from: mailFrom === false ? '' : mailFrom.address,
-          to: rcptTo.map(({ address }) => address),
-        };
-        mails.push({
-          envelope,
-          user: session.user === undefined ? undefined : String(session.user),
-          ...partsOf(mail),
-        });
+      const { mailFrom, rcptTo } = session.envelope;
+      const envelope = {
+        from: mailFrom === false ? '' : mailFrom.address,
+        to: rcptTo.map(({ address }) => address),
+      };
+      const user = session.user === undefined ? undefined : String(session.user);
+      const keep = async () => {
+        mails.push({ envelope, user, ...partsOf(await parse(stream)) });
         callback();
-      }, callback);
+      };
+      void keep();
     },
     ...options,
   });

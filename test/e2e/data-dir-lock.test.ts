@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { sendDecision } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
+import { runCommand, runService } from '../support/processes.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+describe('a data directory in use by another process', function () {
+  this.timeout(60_000);
+
+  let service: TestService;
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.stop());
+
+  it('stops a second service with exit code 1 and one clear line, and does the first no harm', async () => {
+    const { code, stdout, stderr } = await runService({ dataDir: service.dataDir, env: {} });
+
+    expect(code).to.equal(1);
+    expect(stderr.trimEnd().split('\n')).to.have.length(1);
+    expect(stderr)
+      .to.contain(service.dataDir)
+      .and.match(/in use by another process/);
+    expect(stdout).to.not.contain('is listening');
+    expect((await sendDecision(service, decisionEvent())).status).to.equal(202);
+  });
+
+  it('stops the command line, which says what to do instead', async () => {
+    for (const args of [
+      ['project', 'list'],
+      ['key', 'issue', '--project', service.demo.project_id],
+    ]) {
+      const { code, stdout, stderr } = await runCommand({ dataDir: service.dataDir, args });
+
+      expect([code, stdout]).to.deep.equal([1, '']);
+      expect(stderr)
+        .to.match(/in use by another process/)
+        .and.match(/stop the service/i);
+      expect(stderr).to.not.match(/^\s+at /m);
+    }
+  });
+
+  it('is free again after kill -9', async () => {
+    const first = await startTestService();
+    await first.kill();
+
+    const second = await startTestService({ dataDir: first.dataDir });
+
+    expect((await sendDecision(second, decisionEvent())).status).to.equal(202);
+    await second.stop();
+  });
+});

@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { outcomeOf, readAllDecisions, readSummary, sendDecision } from '../support/audit.ts';
+import { acknowledged, type Sent, startLoad } from '../support/load.ts';
+import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
+
+const KILLS = 20;
+
+describe('kill -9 under load', () => {
+  it(`${KILLS} times: every id that got 202 is there exactly once after the restart`, async function () {
+    this.timeout(120_000);
+    const dataDir = temporaryDirectory();
+    const rounds: { agent: string; sent: Sent[] }[] = [];
+
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const service = await startTestService({ dataDir });
+      const previous = rounds.at(-1);
+      if (previous !== undefined) await holdsWhatWasAcknowledged(service, previous);
+      const agent = `round-${kill}`;
+      const load = startLoad(service, { connections: 48, agent });
+      // At another point of the flush cycle, of the copying of identities and of the merges each time.
+      await sleep(60 + kill * 23);
+      await service.kill();
+      await load.ended;
+      rounds.push({ agent, sent: load.sent });
+    }
+
+    const service = await startTestService({ dataDir });
+    for (const round of rounds) await holdsWhatWasAcknowledged(service, round);
+    await knowsItsIdentities(service, rounds);
+    const { totals, by_agent } = await readSummary(service, { window: '90d' });
+    expect(await service.stop()).to.equal(0);
+    expect(rounds.filter(({ sent }) => acknowledged(sent).length > 0).length).to.be.above(KILLS / 2);
+    expect(rounds.every(({ sent }) => sent.some(({ error }) => error !== undefined))).to.equal(true);
+    expect(by_agent.reduce((sum, { total }) => sum + total, 0)).to.equal(totals.total);
+    expect(totals.total).to.be.at.least(rounds.flatMap(({ sent }) => acknowledged(sent)).length);
+  });
+});
+
+/** Everything acknowledged is there, once; what is there besides was sent, and its answer was lost with the process. */
+async function holdsWhatWasAcknowledged(
+  service: TestService,
+  { agent, sent }: { agent: string; sent: Sent[] },
+): Promise<void> {
+  const stored = (await readAllDecisions(service, agent)).map(({ event_id }) => event_id);
+  const [once, tried] = [new Set(stored), new Set(sent.map(({ event }) => event['event_id']))];
+
+  expect(stored.length).to.equal(once.size);
+  expect(acknowledged(sent).filter((id) => !once.has(id))).to.deep.equal([]);
+  expect(stored.filter((id) => !tried.has(id))).to.deep.equal([]);
+}
+
+/** Re-posts from every round, some hardly written when the process died, change nothing. */
+async function knowsItsIdentities(
+  service: TestService,
+  rounds: { agent: string; sent: Sent[] }[],
+): Promise<void> {
+  const before = await readSummary(service, { window: '90d' });
+  const events = rounds.flatMap(({ sent }) => sent.filter(({ status }) => status === 202).slice(-20));
+
+  const outcomes = await Promise.all(
+    events.map(async ({ event }) =>
+      outcomeOf(await sendDecision(service, { ...event, outcome: 'deny', agent_name: 'late' })),
+    ),
+  );
+
+  expect(outcomes.every(({ status }) => status === 202)).to.equal(true);
+  const after = await readSummary(service, { window: '90d' });
+  expect([after.totals, after.by_agent]).to.deep.equal([before.totals, before.by_agent]);
+}

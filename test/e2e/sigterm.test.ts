@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readAllDecisions, tally } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
+import { acknowledged, startLoad } from '../support/load.ts';
+import { head, openRaw, type RawConnection } from '../support/raw-http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const STOP_MS_MAX = 10_000;
+/** A request sent this long after the signal met a service that was still finishing. */
+const ON_THEIR_WAY_MS = 100;
+
+/** SIGTERM, the exit code, and how long it took. */
+async function stopTimed(service: TestService): Promise<{ code: number | null; ms: number }> {
+  const startMs = performance.now();
+  const code = await service.stop();
+  return { code, ms: performance.now() - startMs };
+}
+
+/** A whole request as it goes over the wire. */
+function requestOf({ demo }: TestService, event: Record<string, unknown>): string {
+  const body = JSON.stringify(event);
+  const headers = {
+    Authorization: `Bearer ${demo.key}`,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+  };
+  return head('/v1/audit/decisions', headers) + body;
+}
+
+/** The status of the answer, or how the connection ended without one. */
+async function statusOf(connection: RawConnection): Promise<number | string> {
+  return connection.answer().then(
+    ({ status }) => status,
+    (error: Error) => error.message,
+  );
+}
+
+describe('SIGTERM', function () {
+  this.timeout(60_000);
+
+  it('under load: every request that was sent is answered, what got 202 is stored once, and the exit code is 0 within 10 s', async () => {
+    const service = await startTestService();
+    const load = startLoad(service, { connections: 64, agent: 'load' });
+    await sleep(700);
+
+    const stopMs = performance.now();
+    const { code, ms } = await stopTimed(service);
+    await load.ended;
+
+    expect(code).to.equal(0);
+    expect(ms).to.be.below(STOP_MS_MAX);
+    // What is sent on a connection long after it has gone idle may come too late; what was on its way may not.
+    const onTheirWay = load.sent.filter(({ sentMs }) => sentMs < stopMs + ON_THEIR_WAY_MS);
+    const unanswered = onTheirWay.filter(
+      ({ status, error }) => status === undefined && error !== 'ECONNREFUSED',
+    );
+    expect(unanswered.map(({ error }) => error)).to.deep.equal([]);
+    const answers = load.sent.filter(({ status }) => status !== undefined);
+    expect(answers.filter(({ status }) => status !== 202 && status !== 503)).to.deep.equal([]);
+    const again = await startTestService({ dataDir: service.dataDir });
+    const stored = (await readAllDecisions(again, 'load')).map(({ event_id }) => event_id);
+    await again.stop();
+    expect(acknowledged(load.sent).length).to.be.above(100);
+    expect(stored.length).to.equal(new Set(stored).size);
+    expect(acknowledged(load.sent).filter((id) => !stored.includes(id))).to.deep.equal([]);
+  });
+
+  it('with 200 requests just sent: each of them is answered', async () => {
+    const service = await startTestService();
+    const connections = await Promise.all(Array.from({ length: 200 }, () => openRaw(service.url)));
+    await sleep(50);
+    await Promise.all(connections.map((connection) => connection.write(requestOf(service, decisionEvent()))));
+
+    const stopped = stopTimed(service);
+    const answers = await Promise.all(connections.map((connection) => connection.answer()));
+
+    expect((await stopped).code).to.equal(0);
+    expect(tally(answers)).to.deep.equal({ '202': 200 });
+  });
+
+  it('with requests half sent: those that arrive get their answer, and the others 503, never a reset', async () => {
+    const service = await startTestService();
+    const request = requestOf(service, decisionEvent());
+    const cuts = {
+      'in the head': 40,
+      'after the head': request.indexOf('\r\n\r\n') + 4,
+      'in the body': request.length - 10,
+    };
+    const halfSent = Object.entries(cuts).map(async ([where, cut]) => {
+      const [finishing, leaving] = [await openRaw(service.url), await openRaw(service.url)];
+      await Promise.all([finishing.write(request.slice(0, cut)), leaving.write(request.slice(0, cut))]);
+      return { where, rest: request.slice(cut), finishing, leaving };
+    });
+    const requests = await Promise.all(halfSent);
+    await sleep(100);
+
+    const stopped = stopTimed(service);
+    await sleep(500);
+    await Promise.all(requests.map(({ rest, finishing }) => finishing.write(rest)));
+    const answers = requests.map(async ({ where, finishing, leaving }) => {
+      return [where, await statusOf(finishing), await statusOf(leaving)];
+    });
+
+    expect(await Promise.all(answers)).to.deep.equal(requests.map(({ where }) => [where, 202, 503]));
+    const { code, ms } = await stopped;
+    expect([code, ms < STOP_MS_MAX]).to.deep.equal([0, true]);
+  });
+
+  it('with idle connections only, and twice: it ends at once, and nothing listens any more', async () => {
+    const service = await startTestService();
+    const idle = await openRaw(service.url);
+    await idle.write(head('/healthz', {}, 'GET'));
+    await idle.answer();
+
+    const [{ code, ms }, second] = await Promise.all([stopTimed(service), service.stop()]);
+
+    expect([code, second]).to.deep.equal([0, 0]);
+    expect(ms).to.be.below(3000);
+    const refused = await fetch(service.url).then(
+      () => false,
+      () => true,
+    );
+    expect(refused).to.equal(true);
+  });
+});

@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { sendDecision } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
+import { codeOf, exchange, head } from '../support/raw-http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const PATH = '/v1/audit/decisions';
+
+describe('a hostile head gets a clear answer and does the service no harm', () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService();
+  });
+  afterEach('the same process still takes a decision', async () => {
+    expect((await sendDecision(service, decisionEvent())).status).to.equal(202);
+  });
+  after('it ends as it should', async () => {
+    expect(await service.stop()).to.equal(0);
+  });
+
+  const withKey = (headers: Record<string, string | number> = {}) => ({
+    Authorization: `Bearer ${service.demo.key}`,
+    'Content-Type': 'application/json',
+    ...headers,
+  });
+
+  it('one header of 100 KB is 431', async () => {
+    const answer = await exchange(service.url, head(PATH, withKey({ 'X-Flood': 'x'.repeat(100_000) })));
+
+    expect(codeOf(answer)).to.deep.equal([431, 'headers_too_large']);
+  });
+
+  it('10,000 headers are 431', async () => {
+    const flood = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`X-${i}`, 'x']));
+
+    expect(codeOf(await exchange(service.url, head(PATH, withKey(flood))))).to.deep.equal([
+      431,
+      'headers_too_large',
+    ]);
+  });
+
+  it('a path of 100 KB is 431', async () => {
+    expect(codeOf(await exchange(service.url, head(`/${'x'.repeat(100_000)}`, {}, 'GET')))).to.deep.equal([
+      431,
+      'headers_too_large',
+    ]);
+  });
+
+  it('headers in great number that fit are only headers', async () => {
+    const body = JSON.stringify(decisionEvent());
+    const many = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`X-${i}`, 'x']));
+
+    const answer = await exchange(
+      service.url,
+      head(PATH, { ...withKey(many), 'Content-Length': body.length }),
+      body,
+    );
+
+    expect(answer.status).to.equal(202);
+  });
+
+  it('what is not HTTP is 400', async () => {
+    for (const bytes of [
+      '\0\x01\x02\r\n\r\n',
+      'GET\r\n\r\n',
+      'HELLO / WORLD/9\r\n\r\n',
+      '\x16\x03\x01\x02\x00\x01\x00\x01\xfc',
+      'POST / HTTP/1.1\r\nA b: c\r\n\r\n',
+    ]) {
+      expect(codeOf(await exchange(service.url, bytes)), JSON.stringify(bytes)).to.deep.equal([
+        400,
+        'request_invalid',
+      ]);
+    }
+  });
+
+  it('a request that could be read in two ways is 400', async () => {
+    const smuggled = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
+    const ambiguous = [
+      head(PATH, withKey({ 'Content-Length': 5, 'Transfer-Encoding': 'chunked' })) + `0\r\n\r\n${smuggled}`,
+      head(PATH, withKey({ 'Content-Length': '5', 'content-length': '6' })) + 'xxxxxx',
+      head(PATH, withKey({ 'Content-Length': '-5' })),
+      head(PATH, withKey({ 'Content-Length': '5x' })),
+      'GET /healthz HTTP/1.1\r\n\r\n',
+    ];
+    for (const bytes of ambiguous)
+      expect((await exchange(service.url, bytes)).status, bytes.slice(-60)).to.equal(400);
+  });
+
+  it('a key of any kind of bytes is 401', async () => {
+    for (const key of [
+      '\x80\xff',
+      'a\tb',
+      '%00',
+      '{}',
+      'null',
+      '../../etc/passwd',
+      '__proto__',
+      'a.__proto__.b',
+      `${'a'.repeat(5000)}.b.c`,
+    ]) {
+      const answer = await exchange(
+        service.url,
+        Buffer.from(
+          head(PATH, { ...withKey(), Authorization: `Bearer ${key}`, 'Content-Length': 0 }),
+          'latin1',
+        ),
+      );
+
+      expect(codeOf(answer), JSON.stringify(key)).to.deep.equal([401, 'unauthenticated']);
+    }
+  });
+});

@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { accepted, outcomeOf, readAllDecisions, readSummary, sendDecision, tally } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
+import { runOnStore } from '../support/engine.ts';
+import { directoryWithProject, type IssuedKey } from '../support/gate.ts';
+import { ingestResult, readMetrics } from '../support/metrics.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const rejected = { status: 422, code: 'row_rejected' };
+
+describe('a row that the storage layer rejects', function () {
+  this.timeout(60_000);
+
+  let service: TestService;
+  let project: IssuedKey;
+  before(async () => {
+    const made = await directoryWithProject();
+    project = made.project;
+    await runOnStore(
+      made.dataDir,
+      "ALTER TABLE decisions ADD CONSTRAINT no_poison CHECK tool_name != 'poison'",
+    );
+    service = await startTestService({ dataDir: made.dataDir, env: { GATE_DEMO: '0' } });
+  });
+  after(() => service.stop());
+
+  const send = async (event: Record<string, unknown>) =>
+    outcomeOf(await sendDecision(service, event, { key: project.key }));
+  const idsOf = async (agent: string) =>
+    (await readAllDecisions(service, agent, project.project_id)).map(({ event_id }) => event_id);
+
+  it('answers 422 row_rejected, every time, and is not stored', async () => {
+    const event = decisionEvent({ agent_name: 'alone', tool_name: 'poison' });
+
+    expect([await send(event), await send(event)]).to.deep.equal([rejected, rejected]);
+    expect(await idsOf('alone')).to.deep.equal([]);
+  });
+
+  it('keeps its event_id free', async () => {
+    const event = decisionEvent({ agent_name: 'free', tool_name: 'poison' });
+
+    expect([await send(event), await send({ ...event, tool_name: 'fine' })]).to.deep.equal([
+      rejected,
+      accepted,
+    ]);
+    expect(await idsOf('free')).to.deep.equal([event['event_id']]);
+  });
+
+  it('fails alone: of a hundred at once its caller gets 422, and the other 99 get 202', async () => {
+    const before = await readMetrics(service);
+    for (let round = 0; round < 3; round += 1) {
+      const agent_name = `hundred-${round}`;
+      const events = Array.from({ length: 100 }, (_, i) =>
+        decisionEvent({ agent_name, tool_name: i === 37 ? 'poison' : 'fine' }),
+      );
+
+      const outcomes = await Promise.all(events.map(send));
+
+      expect(outcomes[37]).to.deep.equal(rejected);
+      expect(tally(outcomes)).to.deep.equal({ '202': 99, '422 row_rejected': 1 });
+      const stored = events
+        .filter((event) => event['tool_name'] === 'fine')
+        .map((event) => event['event_id']);
+      expect(await idsOf(agent_name)).to.have.members(stored);
+    }
+    const after = await readMetrics(service);
+    const grown = ['row_rejected', 'accepted', 'duplicate'].map(
+      (result) => after.value(ingestResult(result)) - before.value(ingestResult(result)),
+    );
+    expect(grown).to.deep.equal([3, 297, 0]);
+    const { by_tool } = await readSummary(service, {}, project.project_id);
+    expect(by_tool.map(({ tool_name }) => tool_name)).to.deep.equal(['fine']);
+  });
+
+  it('ten among a hundred at once fail each alone', async () => {
+    const events = Array.from({ length: 100 }, (_, i) =>
+      decisionEvent({ agent_name: 'ten', tool_name: i % 10 === 9 ? 'poison' : 'fine' }),
+    );
+
+    const outcomes = await Promise.all(events.map(send));
+
+    expect(tally(outcomes)).to.deep.equal({ '202': 90, '422 row_rejected': 10 });
+    expect(tally(outcomes.filter((_, i) => i % 10 === 9))).to.deep.equal({ '422 row_rejected': 10 });
+    expect((await idsOf('ten')).length).to.equal(90);
+  });
+});
+
+describe('a full queue', () => {
+  it('answers 503 overloaded with Retry-After: 5 at once, and stores exactly what got 202', async () => {
+    const service = await startTestService({ env: { GATE_QUEUE_ROWS_MAX: '5' } });
+    const events = Array.from({ length: 100 }, () => decisionEvent({ agent_name: 'crowd' }));
+
+    const responses = await Promise.all(events.map((event) => sendDecision(service, event)));
+    const outcomes = await Promise.all(responses.map(outcomeOf));
+    const stored = await readAllDecisions(service, 'crowd');
+    const metrics = await readMetrics(service);
+    await service.stop();
+
+    const kept = events.filter((_, i) => outcomes[i]?.status === 202).map((event) => event['event_id']);
+    const refused = events.length - kept.length;
+    expect(refused).to.be.within(1, 99);
+    expect(tally(outcomes)).to.deep.equal({ '202': kept.length, '503 overloaded': refused });
+    expect(responses.filter((response) => response.headers.get('Retry-After') === '5').length).to.equal(
+      refused,
+    );
+    expect(stored.map(({ event_id }) => event_id)).to.have.members(kept);
+    expect(metrics.value(ingestResult('overloaded'))).to.equal(refused);
+  });
+});

@@ -1,0 +1,185 @@
+import { expect } from 'chai';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { accepted, invalid, outcomeOf, sendLlm } from '../support/audit.ts';
+import { decisionEvent, llmInvocation } from '../support/events.ts';
+import { exchange, head } from '../support/raw-http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const BODY_BYTES_MAX = 64 * 1024;
+const tooLarge = { status: 413, code: 'body_too_large' };
+
+/** A valid event with space behind it, up to so many bytes. */
+function eventOf(bytes: number): string {
+  return JSON.stringify(decisionEvent()).padEnd(bytes, ' ');
+}
+
+describe('the body of an ingest request', () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.stop());
+
+  async function send(body: string | Buffer, headers: Record<string, string> = {}) {
+    const response = await fetch(`${service.url}/v1/audit/decisions`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${service.demo.key}`,
+        'Content-Type': 'application/json',
+        ...headers,
+      },
+      body: Buffer.from(body),
+    });
+    return outcomeOf(response);
+  }
+
+  it('is application/json in any case, with or without a charset', async () => {
+    for (const type of [
+      'application/json',
+      'Application/JSON',
+      'application/json; charset=utf-8',
+      'application/json;charset="UTF-8"',
+    ]) {
+      expect(await send(eventOf(0), { 'Content-Type': type }), type).to.deep.equal(accepted);
+    }
+  });
+
+  it('of another content type is 422', async () => {
+    const types = [
+      'text/plain',
+      'text/json',
+      'application/jsonp',
+      'application/xjson',
+      'application/x-www-form-urlencoded',
+      'json',
+      '',
+    ];
+    for (const type of types)
+      expect(await send(eventOf(0), { 'Content-Type': type }), type).to.deep.equal(invalid);
+  });
+
+  it('without a content type is 422', async () => {
+    const body = eventOf(0);
+    const headers = {
+      Authorization: `Bearer ${service.demo.key}`,
+      'Content-Length': Buffer.byteLength(body),
+    };
+
+    const answer = await exchange(service.url, head('/v1/audit/decisions', headers), body);
+
+    expect([answer.status, JSON.parse(answer.body).code]).to.deep.equal([422, 'body_invalid']);
+  });
+
+  it('that is missing is 422', async () => {
+    const headers = { Authorization: `Bearer ${service.demo.key}`, 'Content-Type': 'application/json' };
+    for (const more of [{}, { 'Content-Length': 0 }]) {
+      const answer = await exchange(service.url, head('/v1/audit/decisions', { ...headers, ...more }));
+
+      expect([answer.status, JSON.parse(answer.body).code]).to.deep.equal([422, 'body_invalid']);
+    }
+  });
+
+  it('that is no UTF-8 is 422', async () => {
+    const [start, end] = eventOf(0).split('hello');
+    for (const bytes of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf8, 0x88, 0x80, 0x80, 0x80]]) {
+      const body = Buffer.concat([Buffer.from(start ?? ''), Buffer.from(bytes), Buffer.from(end ?? '')]);
+
+      expect(await send(body), String(bytes)).to.deep.equal(invalid);
+    }
+  });
+
+  it('of 64 KiB passes', async () => {
+    expect(await send(eventOf(BODY_BYTES_MAX))).to.deep.equal(accepted);
+    expect(await send(gzipSync(eventOf(BODY_BYTES_MAX)), { 'Content-Encoding': 'gzip' })).to.deep.equal(
+      accepted,
+    );
+  });
+
+  it('over 64 KiB is 413, whether or not it is JSON', async () => {
+    expect(await send(eventOf(BODY_BYTES_MAX + 1))).to.deep.equal(tooLarge);
+    expect(await send('{'.repeat(BODY_BYTES_MAX + 1))).to.deep.equal(tooLarge);
+    expect(
+      await outcomeOf(await sendLlm(service, JSON.stringify(llmInvocation()).padEnd(BODY_BYTES_MAX + 1))),
+    ).to.deep.equal(tooLarge);
+  });
+
+  it('over 64 KiB is 413 without a length, too', async () => {
+    const headers = {
+      Authorization: `Bearer ${service.demo.key}`,
+      'Content-Type': 'application/json',
+      'Transfer-Encoding': 'chunked',
+    };
+    const chunk = `4000\r\n${' '.repeat(0x4000)}\r\n`;
+
+    const answer = await exchange(
+      service.url,
+      head('/v1/audit/decisions', headers),
+      chunk.repeat(4),
+      chunk,
+      '0\r\n\r\n',
+    );
+
+    expect([answer.status, JSON.parse(answer.body).code]).to.deep.equal([413, 'body_too_large']);
+  });
+
+  it('may come in chunks, cut anywhere', async () => {
+    const headers = {
+      Authorization: `Bearer ${service.demo.key}`,
+      'Content-Type': 'application/json',
+      'Transfer-Encoding': 'chunked',
+    };
+    const chunks = [...Buffer.from(JSON.stringify(decisionEvent({ reason: 'é😀' })))].map((byte) =>
+      Buffer.from([0x31, 13, 10, byte, 13, 10]),
+    );
+
+    const answer = await exchange(service.url, head('/v1/audit/decisions', headers), ...chunks, '0\r\n\r\n');
+
+    expect(answer.status).to.equal(202);
+  });
+
+  it('may be gzip', async () => {
+    expect(await send(gzipSync(eventOf(0)), { 'Content-Encoding': 'gzip' })).to.deep.equal(accepted);
+    expect(await send(gzipSync(eventOf(0)), { 'Content-Encoding': 'GZIP' })).to.deep.equal(accepted);
+  });
+
+  it('in a content encoding other than gzip is 422', async () => {
+    const bodies = {
+      deflate: deflateSync(eventOf(0)),
+      br: brotliCompressSync(eventOf(0)),
+      zstd: eventOf(0),
+      nonsense: eventOf(0),
+      'gzip, gzip': gzipSync(gzipSync(eventOf(0))),
+    };
+    for (const [encoding, body] of Object.entries(bodies)) {
+      expect(await send(body, { 'Content-Encoding': encoding }), encoding).to.deep.equal(invalid);
+    }
+  });
+
+  it('of broken gzip is 422', async () => {
+    const whole = gzipSync(eventOf(0));
+    const flipped = Buffer.from(whole);
+    // The first byte of the checksum at its end.
+    flipped.writeUInt8(255 - flipped.readUInt8(whole.length - 8), whole.length - 8);
+    for (const body of [
+      eventOf(0),
+      whole.subarray(0, whole.length - 9),
+      whole.subarray(0, 5),
+      flipped,
+      gzipSync('{'),
+      gzipSync(''),
+    ]) {
+      expect(await send(body, { 'Content-Encoding': 'gzip' })).to.deep.equal(invalid);
+    }
+  });
+
+  it('over 64 KiB when inflated is 413, and a gzip bomb is not inflated', async () => {
+    const bomb = gzipSync(Buffer.alloc(40 * 1024 * 1024, 0x20));
+    const startMs = performance.now();
+
+    expect(await send(gzipSync(eventOf(BODY_BYTES_MAX + 1)), { 'Content-Encoding': 'gzip' })).to.deep.equal(
+      tooLarge,
+    );
+    expect(await send(bomb, { 'Content-Encoding': 'gzip' })).to.deep.equal(tooLarge);
+    expect(performance.now() - startMs).to.be.below(1000);
+  });
+});

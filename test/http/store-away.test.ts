@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { sendDecision, sendLlm } from '../support/audit.ts';
+import { decisionEvent, llmInvocation } from '../support/events.ts';
+import { directoryWithProject, type IssuedKey } from '../support/gate.ts';
+import { ingestResult, readMetrics } from '../support/metrics.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const PASSWORD = 'store-password-7';
+const ANSWER_MS_MAX = 5000;
+
+/** A port on which nothing listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe('with the store away', () => {
+  let service: TestService;
+  let project: IssuedKey;
+  before(async function () {
+    this.timeout(60_000);
+    // The root key is in the data directory: the key is well signed, but nobody can say whether it was revoked.
+    const made = await directoryWithProject();
+    project = made.project;
+    const env = {
+      GATE_DEMO: '0',
+      GATE_CLICKHOUSE_URL: `http://gate:${PASSWORD}@127.0.0.1:${await closedPort()}/gatehouse`,
+    };
+    service = await startTestService({ dataDir: made.dataDir, env });
+  });
+  after(async () => {
+    expect(await service.stop()).to.equal(0);
+  });
+
+  /** The status, the code and Retry-After of an answer, which must come in time. */
+  async function inTime(ask: () => Promise<Response>): Promise<unknown[]> {
+    const startMs = performance.now();
+    const response = await ask();
+    const { code } = (await response.json()) as { code?: string };
+    expect(performance.now() - startMs).to.be.below(ANSWER_MS_MAX);
+    return [response.status, code, response.headers.get('Retry-After')];
+  }
+  const unavailable = [503, 'store_unavailable', '5'];
+  const unauthenticated = [401, 'unauthenticated', null];
+
+  it('the service starts and GET /healthz is 200', async () => {
+    expect((await fetch(`${service.url}/healthz`)).status).to.equal(200);
+  });
+
+  it('GET /readyz is 503 with Retry-After: 5', async () => {
+    const response = await fetch(`${service.url}/readyz`);
+
+    expect([response.status, response.headers.get('Retry-After')]).to.deep.equal([503, '5']);
+  });
+
+  it('the database unreachable on a write is 503 with Retry-After: 5, within 5 s', async () => {
+    expect(await inTime(() => sendDecision(service, decisionEvent(), { key: project.key }))).to.deep.equal(
+      unavailable,
+    );
+    expect(await inTime(() => sendLlm(service, llmInvocation(), { key: project.key }))).to.deep.equal(
+      unavailable,
+    );
+  });
+
+  it('a bad key is 401', async () => {
+    const forged = `${project.key.slice(0, -6)}AAAAAA`;
+    for (const key of ['bad', '', forged]) {
+      expect(await inTime(() => sendDecision(service, decisionEvent(), { key }))).to.deep.equal(
+        unauthenticated,
+      );
+      expect(await inTime(() => sendLlm(service, llmInvocation(), { key }))).to.deep.equal(unauthenticated);
+    }
+  });
+
+  it('the database unreachable on a read is 503 with Retry-After: 5, within 5 s', async () => {
+    for (const endpoint of ['summary', 'decisions']) {
+      const path = `/v1/projects/${project.project_id}/audit/${endpoint}`;
+      expect(await inTime(() => fetch(service.url + path))).to.deep.equal(unavailable);
+      expect(await inTime(() => fetch(`${service.url}${path}?window=1h`))).to.deep.equal([
+        422,
+        'window_invalid',
+        null,
+      ]);
+    }
+  });
+
+  it('twenty writes at once are all answered within 5 s', async () => {
+    const answers = Array.from({ length: 20 }, () =>
+      inTime(() => sendDecision(service, decisionEvent(), { key: project.key })),
+    );
+
+    expect(await Promise.all(answers)).to.deep.equal(answers.map(() => unavailable));
+  });
+
+  it('the key set is served', async () => {
+    expect((await fetch(`${service.url}/v1/.well-known/keys`)).status).to.equal(200);
+  });
+
+  it('the metrics say so', async () => {
+    const before = await readMetrics(service);
+    await sendDecision(service, decisionEvent(), { key: project.key });
+    const after = await readMetrics(service);
+
+    expect([after.value('gate_store_up'), after.named('gate_store_up').length]).to.deep.equal([0, 1]);
+    expect(
+      after.value(ingestResult('store_unavailable')) - before.value(ingestResult('store_unavailable')),
+    ).to.equal(1);
+  });
+
+  it('neither the log nor an answer holds the password of the store', async () => {
+    const texts = [];
+    for (const path of ['/readyz', '/metrics', `/v1/projects/x/audit/summary`])
+      texts.push(await (await fetch(service.url + path)).text());
+
+    expect([service.output(), ...texts].filter((text) => text.includes(PASSWORD))).to.deep.equal([]);
+    expect(service.output().length).to.be.above(0);
+  });
+});

@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sendDecision } from '../audit.ts';
+import { decisionEvent } from '../events.ts';
+import type { TestService } from '../service.ts';
+
+/** CONTRACT 3 says 5 s; the answer must be here by then, on a machine that also runs the tests. */
+const ANSWER_MS_MAX = 6000;
+export const RECOVERY_MS_MAX = 5000;
+
+/** One request, what came back, and after how long. */
+export type Probe = {
+  status: number;
+  code: string | undefined;
+  retryAfter: string | null;
+  ms: number;
+  body: string;
+};
+export type WriteProbe = Probe & { event: Record<string, unknown> };
+
+export async function probe(ask: () => Promise<Response>): Promise<Probe> {
+  const startMs = performance.now();
+  const response = await ask();
+  const body = await response.text();
+  const code = /"code":"(\w+)"/.exec(body)?.[1];
+  const ms = performance.now() - startMs;
+  return { status: response.status, code, retryAfter: response.headers.get('Retry-After'), ms, body };
+}
+
+export async function write(service: TestService, event: Record<string, unknown>): Promise<WriteProbe> {
+  return { event, ...(await probe(() => sendDecision(service, event))) };
+}
+
+/** So many decisions of an agent at once. */
+export function writeMany(service: TestService, agent_name: string, count: number): Promise<WriteProbe[]> {
+  return Promise.all(Array.from({ length: count }, () => write(service, decisionEvent({ agent_name }))));
+}
+
+/** One of each kind of request that asks the store, besides the writes. */
+export function readAll(service: TestService): Promise<Probe[]> {
+  const { url, demo } = service;
+  const audit = `${url}/v1/projects/${demo.project_id}/audit`;
+  const headers = { Authorization: `Bearer ${demo.key}`, 'Content-Type': 'application/json' };
+  const login = JSON.stringify({ email: 'nobody@example.com', password: 'a wrong password' });
+  const agent = JSON.stringify({ name: `agent-${Date.now()}`, tools: ['search'] });
+  return Promise.all([
+    probe(() => fetch(`${audit}/summary`)),
+    probe(() => fetch(`${audit}/decisions`)),
+    probe(() => fetch(`${url}/v1/agents/demo-agent`, { headers })),
+    probe(() => fetch(`${url}/v1/agents`, { method: 'POST', headers, body: agent })),
+    probe(() => fetch(`${url}/v1/auth/login`, { method: 'POST', headers, body: login })),
+    probe(() => fetch(`${url}/readyz`)),
+  ]);
+}
+
+/** Every answer came in time, is a good one or a 503 with Retry-After: 5, and none is a 500. */
+export function expectAnswered(probes: Probe[]): void {
+  const wrong = probes.filter(({ status, retryAfter, ms }) => {
+    const isFine = status < 500 || (status === 503 && retryAfter === '5');
+    return !isFine || ms > ANSWER_MS_MAX;
+  });
+  expect(wrong).to.deep.equal([]);
+}
+
+/** Resolves with the time until a write is accepted again, without a restart of the service. */
+export async function recovery(service: TestService, agent_name: string): Promise<number> {
+  const startMs = performance.now();
+  for (;;) {
+    const { status } = await write(service, decisionEvent({ agent_name }));
+    const ms = performance.now() - startMs;
+    if (status === 202) return ms;
+    if (ms > 4 * RECOVERY_MS_MAX) throw new Error(`No write was accepted for ${Math.round(ms)} ms`);
+    await sleep(100);
+  }
+}

@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { admitTime } from '../../../server/audit/admit.ts';
+import { RequestError } from '../../../server/errors.ts';
+
+const NOW_MS = Date.parse('2026-03-04T05:06:07.089Z');
+const FUTURE_MS_MAX = 5 * 60_000;
+const AGE_MS_MAX = 90 * 86_400_000;
+
+function at(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+describe('admitTime', () => {
+  for (const [what, ms] of Object.entries({
+    'exactly 5 minutes ahead': FUTURE_MS_MAX,
+    now: 0,
+    'exactly 90 days old': -AGE_MS_MAX,
+  })) {
+    it(`${what} passes`, () => {
+      expect(admitTime(at(NOW_MS + ms), NOW_MS)).to.equal(NOW_MS + ms);
+    });
+  }
+
+  for (const [what, ms] of Object.entries({
+    'one millisecond more than 5 minutes ahead': FUTURE_MS_MAX + 1,
+    'one millisecond older than 90 days': -AGE_MS_MAX - 1,
+  })) {
+    it(`${what} is occurred_at_out_of_range`, () => {
+      expect(() => admitTime(at(NOW_MS + ms), NOW_MS))
+        .to.throw(RequestError)
+        .with.property('code', 'occurred_at_out_of_range');
+    });
+  }
+});

@@ -1,0 +1,156 @@
+import { expect } from 'chai';
+import { ConfigError, readConfig } from '../../../server/config.ts';
+
+const SEED = Buffer.alloc(32, 7).toString('base64');
+
+/** The message of the one error that lists the faults. */
+function faultsOf(env: Record<string, string>): string {
+  try {
+    readConfig(env);
+  } catch (error) {
+    expect(error).to.be.instanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  return '';
+}
+
+describe('readConfig', () => {
+  it('has the defaults of CONTRACT 9', () => {
+    expect(readConfig({})).to.deep.include({
+      host: '127.0.0.1',
+      port: 8000,
+      dataDir: '.data',
+      demo: false,
+      clickhouse: undefined,
+      cluster: undefined,
+      signingKey: undefined,
+      retiredSigningKeys: [],
+      readAuth: 'open',
+      serviceName: 'Gatehouse',
+      dashboardUrl: 'http://localhost:8000',
+      emailFrom: undefined,
+      mailerApiKey: undefined,
+      mailerSmtpUrl: 'smtps://resend@smtp.resend.com:465',
+      logLevel: 'info',
+      batchRowsMax: 5000,
+      queueRowsMax: 50_000,
+      workers: 1,
+    });
+  });
+
+  it('takes an empty variable for unset', () => {
+    const names = [
+      'GATE_HOST',
+      'GATE_PORT',
+      'GATE_DATA_DIR',
+      'GATE_CLICKHOUSE_URL',
+      'GATE_SIGNING_KEY',
+      'GATE_READ_AUTH',
+      'GATE_WORKERS',
+    ];
+
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).to.deep.equal(readConfig({}));
+  });
+
+  it('reads every variable', () => {
+    const config = readConfig({
+      GATE_HOST: '::',
+      GATE_PORT: '65535',
+      GATE_DATA_DIR: 'elsewhere',
+      GATE_DEMO: '1',
+      GATE_CLICKHOUSE_URL: 'http://us%40er:pa%3Ass@db.example:8123/gate_1',
+      GATE_CLICKHOUSE_CLUSTER: 'main',
+      GATE_SIGNING_KEY: SEED,
+      GATE_SIGNING_KEYS_RETIRED: `${SEED}, ${SEED}`,
+      GATE_READ_AUTH: 'required',
+      GATE_SERVICE_NAME: 'Acme',
+      GATE_DASHBOARD_URL: 'https://dash.example/base/',
+      GATE_EMAIL_FROM: 'gate@example.com',
+      MAILER_API_KEY: 'k',
+      MAILER_SMTP_URL: 'smtp://u@mail.example:2525',
+      GATE_LOG_LEVEL: 'silent',
+      GATE_BATCH_ROWS_MAX: '1',
+      GATE_QUEUE_ROWS_MAX: '2',
+      GATE_WORKERS: '4',
+    });
+
+    expect(config).to.deep.include({
+      host: '::',
+      port: 65_535,
+      dataDir: 'elsewhere',
+      demo: true,
+      clickhouse: { url: 'http://db.example:8123', username: 'us@er', password: 'pa:ss', database: 'gate_1' },
+      cluster: 'main',
+      signingKey: SEED,
+      retiredSigningKeys: [SEED, SEED],
+      readAuth: 'required',
+      serviceName: 'Acme',
+      dashboardUrl: 'https://dash.example/base',
+      emailFrom: 'gate@example.com',
+      mailerApiKey: 'k',
+      mailerSmtpUrl: 'smtp://u@mail.example:2525',
+      logLevel: 'silent',
+      batchRowsMax: 1,
+      queueRowsMax: 2,
+      workers: 4,
+    });
+  });
+
+  const bad: [string, string[]][] = [
+    ['GATE_PORT', ['-1', '65536', '80.0', '0x50', '1e3', ' 80', 'http', '٣']],
+    ['GATE_DEMO', ['2', 'true', 'yes', '01']],
+    [
+      'GATE_CLICKHOUSE_URL',
+      [
+        'db:8123',
+        'ftp://h/db',
+        'http://',
+        'http://h/a/b',
+        'http://h/a;drop',
+        'http://u:%zz@h/db',
+        'http://h/%ff',
+      ],
+    ],
+    ['GATE_CLICKHOUSE_CLUSTER', ['main']],
+    [
+      'GATE_SIGNING_KEY',
+      ['short', Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64'), 'no/such/file.pem'],
+    ],
+    ['GATE_SIGNING_KEYS_RETIRED', ['short', `${SEED},x`, Buffer.alloc(33).toString('base64')]],
+    ['GATE_READ_AUTH', ['OPEN', 'closed', '1']],
+    ['GATE_DASHBOARD_URL', ['localhost:8000', 'ftp://h', 'javascript:alert(1)']],
+    ['MAILER_SMTP_URL', ['mail.example', 'http://h']],
+    ['GATE_LOG_LEVEL', ['verbose', 'INFO']],
+    ['GATE_BATCH_ROWS_MAX', ['0', '-5', 'many']],
+    ['GATE_QUEUE_ROWS_MAX', ['0', '1.5']],
+    ['GATE_WORKERS', ['0', '2', 'all']],
+  ];
+  for (const [name, values] of bad) {
+    it(`takes a bad ${name} for a fault, and names no other`, () => {
+      for (const value of values) {
+        const message = faultsOf({ [name]: value });
+        expect(message, value).to.contain(name);
+        expect(new Set(message.match(/^ {2}- \w+/gm)), value).to.deep.equal(new Set([`  - ${name}`]));
+      }
+    });
+  }
+
+  it('lists every fault in one message', () => {
+    const message = faultsOf(Object.fromEntries(bad.map(([name, [value = '']]) => [name, value])));
+
+    expect(bad.filter(([name]) => !message.includes(name))).to.deep.equal([]);
+  });
+
+  it('never repeats a value that may be a secret', () => {
+    const message = faultsOf({
+      GATE_CLICKHOUSE_URL: 'ftp://user:hidden-1@host/db',
+      GATE_SIGNING_KEY: 'hidden-2',
+      GATE_SIGNING_KEYS_RETIRED: 'hidden-3',
+      MAILER_SMTP_URL: 'http://user:hidden-4@host',
+      GATE_DASHBOARD_URL: 'ftp://user:hidden-5@host',
+      MAILER_API_KEY: 'hidden-6',
+    });
+
+    expect(message).to.contain('GATE_CLICKHOUSE_URL').and.not.contain('hidden');
+  });
+});

@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import { FlushPace } from '../../../server/commit/flush-pace.ts';
+
+describe('the pace of flushes', () => {
+  it('waits for nobody at first, nor after a pause', () => {
+    const pace = new FlushPace();
+    const first = pace.plan(1000);
+    pace.flushed({ rows: 64, queued: 64, tookMs: 10, nowMs: 2000 });
+
+    expect([first, pace.plan(3000)]).to.deep.equal([
+      { rows: 1, waitMs: 0 },
+      { rows: 1, waitMs: 0 },
+    ]);
+  });
+
+  it('expects those that were just answered and those that came meanwhile', () => {
+    const pace = new FlushPace();
+    pace.flushed({ rows: 40, queued: 24, tookMs: 6, nowMs: 1000 });
+
+    expect(pace.plan(1001).rows).to.equal(64);
+  });
+
+  it('never waits longer than a flush takes, and never without a bound', () => {
+    for (const tookMs of [1, 6, 10, 1000]) {
+      const pace = new FlushPace();
+      for (let i = 1; i <= 50; i += 1)
+        pace.flushed({ rows: 100_000, queued: 100_000, tookMs, nowMs: i * tookMs });
+
+      const { rows, waitMs } = pace.plan(50 * tookMs);
+
+      expect(waitMs).to.be.within(0, Math.min(tookMs + 0.001, 50));
+      expect(rows).to.be.below(100_000);
+    }
+  });
+
+  it('with one caller waits for no second', () => {
+    const pace = new FlushPace();
+    pace.flushed({ rows: 1, queued: 0, tookMs: 6, nowMs: 1000 });
+
+    expect(pace.plan(1001).rows).to.equal(1);
+  });
+});

@@ -1,0 +1,230 @@
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import { DECISION_COLUMNS } from '../../../server/audit/event-row.ts';
+import { type Entry, GroupCommit } from '../../../server/commit/group-commit.ts';
+import { IdentityIndex } from '../../../server/commit/identity-index.ts';
+import { readConfig } from '../../../server/config.ts';
+import type { RequestError } from '../../../server/errors.ts';
+import { createLogger } from '../../../server/logger.ts';
+import { createStore, type Store } from '../../../server/store/store.ts';
+import { entryOf } from '../../support/rows.ts';
+import { temporaryDirectory } from '../../support/service.ts';
+
+type Made = { commit: GroupCommit; batches: number[]; close: () => Promise<void> };
+
+describe('GroupCommit on the embedded engine', () => {
+  let store: Store;
+  before(async () => {
+    store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
+    await store.ready();
+    await store.lookups.command("ALTER TABLE decisions ADD CONSTRAINT no_poison CHECK tool_name != 'poison'");
+  });
+  after(() => store.close());
+
+  /** One group commit, as a process that just started has it. */
+  function make({ queueRowsMax = 10_000, queueBytesMax = 10_000_000, batchRowsMax = 5000 } = {}): Made {
+    const logger = createLogger('silent');
+    const shared = { stream: 'decisions' as const, isSoleWriter: true, logger, now: Date.now };
+    const identities = new IdentityIndex({ ...shared, connection: store.lookups });
+    const batches: number[] = [];
+    const commit = new GroupCommit({
+      stream: 'decisions',
+      columns: DECISION_COLUMNS,
+      connection: store.writer,
+      identities,
+      ready: store.ready,
+      batchRowsMax,
+      queueRowsMax,
+      queueBytesMax,
+      onFlush: ({ rows }) => batches.push(rows),
+      onQueue: () => undefined,
+    });
+    const close = async () => {
+      await commit.drain();
+      await identities.close();
+    };
+    return { commit, batches, close };
+  }
+
+  /** What became of each write: accepted, duplicate, or the code of its error. */
+  const writeAll = ({ commit }: Made, entries: Entry[]): Promise<string[]> =>
+    Promise.all(entries.map((entry) => commit.write(entry).catch((error: RequestError) => error.code)));
+
+  const stored = async (project_id: string): Promise<{ event_id: string; reason: string }[]> =>
+    store.lookups.query(
+      'SELECT toString(event_id) AS event_id, reason FROM decisions WHERE project_id = {project_id: String}',
+      { project_id },
+    );
+
+  it('writes what arrives together in one batch', async () => {
+    const [made, project] = [make(), randomUUID()];
+
+    const results = await writeAll(
+      made,
+      Array.from({ length: 100 }, () => entryOf(project)),
+    );
+    await made.close();
+
+    expect(results).to.deep.equal(results.map(() => 'accepted'));
+    expect(made.batches).to.deep.equal([100]);
+    expect((await stored(project)).length).to.equal(100);
+  });
+
+  it('of a batch of 100 with one row that the store rejects, that one alone fails', async () => {
+    const [made, project] = [make(), randomUUID()];
+    const entries = Array.from({ length: 100 }, (_, i) =>
+      entryOf(project, { tool_name: i === 61 ? 'poison' : 'fine' }),
+    );
+
+    const results = await writeAll(made, entries);
+    await made.close();
+
+    expect(results).to.deep.equal(entries.map((_, i) => (i === 61 ? 'row_rejected' : 'accepted')));
+    const ids = entries.filter((_, i) => i !== 61).map(({ identity }) => identity.event_id);
+    expect((await stored(project)).map(({ event_id }) => event_id).sort()).to.deep.equal(ids.sort());
+  });
+
+  it('of a batch where the store rejects every row, every row fails', async () => {
+    const [made, project] = [make(), randomUUID()];
+
+    const results = await writeAll(
+      made,
+      Array.from({ length: 8 }, () => entryOf(project, { tool_name: 'poison' })),
+    );
+    await made.close();
+
+    expect(results).to.deep.equal(results.map(() => 'row_rejected'));
+    expect(await stored(project)).to.deep.equal([]);
+  });
+
+  it('the first write of an identity wins, within a batch and after it', async () => {
+    const [made, project, event_id] = [make(), randomUUID(), randomUUID()];
+
+    const together = await writeAll(
+      made,
+      ['first', 'second', 'third'].map((reason) => entryOf(project, { event_id, reason })),
+    );
+    const later = await writeAll(made, [entryOf(project, { event_id, reason: 'later' })]);
+    await made.close();
+
+    expect([...together, ...later]).to.deep.equal(['accepted', 'duplicate', 'duplicate', 'duplicate']);
+    expect(await stored(project)).to.deep.equal([{ event_id, reason: 'first' }]);
+  });
+
+  it('when the store rejects the first write of an identity, the next one is the first', async () => {
+    const [made, project, event_id] = [make(), randomUUID(), randomUUID()];
+    const poison = entryOf(project, { event_id, tool_name: 'poison' });
+
+    const results = await writeAll(made, [
+      poison,
+      entryOf(project, { event_id, reason: 'second' }),
+      entryOf(project, { event_id, reason: 'third' }),
+    ]);
+    await made.close();
+
+    expect(results).to.deep.equal(['row_rejected', 'accepted', 'duplicate']);
+    expect(await stored(project)).to.deep.equal([{ event_id, reason: 'second' }]);
+  });
+
+  it('a process that starts knows what one before it wrote', async () => {
+    const [before, after, project, event_id] = [make(), make(), randomUUID(), randomUUID()];
+    await writeAll(before, [entryOf(project, { event_id, reason: 'before' })]);
+    await before.close();
+
+    const results = await writeAll(after, [
+      entryOf(project, { event_id, reason: 'after' }),
+      entryOf(project),
+    ]);
+    await after.close();
+
+    expect(results).to.deep.equal(['duplicate', 'accepted']);
+    expect((await stored(project)).filter((row) => row.event_id === event_id)).to.deep.equal([
+      { event_id, reason: 'before' },
+    ]);
+  });
+
+  it('the same event_id in two projects is two records', async () => {
+    const [made, one, two, event_id] = [make(), randomUUID(), randomUUID(), randomUUID()];
+
+    const results = await writeAll(made, [
+      entryOf(one, { event_id }),
+      entryOf(two, { event_id }),
+      entryOf(two, { event_id }),
+    ]);
+    await made.close();
+
+    expect(results).to.deep.equal(['accepted', 'accepted', 'duplicate']);
+    expect([(await stored(one)).length, (await stored(two)).length]).to.deep.equal([1, 1]);
+  });
+
+  it('never writes more rows in a batch than it may', async () => {
+    const [made, project] = [make({ batchRowsMax: 10 }), randomUUID()];
+
+    await writeAll(
+      made,
+      Array.from({ length: 45 }, () => entryOf(project)),
+    );
+    await made.close();
+
+    expect(Math.max(...made.batches)).to.equal(10);
+    expect(made.batches.reduce((sum, rows) => sum + rows, 0)).to.equal(45);
+  });
+
+  it('beyond its bound in rows refuses at once, and writes exactly what it took', async () => {
+    const [made, project] = [make({ queueRowsMax: 20 }), randomUUID()];
+
+    const results = await writeAll(
+      made,
+      Array.from({ length: 30 }, () => entryOf(project)),
+    );
+    await made.close();
+
+    expect(results).to.deep.equal(results.map((_, i) => (i < 20 ? 'accepted' : 'overloaded')));
+    expect((await stored(project)).length).to.equal(20);
+  });
+
+  it('beyond its bound in bytes refuses at once', async () => {
+    const project = randomUUID();
+    const entries = Array.from({ length: 30 }, () => entryOf(project));
+    const bytes = Math.max(...entries.map(({ line }) => Buffer.byteLength(line)));
+    const made = make({ queueBytesMax: bytes * 10 });
+
+    const results = await writeAll(made, entries);
+    await made.close();
+
+    expect(results.filter((result) => result === 'accepted').length).to.be.within(9, 11);
+    expect(results.filter((result) => result === 'overloaded').length).to.be.within(19, 21);
+  });
+
+  it('takes writes again when the queue has been written', async () => {
+    const [made, project] = [make({ queueRowsMax: 5 }), randomUUID()];
+
+    const first = await writeAll(
+      made,
+      Array.from({ length: 6 }, () => entryOf(project)),
+    );
+    const second = await writeAll(
+      made,
+      Array.from({ length: 5 }, () => entryOf(project)),
+    );
+    await made.close();
+
+    expect(first.at(-1)).to.equal('overloaded');
+    expect(second).to.deep.equal(second.map(() => 'accepted'));
+  });
+
+  it('drain resolves when everything that was taken is written', async () => {
+    const [made, project] = [make(), randomUUID()];
+    const writes = writeAll(
+      made,
+      Array.from({ length: 50 }, () => entryOf(project)),
+    );
+
+    await made.commit.drain();
+    const rows = await stored(project);
+    await made.close();
+
+    expect(rows.length).to.equal(50);
+    expect((await writes).length).to.equal(50);
+  });
+});

@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { readWindow } from '../../../server/audit/read-window.ts';
+import { RequestError } from '../../../server/errors.ts';
+
+const DAY_MS = 86_400_000;
+const NOW_MS = Date.parse('2026-03-04T05:06:07.089Z');
+
+describe('readWindow', () => {
+  const windows: [string | undefined, string, number, number][] = [
+    [undefined, '24h', 1, 3600],
+    ['24h', '24h', 1, 3600],
+    ['7d', '7d', 7, 21_600],
+    ['30d', '30d', 30, 86_400],
+    ['90d', '90d', 90, 86_400],
+  ];
+  for (const [text, name, days, bucketSeconds] of windows) {
+    it(`${text ?? 'nothing'} is ${days} days back from now, in buckets of ${bucketSeconds} s`, () => {
+      expect(readWindow(text, NOW_MS)).to.deep.equal({
+        name,
+        fromMs: NOW_MS - days * DAY_MS,
+        toMs: NOW_MS,
+        bucketSeconds,
+      });
+    });
+  }
+
+  it('anything else is window_invalid', () => {
+    for (const text of [
+      '',
+      '24H',
+      '24h ',
+      '1d',
+      '365d',
+      '__proto__',
+      'constructor',
+      'toString',
+      'hasOwnProperty',
+    ]) {
+      expect(() => readWindow(text, NOW_MS), text)
+        .to.throw(RequestError)
+        .with.property('code', 'window_invalid');
+    }
+  });
+});
