@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs';
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isAddressRange } from './http/address-range.ts';
 
 export type ClickHouseConfig = { url: string; username: string; password: string; database: string };
 
@@ -14,6 +16,8 @@ export type Config = {
   readAuth: 'open' | 'required';
   serviceName: string;
   dashboardUrl: string;
+  /** Proxies whose X-Forwarded-For is believed: addresses, or ranges as 10.0.0.0/8. */
+  trustedProxies: string[];
   emailFrom: string | undefined;
   mailerApiKey: string | undefined;
   mailerSmtpUrl: string;
@@ -83,18 +87,31 @@ class Reader {
 function readClickHouse(read: Reader): ClickHouseConfig | undefined {
   const url = read.url('GATE_CLICKHOUSE_URL', ['http:', 'https:']);
   if (url === undefined) return undefined;
-  const database = decodeURIComponent(url.pathname.slice(1)) || 'default';
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(database)) {
+  const [database, username, password] = [url.pathname.slice(1), url.username, url.password].map(decoded);
+  if (database === undefined || username === undefined || password === undefined) {
+    read.faults.push('GATE_CLICKHOUSE_URL has a % that begins no escape; a % itself is written %25');
+    return undefined;
+  }
+  if (!/^(?:[A-Za-z_][A-Za-z0-9_]*)?$/.test(database)) {
     read.faults.push(
       'GATE_CLICKHOUSE_URL must name a database of letters, digits and _, as in http://host:8123/gatehouse',
     );
   }
   return {
     url: url.origin,
-    username: decodeURIComponent(url.username) || 'default',
-    password: decodeURIComponent(url.password),
-    database,
+    username: username || 'default',
+    password,
+    database: database || 'default',
   };
+}
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    // Not percent-encoding: the caller names the variable.
+    return undefined;
+  }
 }
 
 function isBytes32(base64: string): boolean {
@@ -103,12 +120,21 @@ function isBytes32(base64: string): boolean {
 
 function readSigningKey(read: Reader): string | undefined {
   const text = read.text('GATE_SIGNING_KEY');
-  if (text !== undefined && !isBytes32(text) && !existsSync(text)) {
+  if (text !== undefined && !isBytes32(text) && !isEd25519File(text)) {
     read.faults.push(
-      'GATE_SIGNING_KEY must be the base64 of a 32-byte seed, or the path of a PKCS#8 PEM file',
+      'GATE_SIGNING_KEY must be the base64 of a 32-byte seed, or the path of a PKCS#8 PEM file with an Ed25519 key',
     );
   }
   return text;
+}
+
+function isEd25519File(path: string): boolean {
+  try {
+    return createPrivateKey(readFileSync(path)).asymmetricKeyType === 'ed25519';
+  } catch {
+    // No such file, or no key in it: the caller names the variable, and the value stays unsaid.
+    return false;
+  }
 }
 
 function readRetiredKeys(read: Reader): string[] {
@@ -146,6 +172,15 @@ function readWorkers(read: Reader, clickhouse: ClickHouseConfig | undefined): nu
   return workers;
 }
 
+function readTrustedProxies(read: Reader): string[] {
+  const texts = (read.text('GATE_TRUSTED_PROXIES') ?? '').split(',');
+  const proxies = texts.map((proxy) => proxy.trim()).filter(Boolean);
+  if (!proxies.every(isAddressRange)) {
+    read.faults.push('GATE_TRUSTED_PROXIES must list addresses or ranges, as in 127.0.0.1,10.0.0.0/8');
+  }
+  return proxies;
+}
+
 function readServiceName(read: Reader): string {
   const name = read.text('GATE_SERVICE_NAME') ?? 'Gatehouse';
   // A line break in a mail subject would start a header of its own.
@@ -174,6 +209,7 @@ export function readConfig(env: Environment = process.env): Config {
     dashboardUrl: (
       read.url('GATE_DASHBOARD_URL', ['http:', 'https:'])?.href ?? 'http://localhost:8000'
     ).replace(/\/+$/, ''),
+    trustedProxies: readTrustedProxies(read),
     emailFrom: read.text('GATE_EMAIL_FROM'),
     mailerApiKey: read.text('MAILER_API_KEY'),
     mailerSmtpUrl: smtp?.href ?? 'smtps://resend@smtp.resend.com:465',

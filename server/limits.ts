@@ -14,6 +14,8 @@ export const RETENTION_MS = 90 * DAY_MS;
 export const RETRY_AFTER_SECONDS = 5;
 /** A caller waits this long for its row to be durable; CONTRACT 3 wants the 503 within 5 s. */
 export const WRITE_WAIT_MS_MAX = 4500;
+/** Rows that would wait longer than this before their own flush begins are told to come back. */
+export const QUEUE_WAIT_MS_MAX = 1000;
 /** The queue holds this many bytes of rows before callers are told to come back. */
 export const QUEUE_BYTES_MAX = 256 * 1024 * 1024;
 
@@ -22,6 +24,8 @@ export const READ_SECONDS_MAX = 10;
 /** Reads that run side by side, and those that may wait for a place. */
 export const READS_RUNNING_MAX = 4;
 export const READS_WAITING_MAX = 64;
+/** A read that has not found a place by then is answered 503. */
+export const READ_WAIT_MS_MAX = 4500;
 
 /** Verified bearer keys kept in memory. */
 export const VERIFIED_KEYS_MAX = 10_000;
@@ -35,6 +39,8 @@ export const HEADERS_ARRIVAL_MS_MAX = 10 * SECOND_MS;
 
 /** One statement that a caller waits for; with the next one it must still be a 503 within 5 s. */
 export const STATEMENT_WAIT_MS_MAX = 3000;
+/** Statements of callers that the store has not finished; it does some hundred a second. */
+export const STATEMENTS_OPEN_MAX = 400;
 
 /** OWASP's cost takes 0.2 s of a processor, so few at once; those in line are answered within 5 s. */
 export const PASSWORDS_RUNNING_MAX = 2;
@@ -60,7 +66,7 @@ export const LOGIN_FAILURES_PER_ACCOUNT_MAX = 10;
 export const LOGIN_FAILURES_PER_ADDRESS_MAX = 50;
 /** Mails asked for: enough for any honest use, far too few to flood a mailbox for long. */
 export const MAILS_PER_ACCOUNT_MAX = 100;
-export const MAILS_PER_ADDRESS_MAX = 300;
+export const MAILS_PER_ADDRESS_MAX = 500;
 /** A mailed token cannot be guessed; this only bounds the work that wrong ones make. */
 export const TOKEN_FAILURES_PER_ADDRESS_MAX = 300;
 export const REGISTRATIONS_PER_ADDRESS_MAX = 600;
@@ -69,11 +75,11 @@ export const REGISTRATIONS_PER_ADDRESS_MAX = 600;
 export const MAILS_WAITING_MAX = 1000;
 export const MAILS_SENDING_MAX = 4;
 export const MAIL_CONNECT_MS_MAX = 5 * SECOND_MS;
-export const MAIL_ATTEMPT_MS_MAX = 15 * SECOND_MS;
+export const MAIL_ATTEMPT_MS_MAX = 8 * SECOND_MS;
 /** A failed attempt is made again after each of these. */
 export const MAIL_RETRY_MS = [500, 3000] as const;
 /** How long a stop waits for mails under way. */
-export const MAIL_DRAIN_MS_MAX = 3000;
+export const MAIL_DRAIN_MS_MAX = 1000;
 
 export const PROJECT_NAME_CHARS_MAX = 100;
 export const KEY_NAME_CHARS_MAX = 100;

@@ -14,8 +14,7 @@ export type IngestResult =
   | 'too_large'
   | 'row_rejected'
   | 'store_unavailable'
-  | 'overloaded'
-  | 'internal';
+  | 'overloaded';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -26,6 +25,8 @@ export function createMetrics({ isStoreUp }: { isStoreUp: () => Promise<boolean>
   collectDefaultMetrics({ register: registry });
   return {
     registry,
+    /** What GET /metrics answers. */
+    text: () => registry.metrics(),
     httpRequests: new Histogram({
       name: 'gate_http_request_duration_seconds',
       help: 'Time from the head of a request to the end of its answer',
@@ -71,6 +72,7 @@ export function createMetrics({ isStoreUp }: { isStoreUp: () => Promise<boolean>
     storeUp: new Gauge({
       name: 'gate_store_up',
       help: '1 when the store answers',
+      aggregator: 'min',
       registers,
       async collect() {
         this.set((await isStoreUp()) ? 1 : 0);

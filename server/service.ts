@@ -1,27 +1,32 @@
 import type { Logger } from 'pino';
+import { createAccountParts } from './accounts/create-account-parts.ts';
 import { AgentDirectory } from './agents/agent-directory.ts';
 import { AgentSaver } from './agents/agent-saver.ts';
 import { AgentStore } from './agents/agent-store.ts';
 import { Fleet } from './agents/fleet.ts';
 import { PolicyReader } from './agents/policy-reader.ts';
 import { createApp } from './app.ts';
+import { writersOf } from './audit/read-days.ts';
 import { DECISION_COLUMNS, LLM_COLUMNS } from './audit/event-row.ts';
 import { GroupCommit } from './commit/group-commit.ts';
+import { IdentityConflicts } from './commit/identity-conflicts.ts';
 import { IdentityIndex, type Stream } from './commit/identity-index.ts';
 import type { Config } from './config.ts';
 import { type Demo, prepareDemo } from './demo/demo.ts';
-import { authorizeKey } from './http/authorize.ts';
+import { RequestError } from './errors.ts';
 import { listen } from './http/listen.ts';
 import { BearerKeys } from './keys/bearer-keys.ts';
 import { KeyRegistry } from './keys/key-registry.ts';
 import { readSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
 import { QUEUE_BYTES_MAX } from './limits.ts';
+import { createMailer } from './mail/mailer.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { loadRuntime } from './policy/load-runtime.ts';
-import { Projects } from './projects/projects.ts';
 import type { Connection } from './store/connection.ts';
 import { sql } from './store/sql.ts';
 import { createStore, fatalStoreFault, type Store } from './store/store.ts';
+import { createTimelyStore } from './store/timely-store.ts';
+import { shareMetrics } from './workers.ts';
 
 /** A service that runs: its address, what it keeps its records in, the demo if there is one, and its end. */
 export type Service = {
@@ -39,7 +44,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   await openStore(store, { config, logger });
   const isSoleWriter = store.kind === 'embedded';
   const shared = { connection: store.lookups, ready: store.ready, isSoleWriter, now };
-  const metrics = createMetrics({ isStoreUp: store.isUp });
+  const metrics = shareMetrics(createMetrics({ isStoreUp: store.isUp }));
   const signing = await readSigningKeys({
     signingKey: config.signingKey,
     retired: config.retiredSigningKeys,
@@ -47,6 +52,15 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   });
   const registry = new KeyRegistry(shared);
   const bearerKeys = new BearerKeys(signing, registry, now);
+  const mailer = createMailer(config, { logger, counter: metrics.mail });
+  const accountParts = createAccountParts({
+    store: createTimelyStore(store.accounts, store.ready),
+    bearerKeys,
+    mailer,
+    dashboardUrl: config.dashboardUrl,
+    now,
+  });
+  const { access } = accountParts;
   const agents = createAgents(shared, signing);
   const commits = createCommits(store, { config, metrics, logger, now });
   const app = createApp({
@@ -54,6 +68,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     metrics,
     signing,
     bearerKeys,
+    accountParts,
+    trustedProxies: config.trustedProxies,
     latestVersionId: (projectId, agentName) => agents.directory.latestVersionId(projectId, agentName),
     agentStore: agents.store,
     agentSaver: agents.saver,
@@ -62,23 +78,28 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     runtime: agents.runtime,
     readRecorded: (params) => store.ready().then(() => store.reads.query(sql('decisions_to_replay'), params)),
     authorizeRead: async (req, projectId) => {
-      if (config.readAuth === 'required') await authorizeKey(req, projectId, bearerKeys);
+      if (config.readAuth === 'required') await access.requireMemberOrKey(req, projectId, 'read_audit');
     },
-    authorizeEdit: (req, projectId) => authorizeKey(req, projectId, bearerKeys),
+    authorizeEdit: (req, projectId) => access.requireMemberOrKey(req, projectId),
+    recordActivity: accountParts.recordActivity,
     decisions: commits.decisions,
     llmInvocations: commits.llmInvocations,
     runRead: async (sql, params, signal) => {
       await store.ready();
       return store.reads.query(sql, params, signal);
     },
+    writers: writersOf(config),
     isStoreUp: store.isUp,
     now,
   });
   registry.startPolling();
-  const projects = new Projects(shared);
   // Before it listens: who finds the service there finds demo.json, too.
-  const demoDeps = { projects, bearerKeys, agentSaver: agents.saver };
-  const demo = config.demo ? await prepareDemo(demoDeps, config.dataDir) : undefined;
+  const demoDeps = { ...accountParts, bearerKeys, agentSaver: agents.saver };
+  const demo = config.demo ? await prepareDemo(demoDeps, config.dataDir).catch(startWithoutDemo) : undefined;
+  function startWithoutDemo(error: unknown): undefined {
+    if (isSoleWriter || !(error instanceof RequestError) || error.status !== 503) throw error;
+    logger.warn('The store is away; the demo is made at a start that finds it');
+  }
   const listening = await listen(app, config);
   return {
     url: listening.url,
@@ -86,6 +107,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     store: store.kind,
     stop: async () => {
       await listening.stop();
+      await mailer.close();
       registry.close();
       await commits.close();
       await store.close();
@@ -131,7 +153,28 @@ function createCommits(store: Store, { config, metrics, logger, now }: CommitDep
     stream: Stream,
     { columns, connection }: { columns: readonly string[]; connection: Store['writer'] },
   ) => {
-    const identities = new IdentityIndex({ connection: store.lookups, stream, isSoleWriter, logger, now });
+    const { lookups, background } = store;
+    const conflicts = isSoleWriter
+      ? undefined
+      : new IdentityConflicts({ connection: background, engines: store.engines, stream, logger });
+    const identities = new IdentityIndex({
+      connection: lookups,
+      background,
+      stream,
+      conflicts,
+      logger,
+      now,
+    });
+    // What a crash left behind is looked for before the first write has to wait for it.
+    if (conflicts !== undefined) {
+      store
+        .ready()
+        .then(
+          () => identities.open(),
+          () => undefined,
+        )
+        .catch(() => undefined);
+    }
     const commit = new GroupCommit({
       stream,
       columns,

@@ -1,5 +1,5 @@
--- Every version of every agent, with its bundle as it was signed. Rows are written once and never changed: of two
--- rows with the same version number, the one created first (then the smaller id) is that version.
+-- Every version of every agent, with its bundle as it was signed. Rows are written once and never changed. Each version
+-- number is inserted under a token of its own, so that of two processes that save at once the store keeps the first.
 
 CREATE TABLE IF NOT EXISTS agent_versions
 (
@@ -21,4 +21,8 @@ CREATE TABLE IF NOT EXISTS agent_versions
 )
 ENGINE = {engine: MergeTree}
 ORDER BY (project_id, agent_name, version, created_at, agent_version_id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1
+SETTINGS
+    fsync_after_insert = 1,
+    fsync_part_directory = 1,
+    min_rows_to_fsync_after_merge = 1,
+    non_replicated_deduplication_window = 10000

@@ -1,7 +1,9 @@
--- Detail rows of one project, newest first.
--- project_id; since: records with occurred_at from here on; limit, offset.
+-- One page of the records of one project, newest first.
+-- project_id; since: records with occurred_at from here on; days: the days on which the page lies.
+-- until, until_id: only what comes after this record in the order of the list; limit, offset: counted from there.
 -- agent, role, outcome, tool, user_id, session_id: NULL does not filter; '' selects the empty value (SPECIFICATION 4.5).
 -- Ties of occurred_at go by event_id as text: ClickHouse would order UUIDs by their halves.
+-- For days on which no row is stored twice; see decisions_page_final. The wide columns are read for the page alone.
 SELECT
     toString(event_id) AS event_id,
     occurred_at,
@@ -19,9 +21,12 @@ SELECT
     project_id,
     agent_version_id,
     received_at
-FROM decisions FINAL
+FROM decisions
 WHERE project_id = {project_id: String}
+    AND toDate(occurred_at) IN {days: Array(Date)}
     AND occurred_at >= {since: DateTime64(3, 'UTC')}
+    AND occurred_at <= {until: DateTime64(3, 'UTC')}
+    AND (occurred_at < {until: DateTime64(3, 'UTC')} OR event_id < {until_id: String})
     AND ({agent: Nullable(String)} IS NULL OR agent_name = {agent: Nullable(String)})
     AND ({role: Nullable(String)} IS NULL OR role = {role: Nullable(String)})
     AND ({outcome: Nullable(String)} IS NULL OR toString(outcome) = {outcome: Nullable(String)})
@@ -32,4 +37,4 @@ ORDER BY
     occurred_at DESC,
     event_id DESC
 LIMIT {limit: UInt32} OFFSET {offset: UInt32}
-SETTINGS do_not_merge_across_partitions_select_final = 1
+SETTINGS query_plan_max_limit_for_lazy_materialization = 20000

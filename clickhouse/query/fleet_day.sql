@@ -1,16 +1,27 @@
 -- Writes one day of the demo fleet straight into the event table: rows made by the engine, none passes through the service.
 -- Everything hangs on the hash of (seed, day, number of the row), so that the same seed makes the same fleet.
 --
--- project_id, seed, day; rows; until: rows that would occur later than this are left out.
--- hours: 24 shares of the day, cumulative; agents, agent_shares (cumulative), agent_versions: the agents and how busy each is;
--- tools, roles: of each agent, the usual ones first; deny_rates: of each agent; users: how many there are (Zipf).
--- incident_agents (from 1), incident_from, incident_to (seconds of the day), incident_rates: spikes of denials.
+-- project_id, seed, day; rows; until: rows that would occur later than this are left out; users: how many there are (Zipf).
+-- fleet: JSON with hours (24 shares of the day, cumulative), agents, agent_shares (cumulative), agent_versions, tools and
+-- roles of each agent (the usual ones first), deny_rates, and spikes of denials: incident_agents (from 1), incident_from,
+-- incident_to (seconds of the day), incident_rates.
 INSERT INTO decisions
 (
     project_id, event_id, occurred_at, received_at, agent_name, agent_version_id, tool_name, outcome, role,
     error_type, reason, violations, hint, arguments, user_id, session_id, version
 )
 WITH
+    JSONExtract({fleet: String}, 'agents', 'Array(String)') AS agents,
+    JSONExtract({fleet: String}, 'agent_shares', 'Array(Float64)') AS agent_shares,
+    JSONExtract({fleet: String}, 'agent_versions', 'Array(String)') AS agent_versions,
+    JSONExtract({fleet: String}, 'tools', 'Array(Array(String))') AS tools,
+    JSONExtract({fleet: String}, 'roles', 'Array(Array(String))') AS roles,
+    JSONExtract({fleet: String}, 'deny_rates', 'Array(Float64)') AS deny_rates,
+    JSONExtract({fleet: String}, 'hours', 'Array(Float64)') AS hours,
+    JSONExtract({fleet: String}, 'incident_agents', 'Array(UInt32)') AS incident_agents,
+    JSONExtract({fleet: String}, 'incident_from', 'Array(Float64)') AS incident_from,
+    JSONExtract({fleet: String}, 'incident_to', 'Array(Float64)') AS incident_to,
+    JSONExtract({fleet: String}, 'incident_rates', 'Array(Float64)') AS incident_rates,
     sipHash64({seed: UInt64}, {day: Date}, number) AS h,
     intHash64(h) / 18446744073709551616. AS u_agent,
     intHash64(h + 1) / 18446744073709551616. AS u_tool,
@@ -19,19 +30,19 @@ WITH
     intHash64(h + 4) / 18446744073709551616. AS u_second,
     intHash64(h + 5) / 18446744073709551616. AS u_outcome,
     intHash64(h + 6) / 18446744073709551616. AS u_user,
-    arrayFirstIndex(share -> u_agent < share, {agent_shares: Array(Float64)}) AS agent,
-    arrayFirstIndex(share -> u_hour < share, {hours: Array(Float64)}) AS hour,
+    arrayFirstIndex(share -> u_agent < share, agent_shares) AS agent,
+    arrayFirstIndex(share -> u_hour < share, hours) AS hour,
     (hour - 1 + u_second) * 3600 AS second,
-    {tools: Array(Array(String))}[agent] AS agent_tools,
-    {roles: Array(Array(String))}[agent] AS agent_roles,
+    tools[agent] AS agent_tools,
+    roles[agent] AS agent_roles,
     toUInt32(floor(length(agent_tools) * u_tool * u_tool)) + 1 AS tool,
     toDateTime64({day: Date}, 3, 'UTC') + toIntervalMillisecond(toUInt32(second * 1000)) AS occurred,
     arrayMax(arrayMap(
         (who, since, until, rate) -> if(who = agent AND second >= since AND second < until, rate, 0.),
-        {incident_agents: Array(UInt32)}, {incident_from: Array(Float64)}, {incident_to: Array(Float64)},
-        {incident_rates: Array(Float64)}
+        incident_agents, incident_from, incident_to,
+        incident_rates
     )) AS incident_rate,
-    greatest({deny_rates: Array(Float64)}[agent], incident_rate) AS deny_rate,
+    greatest(deny_rates[agent], incident_rate) AS deny_rate,
     multiIf(
         u_outcome < deny_rate, 'deny',
         -- The last tool of an agent is the one that a person signs for.
@@ -48,8 +59,8 @@ SELECT
     )),
     occurred,
     occurred + toIntervalMillisecond(15 + intHash64(h + 9) % 400),
-    {agents: Array(String)}[agent],
-    {agent_versions: Array(String)}[agent],
+    agents[agent],
+    agent_versions[agent],
     agent_tools[tool] AS tool_name,
     result,
     agent_roles[toUInt32(floor(length(agent_roles) * u_role * u_role)) + 1] AS role,

@@ -1,4 +1,5 @@
 import type { Connection } from '../store/connection.ts';
+import { inTime } from '../store/in-time.ts';
 import { sql } from '../store/sql.ts';
 
 type Latest = { agent_version_id: string; version: number };
@@ -12,7 +13,11 @@ type AgentDirectoryOptions = {
 };
 
 /** With other writers, versions known here are at most this old: they are stamped on decisions within 1 s of a save. */
-const AGE_MS_MAX = 700;
+const AGE_MS_MAX = 900;
+/** Older than this they are read again behind the answer, so that where there is traffic no request waits for a read. */
+const AGE_MS_READ_AGAIN = 300;
+/** A request that does have to wait has its write before it, for which there must be time. */
+const READ_WAIT_MS_MAX = 1500;
 
 /** The latest version id of every agent, in memory: it is stamped on every decision. */
 export class AgentDirectory {
@@ -27,8 +32,11 @@ export class AgentDirectory {
 
   /** '' when the agent is not registered. At once when memory is fresh; else a promise that may reject with store_unavailable. */
   latestVersionId(projectId: string, agentName: string): string | Promise<string> {
-    if (this.#isFresh()) return this.#get(projectId, agentName);
-    return this.#read().then(() => this.#get(projectId, agentName));
+    if (this.#isFresh()) {
+      if (this.#isAging()) this.#read().catch(() => undefined);
+      return this.#get(projectId, agentName);
+    }
+    return inTime(this.#read(), READ_WAIT_MS_MAX).then(() => this.#get(projectId, agentName));
   }
 
   /** A version was saved. A later one that is known already stays: a read may end after a save that it did not see. */
@@ -46,6 +54,11 @@ export class AgentDirectory {
   #isFresh(): boolean {
     const { isSoleWriter, now } = this.#options;
     return isSoleWriter ? this.#readAtMs > 0 : now() - this.#readAtMs <= AGE_MS_MAX;
+  }
+
+  #isAging(): boolean {
+    const { isSoleWriter, now } = this.#options;
+    return !isSoleWriter && now() - this.#readAtMs > AGE_MS_READ_AGAIN;
   }
 
   #read(): Promise<void> {

@@ -33,6 +33,17 @@ type AgentSaverOptions = {
   now: () => number;
 };
 
+/** Saves of one agent at once in several processes: each round one of them gets its number. */
+const SAVE_TRIES_MAX = 10;
+
+class VersionTaken extends Error {
+  readonly etag: string;
+  constructor(etag: string) {
+    super('The version number was taken by another process');
+    this.etag = etag;
+  }
+}
+
 /** Saves versions of agents: compiled and signed at save, one after the other for each agent. */
 export class AgentSaver {
   readonly #options: AgentSaverOptions;
@@ -84,9 +95,17 @@ export class AgentSaver {
   }
 
   #alone(who: Who, name: string, work: (latest: AgentVersion | undefined) => Promise<Saved>): Promise<Saved> {
-    return this.#mutex.run(`${who.projectId}/${name}`, async () =>
-      work(await this.#options.store.find(who.projectId, name)),
-    );
+    return this.#mutex.run(`${who.projectId}/${name}`, async () => {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await work(await this.#options.store.find(who.projectId, name));
+        } catch (error) {
+          // Another process saved meanwhile: the same again, on top of that. If-Match then says no by itself.
+          if (!(error instanceof VersionTaken)) throw error;
+          if (tries === SAVE_TRIES_MAX) throw preconditionFailed(error.etag);
+        }
+      }
+    });
   }
 
   async #save(
@@ -122,7 +141,7 @@ export class AgentSaver {
     // Another process may have saved the same number: the first of them counts, here as everywhere.
     const winner = await store.find(who.projectId, name, version);
     if (winner !== undefined && winner.agent_version_id !== agent_version_id)
-      throw preconditionFailed(winner.etag);
+      throw new VersionTaken(winner.etag);
     directory.saved(saved);
     const reason = bundle.kind === 'absent' ? { absentReason: bundle.absentReason } : {};
     return { version: saved, created: latest === undefined, isNew: true, ...reason };

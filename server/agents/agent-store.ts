@@ -50,21 +50,21 @@ export class AgentStore {
     return this.#query(sql('agent_versions'), { project_id: projectId, agent_name: agentName });
   }
 
-  /** Resolves when the version is durable. */
+  /**
+   * Resolves when a version with this number is durable: this one, or that of another process that was faster. The
+   * token makes the store keep the first insert of a number; `find` tells whose it was.
+   */
   async insert(version: AgentVersion): Promise<void> {
     const row = {
       ...version,
       tools: JSON.stringify(version.tools),
       created_at: clickhouseTime(Date.parse(version.created_at)),
     };
+    const { project_id, agent_name } = version;
+    const token = JSON.stringify([project_id, agent_name, version.version]);
     await this.#ready();
-    const line = JSON.stringify(COLUMNS.map((column) => row[column]));
-    await this.#connection.insert({
-      table: 'agent_versions',
-      columns: COLUMNS,
-      lines: [line],
-      token: version.agent_version_id,
-    });
+    const lines = [JSON.stringify(COLUMNS.map((column) => row[column]))];
+    await this.#connection.insert({ table: 'agent_versions', columns: COLUMNS, lines, token });
   }
 
   async #query(text: string, params: QueryParams): Promise<AgentVersion[]> {

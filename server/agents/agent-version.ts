@@ -39,3 +39,18 @@ export function savedBody(stored: AgentVersion, created: boolean) {
 export function bundleOf({ bundle_wasm_b64 }: AgentVersion): 'signed' | 'absent' {
   return bundle_wasm_b64 === '' ? 'absent' : 'signed';
 }
+
+/** A version in a list: everything but its texts and its bundle. */
+export function versionSummary(version: AgentVersion) {
+  const { agent_id, agent_name, agent_version_id, etag, created_at, created_by } = version;
+  return {
+    agent_id,
+    name: agent_name,
+    agent_version_id,
+    version: version.version,
+    etag,
+    bundle: bundleOf(version),
+    created_at,
+    created_by,
+  };
+}

@@ -1,7 +1,10 @@
 import { type Request, type Response, Router } from 'express';
+import { type Actor, actorName } from '../accounts/access.ts';
+import type { RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';
 import { authenticate } from '../http/authenticate.ts';
 import { etagMatches, onlyEntityTag } from '../http/etag.ts';
+import { addressOf } from '../http/rate-limit.ts';
 import { readJsonText } from '../http/read-body.ts';
 import { mount } from '../http/routes.ts';
 import { parseJson } from '../json.ts';
@@ -10,7 +13,7 @@ import { BODY_BYTES_MAX } from '../limits.ts';
 import type { Metrics } from '../metrics.ts';
 import { agentUnknown, type AgentSaver } from './agent-saver.ts';
 import type { AgentStore } from './agent-store.ts';
-import { bundleOf, fetchBody, savedBody, type AgentVersion } from './agent-version.ts';
+import { bundleOf, fetchBody, savedBody, versionSummary } from './agent-version.ts';
 import { parseEdit, parseRegistration } from './bodies.ts';
 import { checkPolicy, parseCheck, type ReadRecorded } from './check-policy.ts';
 import type { Fleet } from './fleet.ts';
@@ -26,7 +29,8 @@ export type AgentRouteDeps = {
   /** Rejects unless the caller may read this project. */
   authorizeRead: (req: Request, projectId: string) => Promise<void>;
   /** Rejects unless the caller may change this project; tells who it is. */
-  authorizeEdit: (req: Request, projectId: string) => Promise<string>;
+  authorizeEdit: (req: Request, projectId: string) => Promise<Actor>;
+  recordActivity: RecordActivity;
   readRecorded: ReadRecorded;
   runtime: Uint8Array;
 };
@@ -89,16 +93,21 @@ const ETAG_CHARS_MAX = 80;
 async function saveAgent(
   req: Request,
   res: Response,
-  { authorizeEdit, agentSaver }: AgentRouteDeps,
+  { authorizeEdit, agentSaver, recordActivity }: AgentRouteDeps,
 ): Promise<void> {
   const { projectId, name } = paramsOf(req);
-  const by = await authorizeEdit(req, projectId);
+  const actor = await authorizeEdit(req, projectId);
   const edit = parseEdit(parseJson(await readJsonText(req, BODY_BYTES_MAX)));
-  const { version, created, absentReason } = await agentSaver.edit(
+  const { version, created, isNew, absentReason } = await agentSaver.edit(
     name,
     { edit, ifMatch: req.headers['if-match'] },
-    { projectId, by },
+    { projectId, by: actorName(actor) },
   );
+  if (isNew) {
+    const detail = { agent_name: name, version: version.version };
+    const deed = { event: 'policy_saved', project_id: projectId, detail } as const;
+    await recordActivity({ ...deed, actor, address: addressOf(req) });
+  }
   const reason = absentReason === undefined ? {} : { bundle_absent_reason: absentReason };
   res.json({ ...savedBody(version, created), bundle: bundleOf(version), ...reason });
 }
@@ -175,20 +184,6 @@ async function showFleet(
   });
   const keysOnLatest = items.find(({ is_latest }) => is_latest)?.keys ?? 0;
   res.json({ name, latest: versionSummary(latest), keys_on_latest: keysOnLatest, items });
-}
-
-function versionSummary(version: AgentVersion) {
-  const { agent_id, agent_name, agent_version_id, etag, created_at, created_by } = version;
-  return {
-    agent_id,
-    name: agent_name,
-    agent_version_id,
-    version: version.version,
-    etag,
-    bundle: bundleOf(version),
-    created_at,
-    created_by,
-  };
 }
 
 function paramsOf(req: Request): { projectId: string; name: string } {

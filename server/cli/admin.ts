@@ -1,13 +1,29 @@
 import type { Logger } from 'pino';
+import { AccountStore } from '../accounts/account-store.ts';
+import { type ActivityEvent, createRecordActivity } from '../activity/activity.ts';
+import { createReads, writersOf } from '../audit/read-days.ts';
+import { type Difference, verifyReads } from '../audit/read-verify.ts';
+import { readWindow } from '../audit/read-window.ts';
 import type { Config } from '../config.ts';
+import { KeyedMutex } from '../keyed-mutex.ts';
 import { BearerKeys } from '../keys/bearer-keys.ts';
 import { KeyRegistry } from '../keys/key-registry.ts';
 import { readSigningKeys } from '../keys/signing-keys.ts';
 import { Projects } from '../projects/projects.ts';
 import { createStore, fatalStoreFault } from '../store/store.ts';
+import { createTimelyStore } from '../store/timely-store.ts';
 
 /** The parts of the service that the command line works with. */
-export type Admin = { projects: Projects; bearerKeys: BearerKeys; close(): Promise<void> };
+export type Admin = {
+  projects: Projects;
+  accountStore: AccountStore;
+  bearerKeys: BearerKeys;
+  /** Writes down what the command line did. */
+  record: (event: ActivityEvent, projectId: string, detail: Record<string, unknown>) => Promise<void>;
+  /** What the reads of a project answer otherwise than its rows do; see verifyReads. */
+  verify: (projectId: string, window: string | undefined) => Promise<Difference[]>;
+  close(): Promise<void>;
+};
 
 /** Opens the store without a service. Throws StoreInUseError when the running service holds the embedded one. */
 export async function openAdmin(config: Config, logger: Logger): Promise<Admin> {
@@ -19,15 +35,31 @@ export async function openAdmin(config: Config, logger: Logger): Promise<Admin> 
   }
   const { signingKey, retiredSigningKeys: retired, dataDir } = config;
   const signing = await readSigningKeys({ signingKey, retired, dataDir });
+  const now = Date.now;
   const shared = {
     connection: store.lookups,
     ready: store.ready,
     isSoleWriter: store.kind === 'embedded',
-    now: Date.now,
+    now,
   };
+  const people = { store: createTimelyStore(store.accounts, store.ready), mutex: new KeyedMutex(), now };
+  const recordActivity = createRecordActivity(people.store, now);
+  const actor = { account_id: '', email: '', key_id: '' };
   return {
-    projects: new Projects(shared),
-    bearerKeys: new BearerKeys(signing, new KeyRegistry(shared), Date.now),
+    projects: new Projects(people),
+    accountStore: new AccountStore(people),
+    bearerKeys: new BearerKeys(signing, new KeyRegistry(shared), now),
+    record: (event, project_id, detail) =>
+      recordActivity({ event, project_id, actor, address: '', detail: { ...detail, by: 'command line' } }),
+    verify: (projectId, window) =>
+      verifyReads(
+        createReads({ runRead: store.reads.query.bind(store.reads), writers: writersOf(config), now }),
+        {
+          projectId,
+          window: readWindow(window, now()),
+          signal: new AbortController().signal,
+        },
+      ),
     close: () => store.close(),
   };
 }

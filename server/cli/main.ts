@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
+import type { Difference } from '../audit/read-verify.ts';
 import { ConfigError, readConfig } from '../config.ts';
+import { KEY_DAYS_MAX } from '../limits.ts';
 import { createLogger } from '../logger.ts';
 import { StoreInUseError } from '../store/store.ts';
 import { openAdmin, type Admin } from './admin.ts';
@@ -11,6 +13,9 @@ const USAGE = `npm run gate -- <command>
   key issue --project ID [--name TEXT] [--days N]  issues a bearer key; it is shown only here
   key list --project ID                            lists the keys of a project, without the keys themselves
   key revoke --project ID --key KEY_ID             revokes a key, for good
+  member add --project ID --email EMAIL            lets an account into a project
+  member list --project ID                         lists the members of a project
+  verify --project ID [--window 24h|7d|30d|90d]    compares every fast read with the rows themselves (90d)
 
 The commands work on the store that the environment names, as the service does (GATE_DATA_DIR, GATE_CLICKHOUSE_URL,
 GATE_SIGNING_KEY). --json prints JSON.
@@ -19,30 +24,75 @@ GATE_SIGNING_KEY). --json prints JSON.
 /** What was typed cannot be carried out; the message says what would be right. */
 class UsageError extends Error {}
 
-type Options = { name?: string; project?: string; key?: string; days?: string; json?: boolean };
+/** A read answers otherwise than the rows do; the message lists where. */
+class VerifyError extends Error {}
+
+type Options = {
+  name?: string;
+  project?: string;
+  key?: string;
+  days?: string;
+  email?: string;
+  window?: string;
+  json?: boolean;
+};
 type Command = (admin: Admin, options: Options) => Promise<unknown>;
 
 const COMMANDS: Record<string, Command> = {
   'project create': ({ projects }, options) => projects.create(need(options, 'name')),
   'project list': ({ projects }) => projects.list(),
-  'key issue': async ({ bearerKeys, projects }, options) => {
-    const projectId = need(options, 'project');
-    if (!(await projects.list()).some(({ id }) => id === projectId)) {
-      throw new UsageError(`There is no project ${projectId}. "project list" shows those there are.`);
-    }
-    return bearerKeys.issue(projectId, { name: options.name, expiresInDays: daysOf(options) });
+  'key issue': async (admin, options) => {
+    const projectId = await needProject(admin, options);
+    const { name } = options;
+    const key = await admin.bearerKeys.issue(projectId, { name, expiresInDays: daysOf(options) });
+    const { key_id, expires_at } = key;
+    await admin.record('key_issued', projectId, { key_id, name: key.name, expires_at });
+    return key;
   },
   'key list': ({ bearerKeys }, options) => bearerKeys.list(need(options, 'project')),
-  'key revoke': async ({ bearerKeys }, options) => {
+  'key revoke': async ({ bearerKeys, record }, options) => {
     const keyId = need(options, 'key');
-    if (!(await bearerKeys.revoke(need(options, 'project'), keyId))) {
+    const projectId = need(options, 'project');
+    if (!(await bearerKeys.revoke(projectId, keyId))) {
       throw new UsageError(`The project has no key ${keyId}. "key list" shows those it has.`);
     }
+    await record('key_revoked', projectId, { key_id: keyId });
     return { key_id: keyId, revoked: true };
+  },
+  'member add': async (admin, options) => {
+    const projectId = await needProject(admin, options);
+    const account = await admin.accountStore.find(need(options, 'email'));
+    if (account === undefined) throw new UsageError('There is no account with that e-mail.');
+    const { id, email } = account;
+    await admin.projects.setMember({ projectId, accountId: id, isMember: true, changedBy: '' });
+    await admin.record('member_added', projectId, { account_id: id, email });
+    return { project_id: projectId, account_id: id, email };
+  },
+  'member list': async ({ projects, accountStore }, options) => {
+    const members = await projects.members(need(options, 'project'));
+    const emails = await accountStore.emailsOf(members.map(({ account_id }) => account_id));
+    return members.map((member) => ({ ...member, email: emails.get(member.account_id) ?? '' }));
+  },
+  verify: async (admin, options) => {
+    const projectId = await needProject(admin, options);
+    const window = options.window ?? '90d';
+    const differences = await admin.verify(projectId, window);
+    if (differences.length > 0) throw new VerifyError(differences.map(differenceText).join('\n'));
+    return { project_id: projectId, window, differences: 0 };
   },
 };
 
-function need(options: Options, name: 'name' | 'project' | 'key'): string {
+function differenceText({ what, fast, checked }: Difference): string {
+  return `${what}: the read says ${JSON.stringify(fast)}, the rows say ${JSON.stringify(checked)}`;
+}
+
+async function needProject({ projects }: Admin, options: Options): Promise<string> {
+  const projectId = need(options, 'project');
+  if ((await projects.list()).some(({ id }) => id === projectId)) return projectId;
+  throw new UsageError(`There is no project ${projectId}. "project list" shows those there are.`);
+}
+
+function need(options: Options, name: 'name' | 'project' | 'key' | 'email'): string {
   const value = options[name];
   if (value === undefined || value === '') throw new UsageError(`--${name} is missing.\n\n${USAGE}`);
   return value;
@@ -50,8 +100,8 @@ function need(options: Options, name: 'name' | 'project' | 'key'): string {
 
 function daysOf({ days }: Options): number | undefined {
   if (days === undefined) return undefined;
-  if (/^\d{1,5}$/.test(days) && Number(days) > 0) return Number(days);
-  throw new UsageError(`--days is "${days}"; it must be a whole number from 1 to 99999.`);
+  if (/^\d{1,5}$/.test(days) && Number(days) > 0 && Number(days) <= KEY_DAYS_MAX) return Number(days);
+  throw new UsageError(`--days is "${days}"; it must be a whole number from 1 to ${KEY_DAYS_MAX}.`);
 }
 
 async function run(): Promise<void> {
@@ -62,6 +112,8 @@ async function run(): Promise<void> {
       project: { type: 'string' },
       key: { type: 'string' },
       days: { type: 'string' },
+      email: { type: 'string' },
+      window: { type: 'string' },
       json: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
@@ -94,6 +146,7 @@ run().catch((error: unknown) => {
   const { message, stack, name } = error as NodeJS.ErrnoException;
   const isExpected =
     error instanceof UsageError ||
+    error instanceof VerifyError ||
     error instanceof ConfigError ||
     name === 'RequestError' ||
     name === 'TypeError';

@@ -1,13 +1,28 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AccountStore } from '../accounts/account-store.ts';
+import type { Accounts } from '../accounts/accounts.ts';
 import type { AgentSaver } from '../agents/agent-saver.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
 import type { Projects } from '../projects/projects.ts';
 
 /** What demo.json holds: enough to record a decision, to read it, and to sign in. */
-export type Demo = { project_id: string; agent_name: string; key: string };
+export type Demo = {
+  project_id: string;
+  agent_name: string;
+  key: string;
+  /** Absent in a demo.json of before there were accounts. */
+  dashboard?: { email: string; password: string };
+};
 
-export type DemoDeps = { projects: Projects; bearerKeys: BearerKeys; agentSaver: AgentSaver };
+export type DemoDeps = {
+  accounts: Accounts;
+  accountStore: AccountStore;
+  projects: Projects;
+  bearerKeys: BearerKeys;
+  agentSaver: AgentSaver;
+};
 
 const AGENT_NAME = 'demo-agent';
 const TOOLS = [
@@ -31,24 +46,36 @@ export async function prepareDemo(deps: DemoDeps, dataDir: string): Promise<Demo
   return demo;
 }
 
-async function makeDemo({ projects, bearerKeys, agentSaver }: DemoDeps): Promise<Demo> {
-  const { id: projectId } = await projects.create('Demo');
+async function makeDemo({
+  accounts,
+  accountStore,
+  projects,
+  bearerKeys,
+  agentSaver,
+}: DemoDeps): Promise<Demo> {
+  const dashboard = { email: 'demo@gatehouse.example', password: randomBytes(18).toString('base64url') };
+  const account = await accounts.register(dashboard, { address: '', projectName: 'Demo' });
+  await accountStore.setVerified(account);
+  const [project] = await projects.listOf(account.id);
+  if (project === undefined) throw new Error('The demo account has no project');
+  const projectId = project.id;
   await agentSaver.register({ name: AGENT_NAME, tools: TOOLS }, { projectId, by: 'demo' });
   const { key } = await bearerKeys.issue(projectId, { name: 'demo' });
-  return { project_id: projectId, agent_name: AGENT_NAME, key };
+  return { project_id: projectId, agent_name: AGENT_NAME, key, dashboard };
 }
 
 /** What a newcomer sees: where it runs, and two commands to paste. */
-export function welcomeText(url: string, { project_id, agent_name, key }: Demo): string {
+export function welcomeText(url: string, { project_id, agent_name, key, dashboard }: Demo): string {
   const event = `{\\"event_id\\":\\"$(${NEW_UUID})\\",\\"occurred_at\\":\\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\\",`;
   const decision = `\\"agent_name\\":\\"${agent_name}\\",\\"tool_name\\":\\"search\\",\\"outcome\\":\\"allow\\",`;
+  const signIn = dashboard === undefined ? '' : `  sign in  ${dashboard.email}  ${dashboard.password}\n`;
   return `
 Gatehouse runs at ${url}
 
   project  ${project_id}
   agent    ${agent_name}
   key      ${key}
-
+${signIn}
 Record a decision:
 
 curl -sS -X POST ${url}/v1/audit/decisions \\

@@ -21,7 +21,7 @@ export function healthRoutes({ metrics, isStoreUp }: HealthDeps): Router {
   });
   mount(router, '/metrics', {
     get: async (_req, res) => {
-      const text = await metrics.registry.metrics();
+      const text = await metrics.text();
       res.type(metrics.registry.contentType).send(text);
     },
   });

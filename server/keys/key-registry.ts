@@ -1,6 +1,6 @@
-import { RequestError } from '../errors.ts';
-import { REVOCATION_AGE_MS_MAX } from '../limits.ts';
+import { REVOCATION_AGE_MS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
 import type { Connection } from '../store/connection.ts';
+import { inTime } from '../store/in-time.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 
@@ -111,9 +111,10 @@ export class KeyRegistry {
 
   async #readChanges(): Promise<void> {
     const startMs = this.#options.now();
-    await withTimeLimit(this.#options.ready());
+    await this.#options.ready();
     const since = clickhouseTime(Math.max(0, this.#newestMs - OVERLAP_MS));
-    const rows = await withTimeLimit(this.#options.connection.query<KeyRow>(sql('keys_changed'), { since }));
+    const read = this.#options.connection.query<KeyRow>(sql('keys_changed'), { since });
+    const rows = await inTime(read, STATEMENT_WAIT_MS_MAX);
     for (const { updated_at, ...row } of rows) {
       const time = (text: string | null) => (text === null ? null : rfc3339FromClickhouse(text));
       const created_at = rfc3339FromClickhouse(row.created_at);
@@ -126,21 +127,5 @@ export class KeyRegistry {
       this.#newestMs = Math.max(this.#newestMs, Date.parse(rfc3339FromClickhouse(updated_at)));
     }
     this.#readAtMs = startMs;
-  }
-}
-
-const READ_WAIT_MS_MAX = 3000;
-
-/** A store that hangs must not keep a caller: 503 within 5 s (CONTRACT 3). */
-async function withTimeLimit<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    const late = new RequestError('store_unavailable', 'The store did not answer in time. Try again.');
-    timer = setTimeout(() => reject(late), READ_WAIT_MS_MAX);
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Counter } from 'prom-client';
 import { MAIL_DRAIN_MS_MAX, MAIL_RETRY_MS, MAILS_SENDING_MAX, MAILS_WAITING_MAX } from '../limits.ts';
@@ -22,7 +22,8 @@ export class MailQueue {
   constructor(options: MailQueueOptions) {
     this.#options = options;
     // A counter that is there from the start can be watched for a rise.
-    for (const kind of MAIL_KINDS) for (const result of MAIL_RESULTS) options.counter.inc({ kind, result }, 0);
+    for (const kind of MAIL_KINDS)
+      for (const result of MAIL_RESULTS) options.counter.inc({ kind, result }, 0);
   }
 
   /** Takes the mail and returns at once. Never throws: a mail can be asked for again. */
@@ -45,12 +46,16 @@ export class MailQueue {
   }
 
   async #deliver(message: Message): Promise<void> {
+    // Whoever asked is answered first: the answer must not take longer because there is a mail to make.
+    await nextTurn();
     for (const waitMs of [...MAIL_RETRY_MS, undefined]) {
       const fault = await this.#attempt(message);
       if (fault === undefined) return;
       if (waitMs === undefined || fault.isPermanent) return this.#end(message, 'failed', fault.message);
       this.#end(message, 'retried', fault.message);
-      const isStopped = await sleep(waitMs, false, { signal: this.#stopped.signal, ref: false }).catch(() => true);
+      const isStopped = await sleep(waitMs, false, { signal: this.#stopped.signal, ref: false }).catch(
+        () => true,
+      );
       if (isStopped) return this.#end(message, 'dropped', 'the service is stopping');
     }
   }
@@ -63,7 +68,9 @@ export class MailQueue {
       this.#options.counter.inc({ kind: message.kind, result: 'sent' });
       return undefined;
     } catch (error) {
-      return error instanceof MailFault ? error : new MailFault('EUNKNOWN', { responseCode: undefined, isPermanent: false });
+      return error instanceof MailFault
+        ? error
+        : new MailFault('EUNKNOWN', { responseCode: undefined, isPermanent: false });
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#sending -= 1;

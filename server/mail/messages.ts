@@ -5,10 +5,21 @@ export type Message = { kind: MailKind; to: string; subject: string; text: strin
 
 export type Letterhead = { serviceName: string; dashboardUrl: string };
 
-type Words = { subject: string; path: string; why: string; action: string; validity: string; otherwise: string };
+type Words = {
+  subject: string;
+  path: string;
+  why: string;
+  action: string;
+  validity: string;
+  otherwise: string;
+};
 
 /** The mail with the one-time link (SPECIFICATION 4.10). */
-export function messageFrom(kind: MailKind, { to, token }: { to: string; token: string }, letterhead: Letterhead): Message {
+export function messageFrom(
+  kind: MailKind,
+  { to, token }: { to: string; token: string },
+  letterhead: Letterhead,
+): Message {
   const { serviceName, dashboardUrl } = letterhead;
   const words = wordsOf(kind, serviceName);
   const link = `${dashboardUrl}/${words.path}/${token}`;
@@ -56,7 +67,13 @@ function htmlFrom({ subject, why, action, validity, otherwise }: Words, link: st
 `;
 }
 
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);

@@ -9,7 +9,10 @@ export class MailFault extends Error {
   readonly code: string;
   readonly responseCode: number | undefined;
 
-  constructor(code: string, { responseCode, isPermanent }: { responseCode: number | undefined; isPermanent: boolean }) {
+  constructor(
+    code: string,
+    { responseCode, isPermanent }: { responseCode: number | undefined; isPermanent: boolean },
+  ) {
     super(`The mail provider failed: ${code}${responseCode === undefined ? '' : ` ${responseCode}`}`);
     this.name = 'MailFault';
     this.code = code;

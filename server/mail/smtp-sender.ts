@@ -8,7 +8,10 @@ export type SmtpOptions = { smtpUrl: string; apiKey: string; from: string };
  * Sends over SMTP through a pool of connections. The URL says host, port, user and TLS (smtps: from the start; smtp:
  * STARTTLS where the server has it, and always with ?requireTLS=true); the API key is the password.
  */
-export function createSmtpSender({ smtpUrl, apiKey, from }: SmtpOptions): { send: SendMail; close: () => void } {
+export function createSmtpSender({ smtpUrl, apiKey, from }: SmtpOptions): {
+  send: SendMail;
+  close: () => void;
+} {
   const { url, user } = withoutCredentials(smtpUrl);
   const transport = createTransport({
     url,

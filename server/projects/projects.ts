@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { Connection } from '../store/connection.ts';
+import { RequestError } from '../errors.ts';
+import type { KeyedMutex } from '../keyed-mutex.ts';
+import { claim } from '../store/claim.ts';
+import type { QueryParams } from '../store/bind-params.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
+import type { TimelyStore } from '../store/timely-store.ts';
 
 export type Project = { id: string; name: string; created_at: string };
+export type Member = { account_id: string; is_owner: boolean; added_at: string };
 
-type ProjectsOptions = { connection: Connection; ready: () => Promise<void>; now: () => number };
-const COLUMNS = ['project_id', 'name', 'created_at'] as const;
+type MemberRow = { account_id: string; is_owner: number; added_at: string };
+type Membership = { projectId: string; accountId: string; isMember: boolean; changedBy: string };
+type ProjectsOptions = { store: TimelyStore; mutex: KeyedMutex; now: () => number };
 
-/** The projects of the store. */
+/** The projects of the store and who belongs to them. An owner has no two projects with names that differ in case only. */
 export class Projects {
   readonly #options: ProjectsOptions;
 
@@ -16,19 +22,69 @@ export class Projects {
     this.#options = options;
   }
 
-  async create(name: string): Promise<Project> {
-    const { connection, ready, now } = this.#options;
-    const nowMs = now();
-    const project = { id: randomUUID(), name, created_at: new Date(nowMs).toISOString() };
-    const line = JSON.stringify([project.id, name, clickhouseTime(nowMs)]);
-    await ready();
-    await connection.insert({ table: 'projects', columns: COLUMNS, lines: [line], token: '' });
-    return project;
+  /** Rejects with conflict when the owner has a project of that name. `ownerId` is '' on the command line. */
+  async create(name: string, ownerId = ''): Promise<Project> {
+    const { store, mutex, now } = this.#options;
+    const id = randomUUID();
+    const name_folded = name.normalize('NFKC').toLowerCase();
+    const holder = await claim(mutex, `project:${ownerId}:${name_folded}`, {
+      find: async () => (await this.#query('project_by_name', { owner_id: ownerId, name_folded }))[0],
+      write: async (token) => {
+        const values = {
+          project_id: id,
+          name,
+          created_at: clickhouseTime(now()),
+          owner_id: ownerId,
+          name_folded,
+        };
+        await store.append({ table: 'projects', values, token });
+      },
+    });
+    if (holder.id !== id) throw new RequestError('conflict', 'There is a project of that name already');
+    return holder;
   }
 
-  async list(): Promise<Project[]> {
-    await this.#options.ready();
-    const rows = await this.#options.connection.query<Project>(sql('projects'));
+  list(): Promise<Project[]> {
+    return this.#query('projects');
+  }
+
+  listOf(accountId: string): Promise<Project[]> {
+    return this.#query('projects_of_account', { account_id: accountId });
+  }
+
+  /** False also for a project that does not exist. */
+  async isMember(projectId: string, accountId: string): Promise<boolean> {
+    const params = { project_id: projectId, account_id: accountId };
+    return (await this.#options.store.query(sql('project_membership'), params)).length > 0;
+  }
+
+  /** The owner first, then the others as they were added. */
+  async members(projectId: string): Promise<Member[]> {
+    const rows = await this.#options.store.query<MemberRow>(sql('project_members'), {
+      project_id: projectId,
+    });
+    return rows.map(({ account_id, is_owner, added_at }) => ({
+      account_id,
+      is_owner: is_owner === 1,
+      added_at: rfc3339FromClickhouse(added_at),
+    }));
+  }
+
+  async setMember({ projectId, accountId, isMember, changedBy }: Membership): Promise<void> {
+    const nowMs = this.#options.now();
+    const values = {
+      account_id: accountId,
+      project_id: projectId,
+      is_member: isMember ? 1 : 0,
+      changed_by: changedBy,
+      changed_at: clickhouseTime(nowMs),
+      version: nowMs,
+    };
+    await this.#options.store.append({ table: 'project_members', values });
+  }
+
+  async #query(name: string, params?: QueryParams): Promise<Project[]> {
+    const rows = await this.#options.store.query<Project>(sql(name), params);
     return rows.map((row) => ({ ...row, created_at: rfc3339FromClickhouse(row.created_at) }));
   }
 }

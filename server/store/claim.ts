@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { RequestError } from '../errors.ts';
-import type { OneAtATime } from '../one-at-a-time.ts';
+import type { KeyedMutex } from '../keyed-mutex.ts';
 
 type Claim<T> = {
   /** Who holds it. Of several it must always name the same one. */
@@ -14,13 +14,17 @@ type Claim<T> = {
  * callers of one key wait for each other. Of several processes the store keeps the first insert with the key's token,
  * and reading back tells each of them whose it was.
  */
-export function claim<T>(lines: OneAtATime, key: string, { find, write }: Claim<T>): Promise<T> {
-  return lines.run(key, async () => {
+export function claim<T>(mutex: KeyedMutex, key: string, { find, write }: Claim<T>): Promise<T> {
+  return mutex.run(key, async () => {
     const before = await find();
     if (before !== undefined) return before;
     await write(createHash('sha256').update(key).digest('hex'));
     const holder = await find();
-    if (holder === undefined) throw new RequestError('store_unavailable', 'The store does not show what was just written. Try again.');
+    if (holder === undefined)
+      throw new RequestError(
+        'store_unavailable',
+        'The store does not show what was just written. Try again.',
+      );
     return holder;
   });
 }

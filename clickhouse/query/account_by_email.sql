@@ -1,0 +1,20 @@
+-- The account of an e-mail, as it stands now.
+-- email_folded: the e-mail in lower case. Of several accounts (the net under the claim) the first created counts.
+-- The password and the session epoch come from one row; of two set at once the greater epoch wins, for every reader.
+SELECT
+    account_id AS id,
+    a.email_folded AS email_folded,
+    any(a.email) AS email,
+    max(change = 'verified') AS is_verified,
+    argMaxIf(tuple(password_hash, session_epoch), tuple(version, session_epoch), change != 'verified') AS password,
+    min(a.created_at) AS created_at,
+    max(a.version) AS newest_version
+FROM accounts AS a
+WHERE a.email_folded = {email_folded: String}
+GROUP BY
+    a.email_folded,
+    account_id
+ORDER BY
+    created_at,
+    id
+LIMIT 1

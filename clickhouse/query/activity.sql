@@ -1,0 +1,22 @@
+-- What was done in a project, and what its members did with their accounts, newest first.
+-- project_id; account_ids: its members; before_at and before_id: only what sorts after this row, for the next page; limit.
+SELECT
+    toString(activity_id) AS id,
+    occurred_at,
+    project_id,
+    account_id,
+    email,
+    key_id,
+    address,
+    event,
+    detail
+FROM activity
+WHERE (
+    project_id = {project_id: String}
+    OR (project_id = '' AND account_id IN {account_ids: Array(String)})
+)
+    AND (occurred_at, toString(activity_id)) < ({before_at: DateTime64(3, 'UTC')}, {before_id: String})
+ORDER BY
+    occurred_at DESC,
+    id DESC
+LIMIT {limit: UInt32}

@@ -1,0 +1,15 @@
+-- Which of these identities at least so many writers have taken, and all times of their events that are known.
+-- The pairs are matched by the caller, as in identities_known.
+-- stream; project_ids, event_ids: what is asked for; writers_min: 1 for all of them.
+SELECT
+    project_id,
+    event_id,
+    groupUniqArray(occurred_at) AS times
+FROM event_identities
+WHERE stream = {stream: String}
+    AND project_id IN {project_ids: Array(String)}
+    AND event_id IN {event_ids: Array(UUID)}
+GROUP BY
+    project_id,
+    event_id
+HAVING uniqExact(writer) >= {writers_min: UInt8}

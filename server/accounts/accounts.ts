@@ -1,0 +1,113 @@
+import type { RecordActivity } from '../activity/activity.ts';
+import { RequestError } from '../errors.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import type { MailKind } from '../mail/messages.ts';
+import type { Projects } from '../projects/projects.ts';
+import { actorFrom } from './access.ts';
+import type { Account, AccountStore } from './account-store.ts';
+import type { LoginLimits } from './login-limits.ts';
+import type { MailedTokens } from './mailed-tokens.ts';
+import type { Passwords } from './passwords.ts';
+import type { Credentials } from './schemas.ts';
+import type { Session, Sessions } from './sessions.ts';
+
+export type AccountsDeps = {
+  store: AccountStore;
+  passwords: Passwords;
+  tokens: MailedTokens;
+  sessions: Sessions;
+  limits: LoginLimits;
+  projects: Projects;
+  mailer: Mailer;
+  recordActivity: RecordActivity;
+};
+
+const FIRST_PROJECT = 'My project';
+const NOBODY = { account_id: '', email: '', key_id: '' };
+
+/** What people do with their accounts. `address` is where the call came from. */
+export class Accounts {
+  readonly #deps: AccountsDeps;
+
+  constructor(deps: AccountsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Makes the account and its first project. Rejects with conflict when the e-mail is taken. */
+  async register(
+    { email, password }: Credentials,
+    { address, projectName = FIRST_PROJECT }: { address: string; projectName?: string },
+  ): Promise<Account> {
+    const { store, passwords, recordActivity } = this.#deps;
+    const account = await store.register(email, () => passwords.hash(password));
+    if (account === undefined)
+      throw new RequestError('conflict', 'There is an account with that e-mail already');
+    await this.#ensureProject(account, projectName);
+    await recordActivity({ event: 'account_registered', actor: actorFrom(account), address });
+    return account;
+  }
+
+  /** Does the same work whether or not there is such an account; the mail itself is sent beside the request. */
+  async sendToken(kind: MailKind, email: string): Promise<void> {
+    const { store, tokens, mailer } = this.#deps;
+    const account = await store.find(email);
+    const token = await tokens.issue(kind, account);
+    if (account !== undefined) mailer.post({ kind, to: account.email, token });
+  }
+
+  async verify(token: string, address: string): Promise<Account> {
+    const { store, tokens, recordActivity } = this.#deps;
+    const account = await tokens.use('verify', token);
+    await store.setVerified(account);
+    await recordActivity({ event: 'email_verified', actor: actorFrom(account), address });
+    return { ...account, is_verified: true };
+  }
+
+  /** Ends all sessions of the account. */
+  async resetPassword(
+    { token, password }: { token: string; password: string },
+    address: string,
+  ): Promise<Account> {
+    const { store, tokens, passwords, limits, recordActivity } = this.#deps;
+    const account = await tokens.use('reset', token);
+    await store.setPassword(account, await passwords.hash(password));
+    // Whoever guessed is shut out by the new password; its owner should not wait for that.
+    await limits.succeeded(account.email_folded);
+    await recordActivity({ event: 'password_reset', actor: actorFrom(account), address });
+    return account;
+  }
+
+  /** Resolves with the account and the cookie's value. Rejects with unauthenticated or rate_limited. */
+  logIn({ email, password }: Credentials, address: string): Promise<{ account: Account; secret: string }> {
+    const { store, passwords, sessions, limits, recordActivity } = this.#deps;
+    return limits.inTurn({ email, address }, async (check) => {
+      const account = await store.find(email);
+      if (!(await passwords.matches(password, account?.password_hash, check)) || account === undefined) {
+        await limits.failed({ email, address });
+        await recordActivity({
+          event: 'login_failed',
+          actor: account === undefined ? NOBODY : actorFrom(account),
+          address,
+        });
+        throw new RequestError('unauthenticated', 'The e-mail or the password is wrong');
+      }
+      await limits.succeeded(email);
+      await this.#ensureProject(account, FIRST_PROJECT);
+      const secret = await sessions.open(account);
+      await recordActivity({ event: 'login', actor: actorFrom(account), address });
+      return { account, secret };
+    });
+  }
+
+  async logOut(session: Session, address: string): Promise<void> {
+    const { sessions, recordActivity } = this.#deps;
+    await sessions.end(session);
+    await recordActivity({ event: 'logout', actor: actorFrom(session.account), address });
+  }
+
+  /** Also at login: a registration may have been cut short between the account and its project. */
+  async #ensureProject({ id }: Account, name: string): Promise<void> {
+    const { projects } = this.#deps;
+    if ((await projects.listOf(id)).length === 0) await projects.create(name, id);
+  }
+}

@@ -1,0 +1,49 @@
+import { createRecordActivity } from '../activity/activity.ts';
+import { KeyedMutex } from '../keyed-mutex.ts';
+import type { BearerKeys } from '../keys/bearer-keys.ts';
+import { PASSWORD_WAIT_MS_MAX, PASSWORDS_RUNNING_MAX, PASSWORDS_WAITING_MAX } from '../limits.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { Projects } from '../projects/projects.ts';
+import type { TimelyStore } from '../store/timely-store.ts';
+import { createAccess } from './access.ts';
+import { AccountStore } from './account-store.ts';
+import { Accounts } from './accounts.ts';
+import { LoginLimits } from './login-limits.ts';
+import { MailedTokens } from './mailed-tokens.ts';
+import { Passwords } from './passwords.ts';
+import { Sessions } from './sessions.ts';
+
+type Needs = {
+  store: TimelyStore;
+  bearerKeys: BearerKeys;
+  mailer: Mailer;
+  dashboardUrl: string;
+  now: () => number;
+};
+
+/** Accounts, projects, sessions and what was done, connected: what the routes of people need. */
+export type AccountParts = ReturnType<typeof createAccountParts>;
+
+export function createAccountParts({ store, bearerKeys, mailer, dashboardUrl, now }: Needs) {
+  const mutex = new KeyedMutex();
+  const accountStore = new AccountStore({ store, mutex, now });
+  const projects = new Projects({ store, mutex, now });
+  const sessions = new Sessions({ store, accounts: accountStore, now });
+  const recordActivity = createRecordActivity(store, now);
+  const accounts = new Accounts({
+    store: accountStore,
+    passwords: new Passwords({
+      runningMax: PASSWORDS_RUNNING_MAX,
+      waitingMax: PASSWORDS_WAITING_MAX,
+      waitMsMax: PASSWORD_WAIT_MS_MAX,
+    }),
+    tokens: new MailedTokens({ store, accounts: accountStore, mutex, now }),
+    sessions,
+    limits: new LoginLimits(mutex),
+    projects,
+    mailer,
+    recordActivity,
+  });
+  const access = createAccess({ sessions, projects, bearerKeys, dashboardUrl });
+  return { access, accounts, accountStore, projects, recordActivity, mutex, store, dashboardUrl };
+}

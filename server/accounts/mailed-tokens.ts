@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { RequestError } from '../errors.ts';
+import { RESET_TOKEN_MS_MAX, VERIFY_TOKEN_MS_MAX } from '../limits.ts';
+import type { MailKind } from '../mail/messages.ts';
+import type { KeyedMutex } from '../keyed-mutex.ts';
+import { claim } from '../store/claim.ts';
+import { sql } from '../store/sql.ts';
+import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
+import type { TimelyStore } from '../store/timely-store.ts';
+import type { Account, AccountStore } from './account-store.ts';
+import { hashOfSecret, newSecret } from './secret.ts';
+
+type TokenRow = {
+  kind: MailKind;
+  account_id: string;
+  email_folded: string;
+  session_epoch: string;
+  expires_at: string;
+};
+type MailedTokensOptions = {
+  store: TimelyStore;
+  accounts: AccountStore;
+  mutex: KeyedMutex;
+  now: () => number;
+};
+
+const AGE_MS_MAX: Record<MailKind, number> = { verify: VERIFY_TOKEN_MS_MAX, reset: RESET_TOKEN_MS_MAX };
+
+/** The one-time tokens of mailed links: 256 random bits, stored hashed, used once. */
+export class MailedTokens {
+  readonly #options: MailedTokensOptions;
+
+  constructor(options: MailedTokensOptions) {
+    this.#options = options;
+  }
+
+  /** Without an account it does the same work, and the token is good for nothing. */
+  async issue(kind: MailKind, account: Account | undefined): Promise<string> {
+    const token = newSecret();
+    const nowMs = this.#options.now();
+    const values = {
+      token_hash: hashOfSecret(token),
+      kind,
+      account_id: account?.id ?? '',
+      email_folded: account?.email_folded ?? '',
+      session_epoch: account?.session_epoch ?? '',
+      created_at: clickhouseTime(nowMs),
+      expires_at: clickhouseTime(nowMs + AGE_MS_MAX[kind]),
+    };
+    await this.#options.store.append({ table: 'mailed_tokens', values });
+    return token;
+  }
+
+  /** Uses the token up. Of many callers one gets the account; all others token_invalid. */
+  async use(kind: MailKind, token: string): Promise<Account> {
+    const token_hash = hashOfSecret(token);
+    const account = await this.#accountOf(kind, token_hash);
+    const use_id = randomUUID();
+    const first = await claim(this.#options.mutex, `token:${token_hash}`, {
+      find: () => this.#firstUse(token_hash),
+      write: async (claimToken) => {
+        const values = { token_hash, used_at: clickhouseTime(this.#options.now()), use_id };
+        await this.#options.store.append({ table: 'mailed_token_uses', values, token: claimToken });
+      },
+    });
+    if (first !== use_id) throw tokenInvalid();
+    return account;
+  }
+
+  async #accountOf(kind: MailKind, token_hash: string): Promise<Account> {
+    const { store, accounts, now } = this.#options;
+    const [row] = await store.query<TokenRow>(sql('mailed_token'), { token_hash });
+    if (row === undefined || row.kind !== kind || row.account_id === '') throw tokenInvalid();
+    if (Date.parse(rfc3339FromClickhouse(row.expires_at)) <= now()) throw tokenInvalid();
+    const account = await accounts.find(row.email_folded);
+    if (account === undefined || account.id !== row.account_id) throw tokenInvalid();
+    // A reset ends all reset tokens that were mailed before it.
+    if (kind === 'reset' && account.session_epoch !== row.session_epoch) throw tokenInvalid();
+    return account;
+  }
+
+  async #firstUse(token_hash: string): Promise<string | undefined> {
+    const rows = await this.#options.store.query<{ use_id: string }>(sql('mailed_token_use'), { token_hash });
+    return rows[0]?.use_id;
+  }
+}
+
+/** One answer for all: it tells nothing about which tokens there are. */
+function tokenInvalid(): RequestError {
+  return new RequestError(
+    'token_invalid',
+    'The link is unknown, was used already, or has expired. Ask for a new one.',
+  );
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { Actor } from '../accounts/access.ts';
+import { sql } from '../store/sql.ts';
+import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
+import type { TimelyStore } from '../store/timely-store.ts';
+
+/** What is written down about ourselves. The first six concern an account, the others a project. */
+export type ActivityEvent =
+  | 'account_registered'
+  | 'email_verified'
+  | 'password_reset'
+  | 'login'
+  | 'login_failed'
+  | 'logout'
+  | 'project_created'
+  | 'member_added'
+  | 'member_removed'
+  | 'key_issued'
+  | 'key_revoked'
+  | 'policy_saved';
+
+export type Deed = {
+  event: ActivityEvent;
+  /** '' for what concerns an account and no project. */
+  project_id?: string;
+  actor: Actor;
+  /** Where the call came from, '' when it was no call. */
+  address: string;
+  /** Small and without secrets: names and ids. */
+  detail?: Record<string, unknown>;
+};
+
+/** Writes a deed down; resolves when it is durable. */
+export type RecordActivity = (deed: Deed) => Promise<void>;
+
+export type ActivityItem = Required<Omit<Deed, 'actor'>> & Actor & { id: string; occurred_at: string };
+export type ActivityCursor = { occurred_at: string; id: string };
+
+type ActivityRow = Omit<ActivityItem, 'detail'> & { detail: string };
+type Page = { projectId: string; accountIds: string[]; before: ActivityCursor; limit: number };
+
+export function createRecordActivity(store: TimelyStore, now: () => number): RecordActivity {
+  return async ({ event, project_id = '', actor, address, detail = {} }) => {
+    const { account_id, email, key_id } = actor;
+    const at = { activity_id: randomUUID(), occurred_at: clickhouseTime(now()) };
+    const values = {
+      ...at,
+      project_id,
+      account_id,
+      email,
+      key_id,
+      address,
+      event,
+      detail: JSON.stringify(detail),
+    };
+    await store.append({ table: 'activity', values });
+  };
+}
+
+/** What was done in a project and with the accounts of its members, newest first. */
+export async function readActivity(
+  store: TimelyStore,
+  { projectId, accountIds, before, limit }: Page,
+): Promise<ActivityItem[]> {
+  const rows = await store.query<ActivityRow>(sql('activity'), {
+    project_id: projectId,
+    account_ids: accountIds,
+    before_at: clickhouseTime(Date.parse(before.occurred_at)),
+    before_id: before.id,
+    limit,
+  });
+  return rows.map((row) => ({
+    ...row,
+    occurred_at: rfc3339FromClickhouse(row.occurred_at),
+    detail: JSON.parse(row.detail) as Record<string, unknown>,
+  }));
+}

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join, sep } from 'node:path';
+import { Router, type Request, type Response } from 'express';
+import helmet from 'helmet';
+import { pageFrom } from '../dashboard/src/app/route.ts';
+import { etagMatches } from './etag.ts';
+
+const DIST = new URL('../dashboard/dist/', import.meta.url).pathname;
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** The build's files with a hash in their name never change. */
+const FOREVER = 'public, max-age=31536000, immutable';
+const ASK_AGAIN = 'no-cache';
+/** The paths of mailed links hold a token: no cache may keep them. */
+const NEVER = 'no-store';
+
+type Encoding = 'br' | 'gzip' | 'identity';
+type DashboardFile = { type: string; cacheControl: string; etag: string; bodies: Map<Encoding, Buffer> };
+
+/**
+ * Scripts and styles come from this service and from nowhere else, and none stands in the page. `data:` is for the
+ * editor's wavy lines. Trusted Types: no text can become HTML.
+ */
+const secureHeaders = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'", 'data:'],
+      connectSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'self'"],
+      frameAncestors: ["'none'"],
+      requireTrustedTypesFor: ["'script'"],
+    },
+  },
+  frameguard: { action: 'deny' },
+  // Other services of the same domain are not ours to decide about.
+  strictTransportSecurity: { maxAge: 31_536_000, includeSubDomains: false },
+});
+
+/** The dashboard: its HTML at its own pages, its files under /assets. Every other path is left to the next route. */
+export function dashboardRoutes(dist = DIST): Router {
+  const files = readFiles(dist);
+  const router = Router();
+  // Not a route of its own: what is not found here keeps no trace of it, in the metrics either.
+  router.use((req, res, next) => {
+    const isRead = req.method === 'GET' || req.method === 'HEAD';
+    const file = isRead ? files.get(req.path.slice(1)) : undefined;
+    const isPage = isRead && pageFrom(req.path) !== undefined;
+    if (file === undefined && !isPage) {
+      next();
+      return;
+    }
+    secureHeaders(req, res, (error?: unknown) => {
+      if (error !== undefined) next(error);
+      else if (file !== undefined) sendFile(req, res, file);
+      else sendPage(req, res, files.get('index.html'));
+    });
+  });
+  return router;
+}
+
+/** All of it, in memory: a few files, and no path of a request ever reaches the disk. */
+function readFiles(dist: string): Map<string, DashboardFile> {
+  const files = new Map<string, DashboardFile>();
+  if (!existsSync(dist)) return files;
+  for (const entry of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+    const type = TYPES[extname(entry)];
+    if (type === undefined) continue;
+    const path = join(dist, entry);
+    const identity = readFileSync(path);
+    const bodies = new Map<Encoding, Buffer>([['identity', identity]]);
+    if (existsSync(`${path}.br`)) bodies.set('br', readFileSync(`${path}.br`));
+    if (existsSync(`${path}.gz`)) bodies.set('gzip', readFileSync(`${path}.gz`));
+    const cacheControl = entry.startsWith(`assets${sep}`) ? FOREVER : ASK_AGAIN;
+    const etag = `"${createHash('sha256').update(identity).digest('hex')}"`;
+    files.set(entry.split(sep).join('/'), { type, cacheControl, etag, bodies });
+  }
+  return files;
+}
+
+function sendPage(req: Request, res: Response, page: DashboardFile | undefined): void {
+  if (page === undefined) {
+    res.status(503).type('text/plain').send('The dashboard is not built. Run: npm run build:dashboard\n');
+    return;
+  }
+  const name = pageFrom(req.path)?.name;
+  const holdsToken = name === 'verify-email' || name === 'reset-password';
+  sendFile(req, res, holdsToken ? { ...page, cacheControl: NEVER } : page);
+}
+
+function sendFile(req: Request, res: Response, { type, cacheControl, etag, bodies }: DashboardFile): void {
+  res.set({ 'Cache-Control': cacheControl, ETag: etag, Vary: 'Accept-Encoding' });
+  const condition = req.headers['if-none-match'];
+  if (condition !== undefined && etagMatches(condition, etag)) {
+    res.status(304).end();
+    return;
+  }
+  const offered = [...bodies.keys()].filter((encoding) => encoding !== 'identity');
+  const chosen = (req.acceptsEncodings([...offered, 'identity']) || 'identity') as Encoding;
+  const body = bodies.get(chosen) ?? bodies.get('identity') ?? Buffer.alloc(0);
+  if (chosen !== 'identity') res.set('Content-Encoding', chosen);
+  res.set({ 'Content-Type': type, 'Content-Length': String(body.length) });
+  res.end(req.method === 'HEAD' ? undefined : body);
+}

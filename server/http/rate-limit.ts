@@ -1,0 +1,59 @@
+import { isIPv6 } from 'node:net';
+import type { Request } from 'express';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { RequestError } from '../errors.ts';
+import { ATTEMPT_WINDOW_MS } from '../limits.ts';
+
+/** Counts attempts by key over 15 minutes from the first one, in this process. */
+export class AttemptLimit {
+  readonly #max: number;
+  readonly #limiter: RateLimiterMemory;
+
+  constructor(max: number) {
+    this.#max = max;
+    this.#limiter = new RateLimiterMemory({ points: max, duration: ATTEMPT_WINDOW_MS / 1000 });
+  }
+
+  /** Throws rate_limited when the key has used its attempts. */
+  async check(key: string): Promise<void> {
+    const used = await this.#limiter.get(key);
+    // A record whose time is over stays until its timer runs.
+    if (used === null || used.msBeforeNext <= 0 || used.consumedPoints < this.#max) return;
+    throw rateLimited(used.msBeforeNext);
+  }
+
+  async count(key: string): Promise<void> {
+    await this.#limiter.penalty(key, 1);
+  }
+
+  /** Checks and counts in one step: for calls that count whatever comes of them. */
+  async take(key: string): Promise<void> {
+    const { consumedPoints, msBeforeNext } = await this.#limiter.penalty(key, 1);
+    if (consumedPoints > this.#max) throw rateLimited(msBeforeNext);
+  }
+
+  async forget(key: string): Promise<void> {
+    await this.#limiter.delete(key);
+  }
+}
+
+function rateLimited(waitMs: number): RequestError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return new RequestError('rate_limited', `Too many attempts. Try again in ${seconds} seconds.`, {
+    headers: { 'Retry-After': String(seconds) },
+  });
+}
+
+/** Who calls, as attempts are counted: an IPv4 address, or the /64 of an IPv6 one, which is one customer's. */
+export function addressOf(req: Request): string {
+  const ip = (req.ip ?? '').replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  if (!isIPv6(ip)) return ip;
+  const [head = '', tail] = ip.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
+  if (tail !== undefined) while (groups.length + rest.length < 8) groups.push('0');
+  return `${[...groups, ...rest]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}

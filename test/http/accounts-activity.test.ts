@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import {
+  call,
+  codeOf,
+  jsonOf,
+  logIn,
+  mailedToken,
+  newPerson,
+  type Person,
+  useToken,
+} from '../support/accounts.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+type Items<T> = { items: T[] };
+type Deed = {
+  id: string;
+  event: string;
+  account_id: string;
+  email: string;
+  key_id: string;
+  address: string;
+  detail: object;
+};
+
+describe('GET /v1/projects/{id}/activity', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let ann: Person;
+  before(async () => {
+    service = await startTestService();
+    ann = await newPerson(service);
+  });
+  after(() => service.stop());
+
+  const read = (query = '') =>
+    call(service, `/v1/projects/${ann.project.id}/activity${query}`, { cookie: ann.cookie });
+
+  it('tells what was done in the project and with the accounts of its members, newest first', async () => {
+    const { cookie, project } = ann;
+    await logIn(service, ann.email, 'not the password');
+    await newPerson(service);
+    const keys = `/v1/projects/${project.id}/keys`;
+    const { key, key_id } = await jsonOf<{ key: string; key_id: string }>(
+      call(service, keys, { cookie, body: { name: 'ci' } }),
+    );
+    await call(service, '/v1/agents', { key, body: { name: 'bot', tools: ['search'] } });
+    const agent = `/v1/projects/${project.id}/agents/bot`;
+    await call(service, agent, { method: 'PUT', cookie, body: { system_md: 'by session' } });
+    await call(service, agent, { method: 'PUT', key, body: { system_md: 'by key' } });
+    await call(service, `${keys}/${key_id}`, { method: 'DELETE', cookie });
+    await useToken(service, 'verify', await mailedToken(service, 'verify', ann.email));
+
+    const { items } = await jsonOf<Items<Deed>>(read());
+
+    const byAnn = { account_id: ann.id, email: ann.email, key_id: '' };
+    const byKey = { account_id: '', email: '', key_id };
+    const seen = items.map(({ event, account_id, email, key_id: by, detail }) => ({
+      event,
+      account_id,
+      email,
+      key_id: by,
+      detail,
+    }));
+    expect(seen).to.deep.equal([
+      { event: 'email_verified', ...byAnn, detail: {} },
+      { event: 'key_revoked', ...byAnn, detail: { key_id } },
+      { event: 'policy_saved', ...byKey, detail: { agent_name: 'bot', version: 3 } },
+      { event: 'policy_saved', ...byAnn, detail: { agent_name: 'bot', version: 2 } },
+      { event: 'key_issued', ...byAnn, detail: { key_id, name: 'ci', expires_at: null } },
+      { event: 'login_failed', ...byAnn, detail: {} },
+      { event: 'login', ...byAnn, detail: {} },
+      { event: 'account_registered', ...byAnn, detail: {} },
+    ]);
+    expect(new Set(items.map(({ address }) => address))).to.deep.equal(new Set(['127.0.0.1']));
+  });
+
+  it('is read page by page', async () => {
+    const all = await jsonOf<Items<Deed>>(read('?limit=500'));
+    const ids: string[] = [];
+
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
+      const page: Items<Deed> & { next_cursor: string | null } = await jsonOf(read(`?limit=3${query}`));
+      ids.push(...page.items.map(({ id }) => id));
+      cursor = page.next_cursor;
+    }
+
+    expect(ids).to.deep.equal(all.items.map(({ id }) => id));
+  });
+
+  for (const query of ['?limit=0', '?limit=501', '?cursor=x', '?cursor=', '?limit=1&limit=2']) {
+    it(`answers 422 for ${query}`, async () => {
+      expect([(await read(query)).status, await codeOf(read(query))]).to.deep.equal([422, 'query_invalid']);
+    });
+  }
+});

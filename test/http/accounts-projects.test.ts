@@ -1,0 +1,145 @@
+import { expect } from 'chai';
+import {
+  call,
+  codeOf,
+  jsonOf,
+  logIn,
+  mailedToken,
+  newEmail,
+  newPerson,
+  type Person,
+  useToken,
+} from '../support/accounts.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+type Project = { id: string; name: string; created_at: string };
+type Items<T> = { items: T[] };
+type Member = { account_id: string; email: string; is_owner: boolean };
+
+describe('POST and GET /v1/projects', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let ann: Person;
+  before(async () => {
+    service = await startTestService();
+    ann = await newPerson(service);
+  });
+  after(() => service.stop());
+
+  const create = (person: Person, name: unknown) =>
+    call(service, '/v1/projects', { cookie: person.cookie, body: { name } });
+
+  it('make a project and list the own ones, oldest first', async () => {
+    const response = await create(ann, 'Second');
+    const project = await jsonOf<Project>(response);
+
+    expect(response.status).to.equal(201);
+    expect(project).to.deep.equal({ id: project.id, name: 'Second', created_at: project.created_at });
+    expect(project.created_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const { items } = await jsonOf<Items<Project>>(call(service, '/v1/projects', { cookie: ann.cookie }));
+    expect(items.map(({ name }) => name)).to.deep.equal(['My project', 'Second']);
+    expect(items[1]).to.deep.equal(project);
+  });
+
+  it('refuse a name that the account has, whatever its case, and let another account have it', async () => {
+    const bob = await newPerson(service);
+    await create(ann, 'Mine');
+
+    const [again, other] = [await create(ann, 'MINE'), await create(bob, 'mine')];
+
+    expect([again.status, await codeOf(again), other.status]).to.deep.equal([409, 'conflict', 201]);
+  });
+
+  it('make one project of 50 concurrent ones of a name', async () => {
+    const responses = await Promise.all(Array.from({ length: 50 }, () => create(ann, 'Race')));
+
+    const statuses = responses.map(({ status }) => status).sort((a, b) => a - b);
+    expect(statuses).to.deep.equal([201, ...Array<number>(49).fill(409)]);
+  });
+
+  for (const name of ['', '   ', 'x'.repeat(101), 'a\0b', '\ud800', 7, null, undefined]) {
+    it(`refuse the name ${JSON.stringify(name)?.slice(0, 30)}`, async () => {
+      const response = await create(ann, name);
+
+      expect([response.status, await codeOf(response)]).to.deep.equal([422, 'body_invalid']);
+    });
+  }
+
+  it('take a session: 401 without, 403 with a bearer key', async () => {
+    const statuses = [
+      await call(service, '/v1/projects'),
+      await call(service, '/v1/projects', { body: { name: 'X' } }),
+      await call(service, '/v1/projects', { key: service.demo.key }),
+      await call(service, '/v1/projects', { key: service.demo.key, body: { name: 'X' } }),
+    ];
+
+    expect(statuses.map(({ status }) => status)).to.deep.equal([401, 401, 403, 403]);
+  });
+
+  it('show the demo account of demo.json its project', async () => {
+    const { email = '', password = '' } = service.demo.dashboard ?? {};
+    const cookie = (await logIn(service, email, password)).headers.getSetCookie()[0] ?? '';
+
+    const me = await jsonOf<{ email: string; projects: Project[] }>(call(service, '/v1/auth/me', { cookie }));
+
+    expect(me.projects).to.deep.equal([{ id: service.demo.project_id, name: 'Demo' }]);
+    expect(service.output()).to.contain(password);
+  });
+});
+
+describe('Members of a project', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let ann: Person;
+  let bob: Person;
+  before(async () => {
+    service = await startTestService();
+    [ann, bob] = [await newPerson(service), await newPerson(service)];
+    await useToken(service, 'verify', await mailedToken(service, 'verify', bob.email));
+  });
+  after(() => service.stop());
+
+  const path = () => `/v1/projects/${ann.project.id}/members`;
+  const add = (email: string, cookie = ann.cookie) => call(service, path(), { cookie, body: { email } });
+  const remove = (id: string, cookie = ann.cookie) =>
+    call(service, `${path()}/${id}`, { method: 'DELETE', cookie });
+  const canRead = async ({ cookie }: Person) => (await call(service, path(), { cookie })).status;
+
+  it('are added by a member, see the project, and are removed again', async () => {
+    const added = await add(bob.email.toUpperCase());
+
+    expect(added.status).to.equal(201);
+    expect(await jsonOf<Member>(added)).to.include({ account_id: bob.id, email: bob.email, is_owner: false });
+    const { items } = await jsonOf<Items<Member>>(call(service, path(), { cookie: bob.cookie }));
+    expect(items.map(({ email, is_owner }) => [email, is_owner])).to.deep.equal([
+      [ann.email, true],
+      [bob.email, false],
+    ]);
+    const own = await jsonOf<Items<Project>>(call(service, '/v1/projects', { cookie: bob.cookie }));
+    expect(own.items.map(({ id }) => id)).to.have.members([ann.project.id, bob.project.id]);
+    expect([(await remove(bob.id)).status, await canRead(bob), await canRead(ann)]).to.deep.equal([
+      204, 403, 200,
+    ]);
+  });
+
+  it('are added once, and back again after they were removed', async () => {
+    const statuses = [await add(bob.email), await add(bob.email), await remove(bob.id), await add(bob.email)];
+
+    expect(statuses.map(({ status }) => status)).to.deep.equal([201, 409, 204, 201]);
+    await remove(bob.id);
+  });
+
+  it('must have a verified e-mail: anyone can register an address that is not theirs', async () => {
+    const squatter = await newPerson(service);
+
+    const codes = [await codeOf(add(squatter.email)), await codeOf(add(newEmail()))];
+
+    expect(codes).to.deep.equal(['not_found', 'not_found']);
+  });
+
+  it('cannot remove the owner, nor who is none', async () => {
+    const statuses = [await remove(ann.id), await remove(bob.id), await remove('none')];
+
+    expect(statuses.map(({ status }) => status)).to.deep.equal([409, 404, 404]);
+  });
+});

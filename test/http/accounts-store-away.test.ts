@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { call, codeOf, logIn, newEmail, register, requestToken, useToken } from '../support/accounts.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/** What people call, with the store away or hanging: each takes at least one statement. */
+const calls: [string, (service: TestService) => Promise<Response>][] = [
+  ['register', (service) => register(service, newEmail())],
+  ['login', (service) => logIn(service, newEmail())],
+  ['forgot-password', (service) => requestToken(service, 'reset', newEmail())],
+  ['verify', (service) => useToken(service, 'verify', 'A'.repeat(43))],
+  ['me', (service) => call(service, '/v1/auth/me', { cookie: `gate_session=${'A'.repeat(43)}` })],
+  [
+    'key list',
+    (service) => call(service, '/v1/projects/x/keys', { cookie: `gate_session=${'A'.repeat(43)}` }),
+  ],
+];
+
+describe('With a store that takes connections and never answers', function () {
+  this.timeout(60_000);
+  const sockets = new Set<Socket>();
+  let store: Server;
+  let service: TestService;
+  before(async () => {
+    store = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+    const { port } = store.address() as AddressInfo;
+    const freed = setTimeout(() => sockets.forEach((socket) => socket.destroy()), 1000);
+    service = await startTestService({
+      env: { GATE_DEMO: '0', GATE_CLICKHOUSE_URL: `http://127.0.0.1:${port}/gatehouse` },
+    });
+    clearTimeout(freed);
+    // The failed start is remembered for a second; after it the store is asked again, and hangs.
+    await sleep(1500);
+  });
+  after(async () => {
+    for (const socket of sockets) socket.destroy();
+    store.close();
+    await service.kill();
+  });
+
+  it('every call that needs it answers 503 with Retry-After within 5 s', async () => {
+    const answers = await Promise.all(
+      calls.map(async ([name, make]) => {
+        const startMs = performance.now();
+        const response = await make(service);
+        const inTime = performance.now() - startMs < 5000;
+        return [name, response.status, response.headers.get('Retry-After'), await codeOf(response), inTime];
+      }),
+    );
+
+    expect(answers).to.deep.equal(calls.map(([name]) => [name, 503, '5', 'store_unavailable', true]));
+  });
+
+  it('what needs no store is told at once: no session, a bad key, a bad body', async () => {
+    const responses = [
+      await call(service, '/v1/auth/me'),
+      await call(service, '/v1/projects/x/keys'),
+      await call(service, '/v1/projects/x/keys', { key: 'none' }),
+      await call(service, '/v1/auth/register', { body: {} }),
+    ];
+
+    expect(responses.map(({ status }) => status)).to.deep.equal([401, 401, 401, 422]);
+  });
+});

@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import {
+  call,
+  codeOf,
+  jsonOf,
+  logIn,
+  mailedToken,
+  newPerson,
+  type TokenKind,
+  useToken,
+} from '../support/accounts.ts';
+import { createServiceClock } from '../support/clock.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+const KINDS: TokenKind[] = ['verify', 'reset'];
+
+describe('One-time tokens', function () {
+  this.timeout(60_000);
+  const clock = createServiceClock();
+  let service: TestService;
+  before(async () => (service = await startTestService({ env: clock.env })));
+  after(() => service.stop());
+
+  it('verify an account; again with another one it stays verified', async () => {
+    const { id, email, cookie } = await newPerson(service);
+    const tokens = [await mailedToken(service, 'verify', email), await mailedToken(service, 'verify', email)];
+
+    for (const token of tokens) {
+      const response = await useToken(service, 'verify', token);
+      expect(response.status).to.equal(200);
+      expect(await jsonOf(response)).to.deep.equal({ id, email, is_verified: true });
+    }
+
+    expect(await jsonOf(call(service, '/v1/auth/me', { cookie }))).to.include({ is_verified: true });
+  });
+
+  it('set a new password, and every other reset token of the account is worth nothing then', async () => {
+    const { id, email } = await newPerson(service);
+    const [older, newer] = [
+      await mailedToken(service, 'reset', email),
+      await mailedToken(service, 'reset', email),
+    ];
+
+    const response = await useToken(service, 'reset', newer, 'a brand new password');
+
+    expect(response.status).to.equal(200);
+    expect(await jsonOf(response)).to.deep.equal({ id, email, is_verified: false });
+    expect(await codeOf(useToken(service, 'reset', older))).to.equal('token_invalid');
+    expect((await logIn(service, email, 'a brand new password')).status).to.equal(200);
+  });
+
+  it('survive a reset with a password that is too short', async () => {
+    const { email } = await newPerson(service);
+    const token = await mailedToken(service, 'reset', email);
+
+    const statuses = [
+      await useToken(service, 'reset', token, 'short'),
+      await useToken(service, 'reset', token),
+    ];
+
+    expect(statuses.map(({ status }) => status)).to.deep.equal([422, 200]);
+  });
+
+  it('keep an account verified through a reset, and its new password through a verification', async () => {
+    const { email } = await newPerson(service);
+    const [verify, reset] = [
+      await mailedToken(service, 'verify', email),
+      await mailedToken(service, 'reset', email),
+    ];
+
+    await Promise.all([
+      useToken(service, 'verify', verify),
+      useToken(service, 'reset', reset, 'a brand new password'),
+    ]);
+
+    const login = await logIn(service, email, 'a brand new password');
+    expect(login.status).to.equal(200);
+    expect(await jsonOf(login)).to.include({ is_verified: true });
+  });
+
+  for (const kind of KINDS) {
+    it(`for ${kind}: of 50 concurrent uses one succeeds`, async () => {
+      const { email } = await newPerson(service);
+      const token = await mailedToken(service, kind, email);
+
+      const responses = await Promise.all(Array.from({ length: 50 }, () => useToken(service, kind, token)));
+
+      const codes = await Promise.all(
+        responses.map(async (response) => (response.ok ? 'ok' : codeOf(response))),
+      );
+      expect(codes.sort()).to.deep.equal(['ok', ...Array<string>(49).fill('token_invalid')]);
+      expect(responses.filter(({ status }) => status === 400)).to.have.length(49);
+    });
+
+    it(`for ${kind}: used, foreign, truncated, changed and empty ones answer 400`, async () => {
+      const { email } = await newPerson(service);
+      const used = await mailedToken(service, kind, email);
+      await useToken(service, kind, used);
+      const fresh = await mailedToken(service, kind, email);
+      const foreign = await mailedToken(service, kind === 'verify' ? 'reset' : 'verify', email);
+      const changed = `${fresh.startsWith('A') ? 'B' : 'A'}${fresh.slice(1)}`;
+
+      for (const token of [
+        used,
+        foreign,
+        fresh.slice(0, -1),
+        changed,
+        `${fresh}A`,
+        '',
+        ' ',
+        '\0',
+        service.demo.key,
+      ]) {
+        const response = await useToken(service, kind, token);
+        expect([response.status, await codeOf(response)]).to.deep.equal([400, 'token_invalid']);
+      }
+      expect((await useToken(service, kind, fresh)).status).to.equal(200);
+    });
+
+    it(`for ${kind}: a body that is none of ours answers 422`, async () => {
+      const path = kind === 'verify' ? '/v1/auth/verify' : '/v1/auth/reset-password';
+
+      for (const body of [{}, { token: 7, password: 'correct horse battery' }, { token: null }, []]) {
+        expect((await call(service, path, { body })).status).to.equal(422);
+      }
+    });
+  }
+
+  it('expire after 24 hours for verify and after 1 hour for reset', async () => {
+    const { email } = await newPerson(service);
+    const lifetimes: [TokenKind, number][] = [
+      ['verify', 24 * HOUR_MS],
+      ['reset', HOUR_MS],
+    ];
+
+    for (const [kind, lifetimeMs] of lifetimes) {
+      const [inTime, late] = [
+        await mailedToken(service, kind, email),
+        await mailedToken(service, kind, email),
+      ];
+      clock.passMs(lifetimeMs - 10_000);
+      // A reset ends the other reset tokens, so the late one is a new one.
+      expect((await useToken(service, kind, inTime)).status).to.equal(200);
+      const expiring = kind === 'verify' ? late : await mailedToken(service, kind, email);
+      clock.passMs(kind === 'verify' ? 11_000 : lifetimeMs + 1000);
+      expect(await codeOf(useToken(service, kind, expiring))).to.equal('token_invalid');
+    }
+  });
+});

@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newPerson, requestToken } from '../support/accounts.ts';
+import { eventually } from '../support/eventually.ts';
+import { readMetrics } from '../support/metrics.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { API_KEY, providerEnv, startBrokenServer, startMailServer } from '../support/smtp-server.ts';
+
+describe('A mail provider that fails', function () {
+  this.timeout(60_000);
+  let behaviour: (socket: Socket) => void = () => undefined;
+  let broken: { url: string; close: () => void };
+  let service: TestService;
+  before(async () => {
+    // Each behaviour is met once; what is tried again goes well, so that no test sees the mails of another.
+    broken = await startBrokenServer((socket) => {
+      const now = behaviour;
+      behaviour = takesIt;
+      now(socket);
+    });
+    service = await startTestService({ env: providerEnv(broken.url) });
+  });
+  after(async () => {
+    broken.close();
+    await service.stop();
+  });
+
+  /** Says the right things up to a point, then does what the test says. */
+  const upTo = (command: string, then: (socket: Socket) => void) => (socket: Socket) => {
+    socket.write('220 mail.example.com ESMTP\r\n');
+    socket.on('data', (chunk: Buffer) => {
+      const said = chunk.toString().toUpperCase();
+      if (said.startsWith(command)) then(socket);
+      else if (said.startsWith('EHLO')) socket.write('250-mail.example.com\r\n250 8BITMIME\r\n');
+      else if (said.startsWith('DATA')) socket.write('354 go on\r\n');
+      else socket.write('250 ok\r\n');
+    });
+  };
+  const takesIt = upTo('DATA', (socket) => {
+    socket.write('354 go on\r\n');
+    socket.on('data', (chunk: Buffer) => {
+      if (chunk.toString().endsWith('\r\n.\r\n')) socket.end('250 taken\r\n');
+    });
+  });
+  const refuse = (text: string) => (socket: Socket) => void socket.end(`${text}\r\n`);
+
+  const sentCount = async () =>
+    (await readMetrics(service)).value('gate_mail_total{kind="reset",result="sent"}');
+
+  const faults: [string, (socket: Socket) => void, string][] = [
+    ['closes at once', (socket) => socket.destroy(), 'retried'],
+    ['closes after MAIL FROM', upTo('MAIL', (socket) => socket.destroy()), 'retried'],
+    ['closes in the middle of the message', upTo('DATA', (socket) => socket.end('354 go on\r\n')), 'retried'],
+    ['is busy', upTo('MAIL', refuse('451 try again later')), 'retried'],
+    ['does not want the from-address', upTo('MAIL', refuse('550 sender domain not verified')), 'failed'],
+    ['does not want the message', upTo('DATA', refuse('554 no')), 'failed'],
+    ['hangs', () => undefined, 'retried'],
+    ['hangs after MAIL FROM', upTo('MAIL', () => undefined), 'retried'],
+  ];
+  for (const [what, behave, result] of faults) {
+    it(`that ${what}: 202 in the usual time, ERROR logged, counted`, async () => {
+      behaviour = behave;
+      const { email } = await newPerson(service);
+      const series = `gate_mail_total{kind="reset",result="${result}"}`;
+      const before = (await readMetrics(service)).value(series);
+      const sentBefore = await sentCount();
+      const said = service.output().length;
+
+      const startMs = performance.now();
+      const response = await requestToken(service, 'reset', email);
+      const tookMs = performance.now() - startMs;
+
+      expect([response.status, tookMs < 500]).to.deep.equal([202, true]);
+      await within(15_000, async () => (await readMetrics(service)).value(series) > before);
+      const line = new RegExp(`"level":50,.*"kind":"reset","result":"${result}".*"A mail was not sent"`);
+      expect(service.output().slice(said)).to.match(line);
+      if (result === 'retried') await within(8000, async () => (await sentCount()) > sentBefore);
+      expect(service.output()).not.to.contain(API_KEY).and.not.to.contain('/reset-password/');
+    });
+  }
+
+  it('does not hold up a stop', async () => {
+    behaviour = () => undefined;
+    const { email } = await newPerson(service);
+    await requestToken(service, 'reset', email);
+
+    const startMs = performance.now();
+
+    expect(await service.stop()).to.equal(0);
+    expect(performance.now() - startMs).to.be.below(5000);
+  });
+
+  it('that refuses connections is tried three times, then given up', async () => {
+    const gone = await startBrokenServer(() => undefined);
+    gone.close();
+    const service = await startTestService({ env: providerEnv(gone.url) });
+    const { email } = await newPerson(service);
+
+    await requestToken(service, 'verify', email);
+
+    await within(
+      8000,
+      async () => (await readMetrics(service)).value('gate_mail_total{kind="verify",result="failed"}') === 1,
+    );
+    expect((await readMetrics(service)).value('gate_mail_total{kind="verify",result="retried"}')).to.equal(2);
+    await service.stop();
+  });
+
+  it('that refuses the API key: ERROR logged without it', async () => {
+    const mailServer = await startMailServer({ password: 'another one' });
+    const service = await startTestService({ env: providerEnv(mailServer.url) });
+    const { email } = await newPerson(service);
+
+    await requestToken(service, 'verify', email);
+    await eventually(() => (service.output().includes('"result":"failed"') ? true : undefined));
+
+    expect(service.output())
+      .not.to.contain(API_KEY)
+      .and.not.to.contain(Buffer.from(`\0sender\0${API_KEY}`).toString('base64'));
+    await service.stop();
+    await mailServer.close();
+  });
+
+  it('whose certificate is not to be trusted gets nothing', async () => {
+    const mailServer = await startMailServer({ secure: true });
+    const service = await startTestService({ env: providerEnv(mailServer.url) });
+    const { email } = await newPerson(service);
+
+    await requestToken(service, 'verify', email);
+    await eventually(() => (service.output().includes('"A mail was not sent"') ? true : undefined));
+
+    expect([mailServer.mails, mailServer.logins]).to.deep.equal([[], []]);
+    await service.stop();
+    await mailServer.close();
+  });
+
+  it('comes back: the mail that was tried again arrives', async () => {
+    let isBusy = true;
+    const mailServer = await startMailServer({
+      onMailFrom: (_address, _session, callback) => {
+        callback(isBusy ? Object.assign(new Error('busy'), { responseCode: 451 }) : null);
+        isBusy = false;
+      },
+    });
+    const service = await startTestService({ env: providerEnv(mailServer.url) });
+    const { email } = await newPerson(service);
+
+    await requestToken(service, 'verify', email);
+
+    await eventually(() => (mailServer.mails.length === 1 ? true : undefined));
+    await service.stop();
+    await mailServer.close();
+  });
+});
+
+async function within(ms: number, isSo: () => Promise<boolean>): Promise<void> {
+  for (const endMs = Date.now() + ms; !(await isSo()); await sleep(50)) {
+    if (Date.now() > endMs) throw new Error(`It was not so within ${ms} ms`);
+  }
+}

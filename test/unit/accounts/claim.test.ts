@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import { KeyedMutex } from '../../../server/keyed-mutex.ts';
+import { claim } from '../../../server/store/claim.ts';
+
+/** A table that keeps the first insert of a token, as the engine's insert deduplication does. */
+function createTable() {
+  const rows: string[] = [];
+  const tokens = new Set<string>();
+  const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+  return {
+    rows,
+    find: async () => {
+      await pause();
+      return rows[0];
+    },
+    write: async (row: string, token: string) => {
+      await pause();
+      if (!tokens.has(token)) rows.push(row);
+      tokens.add(token);
+      await pause();
+    },
+  };
+}
+
+describe('claim', () => {
+  for (const processes of [1, 5]) {
+    it(`names one holder to all of 50 callers in ${processes} process(es)`, async () => {
+      const table = createTable();
+      const mutexes = Array.from({ length: processes }, () => new KeyedMutex());
+
+      const holders = await Promise.all(
+        Array.from({ length: 50 }, (_, i) =>
+          claim(mutexes[i % processes] ?? new KeyedMutex(), 'email:a@example.com', {
+            find: table.find,
+            write: (token) => table.write(`caller ${i}`, token),
+          }),
+        ),
+      );
+
+      expect(new Set(holders).size).to.equal(1);
+      expect(table.rows).to.deep.equal([holders[0]]);
+    });
+  }
+
+  it('writes nothing when there is a holder', async () => {
+    const table = createTable();
+    table.rows.push('who was first');
+
+    const holder = await claim(new KeyedMutex(), 'x', {
+      find: table.find,
+      write: (token) => table.write('late', token),
+    });
+
+    expect([holder, table.rows]).to.deep.equal(['who was first', ['who was first']]);
+  });
+});

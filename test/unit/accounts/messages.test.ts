@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { messageFrom } from '../../../server/mail/messages.ts';
+
+const LETTERHEAD = { serviceName: 'Gatehouse', dashboardUrl: 'http://localhost:8000' };
+const LETTER = { to: 'ann@example.com', token: 'T0ken_-' };
+
+describe('messageFrom', () => {
+  it('makes the two mails of SPECIFICATION 4.10', () => {
+    const verify = messageFrom('verify', LETTER, LETTERHEAD);
+    const reset = messageFrom('reset', LETTER, LETTERHEAD);
+
+    expect([verify.subject, reset.subject]).to.deep.equal([
+      'Verify your Gatehouse account',
+      'Reset your Gatehouse password',
+    ]);
+    expect(verify.text).to.match(/^http:\/\/localhost:8000\/verify-email\/T0ken_-$/m);
+    expect(reset.text).to.match(/^http:\/\/localhost:8000\/reset-password\/T0ken_-$/m);
+  });
+
+  it('keeps the name of the service from being markup', () => {
+    const { html } = messageFrom('verify', LETTER, {
+      ...LETTERHEAD,
+      serviceName: `<img src=x onerror="1">&'`,
+    });
+
+    expect(html).not.to.contain('<img');
+    expect(html).to.contain('&lt;img src=x onerror=&quot;1&quot;&gt;&amp;&#39;');
+  });
+});

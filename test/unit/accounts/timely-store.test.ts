@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { RequestError } from '../../../server/errors.ts';
+import { STATEMENTS_OPEN_MAX } from '../../../server/limits.ts';
+import { createTimelyStore } from '../../../server/store/timely-store.ts';
+
+const codeOf = (error: unknown) => (error instanceof RequestError ? error.code : String(error));
+const ready = () => Promise.resolve();
+const insert = () => Promise.resolve();
+
+describe('createTimelyStore', () => {
+  it('refuses at once when too many statements are open, and takes them again when they are done', async () => {
+    const { promise: answer, resolve } = Promise.withResolvers<never[]>();
+    const store = createTimelyStore({ query: () => answer, insert }, ready);
+    const open = Array.from({ length: STATEMENTS_OPEN_MAX }, () => store.query('SELECT 1'));
+
+    const refused = await store.query('SELECT 1').catch(codeOf);
+    resolve([]);
+    await Promise.all(open);
+
+    expect(refused).to.equal('overloaded');
+    expect(await store.query('SELECT 1')).to.deep.equal([]);
+  });
+
+  it('gives up on a statement that takes longer than 3 s', async () => {
+    const store = createTimelyStore({ query: () => new Promise(() => undefined), insert }, ready);
+    const startMs = performance.now();
+
+    expect(await store.query('SELECT 1').catch(codeOf)).to.equal('store_unavailable');
+    expect(performance.now() - startMs).to.be.within(2900, 4000);
+  });
+});
