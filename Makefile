@@ -1,7 +1,7 @@
 # Gatehouse. Every target works from a clean clone, and twice in a row.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test bench demo check fmt up down clean
+.PHONY: help run test bench demo check fmt observe-check up down clean
 
 INSTALLED := node_modules/.installed
 
@@ -25,6 +25,10 @@ bench: $(INSTALLED) ## Measure the service next to its bounds and its rivals
 	@npm run --silent build
 	@npm run --silent bench -- $(ARGS)
 
+chaos: $(INSTALLED) ## Kill services and store under load and count what is there (ARGS="--cycles 100 --seed 1")
+	@npm run --silent build
+	@npm run --silent chaos -- $(ARGS)
+
 demo: $(INSTALLED) ## Fill a store with a realistic fleet (ARGS="--rows 1000000 --days 30 --seed 1")
 	@npm run --silent demo -- $(ARGS)
 
@@ -33,6 +37,10 @@ check: $(INSTALLED) ## Check formatting, types and lint rules
 
 fmt: $(INSTALLED) ## Format everything
 	@npm run --silent format
+
+observe-check: $(INSTALLED) ## Let a real Prometheus scrape the service, evaluate the alerts and answer every panel
+	@npm run --silent build
+	@npm run --silent observe:check
 
 up: ## Start the whole stack with Docker: ClickHouse, Gatehouse, Prometheus, Grafana, Mailpit
 	docker compose up --build --detach

@@ -17,6 +17,7 @@ import { mount } from './http/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
 import type { SigningKeys } from './keys/signing-keys.ts';
 import type { Metrics } from './metrics.ts';
+import { openapiRoutes } from './openapi/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
 
 export type AppDeps = IngestDeps &
@@ -66,6 +67,7 @@ function createExpressApp(deps: AppDeps, ingest: Ingest): Express {
   app.use(projectRoutes(accountParts));
   app.use(activityRoutes(accountParts));
   app.use(healthRoutes(deps));
+  app.use(openapiRoutes());
   app.use(dashboardRoutes());
   app.use((req) => {
     throw new RequestError('not_found', `There is nothing at ${req.path}`);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { RequestError } from './errors.ts';
 
 // ES2026 proposal-json-parse-with-source, in Node 24; TypeScript's library does not name it yet.
-const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
 
 /**
  * A number that JSON.stringify might not spell as it came: a fraction, an exponent, sixteen digits or minus zero.

@@ -7,10 +7,7 @@ import { Fleet } from './agents/fleet.ts';
 import { PolicyReader } from './agents/policy-reader.ts';
 import { createApp } from './app.ts';
 import { writersOf } from './audit/read-days.ts';
-import { DECISION_COLUMNS, LLM_COLUMNS } from './audit/event-row.ts';
-import { GroupCommit } from './commit/group-commit.ts';
-import { IdentityConflicts } from './commit/identity-conflicts.ts';
-import { IdentityIndex, type Stream } from './commit/identity-index.ts';
+import { createCommits } from './commit/create-commits.ts';
 import type { Config } from './config.ts';
 import { type Demo, prepareDemo } from './demo/demo.ts';
 import { RequestError } from './errors.ts';
@@ -18,9 +15,8 @@ import { listen } from './http/listen.ts';
 import { BearerKeys } from './keys/bearer-keys.ts';
 import { KeyRegistry } from './keys/key-registry.ts';
 import { readSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
-import { QUEUE_BYTES_MAX } from './limits.ts';
 import { createMailer } from './mail/mailer.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
 import { loadRuntime } from './policy/load-runtime.ts';
 import type { Connection } from './store/connection.ts';
 import { sql } from './store/sql.ts';
@@ -88,6 +84,10 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       await store.ready();
       return store.reads.query(sql, params, signal);
     },
+    runReadBytes: async (sql, params, signal) => {
+      await store.ready();
+      return store.reads.queryBytes(sql, params, signal);
+    },
     writers: writersOf(config),
     isStoreUp: store.isUp,
     now,
@@ -143,69 +143,4 @@ async function openStore(
     if (store.kind === 'embedded') throw error;
     logger.warn({ err: error }, 'The store is away; the service starts without it');
   }
-}
-
-type CommitDeps = { config: Config; metrics: Metrics; logger: Logger; now: () => number };
-
-function createCommits(store: Store, { config, metrics, logger, now }: CommitDeps) {
-  const isSoleWriter = store.kind === 'embedded';
-  const create = (
-    stream: Stream,
-    { columns, connection }: { columns: readonly string[]; connection: Store['writer'] },
-  ) => {
-    const { lookups, background } = store;
-    const conflicts = isSoleWriter
-      ? undefined
-      : new IdentityConflicts({ connection: background, engines: store.engines, stream, logger });
-    const identities = new IdentityIndex({
-      connection: lookups,
-      background,
-      stream,
-      conflicts,
-      logger,
-      now,
-    });
-    // What a crash left behind is looked for before the first write has to wait for it.
-    if (conflicts !== undefined) {
-      store
-        .ready()
-        .then(
-          () => identities.open(),
-          () => undefined,
-        )
-        .catch(() => undefined);
-    }
-    const commit = new GroupCommit({
-      stream,
-      columns,
-      connection,
-      identities,
-      ready: store.ready,
-      batchRowsMax: config.batchRowsMax,
-      queueRowsMax: config.queueRowsMax,
-      queueBytesMax: QUEUE_BYTES_MAX,
-      onFlush: ({ rows, seconds }) => {
-        metrics.flushSeconds.observe(seconds);
-        metrics.batchRows.observe(rows);
-      },
-      onQueue: (rows) => {
-        if (stream === 'decisions') metrics.queueRows.set(rows);
-      },
-    });
-    return { identities, commit };
-  };
-  const decisions = create('decisions', { columns: DECISION_COLUMNS, connection: store.writer });
-  const usage = create('llm_invocations', { columns: LLM_COLUMNS, connection: store.usageWriter });
-  return {
-    decisions: decisions.commit,
-    llmInvocations: usage.commit,
-    close: async () => {
-      for (const { commit, identities } of [decisions, usage]) {
-        await commit.drain();
-        await identities
-          .close()
-          .catch((error: unknown) => logger.warn({ err: error }, 'Identities are copied at the next start'));
-      }
-    },
-  };
 }

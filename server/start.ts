@@ -2,6 +2,7 @@ import { readConfig } from './config.ts';
 import { welcomeText } from './demo/demo.ts';
 import { createLogger } from './logger.ts';
 import { startService, type Service } from './service.ts';
+import { isOverseer, oversee } from './workers.ts';
 
 /** Past this, what does not end by itself is cut: SIGTERM promises an end within 10 s. */
 const STOP_MS_MAX = 9500;
@@ -9,6 +10,7 @@ const STOP_MS_MAX = 9500;
 async function start(): Promise<void> {
   const config = readConfig();
   const logger = createLogger(config.logLevel);
+  if (isOverseer(config)) return oversee(config, logger);
   const service = await startService(config, logger);
   logger.info({ url: service.url, store: service.store }, 'Gatehouse is listening');
   if (config.readAuth === 'open') {

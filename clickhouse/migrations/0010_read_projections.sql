@@ -1,9 +1,11 @@
--- What the reads need, kept inside the parts of decisions: an aggregate is built and merged together with its part,
--- so it can never disagree with the rows. Built when parts are merged, not when they are inserted: an insert costs what
--- it did, and what is not merged yet is small and recent and is read row by row.
+-- What the reads need, kept inside the parts of the event tables: an aggregate is built and merged together with its
+-- part, so it can never disagree with the rows. Built when parts are merged, not when they are inserted: an insert
+-- costs what it did, and what is not merged yet is small and recent and is read row by row.
 --
--- by_day and by_hour answer whole days and whole hours; by_user and by_session find one user's or session's rows.
+-- by_day, by_hour and series answer whole days and whole hours; by_user counts one user's rows; the two indexes find
+-- the rows of a rare user or session.
 -- deduplicate_merge_projection_mode: a merge that drops a duplicate counts again what is left.
+-- lightweight_mutation_projection_mode: a DELETE does, too.
 
 ALTER TABLE decisions MODIFY SETTING
     materialize_projections_on_insert = 0,
@@ -60,4 +62,51 @@ ALTER TABLE decisions ADD PROJECTION IF NOT EXISTS series
         project_id,
         toStartOfHour(occurred_at),
         outcome
+);
+
+ALTER TABLE decisions ADD PROJECTION IF NOT EXISTS by_user
+(
+    SELECT
+        project_id,
+        user_id,
+        occurred_at,
+        agent_name,
+        role,
+        tool_name,
+        outcome
+    ORDER BY
+        project_id,
+        user_id,
+        occurred_at
+);
+
+ALTER TABLE decisions ADD INDEX IF NOT EXISTS of_user user_id TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE decisions ADD INDEX IF NOT EXISTS of_session session_id TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE llm_invocations MODIFY SETTING
+    materialize_projections_on_insert = 0,
+    materialize_projections_on_merge = 1,
+    deduplicate_merge_projection_mode = 'rebuild',
+    lightweight_mutation_projection_mode = 'rebuild';
+
+-- Sums that cannot overflow and do not depend on the order of the rows: whole numbers, money in 10^-12 dollars.
+ALTER TABLE llm_invocations ADD PROJECTION IF NOT EXISTS usage_by_hour
+(
+    SELECT
+        project_id,
+        toStartOfHour(occurred_at),
+        agent_name,
+        model,
+        count(),
+        sum(toUInt128(input_tokens)),
+        sum(toUInt128(output_tokens)),
+        sum(toUInt128(cached_input_tokens)),
+        sum(toUInt128(reasoning_tokens)),
+        sum(toInt256(round(least(ifNull(cost_usd, 0), 1e30) * 1e12)))
+    GROUP BY
+        project_id,
+        toStartOfHour(occurred_at),
+        agent_name,
+        model
 )

@@ -11,8 +11,16 @@ export type ServerFields = {
   occurredAtMs: number;
 };
 
-/** `version` counts down from the end of year 9999, so that the row received first has the highest. */
-const VERSION_FROM_MS = 253_402_300_799_999;
+/**
+ * `version` counts down with received_at, so that the row received first has the highest. Its last bits are drawn by lot:
+ * of two rows that two services received in the same millisecond, every reader must call the same one the first.
+ */
+const VERSION_FROM_MS = 2 ** 42;
+const VERSIONS_PER_MS = 2 ** 11;
+
+function versionAt(receivedAtMs: number): number {
+  return (VERSION_FROM_MS - receivedAtMs) * VERSIONS_PER_MS + Math.floor(Math.random() * VERSIONS_PER_MS);
+}
 
 export const DECISION_COLUMNS = [
   'project_id',
@@ -99,6 +107,6 @@ export function llmEntry(usage: LlmInvocation, server: ServerFields): Entry {
 function entryFrom(event_id: string, server: ServerFields, fields: unknown[]): Entry {
   const { project_id, agent_version_id, receivedAtMs, occurredAtMs } = server;
   const times = [clickhouseTime(occurredAtMs), clickhouseTime(receivedAtMs)];
-  const line = [project_id, event_id, ...times, agent_version_id, VERSION_FROM_MS - receivedAtMs, ...fields];
+  const line = [project_id, event_id, ...times, agent_version_id, versionAt(receivedAtMs), ...fields];
   return { identity: { project_id, event_id, occurredAtMs, receivedAtMs }, line: JSON.stringify(line) };
 }

@@ -1,61 +1,68 @@
-import { Router, type Request, type Response } from 'express';
-import { Query, queryInvalid } from '../http/query.ts';
+import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import { type Request, type Response, Router } from 'express';
+import { Query } from '../http/query.ts';
 import { mount } from '../http/routes.ts';
-import { OUTCOMES } from './decision-event.ts';
-import { readDecisions, readSummary, type DecisionFilters, type RunRead } from './read-audit.ts';
+import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, type ExportFormat, exportBytes } from './export-decisions.ts';
+import { type ReadScope, readSummary, readTimeseries } from './read-counts.ts';
+import { createReads, type RunRead, type RunReadBytes, type Writers } from './read-days.ts';
+import { readDecisions } from './read-decisions.ts';
+import { readLlmUsage } from './read-llm-usage.ts';
+import { FILTER_NAMES, PAGE_NAMES, parseFilters, parsePage } from './read-params.ts';
 import { readWindow } from './read-window.ts';
 
-export type ReadDeps = { runRead: RunRead; now: () => number };
+export type ReadDeps = {
+  runRead: RunRead;
+  runReadBytes: RunReadBytes;
+  writers: Writers;
+  /** Rejects unless the caller may read this project. */
+  authorizeRead: (req: Request, projectId: string) => Promise<void>;
+  now: () => number;
+};
 
-const LIMIT = { fallback: 50, min: 1, max: 500 };
-const OFFSET = { fallback: 0, min: 0, max: 10_000 };
-const FILTERS = ['agent', 'role', 'outcome', 'tool', 'user_id', 'session_id'] as const;
+/** What a route does once the caller may read and the window is known. */
+type Answer = (read: { req: Request; res: Response; query: Query; scope: ReadScope }) => Promise<void>;
 
-/** The read endpoints over the audit records (SPECIFICATION 4.3 to 4.5). */
-export function readRoutes({ runRead, now }: ReadDeps): Router {
+/** The read endpoints over the audit records (SPECIFICATION 4.3 to 4.5, CONTRACT 5). */
+export function readRoutes(deps: ReadDeps): Router {
+  const reads = createReads(deps);
   const router = Router();
-  mount(router, '/v1/projects/:id/audit/summary', {
-    get: async (req, res) => {
-      const query = new Query(req, ['window']);
-      const window = readWindow(query.text('window'), now());
-      res.json(await readSummary(runRead, projectIdOf(req), window, goneSignal(res)));
-    },
+  const get = (path: string, names: readonly string[], answer: Answer) =>
+    mount(router, `/v1/projects/:id/audit/${path}`, { get: scoped(deps, names, answer) });
+
+  get('summary', [], async ({ res, scope }) => void res.json(await readSummary(reads, scope)));
+  get('timeseries', [], async ({ res, scope }) => void res.json(await readTimeseries(reads, scope)));
+  get('llm-usage', [], async ({ res, scope }) => void res.json(await readLlmUsage(reads, scope)));
+  get('decisions', [...PAGE_NAMES, ...FILTER_NAMES], async ({ res, query, scope }) => {
+    const asked = { ...parsePage(query), filters: parseFilters(query) };
+    res.type('json').send(await readDecisions(reads, scope, asked));
   });
-  mount(router, '/v1/projects/:id/audit/decisions', {
-    get: async (req, res) => {
-      const query = new Query(req, ['window', 'limit', 'offset', ...FILTERS]);
-      const window = readWindow(query.text('window'), now());
-      const limit = query.integer('limit', LIMIT);
-      const offset = query.integer('offset', OFFSET);
-      const page = { filters: filtersOf(query), limit, offset };
-      const body = await readDecisions(
-        runRead,
-        { projectId: projectIdOf(req), window, page },
-        goneSignal(res),
-      );
-      res.type('json').send(body);
-    },
+  get('decisions/export', ['format', ...FILTER_NAMES], async ({ req, res, query, scope }) => {
+    const format = query.choice('format', EXPORT_FORMAT_NAMES) ?? 'ndjson';
+    const chunks = exportBytes(reads, scope, { filters: parseFilters(query), format });
+    // What fails before the first record is an error like any other; later only a broken connection tells.
+    const first = await chunks.next();
+    describeExport(res, format, scope);
+    if (req.method === 'HEAD') res.end();
+    else await pipeline(Readable.from(chain(first, chunks), { objectMode: false, highWaterMark: 0 }), res);
   });
   return router;
 }
 
-function projectIdOf(req: Request): string {
-  return String(req.params['id']);
-}
-
-function filtersOf(query: Query): DecisionFilters {
-  for (const name of FILTERS) {
-    const text = query.text(name) ?? '';
-    if (text.includes('\0')) throw queryInvalid({ path: name, message: 'must not hold a NUL character' });
-  }
-  const filter = (name: string) => query.text(name) ?? null;
-  return {
-    agent: filter('agent'),
-    role: filter('role'),
-    outcome: query.choice('outcome', OUTCOMES) ?? null,
-    tool: filter('tool'),
-    user_id: filter('user_id'),
-    session_id: filter('session_id'),
+/** Who may read, then which window, then the answer. Nobody is answered who is gone; their query stops. */
+function scoped({ authorizeRead, now }: ReadDeps, names: readonly string[], answer: Answer) {
+  return async (req: Request, res: Response) => {
+    const projectId = String(req.params['id']);
+    await authorizeRead(req, projectId);
+    const query = new Query(req, ['window', ...names]);
+    // Every edge of this answer comes from this one instant.
+    const window = readWindow(query.text('window'), now());
+    const signal = goneSignal(res);
+    try {
+      await answer({ req, res, query, scope: { projectId, window, signal } });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
   };
 }
 
@@ -66,4 +73,20 @@ function goneSignal(res: Response): AbortSignal {
     if (!res.writableFinished) gone.abort();
   });
   return gone.signal;
+}
+
+function describeExport(res: Response, format: ExportFormat, { window }: ReadScope): void {
+  const until = new Date(window.toMs).toISOString().slice(0, 19).replaceAll(':', '');
+  res.setHeader('Content-Type', EXPORT_FORMATS[format].type);
+  res.setHeader('Content-Disposition', `attachment; filename="decisions-${window.name}-${until}Z.${format}"`);
+  res.setHeader('Cache-Control', 'no-store');
+}
+
+async function* chain(first: IteratorResult<Buffer>, rest: AsyncGenerator<Buffer>) {
+  try {
+    if (first.done !== true) yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
 }

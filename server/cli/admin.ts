@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { AccountStore } from '../accounts/account-store.ts';
 import { type ActivityEvent, createRecordActivity } from '../activity/activity.ts';
-import { createReads, writersOf } from '../audit/read-days.ts';
+import { type AuditReads, createReads, writersOf } from '../audit/read-days.ts';
 import { type Difference, verifyReads } from '../audit/read-verify.ts';
 import { readWindow } from '../audit/read-window.ts';
 import type { Config } from '../config.ts';
@@ -10,7 +10,7 @@ import { BearerKeys } from '../keys/bearer-keys.ts';
 import { KeyRegistry } from '../keys/key-registry.ts';
 import { readSigningKeys } from '../keys/signing-keys.ts';
 import { Projects } from '../projects/projects.ts';
-import { createStore, fatalStoreFault } from '../store/store.ts';
+import { createStore, fatalStoreFault, type Store } from '../store/store.ts';
 import { createTimelyStore } from '../store/timely-store.ts';
 
 /** The parts of the service that the command line works with. */
@@ -51,15 +51,19 @@ export async function openAdmin(config: Config, logger: Logger): Promise<Admin> 
     bearerKeys: new BearerKeys(signing, new KeyRegistry(shared), now),
     record: (event, project_id, detail) =>
       recordActivity({ event, project_id, actor, address: '', detail: { ...detail, by: 'command line' } }),
-    verify: (projectId, window) =>
-      verifyReads(
-        createReads({ runRead: store.reads.query.bind(store.reads), writers: writersOf(config), now }),
-        {
-          projectId,
-          window: readWindow(window, now()),
-          signal: new AbortController().signal,
-        },
-      ),
+    verify: (projectId, window) => {
+      const signal = new AbortController().signal;
+      return verifyReads(readsOf(store, config), { projectId, window: readWindow(window, now()), signal });
+    },
     close: () => store.close(),
   };
+}
+
+function readsOf({ reads }: Store, config: Config): AuditReads {
+  return createReads({
+    runRead: (text, params) => reads.query(text, params),
+    runReadBytes: (text, params) => reads.queryBytes(text, params),
+    writers: writersOf(config),
+    now: Date.now,
+  });
 }

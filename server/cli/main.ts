@@ -1,10 +1,13 @@
 import { parseArgs } from 'node:util';
 import type { Difference } from '../audit/read-verify.ts';
-import { ConfigError, readConfig } from '../config.ts';
+import { type Config, ConfigError, readConfig } from '../config.ts';
 import { KEY_DAYS_MAX } from '../limits.ts';
 import { createLogger } from '../logger.ts';
 import { StoreInUseError } from '../store/store.ts';
 import { openAdmin, type Admin } from './admin.ts';
+import { backUp, restore } from './transfer-backup.ts';
+import { exportStore } from './transfer-export.ts';
+import { importStore } from './transfer-import.ts';
 
 const USAGE = `npm run gate -- <command>
 
@@ -16,6 +19,10 @@ const USAGE = `npm run gate -- <command>
   member add --project ID --email EMAIL            lets an account into a project
   member list --project ID                         lists the members of a project
   verify --project ID [--window 24h|7d|30d|90d]    compares every fast read with the rows themselves (90d)
+  export --to DIRECTORY                            writes the embedded store into files; the service is stopped
+  import --from DIRECTORY                          reads them into the store of GATE_CLICKHOUSE_URL
+  backup --to DIRECTORY                            writes the embedded store and its root key; the service is stopped
+  restore --from DIRECTORY                         brings a backup into an empty GATE_DATA_DIR
 
 The commands work on the store that the environment names, as the service does (GATE_DATA_DIR, GATE_CLICKHOUSE_URL,
 GATE_SIGNING_KEY). --json prints JSON.
@@ -34,6 +41,8 @@ type Options = {
   days?: string;
   email?: string;
   window?: string;
+  to?: string;
+  from?: string;
   json?: boolean;
 };
 type Command = (admin: Admin, options: Options) => Promise<unknown>;
@@ -82,6 +91,18 @@ const COMMANDS: Record<string, Command> = {
   },
 };
 
+/** These open a store of their own. */
+const TRANSFERS: Record<string, (config: Config, options: Options) => Promise<unknown>> = {
+  export: (config, options) => exportStore(config, { to: need(options, 'to'), tell }),
+  import: (config, options) => importStore(config, { from: need(options, 'from'), tell }),
+  backup: (config, options) => backUp(config, { to: need(options, 'to') }),
+  restore: (config, options) => restore(config, { from: need(options, 'from') }),
+};
+
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
 function differenceText({ what, fast, checked }: Difference): string {
   return `${what}: the read says ${JSON.stringify(fast)}, the rows say ${JSON.stringify(checked)}`;
 }
@@ -92,7 +113,7 @@ async function needProject({ projects }: Admin, options: Options): Promise<strin
   throw new UsageError(`There is no project ${projectId}. "project list" shows those there are.`);
 }
 
-function need(options: Options, name: 'name' | 'project' | 'key' | 'email'): string {
+function need(options: Options, name: 'name' | 'project' | 'key' | 'email' | 'to' | 'from'): string {
   const value = options[name];
   if (value === undefined || value === '') throw new UsageError(`--${name} is missing.\n\n${USAGE}`);
   return value;
@@ -114,12 +135,16 @@ async function run(): Promise<void> {
       days: { type: 'string' },
       email: { type: 'string' },
       window: { type: 'string' },
+      to: { type: 'string' },
+      from: { type: 'string' },
       json: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
   });
   const name = positionals.join(' ');
   if (values.help === true || name === '' || name === 'help') return void process.stdout.write(USAGE);
+  const transfer = TRANSFERS[name];
+  if (transfer !== undefined) return print(await transfer(readConfig(), values), values.json === true);
   const command = COMMANDS[name];
   if (command === undefined) throw new UsageError(`There is no command "${name}".\n\n${USAGE}`);
   const admin = await openAdmin(readConfig(), createLogger('silent'));
@@ -149,6 +174,7 @@ run().catch((error: unknown) => {
     error instanceof VerifyError ||
     error instanceof ConfigError ||
     name === 'RequestError' ||
+    name === 'TransferError' ||
     name === 'TypeError';
   if (error instanceof StoreInUseError) process.stderr.write(`${message}\n${IN_USE_HELP}\n`);
   else process.stderr.write(`${isExpected ? message : (stack ?? message)}\n`);

@@ -1,5 +1,8 @@
-/** Rows for which a flush waits at most: beyond them, waiting gains less than starting at once. */
-const GATHER_ROWS_MAX = 128;
+/**
+ * Rows that are read from the network in a millisecond. A flush waits for no more rows than are read while it would
+ * run: beyond them it gains more by starting, and the rest is read beside it.
+ */
+const ROWS_PER_MS = 15;
 const GATHER_MS_MAX = 15;
 /** After a pause this long nothing is expected to come back. */
 const IDLE_MS = 50;
@@ -16,6 +19,11 @@ export class FlushPace {
   #expected = 0;
   #flushMs = 0;
   #lastFlushEndMs = Number.NEGATIVE_INFINITY;
+
+  /** How long a flush takes; 0 as long as there was none. */
+  get flushMs(): number {
+    return this.#flushMs;
+  }
 
   /** `rows` were settled by a flush of `tookMs`, while `queued` others came in. */
   flushed({
@@ -37,7 +45,7 @@ export class FlushPace {
   plan(nowMs: number): GatherPlan {
     if (nowMs - this.#lastFlushEndMs > IDLE_MS) return { rows: 1, waitMs: 0 };
     return {
-      rows: Math.min(this.#expected, GATHER_ROWS_MAX),
+      rows: Math.min(this.#expected, Math.ceil(this.#flushMs * ROWS_PER_MS)),
       waitMs: Math.min(this.#flushMs, GATHER_MS_MAX),
     };
   }

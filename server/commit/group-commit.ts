@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RequestError } from '../errors.ts';
-import { WRITE_WAIT_MS_MAX } from '../limits.ts';
+import { QUEUE_WAIT_MS_MAX, WRITE_WAIT_MS_MAX } from '../limits.ts';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import { storeErrorFrom } from '../store/store-error.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { FlushPace } from './flush-pace.ts';
-import { keyOf, type Identity, type IdentityIndex, type Stream } from './identity-index.ts';
+import { chunksOf, idsOf, type Identity, keyOf, type Stream } from './identity.ts';
+import type { IdentityIndex } from './identity-index.ts';
 
 /** An event on its way to the store: its identity and its row as a line of JSONCompactEachRow. */
 export type Entry = { identity: Identity; line: string };
@@ -76,10 +77,7 @@ export class GroupCommit {
         first.followers.push({ entry, resolve, reject });
         return;
       }
-      if (
-        this.#queue.length >= this.#options.queueRowsMax ||
-        this.#queueBytes >= this.#options.queueBytesMax
-      ) {
+      if (this.#isFull()) {
         reject(new RequestError('overloaded', 'The write queue is full. Try again.'));
         return;
       }
@@ -92,6 +90,15 @@ export class GroupCommit {
     while (this.#running !== undefined) await this.#running;
     clearInterval(this.#sweep);
     this.#sweep = undefined;
+  }
+
+  /** Full is what would keep a row waiting for long, too: no 503 after a wait where one can be given at once. */
+  #isFull(): boolean {
+    const { queueRowsMax, queueBytesMax, batchRowsMax } = this.#options;
+    const rows = this.#queue.length;
+    if (rows >= queueRowsMax || this.#queueBytes >= queueBytesMax) return true;
+    // Behind the flush that runs, and those before its own.
+    return rows >= batchRowsMax && this.#pace.flushMs * (rows / batchRowsMax + 1) > QUEUE_WAIT_MS_MAX;
   }
 
   #enqueue(waiter: Waiter): void {
@@ -227,7 +234,9 @@ export class GroupCommit {
           return this.#isolate(missing, storeErrorFrom(error));
       }
     }
-    this.#unclear = this.#unclear.concat(missing.map(({ entry }) => entry.identity)).slice(-UNCLEAR_MAX);
+    const unclear = missing.map(({ entry }) => entry.identity);
+    this.#unclear = this.#unclear.concat(unclear).slice(-UNCLEAR_MAX);
+    identities.doubt(unclear);
     for (const waiter of missing) this.#fail(waiter, fault);
   }
 
@@ -250,18 +259,19 @@ export class GroupCommit {
   }
 
   async #findWritten(identities: Identity[]): Promise<Set<string>> {
-    const times = identities.map(({ occurredAtMs }) => occurredAtMs);
-    const rows = await this.#options.connection.query<{ project_id: string; event_id: string }>(
-      sql('events_written'),
-      {
-        table: this.#options.stream,
-        project_ids: [...new Set(identities.map(({ project_id }) => project_id))],
-        event_ids: identities.map(({ event_id }) => event_id),
+    const { connection, stream: table } = this.#options;
+    const keys = new Set<string>();
+    for (const chunk of chunksOf(identities)) {
+      const times = chunk.map(({ occurredAtMs }) => occurredAtMs);
+      const rows = await connection.query<Pick<Identity, 'project_id' | 'event_id'>>(sql('events_written'), {
+        table,
+        ...idsOf(chunk),
         from: clickhouseTime(times.reduce((a, b) => Math.min(a, b))),
         to: clickhouseTime(times.reduce((a, b) => Math.max(a, b))),
-      },
-    );
-    return new Set(rows.map(keyOf));
+      });
+      for (const row of rows) keys.add(keyOf(row));
+    }
+    return keys;
   }
 
   #settle(waiter: Waiter, result: WriteResult): void {

@@ -1,39 +1,38 @@
+import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import { RETENTION_MS } from '../limits.ts';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { GrowingFilter, seedOfText, wordsOfUuid } from './bloom-filter.ts';
-
-/** What makes an event one event, and how long the store keeps it. */
-export type Identity = { project_id: string; event_id: string; occurredAtMs: number; receivedAtMs: number };
-
-/** The table that holds the events. */
-export type Stream = 'decisions' | 'llm_invocations';
+import { chunksOf, idsOf, type Identity, keyOf, type Pair, type Stream } from './identity.ts';
+import type { IdentityConflicts } from './identity-conflicts.ts';
 
 /** Identities that are durable go to the table of identities after this long, all together. */
 const COPY_AFTER_MS = 1000;
+/** Sooner where other services look for them. */
+const COPY_AFTER_MS_SHARED = 250;
 /** With this many not copied yet, writes wait for the copy. */
 const UNCOPIED_MAX = 500_000;
+const WRITER_MAX = 2 ** 48 - 1;
 const FILTER_KEYS_FIRST = 1_000_000;
 const FILTER_BYTES_MAX = 512 * 1024 * 1024;
 /** Identities read in one step while the filter is filled at the start. */
 const WARM_PAGE_ROWS = 250_000;
 const UUID_BYTES = 16;
-const COLUMNS = ['stream', 'project_id', 'event_id', 'occurred_at', 'received_at'] as const;
+const COLUMNS = ['stream', 'project_id', 'event_id', 'occurred_at', 'received_at', 'writer'] as const;
 
 type IdentityIndexOptions = {
+  /** For look-ups, which callers wait for. */
   connection: Connection;
+  /** For everything else; the same where it is left out. */
+  background?: Connection;
   stream: Stream;
-  /** True when no other process writes to this store: then what the filter does not know is new. */
-  isSoleWriter: boolean;
+  /** Where other processes write to this store. Without them, what the filter does not know is new. */
+  conflicts?: IdentityConflicts | undefined;
   logger: Logger;
   now: () => number;
 };
-
-export function keyOf({ project_id, event_id }: { project_id: string; event_id: string }): string {
-  return `${project_id} ${event_id}`;
-}
 
 /**
  * Answers exactly which identities are taken, for as long as their record lives.
@@ -52,8 +51,16 @@ export class IdentityIndex {
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
+  readonly #background: Connection;
+  readonly #writer: number;
+  readonly #copyAfterMs: number;
+
   constructor(options: IdentityIndexOptions) {
     this.#options = options;
+    this.#background = options.background ?? options.connection;
+    const isShared = options.conflicts !== undefined;
+    this.#writer = isShared ? randomInt(1, WRITER_MAX) : 0;
+    this.#copyAfterMs = isShared ? COPY_AFTER_MS_SHARED : COPY_AFTER_MS;
   }
 
   /** Fills in what a crash kept out of the table of identities. Must have worked once before anything is written. */
@@ -69,9 +76,16 @@ export class IdentityIndex {
   add(identities: Identity[]): void {
     for (const identity of identities) {
       this.#uncopied.set(keyOf(identity), identity);
-      this.#filter.add(this.#seedOf(identity.project_id), wordsOfUuid(identity.event_id));
+      if (this.#options.conflicts === undefined) {
+        this.#filter.add(this.#seedOf(identity.project_id), wordsOfUuid(identity.event_id));
+      }
     }
-    this.#timer ??= setTimeout(() => void this.#copyInBackground(), COPY_AFTER_MS);
+    this.#timer ??= setTimeout(() => void this.#copyInBackground(), this.#copyAfterMs);
+  }
+
+  /** These may have been written, and may yet be. */
+  doubt(identities: Identity[]): void {
+    this.#options.conflicts?.doubt(identities, (written) => this.add(written));
   }
 
   /** The keys of those identities that a living record has taken. Rejects when the store cannot tell. */
@@ -96,24 +110,21 @@ export class IdentityIndex {
     if (this.#opening === undefined) return;
     await this.#opening.catch(() => undefined);
     await this.#copy();
+    await this.#options.conflicts?.close();
   }
 
   #mayBeKnown({ project_id, event_id }: Identity): boolean {
-    if (!this.#options.isSoleWriter || !this.#isWarm) return true;
+    if (this.#options.conflicts !== undefined || !this.#isWarm) return true;
     return this.#filter.mayHave(this.#seedOf(project_id), wordsOfUuid(event_id));
   }
 
   async #lookUp(identities: Identity[]): Promise<string[]> {
-    const rows = await this.#options.connection.query<{ project_id: string; event_id: string }>(
-      sql('identities_known'),
-      {
-        stream: this.#options.stream,
-        project_ids: [...new Set(identities.map(({ project_id }) => project_id))],
-        event_ids: identities.map(({ event_id }) => event_id),
-        alive_since: clickhouseTime(this.#aliveSinceMs()),
-      },
+    const { connection, stream } = this.#options;
+    const alive_since = clickhouseTime(this.#aliveSinceMs());
+    const chunks = Array.from(chunksOf(identities), (chunk) =>
+      connection.query<Pair>(sql('identities_known'), { stream, ...idsOf(chunk), alive_since }),
     );
-    return rows.map(keyOf);
+    return (await Promise.all(chunks)).flat().map(keyOf);
   }
 
   #aliveSinceMs(): number {
@@ -127,9 +138,10 @@ export class IdentityIndex {
   }
 
   async #fill(): Promise<void> {
-    const { connection, stream, isSoleWriter, logger } = this.#options;
-    await connection.command(sql('identities_fill'), { stream, table: stream });
-    if (isSoleWriter) {
+    const { stream, conflicts, logger } = this.#options;
+    await this.#background.command(sql('identities_fill'), { stream, table: stream });
+    conflicts?.checkRecent();
+    if (conflicts === undefined) {
       this.#warm().catch((error: unknown) =>
         logger.warn({ err: error }, 'Identities are looked up one by one'),
       );
@@ -138,12 +150,14 @@ export class IdentityIndex {
 
   /** Reads all living identities into the filter, page by page, while look-ups do without it. */
   async #warm(): Promise<void> {
-    const { connection, stream } = this.#options;
-    const projects = await connection.query<{ project_id: string }>(sql('identities_projects'), { stream });
+    const { stream } = this.#options;
+    const projects = await this.#background.query<{ project_id: string }>(sql('identities_projects'), {
+      stream,
+    });
     for (const { project_id } of projects) {
       let after = '00000000-0000-0000-0000-000000000000';
       for (let rows = WARM_PAGE_ROWS; rows === WARM_PAGE_ROWS && !this.#isClosed;) {
-        const page = await connection.queryBytes(sql('identities_page'), {
+        const page = await this.#background.queryBytes(sql('identities_page'), {
           stream,
           project_id,
           after,
@@ -182,7 +196,7 @@ export class IdentityIndex {
       await this.#copy();
     } catch (error) {
       this.#options.logger.warn({ err: error }, 'Identities could not be copied yet; they stay in memory');
-      if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.#copyInBackground(), COPY_AFTER_MS);
+      if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.#copyInBackground(), this.#copyAfterMs);
     }
   }
 
@@ -195,6 +209,7 @@ export class IdentityIndex {
     this.#copying = { identities, done: this.#insert(identities) };
     try {
       await this.#copying.done;
+      if (!this.#isClosed) this.#options.conflicts?.check([...identities.values()]);
     } catch (error) {
       for (const [key, identity] of identities) this.#uncopied.set(key, identity);
       throw error;
@@ -204,7 +219,7 @@ export class IdentityIndex {
   }
 
   #insert(identities: Map<string, Identity>): Promise<void> {
-    const { connection, stream } = this.#options;
+    const { stream } = this.#options;
     const lines = Array.from(identities.values(), ({ project_id, event_id, occurredAtMs, receivedAtMs }) =>
       JSON.stringify([
         stream,
@@ -212,8 +227,9 @@ export class IdentityIndex {
         event_id,
         clickhouseTime(occurredAtMs),
         clickhouseTime(receivedAtMs),
+        this.#writer,
       ]),
     );
-    return connection.insert({ table: 'event_identities', columns: COLUMNS, lines, token: '' });
+    return this.#background.insert({ table: 'event_identities', columns: COLUMNS, lines, token: '' });
   }
 }

@@ -1,4 +1,9 @@
-import { createClient, type ClickHouseClient, type ClickHouseSettings } from '@clickhouse/client';
+import {
+  createClient,
+  type ClickHouseClient,
+  ClickHouseLogLevel,
+  type ClickHouseSettings,
+} from '@clickhouse/client';
 import type { ClickHouseConfig } from '../config.ts';
 import { type QueryParams, withParamsSet } from './bind-params.ts';
 import { storeErrorFrom } from './store-error.ts';
@@ -34,14 +39,36 @@ const json = {
   stringify: (value: unknown) => (value instanceof EncodedText ? value.text : JSON.stringify(value)),
 };
 
-/** A connection to a ClickHouse server over HTTP. `settings` go with every statement. */
-export function connectServer(config: ClickHouseConfig, settings: ClickHouseSettings): Connection {
+export type ServerOptions = {
+  settings: ClickHouseSettings;
+  /** A statement fails when the server says nothing for so long. */
+  silenceMsMax: number;
+};
+
+// A result that is not whole must not look like one: the server sends it when it is. Reads, which may be long, are not
+// kept back; they tell of their progress instead.
+const WHOLE: ClickHouseSettings = { wait_end_of_query: 1 };
+const PROGRESS: ClickHouseSettings = {
+  send_progress_in_http_headers: 1,
+  http_headers_progress_interval_ms: '1000',
+};
+
+/** A connection to a ClickHouse server over HTTP. The settings go with every statement. */
+export function connectServer(
+  config: ClickHouseConfig,
+  { settings, silenceMsMax }: ServerOptions,
+): Connection {
+  const isRead = settings.max_execution_time !== undefined;
   const client = createClient({
     ...config,
     application: 'gatehouse',
-    clickhouse_settings: settings,
-    request_timeout: 30_000,
+    clickhouse_settings: { ...(isRead ? PROGRESS : WHOLE), ...settings },
+    request_timeout: silenceMsMax,
     keep_alive: { enabled: true, idle_socket_ttl: 2000 },
+    // Many identities at once make a parameter that is too long for a URL.
+    use_multipart_params_auto: true,
+    // What fails is thrown, and logged once where it is handled; the driver would print it as well, in its own form.
+    log: { level: ClickHouseLogLevel.OFF },
     json,
   });
   const bind: Bind = (sql, params) => ({ query: sql, query_params: params });
@@ -60,7 +87,9 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
     const connection = createChdbConnection({ path }) as unknown as NonNullable<ClientConfig['connection']>;
     const client = createClient({ connection, json });
     for (const [name, value] of Object.entries(settings))
-      await client.command({ query: `SET ${name} = ${String(value)}` });
+      await client.command({
+        query: `SET ${name} = ${typeof value === 'string' ? `'${value}'` : String(value)}`,
+      });
     return client;
   };
   const make = () => (opening ??= open());

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from './connection.ts';
+import { type Engines, ONE_NODE } from './engines.ts';
 import { readMigrations, type Migration } from './sql.ts';
+import { clickhouseCode } from './store-error.ts';
 
 /** The store was made by a newer Gatehouse; this one must not touch it. */
 export class SchemaTooNewError extends Error {
@@ -15,26 +17,26 @@ export class SchemaTooNewError extends Error {
 
 const LOCK_AGE_SECONDS_MAX = 60;
 const LOCK_WAIT_MS = 200;
+/** ClickHouse's error code. */
+const TABLE_ALREADY_EXISTS = 57;
 
-/** The engines of all tables come from here: one node, for which the text in the file is the engine itself. */
-export function renderStatement(statement: string): string {
-  return statement.replace(/\{engine: ([^}]+)\}/g, '$1');
-}
+const CREATE_MIGRATIONS = `CREATE TABLE IF NOT EXISTS schema_migrations
+(version UInt32, name String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
+ENGINE = {engine: ReplacingMergeTree} ORDER BY version SETTINGS fsync_after_insert = 1`;
+const CREATE_LOCK = 'CREATE TABLE migration_lock (x UInt8) ENGINE = Memory';
+const DROP_LOCK = 'DROP TABLE IF EXISTS migration_lock SYNC';
 
 /** Brings the store to the newest schema, each migration once, under a lock that other processes see. */
-export async function migrate(connection: Connection): Promise<void> {
-  await connection.command(
-    renderStatement(`CREATE TABLE IF NOT EXISTS schema_migrations
-      (version UInt32, name String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
-      ENGINE = {engine: ReplacingMergeTree} ORDER BY version SETTINGS fsync_after_insert = 1`),
-  );
+export async function migrate(connection: Connection, engines = ONE_NODE): Promise<void> {
+  for (const statement of engines.render(CREATE_MIGRATIONS)) await connection.command(statement);
   if ((await pendingMigrations(connection)).length === 0) return;
-  await lock(connection);
+  await lock(connection, engines);
   try {
     // Read again: another process may have done the work while this one waited for the lock.
-    for (const migration of await pendingMigrations(connection)) await apply(connection, migration);
+    for (const migration of await pendingMigrations(connection))
+      await apply(migration, { connection, engines });
   } finally {
-    await connection.command('DROP TABLE IF EXISTS migration_lock SYNC');
+    await connection.command(engines.everywhere(DROP_LOCK));
   }
 }
 
@@ -49,8 +51,11 @@ async function pendingMigrations(connection: Connection): Promise<Migration[]> {
 }
 
 /** Every statement may be run twice (IF NOT EXISTS), so a migration that was cut short is simply run again. */
-async function apply(connection: Connection, { version, name, statements }: Migration): Promise<void> {
-  for (const statement of statements) await connection.command(renderStatement(statement));
+async function apply(
+  { version, name, statements }: Migration,
+  { connection, engines }: { connection: Connection; engines: Engines },
+): Promise<void> {
+  for (const statement of statements.flatMap(engines.render)) await connection.command(statement);
   await connection.command(
     'INSERT INTO schema_migrations (version, name) VALUES ({version: UInt32}, {name: String})',
     {
@@ -61,10 +66,10 @@ async function apply(connection: Connection, { version, name, statements }: Migr
 }
 
 /** CREATE TABLE without IF NOT EXISTS succeeds for one process only. A lock whose owner died is broken after a minute. */
-async function lock(connection: Connection): Promise<void> {
+async function lock(connection: Connection, engines: Engines): Promise<void> {
   for (;;) {
     try {
-      return await connection.command('CREATE TABLE migration_lock (x UInt8) ENGINE = Memory');
+      return await connection.command(engines.everywhere(CREATE_LOCK));
     } catch (error) {
       const rows = await connection.query<{ age: string }>(
         `SELECT toString(dateDiff('second', metadata_modification_time, now())) AS age
@@ -72,7 +77,7 @@ async function lock(connection: Connection): Promise<void> {
       );
       const age = rows[0]?.age;
       if (age !== undefined && Number(age) > LOCK_AGE_SECONDS_MAX) {
-        await connection.command('DROP TABLE IF EXISTS migration_lock SYNC');
+        await connection.command(engines.everywhere(DROP_LOCK));
       } else if (age === undefined && !isTaken(error)) throw error;
       await sleep(LOCK_WAIT_MS);
     }
@@ -80,5 +85,5 @@ async function lock(connection: Connection): Promise<void> {
 }
 
 function isTaken(error: unknown): boolean {
-  return String((error as Error).cause).includes('TABLE_ALREADY_EXISTS');
+  return clickhouseCode((error as Error).cause) === TABLE_ALREADY_EXISTS;
 }

@@ -1,16 +1,29 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import { mkdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { RequestError } from '../errors.ts';
-import { READ_SECONDS_MAX, READS_RUNNING_MAX, READS_WAITING_MAX } from '../limits.ts';
+import { READ_SECONDS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
 import { connectEmbedded, connectServer, type Connection } from './connection.ts';
+import { type Engines, onCluster, ONE_NODE } from './engines.ts';
+import { lockDataDir, type Release } from './data-dir-lock.ts';
+import { inTime } from './in-time.ts';
 import { migrate, SchemaTooNewError } from './migrate.ts';
-import { ReadPool } from './read-pool.ts';
+import { createReadPool, type ReadPool } from './read-pool.ts';
+import { storeErrorFrom } from './store-error.ts';
 
 /** Tried again after this long while the store is away. */
 const RETRY_MS = 1000;
+/**
+ * How long a server may be silent before a statement counts as failed. An insert: long enough that a slow store is not
+ * given the same rows twice, short enough that a connection which lost its other end is soon replaced.
+ */
+const INSERT_SILENCE_MS_MAX = 10_000;
+const BACKGROUND_SILENCE_MS_MAX = 60_000;
+/** A read that runs tells of its progress once a second, so a server that is silent for this long is not there. */
+const READ_SILENCE_MS_MAX = 4000;
 
 /** The data directory belongs to another process. */
 export class StoreInUseError extends Error {
@@ -29,9 +42,13 @@ export class StoreInUseError extends Error {
  */
 export type Store = {
   readonly kind: 'embedded' | 'server';
+  readonly engines: Engines;
   readonly writer: Connection;
   readonly usageWriter: Connection;
   readonly lookups: Connection;
+  /** For statements that nobody waits for, and that may take long. */
+  readonly background: Connection;
+  readonly accounts: Connection;
   readonly reads: ReadPool;
   ready: () => Promise<void>;
   isUp: () => Promise<boolean>;
@@ -49,58 +66,97 @@ const READ_SETTINGS: ClickHouseSettings = {
   max_execution_time: READ_SECONDS_MAX,
   output_format_json_quote_64bit_integers: 0,
 };
+// In process, reads and writes share the processors: a read takes half of them, and its threads stand back.
+const BEHIND_WRITES: ClickHouseSettings = {
+  max_threads: Math.max(1, Math.floor(availableParallelism() / 2)),
+  os_threads_nice_value_query: 10,
+};
 
-export function createStore({ clickhouse, dataDir }: Config, logger: Logger): Store {
-  const connect = connector(clickhouse, dataDir);
-  const writer = connect(WRITE_SETTINGS);
-  const usageWriter = connect(WRITE_SETTINGS);
-  const lookups = connect(WRITE_SETTINGS);
-  const reads = new ReadPool(
-    Array.from({ length: READS_RUNNING_MAX }, () => connect(READ_SETTINGS)),
-    { waitingMax: READS_WAITING_MAX },
+export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Logger): Store {
+  const isCluster = clickhouse !== undefined && cluster !== undefined;
+  const engines = isCluster ? onCluster({ cluster, database: clickhouse.database }) : ONE_NODE;
+  const connect = connector(clickhouse, { dataDir, engines });
+  const writer = connect(WRITE_SETTINGS, INSERT_SILENCE_MS_MAX);
+  const usageWriter = connect(WRITE_SETTINGS, INSERT_SILENCE_MS_MAX);
+  const lookups = connect(WRITE_SETTINGS, STATEMENT_WAIT_MS_MAX);
+  const accounts = connect(WRITE_SETTINGS, STATEMENT_WAIT_MS_MAX);
+  const background = clickhouse === undefined ? lookups : connect(WRITE_SETTINGS, BACKGROUND_SILENCE_MS_MAX);
+  const reads = createReadPool((settings) =>
+    connect(
+      { ...READ_SETTINGS, ...(clickhouse === undefined ? BEHIND_WRITES : {}), ...settings },
+      READ_SILENCE_MS_MAX,
+    ),
   );
+  let release: Release | undefined;
   const prepare = async () => {
-    if (clickhouse !== undefined) await createDatabase(clickhouse);
-    await migrate(lookups);
+    if (clickhouse !== undefined) await createDatabase(clickhouse, engines);
+    else if (release === undefined && (release = await lockDataDir(dataDir)) === undefined) {
+      throw new StoreInUseError(dataDir);
+    }
+    await migrate(background, engines);
   };
   return {
     kind: clickhouse === undefined ? 'embedded' : 'server',
+    engines,
     writer,
     usageWriter,
     lookups,
+    background,
+    accounts,
     reads,
-    ready: onceItWorks(prepare, logger),
+    ready: onceItWorks(prepare, {
+      logger,
+      // An embedded store that opens slowly is one that a start waits for.
+      waitMsMax: clickhouse === undefined ? undefined : STATEMENT_WAIT_MS_MAX,
+    }),
     isUp: () =>
       lookups.query('SELECT 1').then(
         () => true,
         () => false,
       ),
     close: async () => {
-      await Promise.all([writer.close(), usageWriter.close(), lookups.close(), reads.close()]);
+      const connections = new Set([writer, usageWriter, lookups, background, accounts]);
+      await Promise.all([...Array.from(connections, (connection) => connection.close()), reads.close()]);
+      release?.();
     },
   };
 }
 
-type Connect = (settings: ClickHouseSettings) => Connection;
+type Connect = (settings: ClickHouseSettings, silenceMsMax: number) => Connection;
 
-function connector(clickhouse: Config['clickhouse'], dataDir: string): Connect {
-  if (clickhouse !== undefined) return (settings) => connectServer(clickhouse, settings);
+function connector(
+  clickhouse: Config['clickhouse'],
+  { dataDir, engines }: { dataDir: string; engines: Engines },
+): Connect {
+  if (clickhouse !== undefined) {
+    return (settings, silenceMsMax) =>
+      connectServer(clickhouse, { settings: { ...settings, ...engines.settings }, silenceMsMax });
+  }
   const path = join(dataDir, 'clickhouse');
   mkdirSync(path, { recursive: true });
   return (settings) => connectEmbedded(path, settings);
 }
 
-async function createDatabase(clickhouse: NonNullable<Config['clickhouse']>): Promise<void> {
-  const connection = connectServer({ ...clickhouse, database: 'default' }, {});
+async function createDatabase(
+  clickhouse: NonNullable<Config['clickhouse']>,
+  engines: Engines,
+): Promise<void> {
+  const options = { settings: {}, silenceMsMax: BACKGROUND_SILENCE_MS_MAX };
+  const connection = connectServer({ ...clickhouse, database: 'default' }, options);
   try {
-    await connection.command(`CREATE DATABASE IF NOT EXISTS ${clickhouse.database}`);
+    await connection.command(engines.everywhere(`CREATE DATABASE IF NOT EXISTS ${clickhouse.database}`));
   } finally {
     await connection.close();
   }
 }
 
-/** Runs `prepare` until it has worked once; callers in between share one try, and a failure is remembered for a second. */
-function onceItWorks(prepare: () => Promise<void>, logger: Logger): () => Promise<void> {
+type Patience = { logger: Logger; waitMsMax: number | undefined };
+
+/**
+ * Runs `prepare` until it has worked once; callers in between share one try, none of them for longer than waitMsMax,
+ * and a failure is remembered for a second.
+ */
+function onceItWorks(prepare: () => Promise<void>, { logger, waitMsMax }: Patience): () => Promise<void> {
   let state: Promise<void> | undefined;
   let isDone = false;
   const start = () => {
@@ -111,20 +167,27 @@ function onceItWorks(prepare: () => Promise<void>, logger: Logger): () => Promis
       },
       (error: unknown) => {
         setTimeout(() => (state = undefined), RETRY_MS).unref();
-        throw error;
+        if (error instanceof SchemaTooNewError) logger.error(error.message);
+        throw storeErrorFrom(error);
       },
     );
     state.catch(() => undefined);
     return state;
   };
-  return () => (isDone ? Promise.resolve() : (state ?? start()));
+  return () => {
+    if (isDone) return Promise.resolve();
+    const running = state ?? start();
+    return waitMsMax === undefined ? running : inTime(running, waitMsMax);
+  };
 }
 
 /** The fault that must stop the start of the service, if this is one: retrying would not help. */
 export function fatalStoreFault(error: unknown, dataDir: string): Error | undefined {
-  if (error instanceof SchemaTooNewError) return error;
-  const cause = error instanceof RequestError ? String(error.cause) : String(error);
-  if (cause.includes('Cannot lock file')) return new StoreInUseError(dataDir);
+  const origin = error instanceof RequestError ? error.cause : error;
+  if (origin instanceof SchemaTooNewError || origin instanceof StoreInUseError) return origin;
+  const cause = String(origin);
+  // Not seen by our own lock: a process in another container, or one that is no Gatehouse.
+  if (cause.includes('Failed to create connection')) return new StoreInUseError(dataDir);
   if (cause.includes('ERR_MODULE_NOT_FOUND') || cause.includes("Cannot find package 'chdb'")) {
     return new Error(
       'The embedded engine (npm package chdb) is not installed for this platform. ' +

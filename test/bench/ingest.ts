@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  cpuMicroseconds,
   endProcess,
   load,
   rssMb,
@@ -23,7 +24,7 @@ type Rival = {
   count: () => Promise<number>;
   flushes?: () => Promise<number>;
 };
-type Run = LoadResult & { rowsPerFlush: number | undefined; rss: number };
+type Run = LoadResult & { rowsPerFlush: number | undefined; cpu: number; rss: number };
 
 /** Events per second of the service next to its bound and its rivals, in one run, round after round. */
 export async function benchIngest({
@@ -37,11 +38,9 @@ export async function benchIngest({
 }): Promise<void> {
   const directory = temporaryDirectory();
   const postgres = only === undefined || only.includes('d') ? await startPostgres() : undefined;
-  if (postgres === undefined)
+  if (postgres === undefined && (only === undefined || only.includes('d')))
     console.log('(d) is left out: PostgreSQL 15 is not installed (apt-get install postgresql).');
-  const rivals = (await startRivals(directory, postgres?.url)).filter(
-    ({ name }) => only === undefined || only.includes(name[1] ?? ''),
-  );
+  const rivals = await startRivals(directory, { postgresUrl: postgres?.url, only });
   try {
     for (const rival of rivals) await measure(rival, { connections: 64, seconds: 2 });
     for (const connections of CONNECTIONS) {
@@ -65,10 +64,16 @@ export async function benchIngest({
   }
 }
 
-async function startRivals(directory: string, postgresUrl: string | undefined): Promise<Rival[]> {
-  const rivals = [await startGatehouse(join(directory, 'a'))];
-  rivals.push(await startRival('(b) bound', 'bound.ts', join(directory, 'b')));
-  rivals.push(await startRival('(c) insert per request', 'naive.ts', join(directory, 'c')));
+/** `only` names the letters of those that are wanted. */
+async function startRivals(
+  directory: string,
+  { postgresUrl, only = 'abcd' }: { postgresUrl: string | undefined; only: string | undefined },
+): Promise<Rival[]> {
+  const rivals: Rival[] = [];
+  if (only.includes('a')) rivals.push(await startGatehouse(join(directory, 'a')));
+  if (only.includes('b')) rivals.push(await startRival('(b) bound', 'bound.ts', join(directory, 'b')));
+  if (only.includes('c'))
+    rivals.push(await startRival('(c) insert per request', 'naive.ts', join(directory, 'c')));
   if (postgresUrl !== undefined)
     rivals.push(await startRival('(d) Express + PostgreSQL', 'postgres.ts', postgresUrl));
   return rivals;
@@ -122,14 +127,17 @@ async function measure(
   { connections, seconds }: { connections: number; seconds: number },
 ): Promise<Run> {
   const before = (await rival.flushes?.()) ?? 0;
+  const cpuBefore = cpuMicroseconds(rival.child);
   const result = await load(rival.url, { key: rival.key, connections, seconds });
   const flushes = ((await rival.flushes?.()) ?? 0) - before;
   rival.accepted += result.accepted;
+  const cpu = (cpuMicroseconds(rival.child) - cpuBefore) / result.accepted;
   const others = Object.entries(result.statuses).filter(([status]) => status !== '202');
   if (others.length > 0) console.log(`${rival.name}: other answers ${JSON.stringify(others)}`);
   return {
     ...result,
     rowsPerFlush: flushes > 0 ? result.accepted / flushes : undefined,
+    cpu,
     rss: rssMb(rival.child),
   };
 }
@@ -142,16 +150,17 @@ function printTable(connections: number, runs: Map<Rival, Run[]>): void {
     p50: median(all.map(({ p50 }) => p50)),
     p99: median(all.map(({ p99 }) => p99)),
     rowsPerFlush: median(all.map(({ rowsPerFlush }) => rowsPerFlush ?? 1)),
+    cpu: median(all.map(({ cpu }) => cpu)),
     rss: median(all.map(({ rss }) => rss)),
   }));
   const own = rows[0]?.perSecond ?? 0;
   console.log(`\n${connections} connections\n`);
-  console.log('| | events/s | (a) ÷ this | p50 ms | p99 ms | rows per flush | RSS MB |');
-  console.log('|---|--:|--:|--:|--:|--:|--:|');
-  for (const { name, perSecond, p50, p99, rowsPerFlush, rss } of rows) {
+  console.log('| | events/s | (a) ÷ this | p50 ms | p99 ms | rows per flush | CPU µs/event | RSS MB |');
+  console.log('|---|--:|--:|--:|--:|--:|--:|--:|');
+  for (const { name, perSecond, p50, p99, rowsPerFlush, cpu, rss } of rows) {
     const ratio = (own / perSecond).toFixed(2);
     console.log(
-      `| ${name} | ${Math.round(perSecond)} | ${ratio} | ${p50.toFixed(1)} | ${p99.toFixed(1)} | ${rowsPerFlush.toFixed(0)} | ${rss} |`,
+      `| ${name} | ${Math.round(perSecond)} | ${ratio} | ${p50.toFixed(1)} | ${p99.toFixed(1)} | ${rowsPerFlush.toFixed(0)} | ${cpu.toFixed(0)} | ${rss} |`,
     );
   }
 }

@@ -3,6 +3,7 @@ import { benchClient } from './client.ts';
 import { benchIngest } from './ingest.ts';
 import { benchPolicy } from './policy.ts';
 import { benchPulls } from './pulls.ts';
+import { benchReads } from './reads.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -10,14 +11,22 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '3' },
     only: { type: 'string' },
+    rows: { type: 'string', default: '1000000' },
+    directory: { type: 'string' },
   },
 });
 const seconds = Number(values.seconds);
 const only = values.only === undefined ? {} : { only: values.only };
 
-const PARTS: Record<string, () => Promise<void>> = {
+const PARTS: Record<string, () => Promise<void> | void> = {
   ingest: () => benchIngest({ seconds, rounds: Number(values.rounds), ...only }),
   pulls: () => benchPulls({ seconds }),
+  reads: () =>
+    benchReads({
+      rows: Number(values.rows),
+      seconds,
+      ...(values.directory === undefined ? {} : { directory: values.directory }),
+    }),
   policy: benchPolicy,
   client: benchClient,
 };

@@ -64,6 +64,20 @@ export function rssMb(child: ChildProcess): number {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
 }
 
+/** Processor time of a process so far, user and system, in microseconds. */
+export function cpuMicroseconds(child: ChildProcess): number {
+  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
+  const [user = 0, system = 0] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  return (user + system) * TICK_MICROSECONDS;
+}
+
+/** Linux counts processor time in hundredths of a second. */
+const TICK_MICROSECONDS = 10_000;
+
 export function endProcess(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once('exit', () => resolve());

@@ -167,7 +167,7 @@ describe('POST /v1/projects/{id}/agents/{name}/check', () => {
     );
 
     expect(answer.valid).to.equal(false);
-    expect(answer.errors).not.to.be.empty;
+    expect(answer.errors.length).to.be.greaterThan(0);
   });
 
   it('tells the size of the module and decides the given calls', async () => {
@@ -183,7 +183,7 @@ describe('POST /v1/projects/{id}/agents/{name}/check', () => {
   it('replays the stored decisions: how many would change by tool, role, from and to, and how many cannot be replayed', async () => {
     const recorded = [
       decisionEvent({ agent_name: 'replay', role: '', arguments: { amount: 5 } }),
-      decisionEvent({ agent_name: 'replay', role: '', arguments: { amount: 9007199254740993 } }),
+      decisionEvent({ agent_name: 'replay', role: '', arguments: { amount: 250 } }),
       decisionEvent({ agent_name: 'replay', role: '', arguments: { token: '[REDACTED]' } }),
       decisionEvent({
         agent_name: 'replay',

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,8 +41,12 @@ process.once('exit', () => {
 });
 
 /** A fresh directory that is gone when the tests end. */
+/**
+ * In memory where the system has a place for that: hundreds of stores come and go in a test run, and a disk that has
+ * just deleted them is slow to make files for minutes.
+ */
 export function temporaryDirectory(): string {
-  const path = mkdtempSync(join(tmpdir(), 'gatehouse-test-'));
+  const path = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'gatehouse-test-'));
   directories.push(path);
   return path;
 }
@@ -100,7 +104,14 @@ export function spawnService({
 }): ChildProcess {
   const child = spawn(process.execPath, ['server/main.ts'], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], GATE_DEMO: '1', GATE_PORT: '0', GATE_DATA_DIR: dataDir, ...storeEnvironment(dataDir), ...env },
+    env: {
+      PATH: process.env['PATH'],
+      GATE_DEMO: '1',
+      GATE_PORT: '0',
+      GATE_DATA_DIR: dataDir,
+      ...storeEnvironment(dataDir),
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);

@@ -99,7 +99,9 @@ export class Engine {
 }
 
 function lastingSettings({ settings }: Statement): [string, string][] {
-  return [...settings].filter(([name]) => !PER_STATEMENT.some((other) => other === name)).sort();
+  return [...settings]
+    .filter(([name]) => !PER_STATEMENT.some((other) => other === name))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function signatureOf(statement: Statement): string {

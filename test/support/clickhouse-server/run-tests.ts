@@ -8,7 +8,17 @@ const given = process.env['GATE_TEST_CLICKHOUSE_URL'];
 const server = given === undefined ? await startClickHouse() : undefined;
 const url = given ?? new URL(server?.url ?? '').href.replace(/\/gatehouse$/, '');
 const mocha = new URL('../../../node_modules/mocha/bin/mocha.js', import.meta.url).pathname;
-const child = spawn(process.execPath, [mocha, ...process.argv.slice(2)], {
+// Without package.json's settings, which name all suites.
+const settings = [
+  '--no-package',
+  '--extension',
+  'ts',
+  '--forbid-only',
+  '--check-leaks',
+  '--timeout',
+  '20000',
+];
+const child = spawn(process.execPath, [mocha, ...settings, ...process.argv.slice(2)], {
   stdio: 'inherit',
   env: { ...process.env, GATE_TEST_CLICKHOUSE_URL: url },
 });

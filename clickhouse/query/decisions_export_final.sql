@@ -1,0 +1,94 @@
+-- A page of an export: the same rows as decisions_page_final, each as the line that goes out, with its place in the list.
+-- Parameters as there, without offset; format: ndjson (a record a line) or csv (RFC 4180, formulas made inert by ').
+-- The lines are made here and not in the service: an export must not fill its memory.
+SELECT
+    toUnixTimestamp64Milli(occurred_at) AS occurred_ms,
+    event_id,
+    if(
+        {format: String} = 'csv',
+        concat(arrayStringConcat(arrayMap(
+            cell -> if(match(cell, '[",\\r\\n]'), concat('"', replaceAll(cell, '"', '""'), '"'), cell),
+            arrayMap(cell -> if(match(cell, '^[=+@\\t\\r-]'), concat('\'', cell), cell), [
+                event_id,
+                concat(replaceOne(toString(occurred_at), ' ', 'T'), 'Z'),
+                toString(agent_name),
+                toString(tool_name),
+                toString(outcome),
+                toString(role),
+                toString(error_type),
+                toString(reason),
+                toJSONString(violations),
+                if(hint = '', 'null', hint),
+                if(arguments = '', 'null', arguments),
+                toString(user_id),
+                toString(session_id),
+                toString(project_id),
+                toString(agent_version_id),
+                concat(replaceOne(toString(received_at), ' ', 'T'), 'Z')
+            ])
+        ), ','), '\r\n'),
+        concat(
+            '{"event_id":"', event_id, '"',
+            ',"occurred_at":"', replaceOne(toString(occurred_at), ' ', 'T'), 'Z"',
+            ',"agent_name":', toJSONString(agent_name),
+            ',"tool_name":', toJSONString(tool_name),
+            ',"outcome":"', toString(outcome), '"',
+            ',"role":', toJSONString(role),
+            ',"error_type":', toJSONString(error_type),
+            ',"reason":', toJSONString(reason),
+            ',"violations":', toJSONString(violations),
+            ',"hint":', if(hint = '', 'null', hint),
+            ',"arguments":', if(arguments = '', 'null', arguments),
+            ',"user_id":', toJSONString(user_id),
+            ',"session_id":', toJSONString(session_id),
+            ',"project_id":', toJSONString(project_id),
+            ',"agent_version_id":', toJSONString(agent_version_id),
+            ',"received_at":"', replaceOne(toString(received_at), ' ', 'T'), 'Z"',
+            '}\n'
+        )
+    ) AS line
+FROM
+(
+    SELECT
+        toString(event_id) AS event_id,
+        occurred_at,
+        agent_name,
+        tool_name,
+        outcome,
+        role,
+        error_type,
+        reason,
+        violations,
+        hint,
+        arguments,
+        user_id,
+        session_id,
+        project_id,
+        agent_version_id,
+        received_at
+    FROM decisions FINAL
+    WHERE project_id = {project_id: String}
+        AND toDate(occurred_at) IN {days: Array(Date)}
+        AND occurred_at >= {since: DateTime64(3, 'UTC')}
+        AND occurred_at <= {until: DateTime64(3, 'UTC')}
+        AND (occurred_at < {until: DateTime64(3, 'UTC')} OR event_id < {until_id: String})
+        AND ({agent: Nullable(String)} IS NULL OR agent_name = {agent: Nullable(String)})
+        AND ({role: Nullable(String)} IS NULL OR role = {role: Nullable(String)})
+        AND ({outcome: Nullable(String)} IS NULL OR toString(outcome) = {outcome: Nullable(String)})
+        AND ({tool: Nullable(String)} IS NULL OR tool_name = {tool: Nullable(String)})
+        AND ({user_id: Nullable(String)} IS NULL OR user_id = {user_id: Nullable(String)})
+        AND ({session_id: Nullable(String)} IS NULL OR session_id = {session_id: Nullable(String)})
+    ORDER BY
+        occurred_at DESC,
+        event_id DESC
+    LIMIT {limit: UInt32}
+)
+ORDER BY
+    occurred_at DESC,
+    event_id DESC
+SETTINGS
+    do_not_merge_across_partitions_select_final = 1,
+    query_plan_max_limit_for_lazy_materialization = 20000,
+    output_format_json_escape_forward_slashes = 0,
+    max_block_size = 8192
+FORMAT RowBinary

@@ -1,0 +1,35 @@
+import type { Cursor } from './read-cursor.ts';
+
+/** A page of decisions_export.sql: what goes out, how many records that is, and where the list goes on. */
+export type ExportPage = { bytes: Buffer; rows: number; last: Cursor | undefined };
+
+const TIME_BYTES = 8;
+const MORE = 0x80;
+
+/** Takes the lines out of a result in RowBinary: an Int64, and two strings that begin with their length. */
+export function parseExportPage(result: Buffer): ExportPage {
+  const lines: Buffer[] = [];
+  let last: Cursor | undefined;
+  for (let at = 0; at < result.length;) {
+    const occurredAtMs = Number(result.readBigInt64LE(at));
+    const id = textAt(result, at + TIME_BYTES);
+    const line = textAt(result, id.end);
+    lines.push(line.text);
+    last = { occurredAtMs, event_id: id.text.toString('latin1') };
+    at = line.end;
+  }
+  return { bytes: Buffer.concat(lines), rows: lines.length, last };
+}
+
+/** A string with its length before it, as a LEB128 number. */
+function textAt(result: Buffer, start: number): { text: Buffer; end: number } {
+  let length = 0;
+  let at = start;
+  for (let shift = 0; ; shift += 7) {
+    const byte = result.readUInt8(at);
+    at += 1;
+    length += (byte & ~MORE) * 2 ** shift;
+    if (byte < MORE) break;
+  }
+  return { text: result.subarray(at, at + length), end: at + length };
+}

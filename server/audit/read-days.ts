@@ -1,0 +1,153 @@
+import type { Config } from '../config.ts';
+import type { QueryParams } from '../store/connection.ts';
+import { sql } from '../store/sql.ts';
+import type { ReadWindow } from './read-window.ts';
+
+/** Run one statement on the readers; see ReadPool. */
+export type RunRead = <Row>(sql: string, params: QueryParams, signal?: AbortSignal) => Promise<Row[]>;
+export type RunReadBytes = (sql: string, params: QueryParams, signal?: AbortSignal) => Promise<Buffer>;
+
+/**
+ * Who may write rows into the store, and so a row twice: this process alone, several on one ClickHouse server, or
+ * several on a cluster, whose parts no single node can list.
+ */
+export type Writers = 'sole' | 'several' | 'cluster';
+
+/** What every read of the audit records needs. */
+export type AuditReads = {
+  runRead: RunRead;
+  runReadBytes: RunReadBytes;
+  days: { decisions: ReadDays; llmInvocations: ReadDays };
+};
+export type ReadsOptions = Omit<ReadDaysOptions, 'table'> & { runReadBytes: RunReadBytes };
+
+type PartsRow = { day: string; may_repeat: number; parts: string[] };
+type ReadDaysOptions = {
+  table: 'decisions' | 'llm_invocations';
+  writers: Writers;
+  runRead: RunRead;
+  now: () => number;
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Clocks that run ahead: days after today in which there may be rows. */
+const DAYS_AHEAD = 2;
+const LIST_AGAIN_MS = 1000;
+/** A day found to hold rows twice is looked at again after this long; a merge may have mended it. */
+const CHECK_AGAIN_MS = 60_000;
+
+/**
+ * Knows the days on which a row may be stored twice, the only ones that need FINAL: it is slow, and it reads no
+ * projection. A day in one merged part holds every row once. That tells it for most days, and for a sole writer it
+ * stays true: what it adds is looked up first. So a sole writer checks the other days once, in the background.
+ */
+export class ReadDays {
+  readonly #options: ReadDaysOptions;
+  /** Days that hold every row once, for good. Only with a sole writer. */
+  readonly #unique = new Set<string>();
+  readonly #checkedAtMs = new Map<string, number>();
+  #listedAtMs = Number.NEGATIVE_INFINITY;
+  #listing: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
+
+  constructor(options: ReadDaysOptions) {
+    this.#options = options;
+  }
+
+  /** Runs `work` with the days that it must read with FINAL, and again with all of them if that was true no longer. */
+  async read<T>(
+    { fromMs, toMs }: Pick<ReadWindow, 'fromMs' | 'toMs'>,
+    work: (finalDays: string[]) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const days = daysBetween(fromMs, toMs + DAYS_AHEAD * DAY_MS);
+    if (this.#options.writers === 'cluster') return work(days);
+    if (this.#options.writers === 'sole') {
+      await this.#learn(days);
+      return work(days.filter((day) => !this.#unique.has(day)));
+    }
+    const before = await this.#list(signal);
+    const finalDays = days.filter((day) => before.get(day)?.may_repeat === 1);
+    const result = await work(finalDays);
+    const after = await this.#list(signal);
+    // Another process may have added to a day in the meantime what was there already.
+    const isSame = (day: string) => finalDays.includes(day) || partsOf(before, day) === partsOf(after, day);
+    return days.every(isSame) ? result : work(days);
+  }
+
+  /** Resolves when no check runs in the background; for tests, and for a clean end. */
+  async settled(): Promise<void> {
+    while (this.#listing !== undefined || this.#checking !== undefined) {
+      await this.#listing?.catch(() => undefined);
+      await this.#checking?.catch(() => undefined);
+    }
+  }
+
+  async #learn(days: string[]): Promise<void> {
+    if (days.every((day) => this.#unique.has(day))) return;
+    const nowMs = this.#options.now();
+    if (nowMs - this.#listedAtMs < LIST_AGAIN_MS) return;
+    const isFirst = this.#listedAtMs === Number.NEGATIVE_INFINITY;
+    this.#listing ??= this.#relist(days, nowMs).finally(() => (this.#listing = undefined));
+    // Without a list everything would be read with FINAL; an old one is good enough.
+    if (isFirst) await this.#listing;
+    else this.#listing.catch(() => undefined);
+  }
+
+  async #relist(days: string[], nowMs: number): Promise<void> {
+    const listed = await this.#list();
+    this.#listedAtMs = nowMs;
+    const unsure: string[] = [];
+    for (const day of days) {
+      if (listed.get(day)?.may_repeat !== 1) this.#unique.add(day);
+      else if (!this.#unique.has(day)) unsure.push(day);
+    }
+    for (const day of this.#unique) if (day < (days[0] ?? '')) this.#unique.delete(day);
+    const due = unsure.filter((day) => nowMs - (this.#checkedAtMs.get(day) ?? 0) >= CHECK_AGAIN_MS);
+    if (due.length === 0) return;
+    this.#checking ??= this.#check(due).finally(() => (this.#checking = undefined));
+    // Until a day is known to hold every row once, it is read with FINAL.
+    this.#checking.catch(() => undefined);
+  }
+
+  /** One day after the other, the newest first: that is the one that is asked for most. */
+  async #check(days: string[]): Promise<void> {
+    const { table, runRead, now } = this.#options;
+    for (const day of days.toReversed()) {
+      this.#checkedAtMs.set(day, now());
+      const [row] = await runRead<{ repeats: number }>(sql('read_repeats'), { table, days: [day] });
+      if (row?.repeats === 0) this.#unique.add(day);
+    }
+  }
+
+  async #list(signal?: AbortSignal): Promise<Map<string, PartsRow>> {
+    const { table, runRead } = this.#options;
+    const rows = await runRead<PartsRow>(sql('read_parts'), { table }, signal);
+    return new Map(rows.map((row) => [row.day, row]));
+  }
+}
+
+export function createReads({ runReadBytes, ...options }: ReadsOptions): AuditReads {
+  const decisions = new ReadDays({ ...options, table: 'decisions' });
+  const llmInvocations = new ReadDays({ ...options, table: 'llm_invocations' });
+  return { runRead: options.runRead, runReadBytes, days: { decisions, llmInvocations } };
+}
+
+/** An embedded store belongs to one process. */
+export function writersOf({ clickhouse, cluster }: Pick<Config, 'clickhouse' | 'cluster'>): Writers {
+  if (clickhouse === undefined) return 'sole';
+  return cluster === undefined ? 'several' : 'cluster';
+}
+
+function partsOf(listed: Map<string, PartsRow>, day: string): string {
+  return listed.get(day)?.parts.join() ?? '';
+}
+
+/** The days (UTC) from one instant to another, as YYYY-MM-DD. */
+function daysBetween(fromMs: number, toMs: number): string[] {
+  const first = Math.floor(fromMs / DAY_MS);
+  const count = Math.floor(toMs / DAY_MS) - first + 1;
+  return Array.from({ length: count }, (_, index) =>
+    new Date((first + index) * DAY_MS).toISOString().slice(0, 10),
+  );
+}

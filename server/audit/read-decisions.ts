@@ -1,0 +1,115 @@
+import { sql } from '../store/sql.ts';
+import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
+import type { Outcome } from './decision-event.ts';
+import type { ReadScope } from './read-counts.ts';
+import type { AuditReads } from './read-days.ts';
+import { type Cursor, cursorText } from './read-cursor.ts';
+import { type DecisionRow, recordText } from './read-record.ts';
+
+/** null does not filter; '' selects the empty value (SPECIFICATION 4.5). */
+export type DecisionFilters = {
+  agent: string | null;
+  role: string | null;
+  outcome: Outcome | null;
+  tool: string | null;
+  user_id: string | null;
+  session_id: string | null;
+};
+
+export type PageAsked = { limit: number; offset: number; cursor: Cursor | undefined };
+/** How many records match on each day, newest first. */
+export type DayCount = { day: string; total: number };
+export type Where = { project_id: string; since: string } & DecisionFilters;
+
+/** Before every record: the latest time that the store knows. */
+const FROM_THE_NEWEST = { until: '2299-12-31 23:59:59.999', until_id: '~' };
+
+/** GET …/audit/decisions, as JSON text. */
+export async function readDecisions(
+  reads: AuditReads,
+  scope: ReadScope,
+  { filters, ...page }: PageAsked & { filters: DecisionFilters },
+): Promise<string> {
+  const { projectId, window, signal } = scope;
+  const where = whereOf(scope, filters);
+  const { counts, rows } = await reads.days.decisions.read(
+    window,
+    async (finalDays) => {
+      const counts = await countPerDay(reads, where, { finalDays, signal });
+      // One more than asked for tells whether there is a page after this one.
+      const asked = { ...page, limit: page.limit + 1 };
+      return { counts, rows: await readRows(reads, where, { counts, page: asked, finalDays, signal }) };
+    },
+    signal,
+  );
+  const items = rows.slice(0, page.limit);
+  const last = items.at(-1);
+  const head = JSON.stringify({
+    project_id: projectId,
+    window: window.name,
+    total: counts.reduce((sum, { total }) => sum + total, 0),
+    limit: page.limit,
+    offset: page.offset,
+    next_cursor: rows.length > items.length && last !== undefined ? cursorText(cursorAt(last)) : null,
+  });
+  return `${head.slice(0, -1)},"items":[${items.map(recordText).join(',')}]}`;
+}
+
+/** Where a list goes on after this row. */
+export function cursorAt({ occurred_at, event_id }: DecisionRow): Cursor {
+  return { occurredAtMs: Date.parse(rfc3339FromClickhouse(occurred_at)), event_id };
+}
+
+export function whereOf({ projectId, window }: ReadScope, filters: DecisionFilters): Where {
+  return { project_id: projectId, since: clickhouseTime(window.fromMs), ...filters };
+}
+
+export type Asked = { finalDays: string[]; signal: AbortSignal };
+
+export function countPerDay({ runRead }: AuditReads, where: Where, { finalDays, signal }: Asked) {
+  const { user_id, session_id, ...others } = where;
+  const final_days = finalDays;
+  return user_id === null && session_id === null
+    ? runRead<DayCount>(sql('decisions_per_day'), { ...others, final_days }, signal)
+    : runRead<DayCount>(sql('decisions_of_user_per_day'), { ...where, final_days }, signal);
+}
+
+/** The rows of a page, from the days alone on which it lies. */
+export async function readRows(
+  { runRead }: AuditReads,
+  where: Where,
+  { counts, page, finalDays, signal }: Asked & { counts: DayCount[]; page: PageAsked },
+): Promise<DecisionRow[]> {
+  const { days, offset } = daysOfPage(counts, page);
+  if (days.length === 0) return [];
+  const isFinal = days.some((day) => finalDays.includes(day));
+  const params = { ...where, ...placeOf(page.cursor), days, limit: page.limit, offset };
+  return runRead<DecisionRow>(sql(isFinal ? 'decisions_page_final' : 'decisions_page'), params, signal);
+}
+
+/** As the parameters of a page say where it begins. */
+export function placeOf(cursor: Cursor | undefined) {
+  if (cursor === undefined) return FROM_THE_NEWEST;
+  return { until: clickhouseTime(cursor.occurredAtMs), until_id: cursor.event_id };
+}
+
+/** The days that hold a page, and how many rows of the first of them come before it. */
+export function daysOfPage(counts: DayCount[], { limit, offset, cursor }: PageAsked) {
+  const cursorDay =
+    cursor === undefined ? undefined : new Date(cursor.occurredAtMs).toISOString().slice(0, 10);
+  const days: string[] = [];
+  let skip = offset;
+  let certain = 0;
+  for (const { day, total } of counts) {
+    if (certain >= skip + limit) break;
+    if (cursorDay !== undefined && day > cursorDay) continue;
+    if (cursorDay === undefined && days.length === 0 && skip >= total) {
+      skip -= total;
+      continue;
+    }
+    days.push(day);
+    // Of the cursor's own day nobody knows how many rows are left.
+    if (day !== cursorDay) certain += total;
+  }
+  return { days, offset: skip };
+}

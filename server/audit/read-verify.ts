@@ -1,0 +1,60 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type ReadScope, readSummary, readTimeseries } from './read-counts.ts';
+import { type AuditReads, createReads } from './read-days.ts';
+import { countPerDay, type DecisionFilters, whereOf } from './read-decisions.ts';
+import { readLlmUsage } from './read-llm-usage.ts';
+
+/** Two answers to the same question that should be one. */
+export type Difference = { what: string; fast: unknown; checked: unknown };
+type Answers = Record<string, unknown>;
+
+const NO_FILTER: DecisionFilters = {
+  agent: null,
+  role: null,
+  outcome: null,
+  tool: null,
+  user_id: null,
+  session_id: null,
+};
+
+/**
+ * Asks everything twice for the same instant: as the endpoints do, from aggregates where they can, and from the rows
+ * alone, with FINAL on every day. Resolves with what differs, entry by entry; none is right.
+ */
+export async function verifyReads(reads: AuditReads, scope: ReadScope): Promise<Difference[]> {
+  const fast = await answersOf(reads, scope);
+  // As on a cluster, no list of parts is believed: every day may repeat.
+  const rowsAlone = createReads({ ...reads, writers: 'cluster', now: Date.now });
+  const checked = await answersOf(rowsAlone, scope);
+  const names = [...new Set([...Object.keys(fast), ...Object.keys(checked)])];
+  return names
+    .filter((what) => !isDeepStrictEqual(fast[what], checked[what]))
+    .map((what) => ({ what, fast: fast[what] ?? null, checked: checked[what] ?? null }));
+}
+
+/** Each entry of each answer under a name of its own. */
+async function answersOf(reads: AuditReads, scope: ReadScope): Promise<Answers> {
+  const { signal, window } = scope;
+  const summary = await readSummary(reads, scope);
+  const { buckets } = await readTimeseries(reads, scope);
+  const usage = await readLlmUsage(reads, scope);
+  const counts = await reads.days.decisions.read(window, (finalDays) =>
+    countPerDay(reads, whereOf(scope, NO_FILTER), { finalDays, signal }),
+  );
+  const entries: [string, unknown][] = [
+    ['summary totals', summary.totals],
+    ...summary.by_agent.map((row): [string, unknown] => [`summary agent ${row.agent_name}`, row]),
+    ...summary.by_role.map((row): [string, unknown] => [`summary role ${row.role}`, row]),
+    ...summary.by_tool.map((row): [string, unknown] => [`summary tool ${row.tool_name}`, row]),
+    ...buckets.map(({ start, ...row }): [string, unknown] => [`timeseries ${start}`, row]),
+    ...counts.map(({ day, total }): [string, unknown] => [`decisions ${day}`, total]),
+    // The sums are raw JSON; as text they compare.
+    ['llm usage totals', JSON.stringify(usage.totals)],
+    ...usage.by_model.map((row): [string, unknown] => [`llm usage model ${row.model}`, JSON.stringify(row)]),
+    ...usage.by_agent.map((row): [string, unknown] => [
+      `llm usage agent ${row.agent_name}`,
+      JSON.stringify(row),
+    ]),
+  ];
+  return Object.fromEntries(entries);
+}

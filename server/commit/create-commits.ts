@@ -1,0 +1,76 @@
+import type { Logger } from 'pino';
+import { DECISION_COLUMNS, LLM_COLUMNS } from '../audit/event-row.ts';
+import type { Config } from '../config.ts';
+import { QUEUE_BYTES_MAX } from '../limits.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Store } from '../store/store.ts';
+import { GroupCommit } from './group-commit.ts';
+import type { Stream } from './identity.ts';
+import { IdentityConflicts } from './identity-conflicts.ts';
+import { IdentityIndex } from './identity-index.ts';
+
+type CommitDeps = { config: Config; metrics: Metrics; logger: Logger; now: () => number };
+
+/** The two streams of events, each with its group commit and its index of identities. */
+export function createCommits(store: Store, { config, metrics, logger, now }: CommitDeps) {
+  const isSoleWriter = store.kind === 'embedded';
+  const create = (
+    stream: Stream,
+    { columns, connection }: { columns: readonly string[]; connection: Store['writer'] },
+  ) => {
+    const { lookups, background } = store;
+    const conflicts = isSoleWriter
+      ? undefined
+      : new IdentityConflicts({ connection: background, engines: store.engines, stream, logger });
+    const identities = new IdentityIndex({
+      connection: lookups,
+      background,
+      stream,
+      conflicts,
+      logger,
+      now,
+    });
+    // What a crash left behind is looked for before the first write has to wait for it.
+    if (conflicts !== undefined) {
+      store
+        .ready()
+        .then(
+          () => identities.open(),
+          () => undefined,
+        )
+        .catch(() => undefined);
+    }
+    const commit = new GroupCommit({
+      stream,
+      columns,
+      connection,
+      identities,
+      ready: store.ready,
+      batchRowsMax: config.batchRowsMax,
+      queueRowsMax: config.queueRowsMax,
+      queueBytesMax: QUEUE_BYTES_MAX,
+      onFlush: ({ rows, seconds }) => {
+        metrics.flushSeconds.observe(seconds);
+        metrics.batchRows.observe(rows);
+      },
+      onQueue: (rows) => {
+        if (stream === 'decisions') metrics.queueRows.set(rows);
+      },
+    });
+    return { identities, commit };
+  };
+  const decisions = create('decisions', { columns: DECISION_COLUMNS, connection: store.writer });
+  const usage = create('llm_invocations', { columns: LLM_COLUMNS, connection: store.usageWriter });
+  return {
+    decisions: decisions.commit,
+    llmInvocations: usage.commit,
+    close: async () => {
+      for (const { commit, identities } of [decisions, usage]) {
+        await commit.drain();
+        await identities
+          .close()
+          .catch((error: unknown) => logger.warn({ err: error }, 'Identities are copied at the next start'));
+      }
+    },
+  };
+}

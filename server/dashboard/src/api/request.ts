@@ -1,0 +1,54 @@
+import { ApiError } from './api-error.ts';
+import { parseExact } from './parse-exact.ts';
+import type { PolicyFault } from './types.ts';
+
+type RequestOptions = {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  body?: unknown;
+  /** A body that is JSON text already. */
+  bodyText?: string;
+  headers?: Record<string, string>;
+  signal?: AbortSignal | undefined;
+};
+
+type Problem = { code?: string; detail?: string; errors?: PolicyFault[] };
+
+/** Calls the API of this service. Throws ApiError, or the AbortError of the caller's signal. */
+export async function request<T>(
+  path: string,
+  { method = 'GET', body, bodyText, headers = {}, signal }: RequestOptions = {},
+): Promise<T> {
+  const text = bodyText ?? (body === undefined ? undefined : JSON.stringify(body));
+  let response: Response;
+  let answer: string;
+  try {
+    response = await fetch(path, {
+      method,
+      headers: { ...(text === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
+      ...(text === undefined ? {} : { body: text }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    answer = await response.text();
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    throw new ApiError({ status: 0, code: 'unreachable', detail: 'The service cannot be reached' });
+  }
+  if (response.ok) return (answer === '' ? undefined : parseExact(answer)) as T;
+  throw errorFrom(response, answer);
+}
+
+function errorFrom(response: Response, text: string): ApiError {
+  const { status } = response;
+  const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN);
+  const seconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
+  try {
+    const { code, detail, errors } = JSON.parse(text) as Problem;
+    if (typeof code === 'string') {
+      return new ApiError({ status, code, detail: detail ?? code, ...(errors ? { errors } : {}) }, seconds);
+    }
+  } catch {
+    // A proxy's error page, perhaps; its status says enough.
+  }
+  const code = status === 502 || status === 504 ? 'unreachable' : 'unexpected';
+  return new ApiError({ status, code, detail: `The service answered ${status}` }, seconds);
+}

@@ -1,0 +1,51 @@
+import { useEffect, useState } from 'preact/hooks';
+
+type Place = { path: string; query: URLSearchParams };
+type NavigateOptions = { replace?: boolean };
+
+const listeners = new Set<() => void>();
+
+export function navigate(target: string, { replace = false }: NavigateOptions = {}): void {
+  const current = location.pathname + location.search;
+  if (target !== current) history[replace ? 'replaceState' : 'pushState'](null, '', target);
+  for (const listener of listeners) listener();
+}
+
+/** Where the address bar points; renders again when it changes. The whole state of a view is in it. */
+export function usePlace(): Place {
+  const [, setCount] = useState(0);
+  useEffect(() => {
+    const update = () => setCount((count) => count + 1);
+    listeners.add(update);
+    addEventListener('popstate', update);
+    return () => {
+      listeners.delete(update);
+      removeEventListener('popstate', update);
+    };
+  }, []);
+  return { path: location.pathname, query: new URLSearchParams(location.search) };
+}
+
+/** This place with some of its query changed; undefined takes a parameter away, '' keeps it and empties it. */
+export function hrefWith(changes: Record<string, string | undefined>): string {
+  const query = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) query.delete(name);
+    else query.set(name, value);
+  }
+  const text = query.toString();
+  return `${location.pathname}${text === '' ? '' : `?${text}`}`;
+}
+
+/** Plain clicks on links to this service's pages change the place without loading it again. */
+export function followLinks(isOwnPage: (path: string) => boolean): void {
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (link === null || link.target !== '' || link.hasAttribute('download')) return;
+    if (link.origin !== location.origin || !isOwnPage(link.pathname) || link.hash !== '') return;
+    event.preventDefault();
+    navigate(link.pathname + link.search);
+  });
+}

@@ -1,0 +1,48 @@
+import { createContext, type ComponentChildren } from 'preact';
+import { useCallback, useContext, useEffect, useMemo, useState } from 'preact/hooks';
+import { ApiError } from '../api/api-error.ts';
+import { forgetAnswers } from '../api/use-answer.ts';
+import { request } from '../api/request.ts';
+import type { Me } from '../api/types.ts';
+
+type SessionState = { status: 'loading' } | { status: 'out' } | { status: 'in'; me: Me };
+export type Session = SessionState & {
+  /** Asks the service who is signed in. */
+  reload: () => Promise<void>;
+  signOut: () => Promise<void>;
+};
+
+const SessionContext = createContext<Session | undefined>(undefined);
+
+export function SessionProvider({ children }: { children: ComponentChildren }) {
+  const [state, setState] = useState<SessionState>({ status: 'loading' });
+  const reload = useCallback(async () => {
+    try {
+      setState({ status: 'in', me: await request<Me>('/v1/auth/me') });
+    } catch (error) {
+      // Open reads work without a session, so whatever went wrong here stops nobody.
+      if (!(error instanceof ApiError)) throw error;
+      setState({ status: 'out' });
+    }
+  }, []);
+  const signOut = useCallback(async () => {
+    await request('/v1/auth/logout', { method: 'POST' });
+    forgetAnswers();
+    setState({ status: 'out' });
+  }, []);
+  useEffect(() => void reload(), [reload]);
+  const session = useMemo(() => ({ ...state, reload, signOut }), [state, reload, signOut]);
+  return <SessionContext.Provider value={session}>{children}</SessionContext.Provider>;
+}
+
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (session === undefined) throw new Error('useSession needs a SessionProvider');
+  return session;
+}
+
+/** Whether the person may change this project. */
+export function useIsMember(projectId: string): boolean {
+  const session = useSession();
+  return session.status === 'in' && session.me.projects.some(({ id }) => id === projectId);
+}

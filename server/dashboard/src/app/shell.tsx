@@ -1,0 +1,150 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { navigate, usePlace } from './location.ts';
+import { type Page, PROJECT_PAGES, type ProjectPageName, projectPath } from './route.ts';
+import { remember } from './remembered.ts';
+import { useSession } from './session.tsx';
+import { useTheme } from './theme.ts';
+
+const LABELS: Record<ProjectPageName, string> = {
+  overview: 'Overview',
+  decisions: 'Decisions',
+  agents: 'Agents',
+  usage: 'Usage',
+  keys: 'Keys',
+  members: 'Members',
+  activity: 'Activity',
+};
+
+/** Navigation around every page. */
+export function Shell({ page, children }: { page: Page | undefined; children: ComponentChildren }) {
+  const projectId = page !== undefined && 'projectId' in page ? page.projectId : undefined;
+  useEffect(() => {
+    if (projectId !== undefined) remember('project', projectId);
+  }, [projectId]);
+  return (
+    <div class={projectId === undefined ? 'shell shell-plain' : 'shell'}>
+      <a class="skip-link" href="#content">
+        Skip to content
+      </a>
+      <header class="sidebar">
+        <a class="brand" href="/" aria-label="Gatehouse, start page">
+          <BrandMark />
+          <span class="brand-name">Gatehouse</span>
+        </a>
+        {projectId !== undefined && <ProjectSwitcher projectId={projectId} page={page} />}
+        {projectId !== undefined && <ProjectNav projectId={projectId} page={page} />}
+        <div class="sidebar-end">
+          <AccountLink />
+          <ThemeButton />
+        </div>
+      </header>
+      <main id="content" class="content" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+export function BrandMark() {
+  return (
+    <svg class="brand-mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+      <rect width="32" height="32" rx="7" />
+      <path d="M7 25V12l3-2 3 2v2h6v-2l3-2 3 2v13h-6v-4a3 3 0 0 0-6 0v4z" />
+    </svg>
+  );
+}
+
+type ProjectProps = { projectId: string; page: Page | undefined };
+
+/** The window is of every page: it goes along when the page changes; filters stay behind. */
+function ProjectNav({ projectId, page }: ProjectProps) {
+  const window = usePlace().query.get('window');
+  const query = window === null ? '' : `?${new URLSearchParams({ window })}`;
+  const current = page?.name === 'agent' ? 'agents' : page?.name;
+  return (
+    <nav class="nav" aria-label="Project">
+      {PROJECT_PAGES.map((name) => (
+        <a
+          key={name}
+          href={projectPath(projectId, name) + query}
+          aria-current={name === current ? 'page' : undefined}
+        >
+          <Icon name={name satisfies IconName} />
+          {LABELS[name]}
+        </a>
+      ))}
+      <a class="nav-docs" href="/docs" target="_blank" rel="noreferrer">
+        <Icon name="external" />
+        API
+      </a>
+    </nav>
+  );
+}
+
+const OTHER = ' other';
+
+function ProjectSwitcher({ projectId, page }: ProjectProps) {
+  const session = useSession();
+  const own = session.status === 'in' ? session.me.projects : [];
+  const isOwn = own.some(({ id }) => id === projectId);
+  const pageName = page?.name === 'agent' ? 'agents' : ((page?.name ?? 'overview') as ProjectPageName);
+  return (
+    <label class="project-switcher">
+      <span class="visually-hidden">Project</span>
+      <select
+        value={projectId}
+        onChange={({ currentTarget }) =>
+          navigate(currentTarget.value === OTHER ? '/?choose' : projectPath(currentTarget.value, pageName))
+        }
+      >
+        {own.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+        {!isOwn && <option value={projectId}>{shortId(projectId)}</option>}
+        <option value={OTHER}>Another project…</option>
+      </select>
+    </label>
+  );
+}
+
+function shortId(id: string): string {
+  return id.length > 13 ? `Project ${id.slice(0, 8)}…` : `Project ${id}`;
+}
+
+function AccountLink() {
+  const session = useSession();
+  if (session.status === 'loading') return null;
+  if (session.status === 'out') {
+    const here = location.pathname + location.search;
+    const isDoor = !here.startsWith('/projects/') && here !== '/account';
+    return (
+      <a class="account-link" href={isDoor ? '/sign-in' : `/sign-in?${new URLSearchParams({ next: here })}`}>
+        <Icon name="account" />
+        <span>Sign in</span>
+      </a>
+    );
+  }
+  return (
+    <a class="account-link" href="/account" title={session.me.email}>
+      <Icon name="account" />
+      <span>{session.me.email}</span>
+    </a>
+  );
+}
+
+const THEME_ICONS = { auto: 'auto', light: 'sun', dark: 'moon' } as const;
+const THEME_LABELS = { auto: 'as the system', light: 'light', dark: 'dark' } as const;
+
+function ThemeButton() {
+  const { theme, next } = useTheme();
+  const label = `Colours: ${THEME_LABELS[theme]}`;
+  return (
+    <button type="button" class="ghost icon-button" onClick={next} aria-label={label} title={label}>
+      <Icon name={THEME_ICONS[theme]} />
+    </button>
+  );
+}

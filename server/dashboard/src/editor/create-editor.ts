@@ -1,0 +1,154 @@
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { yaml } from '@codemirror/lang-yaml';
+import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
+import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { unifiedMergeView } from '@codemirror/merge';
+import { EditorState, type Extension, type Text } from '@codemirror/state';
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import type { PolicyFault } from '../api/types.ts';
+
+type EditorOptions = {
+  text: string;
+  label: string;
+  isYaml: boolean;
+  isReadOnly: boolean;
+  /** Shows what changed against this text. */
+  original?: string | undefined;
+  onChange?: (text: string) => void;
+};
+
+export type Editor = {
+  setText(text: string): void;
+  setFaults(faults: PolicyFault[]): void;
+  goTo(line: number, column: number): void;
+  destroy(): void;
+};
+
+/**
+ * A CodeMirror in a shadow root: there it keeps its styles in adopted style sheets, which the Content-Security-Policy
+ * lets pass, where a <style> element would not. The page's colours reach it as variables.
+ */
+export function createEditor(host: HTMLElement, options: EditorOptions): Editor {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  const view = new EditorView({ root, parent: root, doc: options.text, extensions: extensionsOf(options) });
+  return {
+    setText: (text) => {
+      if (text === view.state.doc.toString()) return;
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+    },
+    setFaults: (faults) => {
+      const diagnostics = faults.map((fault) => diagnosticFrom(view.state.doc, fault));
+      view.dispatch(setDiagnostics(view.state, diagnostics));
+    },
+    goTo: (line, column) => {
+      const anchor = positionOf(view.state.doc, line, column);
+      view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'center' }) });
+      view.focus();
+    },
+    destroy: () => view.destroy(),
+  };
+}
+
+function extensionsOf({ label, isYaml, isReadOnly, original, onChange }: EditorOptions): Extension[] {
+  return [
+    lineNumbers(),
+    drawSelection(),
+    bracketMatching(),
+    theme,
+    syntaxHighlighting(colours),
+    EditorView.lineWrapping,
+    EditorView.contentAttributes.of({
+      'aria-label': label,
+      'aria-readonly': String(isReadOnly),
+      tabindex: '0',
+    }),
+    EditorState.tabSize.of(2),
+    isYaml ? yaml() : [],
+    isReadOnly
+      ? [EditorState.readOnly.of(true), EditorView.editable.of(false)]
+      : [history(), indentOnInput(), highlightActiveLine(), ownTyping],
+    // Tab is left to the keyboard's way around the page.
+    keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+    original === undefined
+      ? lintGutter()
+      : unifiedMergeView({
+          original,
+          mergeControls: false,
+          allowInlineDiffs: true,
+          collapseUnchanged: { margin: 3, minSize: 6 },
+        }),
+    onChange === undefined
+      ? []
+      : EditorView.updateListener.of((update) => {
+          if (update.docChanged) onChange(update.state.doc.toString());
+        }),
+  ];
+}
+
+/**
+ * Typed text goes into the document by ourselves. When the browser does it, it may write inline styles to keep the look of
+ * what is replaced, and the Content-Security-Policy stops them with a complaint.
+ */
+const ownTyping = EditorView.domEventHandlers({
+  beforeinput: (event, view) => {
+    if (event.inputType !== 'insertText' || event.data === null || event.isComposing) return false;
+    event.preventDefault();
+    view.dispatch(view.state.replaceSelection(event.data), { userEvent: 'input.type', scrollIntoView: true });
+    return true;
+  },
+});
+
+/** Lines and columns count from 1; what is past an end is at that end. */
+function positionOf(doc: Text, line: number, column: number): number {
+  const { from, length } = doc.line(Math.min(Math.max(1, line), doc.lines));
+  return from + Math.min(Math.max(0, column - 1), length);
+}
+
+/** From where the fault is to the end of its word, or of its line. */
+function diagnosticFrom(doc: Text, { line = 1, column = 1, message }: PolicyFault): Diagnostic {
+  const from = positionOf(doc, line, column);
+  const rest = doc.sliceString(from, doc.lineAt(from).to);
+  const word = /^[\w"'*./-]+/.exec(rest)?.[0].length ?? rest.length;
+  return { from, to: from + Math.max(word, Math.min(1, rest.length)), severity: 'error', message };
+}
+
+const theme = EditorView.theme({
+  '&': { color: 'var(--text)', backgroundColor: 'var(--panel)', fontSize: '13px', height: '100%' },
+  '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-2px' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.55', overflow: 'auto' },
+  '.cm-content': { caretColor: 'var(--text)', padding: '8px 0' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '.cm-gutters': { backgroundColor: 'var(--panel-sunk)', color: 'var(--text-muted)', border: 'none' },
+  '.cm-activeLine': { backgroundColor: 'color-mix(in srgb, var(--hover) 60%, transparent)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'color-mix(in srgb, var(--focus) 28%, transparent)',
+  },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--panel)',
+    color: 'var(--text)',
+    border: '1px solid var(--border)',
+    borderRadius: '6px',
+    boxShadow: 'var(--shadow)',
+  },
+  '.cm-diagnostic': { padding: '4px 10px', borderLeft: '3px solid var(--fill-deny)', whiteSpace: 'pre-wrap' },
+  '.cm-changedLine, &.cm-merge-b .cm-changedLine': { backgroundColor: 'var(--soft-allow)' },
+  '.cm-deletedChunk': { backgroundColor: 'var(--soft-deny)' },
+  '&.cm-merge-b .cm-changedText, .cm-changedText': {
+    background: 'color-mix(in srgb, var(--fill-allow) 30%, transparent)',
+  },
+  '.cm-deletedChunk .cm-deletedText, .cm-deletedText': {
+    background: 'color-mix(in srgb, var(--fill-deny) 16%, transparent)',
+  },
+  '.cm-collapsedLines': { background: 'var(--panel-sunk)', color: 'var(--text-muted)' },
+  // CodeMirror's own mark is in few fonts.
+  '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"⋯"', margin: '0 8px' },
+});
+
+const colours = HighlightStyle.define([
+  { tag: tags.comment, color: 'var(--text-muted)', fontStyle: 'italic' },
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--accent)' },
+  { tag: [tags.string, tags.content], color: 'var(--text)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--needs_approval)' },
+  { tag: [tags.separator, tags.punctuation, tags.squareBracket, tags.brace], color: 'var(--text-muted)' },
+]);

@@ -1,0 +1,63 @@
+import { navigate } from '../../app/location.ts';
+import { projectPath } from '../../app/route.ts';
+import { useSession } from '../../app/session.tsx';
+import { CreateProject } from '../home/create-project.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
+import { EmptyState, Loading } from '../../ui/states.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import { RequestVerification } from './request-verification.tsx';
+
+export function AccountPage() {
+  const session = useSession();
+  const signOut = useAction(async () => {
+    await session.signOut();
+    navigate('/sign-in');
+  });
+  if (session.status === 'loading') return <Loading />;
+  if (session.status === 'out') {
+    return (
+      <EmptyState title="You are not signed in">
+        <a class="button primary" href="/sign-in?next=%2Faccount">
+          Sign in
+        </a>
+      </EmptyState>
+    );
+  }
+  const { email, is_verified, projects } = session.me;
+  return (
+    <div class="narrow">
+      <PageHead title="Account">
+        <button type="button" onClick={() => void signOut.run()} disabled={signOut.isRunning}>
+          Sign out
+        </button>
+      </PageHead>
+      <FormError error={signOut.error} />
+      <section class="panel">
+        <h2>{email}</h2>
+        {is_verified ? (
+          <p class="muted">The address is verified.</p>
+        ) : (
+          <>
+            <p>The address is not verified yet. Follow the link in the mail, or ask for a new one.</p>
+            <RequestVerification />
+          </>
+        )}
+        <p>
+          <a href="/forgot-password">Change the password</a> <span class="muted">by a mailed link</span>
+        </p>
+      </section>
+      <section class="panel">
+        <h2>Projects</h2>
+        <ul class="plain-list">
+          {projects.map(({ id, name }) => (
+            <li key={id}>
+              <a href={projectPath(id, 'overview')}>{name}</a> <code class="muted">{id}</code>
+            </li>
+          ))}
+        </ul>
+        <CreateProject />
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import { useState } from 'preact/hooks';
+import { request } from '../../api/request.ts';
+import { useSession } from '../../app/session.tsx';
+import { Field } from '../../ui/field.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import { submitted } from './door.tsx';
+
+/** Asks for the mail with the verification link again. */
+export function RequestVerification() {
+  const session = useSession();
+  const [isSent, setIsSent] = useState(false);
+  const own = session.status === 'in' ? session.me.email : '';
+  const { run, isRunning, error } = useAction(async ({ email }: Record<string, string>) => {
+    await request('/v1/auth/request-verify-token', { method: 'POST', body: { email } });
+    setIsSent(true);
+  });
+  return (
+    <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
+      <Field label="E-mail" name="email" type="email" defaultValue={own} autocomplete="username" required />
+      <FormError error={error} />
+      {isSent && <p role="status">The mail is on its way. Its link works for 24 hours.</p>}
+      <button type="submit" disabled={isRunning}>
+        {isSent ? 'Send it again' : 'Send a new link'}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,115 @@
+import { useState } from 'preact/hooks';
+import { apiPath } from '../../api/paths.ts';
+import { request } from '../../api/request.ts';
+import type { ActivityItem, ActivityPage as PageBody } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { formatTime } from '../../text/format.ts';
+import { FormError } from '../../ui/form-error.tsx';
+import { Inert } from '../../ui/inert.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
+import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { useAction } from '../../ui/use-action.ts';
+
+const WORDS: Record<string, string> = {
+  account_registered: 'registered',
+  email_verified: 'verified the address',
+  password_reset: 'reset the password',
+  login: 'signed in',
+  login_failed: 'failed to sign in',
+  logout: 'signed out',
+  project_created: 'made the project',
+  member_added: 'added a member',
+  member_removed: 'removed a member',
+  key_issued: 'made a key',
+  key_revoked: 'revoked a key',
+  policy_saved: 'saved a policy',
+};
+const BAD = new Set(['login_failed', 'key_revoked', 'member_removed']);
+
+/** What people did in this project, newest first. */
+export function ActivityPage({ projectId }: { projectId: string }) {
+  const first = useAnswer<PageBody>(apiPath.activity(projectId, new URLSearchParams({ limit: '100' })));
+  const [older, setOlder] = useState<PageBody[]>([]);
+  const last = older.at(-1) ?? first.data;
+  const more = useAction(async () => {
+    const cursor = last?.next_cursor ?? '';
+    const page = await request<PageBody>(
+      apiPath.activity(projectId, new URLSearchParams({ limit: '100', cursor })),
+    );
+    setOlder([...older, page]);
+  });
+  const items = [first.data, ...older].flatMap((page) => page?.items ?? []);
+  return (
+    <>
+      <PageHead title="Activity" />
+      {first.error !== undefined && <ErrorState error={first.error} retry={first.reload} />}
+      {first.isLoading && <Loading lines={8} />}
+      {first.data?.items.length === 0 && (
+        <EmptyState title="Nothing has happened yet">
+          <p>Sign-ins, keys, members and saved policies will be listed here.</p>
+        </EmptyState>
+      )}
+      {items.length > 0 && (
+        <div class="panel table-scroll">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Time (UTC)</th>
+                <th scope="col">Who</th>
+                <th scope="col">What</th>
+                <th scope="col">Details</th>
+                <th scope="col">From</th>
+              </tr>
+            </thead>
+            <tbody>
+              {items.map((item) => (
+                <ActivityRow key={item.id} item={item} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <FormError error={more.error} />
+      {(last?.next_cursor ?? null) !== null && (
+        <p>
+          <button type="button" disabled={more.isRunning} onClick={() => void more.run()}>
+            Older
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+function ActivityRow({ item }: { item: ActivityItem }) {
+  const who =
+    item.email !== '' ? item.email : item.key_id !== '' ? `key ${item.key_id.slice(0, 8)}` : 'someone';
+  return (
+    <tr>
+      <td class="muted cell-when">
+        <time dateTime={item.occurred_at}>{formatTime(item.occurred_at)}</time>
+      </td>
+      <th scope="row">
+        <Inert text={who} />
+      </th>
+      <td>
+        <span class={BAD.has(item.event) ? 'tag tag-warn' : 'tag'}>{WORDS[item.event] ?? item.event}</span>
+      </td>
+      <td class="muted cell-long">
+        <Inert text={detailText(item)} />
+      </td>
+      <td class="muted">
+        <Inert text={item.address} />
+      </td>
+    </tr>
+  );
+}
+
+function detailText({ detail }: ActivityItem): string {
+  return Object.entries(detail)
+    .map(
+      ([name, value]) =>
+        `${name.replaceAll('_', ' ')} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    )
+    .join(' · ');
+}

@@ -1,0 +1,76 @@
+import { apiPath } from '../../api/paths.ts';
+import type { AgentVersion, VersionSummary } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { usePlace } from '../../app/location.ts';
+import { projectPath } from '../../app/route.ts';
+import { useIsMember } from '../../app/session.tsx';
+import { Inert } from '../../ui/inert.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
+import { ErrorState, Loading } from '../../ui/states.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { DefinitionTab } from './definition-tab.tsx';
+import { FleetTab } from './fleet-tab.tsx';
+import { PolicyTab } from './policy-tab.tsx';
+import { VersionsTab } from './versions-tab.tsx';
+
+const TABS = { policy: 'Policy', versions: 'Versions', fleet: 'Fleet', definition: 'Definition' } as const;
+type TabName = keyof typeof TABS;
+
+export type AgentTabProps = {
+  projectId: string;
+  agentName: string;
+  /** Newest first. */
+  versions: VersionSummary[];
+  latest: AgentVersion;
+  mayEdit: boolean;
+  onSaved: () => void;
+};
+
+export function AgentPage({ projectId, agentName }: { projectId: string; agentName: string }) {
+  const given = usePlace().query.get('tab') ?? '';
+  const tab: TabName = given in TABS ? (given as TabName) : 'policy';
+  const versions = useAnswer<{ items: VersionSummary[] }>(apiPath.versions(projectId, agentName));
+  const newest = versions.data?.items[0]?.version;
+  const latest = useAnswer<AgentVersion>(
+    newest === undefined ? undefined : apiPath.version(projectId, agentName, newest),
+  );
+  const mayEdit = useIsMember(projectId);
+  const error = versions.error ?? latest.error;
+  const decisions = `${projectPath(projectId, 'decisions')}?${new URLSearchParams({ agent: agentName })}`;
+  return (
+    <>
+      <PageHead title={<Inert text={agentName} />}>
+        <a class="button" href={decisions}>
+          Its decisions
+        </a>
+      </PageHead>
+      <Tabs label="Agent" names={TABS} current={tab} first="policy" />
+      {error !== undefined && <ErrorState error={error} retry={versions.reload} />}
+      {error === undefined && latest.data === undefined && <Loading lines={12} />}
+      {versions.data !== undefined && latest.data !== undefined && (
+        <Tab
+          tab={tab}
+          projectId={projectId}
+          agentName={agentName}
+          versions={versions.data.items}
+          latest={latest.data}
+          mayEdit={mayEdit}
+          onSaved={versions.reload}
+        />
+      )}
+    </>
+  );
+}
+
+function Tab({ tab, ...props }: AgentTabProps & { tab: TabName }) {
+  switch (tab) {
+    case 'versions':
+      return <VersionsTab {...props} />;
+    case 'fleet':
+      return <FleetTab {...props} />;
+    case 'definition':
+      return <DefinitionTab {...props} />;
+    default:
+      return <PolicyTab {...props} />;
+  }
+}

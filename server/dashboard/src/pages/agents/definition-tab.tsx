@@ -1,0 +1,110 @@
+import { apiPath } from '../../api/paths.ts';
+import { request } from '../../api/request.ts';
+import type { AgentTool, SaveResult } from '../../api/types.ts';
+import { forgetAnswers } from '../../api/use-answer.ts';
+import { CodeEditor } from '../../editor/code-editor.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { Inert } from '../../ui/inert.tsx';
+import { useSay } from '../../ui/toast.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import type { AgentTabProps } from './agent-page.tsx';
+import { draftKey, useDraft } from './use-draft.ts';
+
+/** What the agent is: its tools as it registered them, its definition and its system prompt. */
+export function DefinitionTab(props: AgentTabProps) {
+  return (
+    <>
+      <section class="panel">
+        <h2>Tools</h2>
+        <ToolTable tools={props.latest.tools} />
+      </section>
+      <div class="panel-row">
+        <TextPart
+          {...props}
+          part="agent_yaml"
+          title="Definition"
+          note="The agent's next registration replaces it."
+        />
+        <TextPart {...props} part="system_md" title="System prompt" note="Registrations leave it alone." />
+      </div>
+    </>
+  );
+}
+
+function ToolTable({ tools }: { tools: AgentTool[] }) {
+  if (tools.length === 0) return <p class="muted">It registered without tools.</p>;
+  return (
+    <div class="table-scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Tool</th>
+            <th scope="col">Hints</th>
+            <th scope="col">Description</th>
+          </tr>
+        </thead>
+        <tbody>
+          {tools.map(({ name, description = '', annotations }, index) => (
+            <tr key={index}>
+              <th scope="row">
+                <Inert text={name} />
+              </th>
+              <td>
+                {annotations?.readOnlyHint === true && <span class="tag">read only</span>}{' '}
+                {annotations?.destructiveHint === true && <span class="tag tag-warn">destructive</span>}
+              </td>
+              <td class="muted">
+                <Inert text={description} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+type TextPartProps = AgentTabProps & { part: 'agent_yaml' | 'system_md'; title: string; note: string };
+
+function TextPart({ projectId, agentName, latest, mayEdit, onSaved, part, title, note }: TextPartProps) {
+  const say = useSay();
+  const draft = useDraft(draftKey(projectId, agentName, part), latest[part]);
+  const save = useAction(async () => {
+    const saved = await request<SaveResult>(apiPath.agent(projectId, agentName), {
+      method: 'PUT',
+      body: { [part]: draft.text },
+      headers: { 'If-Match': latest.etag },
+    });
+    forgetAnswers();
+    say(`Saved as version ${saved.version}.`);
+    draft.settle();
+    onSaved();
+  });
+  return (
+    <section class="panel" aria-label={title}>
+      <h2>
+        {title}
+        {mayEdit && (
+          <button
+            type="button"
+            class="small"
+            disabled={!draft.isChanged || save.isRunning}
+            onClick={() => void save.run()}
+          >
+            Save
+          </button>
+        )}
+      </h2>
+      <p class="muted">{note}</p>
+      <FormError error={save.error} />
+      <CodeEditor
+        text={draft.text}
+        revision={draft.revision}
+        label={title}
+        isYaml={part === 'agent_yaml'}
+        isReadOnly={!mayEdit}
+        onChange={draft.set}
+      />
+    </section>
+  );
+}

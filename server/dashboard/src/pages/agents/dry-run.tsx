@@ -1,0 +1,116 @@
+import { useState } from 'preact/hooks';
+import { apiPath } from '../../api/paths.ts';
+import { request } from '../../api/request.ts';
+import type { CheckResult, Decision } from '../../api/types.ts';
+import { FormError } from '../../ui/form-error.tsx';
+import { Inert } from '../../ui/inert.tsx';
+import { JsonTree } from '../../ui/json-tree.tsx';
+import { OutcomeBadge } from '../../ui/outcome.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import type { AgentTabProps } from './agent-page.tsx';
+
+export type DraftProps = AgentTabProps & { policyYaml: string; isValid: boolean };
+
+/** One call, decided by the draft. */
+export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: DraftProps) {
+  const [tool, setTool] = useState(latest.tools[0]?.name ?? '');
+  const [role, setRole] = useState('');
+  const [args, setArgs] = useState('{}');
+  const [decision, setDecision] = useState<Decision | undefined>(undefined);
+  const fault = jsonFault(args);
+  const { run, isRunning, error } = useAction(async () => {
+    const head = JSON.stringify({ tool, ...(role === '' ? {} : { role }) }).slice(0, -1);
+    // As text, so that every digit of a number is decided as it was typed.
+    const call = `${head},"arguments":${args}}`;
+    const result = await request<CheckResult>(apiPath.check(projectId, agentName), {
+      method: 'POST',
+      bodyText: `{"policy_yaml":${JSON.stringify(policyYaml)},"calls":[${call}]}`,
+    });
+    setDecision(result.decisions?.[0]);
+  });
+  return (
+    <section class="panel" aria-labelledby="dry-run">
+      <h2 id="dry-run">Dry run</h2>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <div class="dry-run-row">
+          <label>
+            Tool
+            <input
+              list="tools"
+              value={tool}
+              required
+              onInput={({ currentTarget }) => setTool(currentTarget.value)}
+            />
+          </label>
+          <datalist id="tools">
+            {latest.tools.map(({ name }) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+          <label>
+            Role
+            <input
+              value={role}
+              placeholder="(none)"
+              onInput={({ currentTarget }) => setRole(currentTarget.value)}
+            />
+          </label>
+        </div>
+        <label>
+          Arguments (JSON)
+          <textarea
+            rows={4}
+            value={args}
+            spellcheck={false}
+            onInput={({ currentTarget }) => setArgs(currentTarget.value)}
+          />
+        </label>
+        {fault !== undefined && <p class="field-error">{fault}</p>}
+        <FormError error={error} />
+        <button type="submit" disabled={!isValid || isRunning || fault !== undefined || tool === ''}>
+          Decide
+        </button>
+        {!isValid && <span class="muted"> when the policy is valid</span>}
+      </form>
+      {decision !== undefined && <DecisionResult decision={decision} />}
+    </section>
+  );
+}
+
+function DecisionResult({ decision: { outcome, reason, violations, hint } }: { decision: Decision }) {
+  return (
+    <div class="dry-run-result" role="status">
+      <OutcomeBadge outcome={outcome} />
+      {reason !== '' && (
+        <p>
+          <Inert text={reason} as="block" />
+        </p>
+      )}
+      {violations.length > 0 && (
+        <ul class={`violations violations-${outcome}`}>
+          {violations.map((violation, index) => (
+            <li key={index}>
+              <Inert text={violation} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {hint !== null && <JsonTree value={hint} />}
+    </div>
+  );
+}
+
+function jsonFault(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = value === null || (typeof value === 'object' && !Array.isArray(value));
+    return isObject ? undefined : 'Arguments are an object, or null.';
+  } catch {
+    return 'This is not valid JSON.';
+  }
+}

@@ -1,0 +1,79 @@
+import { apiPath } from '../../api/paths.ts';
+import type { Fleet } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { formatAgo, formatCount, formatDate, formatShare } from '../../text/format.ts';
+import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import type { AgentTabProps } from './agent-page.tsx';
+
+const REFRESH_MS = 10_000;
+
+/** Which versions run out there: every policy fetch says what its client holds. */
+export function FleetTab({ projectId, agentName }: AgentTabProps) {
+  const { data, error, isLoading, reload } = useAnswer<Fleet>(apiPath.fleet(projectId, agentName), {
+    refreshMs: REFRESH_MS,
+  });
+  if (isLoading) return <Loading />;
+  if (data === undefined) return error === undefined ? null : <ErrorState error={error} retry={reload} />;
+  if (data.items.length === 0) {
+    return (
+      <EmptyState title="No client has asked for this policy yet">
+        <p>
+          Clients tell which version they hold each time a run starts. What they said in the last 24 hours is
+          here.
+        </p>
+      </EmptyState>
+    );
+  }
+  const keys = data.items.reduce((sum, item) => sum + item.keys, 0);
+  const nowMs = Date.now();
+  return (
+    <div class="panel">
+      <p class="fleet-lead">
+        <b>{formatShare(data.keys_on_latest, keys)}</b> of the keys in use run the latest version, v
+        {data.latest.version}, saved {formatDate(data.latest.created_at)} UTC.
+      </p>
+      <div class="table-scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Version held</th>
+              <th scope="col" class="number">
+                Keys
+              </th>
+              <th scope="col" class="fleet-share">
+                Share
+              </th>
+              <th scope="col">Last seen</th>
+              <th scope="col">ETag</th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.items.map((item) => (
+              <tr key={item.etag}>
+                <th scope="row">
+                  {item.version === null ? 'unknown' : `v${item.version}`}{' '}
+                  {item.is_latest ? (
+                    <span class="tag tag-good">latest</span>
+                  ) : (
+                    <span class="tag tag-warn">old</span>
+                  )}
+                </th>
+                <td class="number">{formatCount(item.keys)}</td>
+                <td class="fleet-share">
+                  <span class="bar" aria-hidden="true">
+                    <span
+                      class={item.is_latest ? 'bar-part fill-allow' : 'bar-part fill-needs_approval'}
+                      style={{ width: `${(item.keys / keys) * 100}%` }}
+                    />
+                  </span>
+                </td>
+                <td title={item.last_seen}>{formatAgo(item.last_seen, nowMs)}</td>
+                <td class="mono muted">{item.etag.replaceAll('"', '').slice(0, 12)}…</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,141 @@
+import { useState } from 'preact/hooks';
+import { CodeEditor } from '../../editor/code-editor.tsx';
+import type { PolicyFault } from '../../api/types.ts';
+import { formatBytes, formatCount } from '../../text/format.ts';
+import { FormError } from '../../ui/form-error.tsx';
+import { Inert } from '../../ui/inert.tsx';
+import type { AgentTabProps } from './agent-page.tsx';
+import { DryRun } from './dry-run.tsx';
+import { Replay } from './replay.tsx';
+import { SaveDialog } from './save-dialog.tsx';
+import { type CheckState, useCheck } from './use-check.ts';
+import { draftKey, useDraft } from './use-draft.ts';
+
+const NO_FAULTS: PolicyFault[] = [];
+
+/** The policy, checked as it is typed, tried out before it is saved. */
+export function PolicyTab(props: AgentTabProps) {
+  const { projectId, agentName, latest, mayEdit, onSaved } = props;
+  const draft = useDraft(draftKey(projectId, agentName, 'policy'), latest.policy_yaml);
+  const check = useCheck({ projectId, agentName }, draft.text, mayEdit);
+  const [goTo, setGoTo] = useState<{ line: number; column: number } | undefined>(undefined);
+  const [isSaving, setIsSaving] = useState(false);
+  const isValid = check.result?.valid === true && !check.isChecking;
+  const faults = check.result?.errors ?? NO_FAULTS;
+  return (
+    <div class="policy-tab">
+      <section class="policy-main" aria-label="Policy">
+        <div class="policy-bar">
+          <span class="tag">v{latest.version}</span>
+          {mayEdit ? <CheckStatus check={check} /> : <ReadOnlyNote />}
+          <span class="policy-actions">
+            {draft.isChanged && (
+              <button type="button" class="ghost" onClick={draft.discard}>
+                Discard
+              </button>
+            )}
+            <button
+              type="button"
+              class="primary"
+              disabled={!mayEdit || !draft.isChanged || !isValid}
+              onClick={() => setIsSaving(true)}
+            >
+              Save…
+            </button>
+          </span>
+        </div>
+        <CodeEditor
+          text={draft.text}
+          revision={draft.revision}
+          label="Policy in YAML"
+          isReadOnly={!mayEdit}
+          faults={faults}
+          goTo={goTo}
+          onChange={draft.set}
+        />
+        <FaultList faults={faults} onPick={setGoTo} />
+        <FormError error={check.error} />
+      </section>
+      {mayEdit && (
+        <div class="policy-side">
+          <DryRun {...props} policyYaml={draft.text} isValid={isValid} />
+          <Replay {...props} policyYaml={draft.text} isValid={isValid} />
+        </div>
+      )}
+      {isSaving && (
+        <SaveDialog
+          {...props}
+          policyYaml={draft.text}
+          onClose={() => setIsSaving(false)}
+          onSaved={() => {
+            draft.settle();
+            setIsSaving(false);
+            onSaved();
+          }}
+          onStale={() => {
+            setIsSaving(false);
+            onSaved();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function ReadOnlyNote() {
+  const next = location.pathname + location.search;
+  return (
+    <span class="muted">
+      <a href={`/sign-in?${new URLSearchParams({ next })}`}>Sign in</a> as a member to edit.
+    </span>
+  );
+}
+
+function CheckStatus({ check: { isChecking, result, error } }: { check: CheckState }) {
+  return (
+    <span role="status" class="check-status">
+      {statusWords()}
+    </span>
+  );
+
+  function statusWords() {
+    if (isChecking) return <span class="muted">Checking…</span>;
+    if (error !== undefined) return <span class="tag tag-warn">not checked</span>;
+    if (result === undefined) return null;
+    if (!result.valid) {
+      const count = result.errors.length;
+      return <span class="tag tag-bad">{count === 1 ? '1 error' : `${formatCount(count)} errors`}</span>;
+    }
+    return (
+      <>
+        <span class="tag tag-good">valid</span>{' '}
+        <span class="muted">
+          {result.bundle === 'absent'
+            ? `no bundle: ${result.bundle_absent_reason ?? 'too large'}`
+            : `module ${formatBytes(result.module_bytes ?? 0)}`}
+        </span>
+      </>
+    );
+  }
+}
+
+type FaultListProps = { faults: PolicyFault[]; onPick: (place: { line: number; column: number }) => void };
+
+/** Every error with its place; a click goes there. */
+function FaultList({ faults, onPick }: FaultListProps) {
+  if (faults.length === 0) return null;
+  return (
+    <ol class="fault-list" aria-label="Errors in the policy">
+      {faults.map(({ line = 1, column = 1, message }, index) => (
+        <li key={index}>
+          <button type="button" onClick={() => onPick({ line, column })}>
+            <span class="mono">
+              {line}:{column}
+            </span>
+            <Inert text={message} />
+          </button>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,127 @@
+import { useState } from 'preact/hooks';
+import { apiPath, filterQuery } from '../../api/paths.ts';
+import { request } from '../../api/request.ts';
+import type { CheckResult, ReplayResult, WindowName } from '../../api/types.ts';
+import { projectPath } from '../../app/route.ts';
+import { formatCount } from '../../text/format.ts';
+import { FormError } from '../../ui/form-error.tsx';
+import { Inert, Role } from '../../ui/inert.tsx';
+import { OutcomeBadge } from '../../ui/outcome.tsx';
+import { WINDOW_WORDS, WINDOWS } from '../../ui/page-head.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import type { DraftProps } from './dry-run.tsx';
+
+const ROWS_MAX = 10_000;
+
+/** What the draft would have changed in the decisions that were recorded. */
+export function Replay(props: DraftProps) {
+  const { projectId, agentName, policyYaml, isValid } = props;
+  const [window, setWindow] = useState<WindowName>('7d');
+  const [result, setResult] = useState<ReplayResult | undefined>(undefined);
+  const { run, isRunning, error } = useAction(async () => {
+    setResult(await replayDraft({ projectId, agentName, policyYaml, window }));
+  });
+  return (
+    <section class="panel" aria-labelledby="replay">
+      <h2 id="replay">Replay</h2>
+      <p class="muted">Decides the recorded calls of this agent again, with the draft.</p>
+      <div class="replay-row">
+        <label>
+          <span class="visually-hidden">Window</span>
+          <select
+            value={window}
+            onChange={({ currentTarget }) =>
+              setWindow(WINDOWS.find((name) => name === currentTarget.value) ?? '7d')
+            }
+          >
+            {WINDOWS.map((name) => (
+              <option key={name} value={name}>
+                {WINDOW_WORDS[name]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="button" disabled={!isValid || isRunning} onClick={() => void run()}>
+          {isRunning ? 'Replaying…' : 'Replay'}
+        </button>
+      </div>
+      <FormError error={error} />
+      {result !== undefined && <ReplayReport result={result} projectId={projectId} agentName={agentName} />}
+    </section>
+  );
+}
+
+type ReplayOptions = { projectId: string; agentName: string; policyYaml: string; window: WindowName };
+
+export async function replayDraft({ projectId, agentName, policyYaml, window }: ReplayOptions) {
+  const result = await request<CheckResult>(apiPath.check(projectId, agentName), {
+    method: 'POST',
+    body: { policy_yaml: policyYaml, replay: { window, limit: ROWS_MAX } },
+  });
+  return result.replay;
+}
+
+type ReplayReportProps = { result: ReplayResult; projectId: string; agentName: string };
+
+export function ReplayReport({ result, projectId, agentName }: ReplayReportProps) {
+  const { window, examined, replayed, not_replayable, changed, changes } = result;
+  const list = `${projectPath(projectId, 'decisions')}?${filterQuery(window, { agent: agentName })}`;
+  return (
+    <div class="replay-report" role="status">
+      <p>
+        <b>{changed === 0 ? 'Nothing would change' : `${formatCount(changed)} would change`}</b> of{' '}
+        {formatCount(replayed)} replayed.{' '}
+        {not_replayable > 0 && (
+          <span class="muted">
+            {formatCount(not_replayable)} of {formatCount(examined)} cannot be decided again: their arguments
+            were cut or redacted.
+          </span>
+        )}
+      </p>
+      {changes.length > 0 && (
+        <div class="table-scroll">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Tool</th>
+                <th scope="col">Role</th>
+                <th scope="col">From</th>
+                <th scope="col">To</th>
+                <th scope="col" class="number">
+                  Calls
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {changes.map(({ tool, role, from, to, count, samples }) => (
+                <tr key={JSON.stringify([tool, role, from, to])}>
+                  <td>
+                    <Inert text={tool} />
+                  </td>
+                  <td>
+                    <Role role={role} />
+                  </td>
+                  <td>
+                    <OutcomeBadge outcome={from} />
+                  </td>
+                  <td>
+                    <OutcomeBadge outcome={to} />
+                  </td>
+                  <td class="number">
+                    <a
+                      href={`${list}&${new URLSearchParams({ tool, role, outcome: from, event: samples[0] ?? '' })}`}
+                      target="_blank"
+                      rel="noreferrer"
+                    >
+                      {formatCount(count)}
+                    </a>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+import { useEffect, useState } from 'preact/hooks';
+import { apiPath } from '../../api/paths.ts';
+import { request } from '../../api/request.ts';
+import type { ReplayResult, SaveResult } from '../../api/types.ts';
+import { forgetAnswers } from '../../api/use-answer.ts';
+import { DiffView } from '../../editor/code-editor.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { Loading } from '../../ui/states.tsx';
+import { useSay } from '../../ui/toast.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import type { AgentTabProps } from './agent-page.tsx';
+import { ReplayReport, replayDraft } from './replay.tsx';
+
+type SaveDialogProps = AgentTabProps & {
+  policyYaml: string;
+  onClose: () => void;
+  /** Someone else saved; the newer version is to be loaded. */
+  onStale: () => void;
+};
+
+/** The last look: what changes in the text, and what it would have changed in the last week. */
+export function SaveDialog({
+  projectId,
+  agentName,
+  latest,
+  policyYaml,
+  onClose,
+  onSaved,
+  onStale,
+}: SaveDialogProps) {
+  const say = useSay();
+  const [replay, setReplay] = useState<ReplayResult | undefined>(undefined);
+  const replaying = useAction(async () => {
+    setReplay(await replayDraft({ projectId, agentName, policyYaml, window: '7d' }));
+  });
+  useEffect(() => void replaying.run(), []);
+  const save = useAction(async () => {
+    const saved = await request<SaveResult>(apiPath.agent(projectId, agentName), {
+      method: 'PUT',
+      body: { policy_yaml: policyYaml },
+      headers: { 'If-Match': latest.etag },
+    });
+    forgetAnswers();
+    say(`Saved as version ${saved.version}. Agents take it up at their next run.`);
+    onSaved();
+  });
+  const isStale = save.error?.code === 'precondition_failed';
+  return (
+    <Dialog title={`Save version ${latest.version + 1} of the policy?`} onClose={onClose}>
+      <DiffView before={latest.policy_yaml} after={policyYaml} label="What changes" />
+      <h3>The last 7 days, decided by this policy</h3>
+      {replaying.isRunning && <Loading lines={2} />}
+      <FormError error={replaying.error} />
+      {replay !== undefined && <ReplayReport result={replay} projectId={projectId} agentName={agentName} />}
+      <FormError error={save.error} />
+      <div class="dialog-actions">
+        <button type="button" onClick={onClose}>
+          Back to the editor
+        </button>
+        {isStale ? (
+          <button type="button" class="primary" onClick={onStale}>
+            Load the newer version and keep my draft
+          </button>
+        ) : (
+          <button type="button" class="primary" disabled={save.isRunning} onClick={() => void save.run()}>
+            {save.isRunning ? 'Saving…' : 'Save'}
+          </button>
+        )}
+      </div>
+    </Dialog>
+  );
+}

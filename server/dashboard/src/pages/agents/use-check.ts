@@ -1,0 +1,45 @@
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError } from '../../api/api-error.ts';
+import { apiPath } from '../../api/paths.ts';
+import { request } from '../../api/request.ts';
+import type { CheckResult } from '../../api/types.ts';
+
+const WAIT_MS = 250;
+
+export type CheckState = {
+  isChecking: boolean;
+  result: CheckResult | undefined;
+  error: ApiError | undefined;
+};
+
+/** Asks the service about a policy a moment after the last keystroke. */
+export function useCheck(
+  agent: { projectId: string; agentName: string },
+  text: string,
+  isOn: boolean,
+): CheckState {
+  const [state, setState] = useState<CheckState>({ isChecking: true, result: undefined, error: undefined });
+  const { projectId, agentName } = agent;
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const abort = new AbortController();
+    setState((current) => ({ ...current, isChecking: true }));
+    const timer = setTimeout(() => {
+      request<CheckResult>(apiPath.check(projectId, agentName), {
+        method: 'POST',
+        body: { policy_yaml: text },
+        signal: abort.signal,
+      }).then(
+        (result) => setState({ isChecking: false, result, error: undefined }),
+        (error: unknown) => {
+          if (error instanceof ApiError) setState({ isChecking: false, result: undefined, error });
+        },
+      );
+    }, WAIT_MS);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [projectId, agentName, text, isOn]);
+  return state;
+}

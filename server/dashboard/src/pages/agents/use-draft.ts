@@ -1,0 +1,53 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+
+/** What was typed and not saved, by agent and part: it survives a look at another page. */
+const drafts = new Map<string, string>();
+
+export type Draft = {
+  text: string;
+  /** Counts how often the text was replaced by something else than typing. */
+  revision: number;
+  isChanged: boolean;
+  set: (text: string) => void;
+  discard: () => void;
+  /** The draft was saved: nothing typed is left to keep. */
+  settle: () => void;
+};
+
+/** The saved text, or what the person has made of it. */
+export function useDraft(key: string, saved: string): Draft {
+  const [{ text, revision }, setState] = useState({ text: drafts.get(key) ?? saved, revision: 0 });
+  const replace = (next: string) => setState((state) => ({ text: next, revision: state.revision + 1 }));
+  const isChanged = text !== saved;
+  useEffect(() => {
+    // A newer version was loaded, and nothing typed stands against it.
+    if (!drafts.has(key)) replace(saved);
+  }, [key, saved]);
+  const set = useCallback(
+    (next: string) => {
+      drafts.set(key, next);
+      setState((state) => ({ ...state, text: next }));
+    },
+    [key],
+  );
+  const discard = useCallback(() => {
+    drafts.delete(key);
+    replace(saved);
+  }, [key, saved]);
+  const settle = useCallback(() => void drafts.delete(key), [key]);
+  useEffect(() => {
+    if (!isChanged) return undefined;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', warn);
+    return () => removeEventListener('beforeunload', warn);
+  }, [isChanged]);
+  return { text, revision, isChanged, set, discard, settle };
+}
+
+export function putDraft(key: string, text: string): void {
+  drafts.set(key, text);
+}
+
+export function draftKey(projectId: string, agentName: string, part: string): string {
+  return JSON.stringify([projectId, agentName, part]);
+}

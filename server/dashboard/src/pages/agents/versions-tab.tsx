@@ -1,0 +1,111 @@
+import { apiPath } from '../../api/paths.ts';
+import type { AgentVersion } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { hrefWith, navigate, usePlace } from '../../app/location.ts';
+import { CodeEditor, DiffView } from '../../editor/code-editor.tsx';
+import { formatDate } from '../../text/format.ts';
+import { Inert } from '../../ui/inert.tsx';
+import { ErrorState, Loading } from '../../ui/states.tsx';
+import type { AgentTabProps } from './agent-page.tsx';
+import { draftKey, putDraft } from './use-draft.ts';
+
+const PARTS = { policy_yaml: 'Policy', agent_yaml: 'Definition', system_md: 'System prompt' } as const;
+type Part = keyof typeof PARTS;
+
+/** Every version, and what changed between any two of them. */
+export function VersionsTab({ projectId, agentName, versions, mayEdit }: AgentTabProps) {
+  const { query } = usePlace();
+  const known = new Set(versions.map(({ version }) => version));
+  const numberOf = (name: string, fallback: number) => {
+    const given = Number(query.get(name));
+    return known.has(given) ? given : fallback;
+  };
+  const newest = versions[0]?.version ?? 1;
+  const to = numberOf('to', newest);
+  const from = numberOf('from', Math.max(1, to - 1));
+  const part = (query.get('part') ?? '') in PARTS ? (query.get('part') as Part) : 'policy_yaml';
+  const before = useAnswer<AgentVersion>(apiPath.version(projectId, agentName, from));
+  const after = useAnswer<AgentVersion>(apiPath.version(projectId, agentName, to));
+  const error = before.error ?? after.error;
+  const restore = () => {
+    if (after.data === undefined) return;
+    putDraft(draftKey(projectId, agentName, 'policy'), after.data.policy_yaml);
+    navigate(hrefWith({ tab: undefined, from: undefined, to: undefined, part: undefined }));
+  };
+  return (
+    <div class="versions-tab">
+      <ol class="version-list" aria-label="Versions">
+        {versions.map(({ version, created_at, created_by, bundle }) => (
+          <li key={version}>
+            <a
+              href={hrefWith({ to: String(version), from: undefined })}
+              aria-current={version === to ? 'true' : undefined}
+            >
+              <b>v{version}</b> <time dateTime={created_at}>{formatDate(created_at)}</time>
+              <span class="muted version-by">
+                <Inert text={created_by} />
+                {bundle === 'absent' && ' · no bundle'}
+              </span>
+            </a>
+          </li>
+        ))}
+      </ol>
+      <section class="version-diff" aria-label="Difference">
+        <div class="policy-bar">
+          <label>
+            Compare with{' '}
+            <select
+              value={String(from)}
+              onChange={({ currentTarget }) =>
+                navigate(hrefWith({ from: currentTarget.value, to: String(to) }))
+              }
+            >
+              {versions.map(({ version }) => (
+                <option key={version} value={String(version)}>
+                  v{version}
+                </option>
+              ))}
+            </select>
+          </label>
+          <nav class="segments" aria-label="Part">
+            {Object.entries(PARTS).map(([name, label]) => (
+              <a key={name} href={hrefWith({ part: name })} aria-current={name === part ? 'true' : undefined}>
+                {label}
+              </a>
+            ))}
+          </nav>
+          {mayEdit && to !== newest && (
+            <button type="button" onClick={restore}>
+              Edit a copy of v{to}
+            </button>
+          )}
+        </div>
+        {error !== undefined && <ErrorState error={error} retry={after.reload} />}
+        {(before.isLoading || after.isLoading) && <Loading lines={10} />}
+        {before.data !== undefined && after.data !== undefined && (
+          <>
+            {from !== to && before.data[part] === after.data[part] && (
+              <p class="muted">
+                The same in v{from} and v{to}.
+              </p>
+            )}
+            <Difference
+              key={`${from} ${to} ${part}`}
+              before={before.data[part]}
+              after={after.data[part]}
+              label={from === to ? `${PARTS[part]}, v${to}` : `${PARTS[part]}: v${from} to v${to}`}
+            />
+          </>
+        )}
+      </section>
+    </div>
+  );
+}
+
+type DifferenceProps = { before: string; after: string; label: string };
+
+/** Where nothing differs the text itself is shown. */
+function Difference({ before, after, label }: DifferenceProps) {
+  if (before === after) return <CodeEditor text={after} label={label} isReadOnly />;
+  return <DiffView before={before} after={after} label={label} />;
+}

@@ -1,0 +1,215 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { formatCount, formatTime } from '../../text/format.ts';
+import { Inert, Role } from '../../ui/inert.tsx';
+import { OutcomeBadge } from '../../ui/outcome.tsx';
+import { type FeedRow, type FeedState, ROWS_MAX } from './decision-feed.ts';
+
+/** Rows above and below the visible ones that are rendered, too. */
+const OVERSCAN = 12;
+/** The next page is asked for that many rows before the end. */
+const AHEAD = 60;
+
+type DecisionListProps = {
+  state: FeedState;
+  selected: string | undefined;
+  onOpen: (row: FeedRow) => void;
+  onEnd: () => void;
+};
+
+/** Only the rows in view exist as elements, so that 50,000 scroll like 50. A grid for the keyboard: arrows and Enter. */
+export function DecisionList({ state, selected, onOpen, onEnd }: DecisionListProps) {
+  const { rows, isAtEnd, isLoading } = state;
+  const place = useRef<HTMLDivElement>(null);
+  const { top, height, rowHeight, onScroll } = useScroll(place);
+  const [active, setActive] = useState<string | undefined>(selected);
+  useStayPut(place, rows, rowHeight);
+  const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN);
+  const last = Math.min(rows.length, Math.ceil((top + height) / rowHeight) + OVERSCAN);
+  useEffect(() => {
+    if (!isAtEnd && !isLoading && last > rows.length - AHEAD) onEnd();
+  }, [last, rows.length, isAtEnd, isLoading]);
+
+  const activeIndex = active === undefined ? -1 : rows.findIndex(({ event_id }) => event_id === active);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const target = targetOf(event.key, {
+      index: activeIndex,
+      page: Math.max(1, Math.floor(height / rowHeight) - 1),
+      last: rows.length - 1,
+    });
+    if (event.key === 'Enter' && activeIndex >= 0) {
+      const row = rows[activeIndex];
+      if (row !== undefined) onOpen(row);
+    }
+    if (target === undefined) return;
+    event.preventDefault();
+    setActive(rows[target]?.event_id);
+    scrollToRow(place.current, { top: target * rowHeight, rowHeight, height });
+  };
+
+  return (
+    <div
+      ref={place}
+      class="decision-list"
+      role="grid"
+      aria-label="Decisions: arrow keys to move, Enter for details"
+      aria-rowcount={isAtEnd ? rows.length + 1 : -1}
+      aria-activedescendant={activeIndex >= first && activeIndex < last ? `row-${active}` : undefined}
+      tabIndex={0}
+      onScroll={onScroll}
+      onKeyDown={onKeyDown}
+    >
+      <div class="decision-head" role="row" aria-rowindex={1}>
+        {['Time (UTC)', 'Outcome', 'Agent', 'Tool', 'Role', 'Reason', 'User'].map((label) => (
+          <span key={label} role="columnheader">
+            {label}
+          </span>
+        ))}
+      </div>
+      <div class="decision-space" role="rowgroup" style={{ height: `${rows.length * rowHeight}px` }}>
+        {rows.slice(first, last).map((row, offset) => (
+          <DecisionRow
+            key={row.event_id}
+            row={row}
+            index={first + offset}
+            top={(first + offset) * rowHeight}
+            isActive={row.event_id === active}
+            isSelected={row.event_id === selected}
+            onOpen={(opened) => {
+              setActive(opened.event_id);
+              onOpen(opened);
+            }}
+          />
+        ))}
+      </div>
+      <ListEnd state={state} />
+    </div>
+  );
+}
+
+type DecisionRowProps = {
+  row: FeedRow;
+  index: number;
+  top: number;
+  isActive: boolean;
+  isSelected: boolean;
+  onOpen: (row: FeedRow) => void;
+};
+
+function DecisionRow({ row, index, top, isActive, isSelected, onOpen }: DecisionRowProps) {
+  const { occurred_at, outcome, agent_name, tool_name, role, reason, user_id } = row;
+  return (
+    <div
+      id={`row-${row.event_id}`}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      class={`decision-row${isActive ? ' is-active' : ''}`}
+      style={{ transform: `translateY(${top}px)` }}
+      onClick={() => onOpen(row)}
+    >
+      <span role="gridcell" class="cell-time">
+        <time dateTime={occurred_at}>{formatTime(occurred_at)}</time>
+      </span>
+      <span role="gridcell" class="cell-outcome">
+        <OutcomeBadge outcome={outcome} />
+      </span>
+      <span role="gridcell" class="cell-agent">
+        <Inert text={agent_name} />
+      </span>
+      <span role="gridcell" class="cell-tool">
+        <Inert text={tool_name} />
+      </span>
+      <span role="gridcell" class="cell-role">
+        <Role role={role} />
+      </span>
+      <span role="gridcell" class="cell-reason">
+        <Inert text={reason} />
+      </span>
+      <span role="gridcell" class="cell-user">
+        <Inert text={user_id} />
+      </span>
+    </div>
+  );
+}
+
+function ListEnd({ state: { rows, isAtEnd, isLoading } }: { state: FeedState }) {
+  if (isLoading) return <p class="list-end">Loading more…</p>;
+  if (!isAtEnd) return null;
+  if (rows.length >= ROWS_MAX) {
+    return (
+      <p class="list-end">
+        The first {formatCount(rows.length)} are shown. Filter, or export, to see the others.
+      </p>
+    );
+  }
+  return <p class="list-end">{formatCount(rows.length)} rows, that is all of them.</p>;
+}
+
+/** Where the list is scrolled to, how high it is, and how high its rows are: that is for the style sheet to say. */
+function useScroll(place: { current: HTMLDivElement | null }) {
+  const [view, setView] = useState({ top: 0, height: 600, rowHeight: 34 });
+  const frame = useRef(0);
+  const measure = () => {
+    const element = place.current;
+    if (element === null) return;
+    const rowHeight = Number.parseFloat(getComputedStyle(element).getPropertyValue('--row-height')) || 34;
+    // The head is sticky: it covers the rows that have scrolled under it, and the rows begin below it.
+    const headHeight = element.firstElementChild?.clientHeight ?? 0;
+    const next = { top: element.scrollTop, height: element.clientHeight - headHeight, rowHeight };
+    setView((current) =>
+      current.top === next.top && current.height === next.height && current.rowHeight === rowHeight
+        ? current
+        : next,
+    );
+  };
+  useLayoutEffect(() => {
+    measure();
+    const resized = new ResizeObserver(measure);
+    if (place.current !== null) resized.observe(place.current);
+    return () => resized.disconnect();
+  }, []);
+  const onScroll = () => {
+    cancelAnimationFrame(frame.current);
+    frame.current = requestAnimationFrame(measure);
+  };
+  return { ...view, onScroll };
+}
+
+/** Who has scrolled down goes on reading the same rows when new ones come in above. */
+function useStayPut(place: { current: HTMLDivElement | null }, rows: FeedRow[], rowHeight: number): void {
+  const head = useRef<string | undefined>(undefined);
+  useLayoutEffect(() => {
+    const element = place.current;
+    const before = head.current;
+    head.current = rows[0]?.event_id;
+    if (element === null || before === undefined || before === head.current || element.scrollTop < rowHeight)
+      return;
+    const shift = rows.findIndex(({ event_id }) => event_id === before);
+    if (shift > 0) element.scrollTop += shift * rowHeight;
+  }, [rows]);
+}
+
+function targetOf(
+  key: string,
+  { index, page, last }: { index: number; page: number; last: number },
+): number | undefined {
+  const targets: Record<string, number> = {
+    ArrowDown: index + 1,
+    ArrowUp: index - 1,
+    PageDown: index + page,
+    PageUp: index - page,
+    Home: 0,
+    End: last,
+  };
+  const target = targets[key];
+  return target === undefined ? undefined : Math.min(last, Math.max(0, target));
+}
+
+function scrollToRow(
+  element: HTMLDivElement | null,
+  { top, rowHeight, height }: { top: number; rowHeight: number; height: number },
+): void {
+  if (element === null) return;
+  if (top < element.scrollTop) element.scrollTop = top;
+  else if (top + rowHeight > element.scrollTop + height) element.scrollTop = top + rowHeight - height;
+}

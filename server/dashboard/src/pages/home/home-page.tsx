@@ -1,0 +1,44 @@
+import { useEffect } from 'preact/hooks';
+import { navigate, usePlace } from '../../app/location.ts';
+import { recall } from '../../app/remembered.ts';
+import { projectPath } from '../../app/route.ts';
+import { useSession, type Session } from '../../app/session.tsx';
+import { Loading } from '../../ui/states.tsx';
+import { Door } from '../account/door.tsx';
+import { OpenProject } from '../account/open-project.tsx';
+import { SignInPage } from '../account/sign-in-page.tsx';
+import { CreateProject } from './create-project.tsx';
+
+/** The way in: to the project seen last, to the first of one's own, or to the door. `/?choose` shows the choice. */
+export function HomePage() {
+  const session = useSession();
+  const mustChoose = usePlace().query.has('choose');
+  const target = mustChoose ? undefined : targetOf(session);
+  useEffect(() => {
+    if (target !== undefined) navigate(projectPath(target, 'overview'), { replace: true });
+  }, [target]);
+  if (session.status === 'loading' || target !== undefined) return <Loading />;
+  if (session.status === 'out') return <SignInPage />;
+  const { projects } = session.me;
+  return (
+    <Door title={projects.length === 0 ? 'Your first project' : 'Projects'}>
+      <ul class="plain-list">
+        {projects.map(({ id, name }) => (
+          <li key={id}>
+            <a href={projectPath(id, 'overview')}>{name}</a>
+          </li>
+        ))}
+      </ul>
+      <CreateProject />
+      <OpenProject />
+    </Door>
+  );
+}
+
+function targetOf(session: Session): string | undefined {
+  if (session.status === 'loading') return undefined;
+  const remembered = recall('project');
+  if (session.status === 'out') return remembered;
+  const own = session.me.projects;
+  return own.some(({ id }) => id === remembered) ? remembered : own[0]?.id;
+}

@@ -1,0 +1,158 @@
+import { useState } from 'preact/hooks';
+import { apiPath } from '../../api/paths.ts';
+import { request } from '../../api/request.ts';
+import type { KeyItem, NewKey } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { formatAgo, formatDate } from '../../text/format.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Field } from '../../ui/field.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
+import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import { submitted } from '../account/door.tsx';
+
+/** The project's bearer keys. A key is shown once, when it is made. */
+export function KeysPage({ projectId }: { projectId: string }) {
+  const keys = useAnswer<{ items: KeyItem[] }>(apiPath.keys(projectId));
+  const [made, setMade] = useState<NewKey | undefined>(undefined);
+  if (keys.error !== undefined) {
+    return (
+      <>
+        <PageHead title="Keys" />
+        <ErrorState error={keys.error} retry={keys.reload} />
+      </>
+    );
+  }
+  const onMade = (key: NewKey) => {
+    setMade(key);
+    keys.reload();
+  };
+  return (
+    <>
+      <PageHead title="Keys" />
+      {made !== undefined && <KeyOnce made={made} onDone={() => setMade(undefined)} />}
+      <section class="panel" aria-label="New key">
+        <NewKeyForm projectId={projectId} onMade={onMade} />
+      </section>
+      {keys.isLoading && <Loading />}
+      {keys.data?.items.length === 0 && (
+        <EmptyState title="No keys yet">
+          <p>An agent needs one to record decisions and to fetch its policy.</p>
+        </EmptyState>
+      )}
+      {keys.data !== undefined && keys.data.items.length > 0 && (
+        <KeyTable projectId={projectId} items={keys.data.items} onRevoked={keys.reload} />
+      )}
+    </>
+  );
+}
+
+function KeyOnce({ made, onDone }: { made: NewKey; onDone: () => void }) {
+  return (
+    <section class="key-once" role="status" aria-label="The new key">
+      <p>
+        <b>Copy the key now.</b> It is not stored and cannot be shown again. Put it into GATE_API_KEY (audit)
+        and GATE_KEY (policy) of your agent.
+      </p>
+      <CodeBlock text={made.key} label={`Key ${made.name}`} />
+      <div>
+        <button type="button" onClick={onDone}>
+          <Icon name="check" /> I have it
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function NewKeyForm({ projectId, onMade }: { projectId: string; onMade: (key: NewKey) => void }) {
+  const { run, isRunning, error } = useAction(async ({ name = '', days = '' }: Record<string, string>) => {
+    const body = {
+      ...(name.trim() === '' ? {} : { name: name.trim() }),
+      ...(days === '' ? {} : { expires_in_days: Number(days) }),
+    };
+    onMade(await request<NewKey>(apiPath.keys(projectId), { method: 'POST', body }));
+  });
+  return (
+    <form class="inline-form" onSubmit={(event) => submitted(event, (values) => void run(values))}>
+      <Field label="Name" name="name" placeholder="Where it is used" maxLength={100} autocomplete="off" />
+      <Field label="Days until it expires" name="days" type="number" min={1} max={3650} placeholder="never" />
+      <button type="submit" class="primary" disabled={isRunning}>
+        Make a key
+      </button>
+      <FormError error={error} />
+    </form>
+  );
+}
+
+type KeyTableProps = { projectId: string; items: KeyItem[]; onRevoked: () => void };
+
+function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
+  const [revoking, setRevoking] = useState<KeyItem | undefined>(undefined);
+  const nowMs = Date.now();
+  const sorted = items.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
+  return (
+    <div class="panel table-scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">State</th>
+            <th scope="col">May</th>
+            <th scope="col">Made</th>
+            <th scope="col">Expires (UTC)</th>
+            <th scope="col">
+              <span class="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map((key) => (
+            <tr key={key.key_id}>
+              <th scope="row" title={key.key_id}>
+                {key.name === '' ? <span class="muted">{key.key_id.slice(0, 8)}</span> : key.name}
+              </th>
+              <td>{stateTag(key, nowMs)}</td>
+              <td class="muted">
+                {key.scope.replaceAll('_', ' ').replaceAll(' audit', '').split(' ').join(', ')}
+              </td>
+              <td title={formatDate(key.created_at)}>{formatAgo(key.created_at, nowMs)}</td>
+              <td>{key.expires_at === null ? 'never' : formatDate(key.expires_at)}</td>
+              <td class="actions">
+                {(key.revoked_at ?? null) === null && (
+                  <button
+                    type="button"
+                    class="small danger"
+                    aria-label={`Revoke ${key.name || key.key_id}`}
+                    onClick={() => setRevoking(key)}
+                  >
+                    Revoke
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {revoking !== undefined && (
+        <Confirm
+          title={`Revoke ${revoking.name || 'this key'}?`}
+          text="Whoever uses it gets 401 at once. This cannot be undone; a new key can be made at any time."
+          action="Revoke"
+          work={() => request(`${apiPath.keys(projectId)}/${revoking.key_id}`, { method: 'DELETE' })}
+          onClose={() => setRevoking(undefined)}
+          onDone={onRevoked}
+        />
+      )}
+    </div>
+  );
+}
+
+function stateTag({ revoked_at, expires_at }: KeyItem, nowMs: number) {
+  if (revoked_at !== null && revoked_at !== undefined) return <span class="tag tag-bad">revoked</span>;
+  if (expires_at !== null && Date.parse(expires_at) <= nowMs)
+    return <span class="tag tag-warn">expired</span>;
+  return <span class="tag tag-good">active</span>;
+}

@@ -1,0 +1,113 @@
+import { useState } from 'preact/hooks';
+import { apiPath } from '../../api/paths.ts';
+import { request } from '../../api/request.ts';
+import type { Member } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { formatDate } from '../../text/format.ts';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Field } from '../../ui/field.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { Inert } from '../../ui/inert.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
+import { ErrorState, Loading } from '../../ui/states.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import { submitted } from '../account/door.tsx';
+
+export function MembersPage({ projectId }: { projectId: string }) {
+  const members = useAnswer<{ items: Member[] }>(apiPath.members(projectId));
+  return (
+    <>
+      <PageHead title="Members" />
+      {members.error !== undefined && <ErrorState error={members.error} retry={members.reload} />}
+      {members.isLoading && <Loading />}
+      {members.data !== undefined && (
+        <>
+          <section class="panel" aria-label="Add a member">
+            <AddMember projectId={projectId} onAdded={members.reload} />
+          </section>
+          <MemberTable projectId={projectId} items={members.data.items} onRemoved={members.reload} />
+        </>
+      )}
+    </>
+  );
+}
+
+function AddMember({ projectId, onAdded }: { projectId: string; onAdded: () => void }) {
+  const [round, setRound] = useState(0);
+  const { run, isRunning, error } = useAction(async ({ email }: Record<string, string>) => {
+    await request(apiPath.members(projectId), { method: 'POST', body: { email } });
+    setRound(round + 1);
+    onAdded();
+  });
+  const words = {
+    not_found:
+      'There is no account with that verified address. Ask them to register and to follow the link in the mail.',
+    conflict: 'That account is a member already.',
+  } as Record<string, string>;
+  return (
+    <form
+      key={round}
+      class="inline-form"
+      onSubmit={(event) => submitted(event, (values) => void run(values))}
+    >
+      <Field label="Add a member by e-mail" name="email" type="email" autocomplete="off" required />
+      <button type="submit" class="primary" disabled={isRunning}>
+        Add
+      </button>
+      <FormError error={error} title={error === undefined ? undefined : words[error.code]} />
+    </form>
+  );
+}
+
+type MemberTableProps = { projectId: string; items: Member[]; onRemoved: () => void };
+
+function MemberTable({ projectId, items, onRemoved }: MemberTableProps) {
+  const [removing, setRemoving] = useState<Member | undefined>(undefined);
+  return (
+    <div class="panel table-scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Account</th>
+            <th scope="col">Since (UTC)</th>
+            <th scope="col">
+              <span class="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((member) => (
+            <tr key={member.account_id}>
+              <th scope="row">
+                <Inert text={member.email} /> {member.is_owner && <span class="tag">owner</span>}
+              </th>
+              <td>{formatDate(member.added_at)}</td>
+              <td class="actions">
+                {!member.is_owner && (
+                  <button
+                    type="button"
+                    class="small danger"
+                    aria-label={`Remove ${member.email}`}
+                    onClick={() => setRemoving(member)}
+                  >
+                    Remove
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {removing !== undefined && (
+        <Confirm
+          title={`Remove ${removing.email}?`}
+          text="The account loses its access to this project at once. It can be added again."
+          action="Remove"
+          work={() => request(`${apiPath.members(projectId)}/${removing.account_id}`, { method: 'DELETE' })}
+          onClose={() => setRemoving(undefined)}
+          onDone={onRemoved}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import { apiPath, filterQuery } from '../../api/paths.ts';
+import { projectPath } from '../../app/route.ts';
+import type { DecisionsPage, Outcome, WindowName } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { formatAgo, formatTime } from '../../text/format.ts';
+import { Inert, Role } from '../../ui/inert.tsx';
+import { ErrorState, Loading } from '../../ui/states.tsx';
+
+const ROWS = 6;
+const REFRESH_MS = 15_000;
+
+type LatestPanelProps = { projectId: string; window: WindowName; outcome: Outcome; title: string };
+
+/** The newest records of one outcome, each a link to its details. */
+export function LatestPanel({ projectId, window, outcome, title }: LatestPanelProps) {
+  const query = filterQuery(window, { outcome });
+  const shown = `${projectPath(projectId, 'decisions')}?${query}`;
+  const limited = new URLSearchParams(query);
+  limited.set('limit', String(ROWS));
+  const { data, error, reload } = useAnswer<DecisionsPage>(apiPath.decisions(projectId, limited), {
+    refreshMs: REFRESH_MS,
+  });
+  const nowMs = Date.now();
+  return (
+    <section class="panel" aria-label={title}>
+      <h2>
+        {title} <a href={shown}>All</a>
+      </h2>
+      {data === undefined && error === undefined && <Loading lines={5} />}
+      {data === undefined && error !== undefined && <ErrorState error={error} retry={reload} />}
+      {data?.items.length === 0 && <p class="muted">None in this window.</p>}
+      <ol class="latest">
+        {data?.items.map(({ event_id, occurred_at, agent_name, tool_name, role, reason }) => (
+          <li key={event_id}>
+            <a href={`${shown}&event=${encodeURIComponent(event_id)}`}>
+              <time dateTime={occurred_at} title={formatTime(occurred_at)}>
+                {formatAgo(occurred_at, nowMs)}
+              </time>
+              <span class="latest-what">
+                <b>
+                  <Inert text={tool_name} />
+                </b>{' '}
+                by <Inert text={agent_name} /> as <Role role={role} />
+                {reason !== '' && (
+                  <span class="latest-why">
+                    <Inert text={reason} />
+                  </span>
+                )}
+              </span>
+            </a>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

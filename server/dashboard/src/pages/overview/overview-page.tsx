@@ -1,0 +1,77 @@
+import { apiPath } from '../../api/paths.ts';
+import { projectPath } from '../../app/route.ts';
+import type { Summary, Timeseries } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { TimeSeriesChart } from '../../charts/time-series.tsx';
+import { PageHead, useWindow, WINDOW_WORDS } from '../../ui/page-head.tsx';
+import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { FirstDecision } from '../../ui/first-decision.tsx';
+import { LatestPanel } from './latest-panel.tsx';
+import { Tiles } from './tiles.tsx';
+import { TopPanels } from './top-panels.tsx';
+import { WIDER } from './window-before.ts';
+
+const REFRESH_MS = 15_000;
+const REFRESH_LONG_MS = 60_000;
+
+export function OverviewPage({ projectId }: { projectId: string }) {
+  const window = useWindow();
+  const refreshMs = window === '24h' ? REFRESH_MS : REFRESH_LONG_MS;
+  const summary = useAnswer<Summary>(apiPath.summary(projectId, window), { refreshMs });
+  const series = useAnswer<Timeseries>(apiPath.timeseries(projectId, window), { refreshMs });
+  const widerWindow = WIDER[window];
+  const wider = useAnswer<Timeseries>(
+    widerWindow === undefined ? undefined : apiPath.timeseries(projectId, widerWindow),
+  );
+  const widerSummary = useAnswer<Summary>(
+    widerWindow === undefined ? undefined : apiPath.summary(projectId, widerWindow),
+  );
+  const isEmpty = summary.data?.totals.total === 0;
+  return (
+    <>
+      <PageHead title="Overview" hasWindow />
+      {summary.error !== undefined && summary.data === undefined ? (
+        <ErrorState error={summary.error} retry={summary.reload} />
+      ) : (
+        <>
+          <Tiles
+            window={window}
+            summary={summary.data}
+            series={series.data}
+            wider={wider.data}
+            widerSummary={widerSummary.data}
+            decisionsHref={projectPath(projectId, 'decisions')}
+          />
+          {isEmpty ? (
+            <EmptyState title={`No decisions in the last ${WINDOW_WORDS[window]}`}>
+              <FirstDecision projectId={projectId} />
+            </EmptyState>
+          ) : (
+            <>
+              <section class="panel" aria-labelledby="over-time">
+                <h2 id="over-time">Decisions over time</h2>
+                <SeriesBody answer={series} />
+              </section>
+              <TopPanels projectId={projectId} window={window} summary={summary.data} />
+              <div class="panel-row">
+                <LatestPanel projectId={projectId} window={window} outcome="deny" title="Latest denials" />
+                <LatestPanel
+                  projectId={projectId}
+                  window={window}
+                  outcome="needs_approval"
+                  title="Latest waiting for a person"
+                />
+              </div>
+            </>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function SeriesBody({ answer }: { answer: ReturnType<typeof useAnswer<Timeseries>> }) {
+  if (answer.data !== undefined) return <TimeSeriesChart series={answer.data} />;
+  if (answer.error !== undefined) return <ErrorState error={answer.error} retry={answer.reload} />;
+  return <Loading lines={6} />;
+}

@@ -1,0 +1,54 @@
+import type { OutcomeCounts, Timeseries, WindowName } from '../../api/types.ts';
+
+/** The window whose buckets reach twice as far back; records live 90 days, so nothing does for 90d. */
+export const WIDER: Record<WindowName, WindowName | undefined> = {
+  '24h': '7d',
+  '7d': '30d',
+  '30d': '90d',
+  '90d': undefined,
+};
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * What was counted in the window before this one, from the buckets of a wider window. A bucket that lies across an
+ * end counts by the share of it that is inside, so the result is close and not exact.
+ */
+export function windowBefore(wider: Timeseries, hours: number): OutcomeCounts {
+  const endMs = Date.parse(wider.to) - hours * HOUR_MS;
+  const startMs = endMs - hours * HOUR_MS;
+  const sum: OutcomeCounts = { total: 0, allow: 0, deny: 0, needs_approval: 0 };
+  for (const { start, ...counts } of wider.buckets) {
+    const fromMs = Date.parse(start);
+    const toMs = fromMs + wider.bucket_seconds * 1000;
+    const insideMs = Math.min(toMs, endMs) - Math.max(fromMs, startMs);
+    if (insideMs <= 0) continue;
+    const share = insideMs / (toMs - fromMs);
+    sum.total += counts.total * share;
+    sum.allow += counts.allow * share;
+    sum.deny += counts.deny * share;
+    sum.needs_approval += counts.needs_approval * share;
+  }
+  return sum;
+}
+
+export type Change = { text: string; direction: 'up' | 'down' | 'same' };
+
+/** By how much a count changed; undefined when there was nothing before. */
+export function countChange(now: number, before: number): Change | undefined {
+  if (before < 0.5) return undefined;
+  const percent = ((now - before) / before) * 100;
+  return changeFrom(percent, Math.abs(percent) >= 1000 ? '>10×' : `${Math.abs(percent).toFixed(0)}%`);
+}
+
+/** By how many percentage points a share changed. */
+export function shareChange(now: OutcomeCounts, before: OutcomeCounts): Change | undefined {
+  if (before.total < 0.5 || now.total === 0) return undefined;
+  const points = (now.deny / now.total - before.deny / before.total) * 100;
+  return changeFrom(points * 10, `${Math.abs(points).toFixed(1)} points`);
+}
+
+function changeFrom(amount: number, size: string): Change {
+  if (Math.abs(amount) < 0.5) return { text: 'about the same', direction: 'same' };
+  return amount > 0 ? { text: `${size} more`, direction: 'up' } : { text: `${size} less`, direction: 'down' };
+}

@@ -1,0 +1,150 @@
+import { apiPath } from '../../api/paths.ts';
+import type { LlmUsage, UsageCounts } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { formatCompact, formatCost, formatCount, formatShare } from '../../text/format.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { Inert } from '../../ui/inert.tsx';
+import { PageHead, useWindow, WINDOW_WORDS } from '../../ui/page-head.tsx';
+import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+
+/** Tokens and cost of the language models, by model and by agent. */
+export function UsagePage({ projectId }: { projectId: string }) {
+  const window = useWindow();
+  const { data, error, isLoading, reload } = useAnswer<LlmUsage>(apiPath.usage(projectId, window), {
+    refreshMs: 60_000,
+  });
+  return (
+    <>
+      <PageHead title="Usage" hasWindow />
+      {error !== undefined && data === undefined && <ErrorState error={error} retry={reload} />}
+      {isLoading && <Loading lines={8} />}
+      {data?.totals.calls === 0 && <NoUsage words={WINDOW_WORDS[window]} />}
+      {data !== undefined && data.totals.calls > 0 && (
+        <>
+          <UsageTiles totals={data.totals} />
+          <UsageTable
+            title="By model"
+            of="Model"
+            rows={data.by_model.map((row) => ({ ...row, name: row.model }))}
+            totals={data.totals}
+          />
+          <UsageTable
+            title="By agent"
+            of="Agent"
+            rows={data.by_agent.map((row) => ({ ...row, name: row.agent_name }))}
+            totals={data.totals}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+function UsageTiles({ totals }: { totals: UsageCounts }) {
+  const tokens = totals.input_tokens + totals.output_tokens;
+  const tiles = [
+    [
+      'Cost',
+      formatCost(totals.cost_usd),
+      totals.cost_usd === null ? 'no call said what it cost' : 'as reported',
+    ],
+    ['Calls', formatCount(totals.calls), `${formatCompact(Math.round(tokens / totals.calls))} tokens a call`],
+    [
+      'Input tokens',
+      formatCompact(totals.input_tokens),
+      `${formatShare(totals.cached_input_tokens, totals.input_tokens)} from cache`,
+    ],
+    [
+      'Output tokens',
+      formatCompact(totals.output_tokens),
+      `${formatCompact(totals.reasoning_tokens)} for reasoning`,
+    ],
+  ] as const;
+  return (
+    <div class="tiles">
+      {tiles.map(([label, value, note]) => (
+        <div key={label} class="tile tile-still">
+          <span class="tile-label">{label}</span>
+          <span class="tile-value">{value}</span>
+          <span class="tile-note">{note}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+type UsageTableProps = {
+  title: string;
+  of: string;
+  rows: (UsageCounts & { name: string })[];
+  totals: UsageCounts;
+};
+
+/** Ordered by cost where there is one, else by tokens; the bar shows the same. */
+function UsageTable({ title, of, rows, totals }: UsageTableProps) {
+  const hasCost = (totals.cost_usd ?? 0) > 0;
+  const sizeOf = (row: UsageCounts) => (hasCost ? (row.cost_usd ?? 0) : row.input_tokens + row.output_tokens);
+  const whole = sizeOf(totals);
+  const sorted = rows.toSorted((a, b) => sizeOf(b) - sizeOf(a));
+  const numbers = ['Calls', 'Input', 'Cached', 'Output', 'Cost'];
+  return (
+    <section class="panel" aria-label={title}>
+      <h2>{title}</h2>
+      <div class="table-scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{of}</th>
+              <th scope="col" class="usage-share">
+                Share of {hasCost ? 'cost' : 'tokens'}
+              </th>
+              {numbers.map((label) => (
+                <th key={label} scope="col" class="number">
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.map((row) => (
+              <tr key={row.name}>
+                <th scope="row" class="cell-long">
+                  <Inert text={row.name} />
+                </th>
+                <td class="usage-share">
+                  <span class="bar" aria-hidden="true">
+                    <span
+                      class="bar-part fill-allow"
+                      style={{ width: `${whole === 0 ? 0 : (sizeOf(row) / whole) * 100}%` }}
+                    />
+                  </span>
+                </td>
+                <td class="number">{formatCount(row.calls)}</td>
+                <td class="number">{formatCompact(row.input_tokens)}</td>
+                <td class="number">{formatCompact(row.cached_input_tokens)}</td>
+                <td class="number">{formatCompact(row.output_tokens)}</td>
+                <td class="number">{formatCost(row.cost_usd)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function NoUsage({ words }: { words: string }) {
+  const command = [
+    `curl -sS -X POST ${location.origin}/v1/audit/llm-invocations \\`,
+    `  -H "Authorization: Bearer $GATE_API_KEY" \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d "{\\"event_id\\":\\"$(uuidgen)\\",\\"occurred_at\\":\\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\\",`,
+    `       \\"agent_name\\":\\"my-agent\\",\\"model\\":\\"my-model\\",\\"input_tokens\\":900,\\"output_tokens\\":120}"`,
+  ].join('\n');
+  return (
+    <EmptyState title={`No model calls in the last ${words}`}>
+      <p>Clients report them with emitLlm. By hand:</p>
+      <CodeBlock text={command} label="Report a model call" />
+    </EmptyState>
+  );
+}

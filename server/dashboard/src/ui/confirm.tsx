@@ -1,0 +1,35 @@
+import { Dialog } from './dialog.tsx';
+import { FormError } from './form-error.tsx';
+import { useAction } from './use-action.ts';
+
+type ConfirmProps = {
+  title: string;
+  text: string;
+  action: string;
+  work: () => Promise<unknown>;
+  onClose: () => void;
+  onDone: () => void;
+};
+
+/** Asks before something that cannot be taken back. */
+export function Confirm({ title, text, action, work, onClose, onDone }: ConfirmProps) {
+  const { run, isRunning, error } = useAction(async () => {
+    await work();
+    onClose();
+    onDone();
+  });
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{text}</p>
+      <FormError error={error} />
+      <div class="dialog-actions">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class="danger" disabled={isRunning} onClick={() => void run()}>
+          {action}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

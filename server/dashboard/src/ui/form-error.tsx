@@ -1,0 +1,17 @@
+import { type ApiError, explain } from '../api/api-error.ts';
+import { Icon } from './icon.tsx';
+
+/** What stands above a form's button when the service refused. */
+export function FormError({ error, title }: { error: ApiError | undefined; title?: string | undefined }) {
+  if (error === undefined) return null;
+  const explained = explain(error);
+  return (
+    <div class="form-error" role="alert">
+      <Icon name="warn" />
+      <div>
+        <b>{title ?? explained.title}</b>
+        {title === undefined && explained.advice !== '' && <p>{explained.advice}</p>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+import type { ComponentChildren } from 'preact';
+import { type ApiError, explain } from '../api/api-error.ts';
+import { Icon } from './icon.tsx';
+
+/** What went wrong, what it means, and what to do now. */
+export function ErrorState({ error, retry }: { error: ApiError; retry?: (() => void) | undefined }) {
+  const { title, advice, action } = explain(error);
+  const here = location.pathname + location.search;
+  return (
+    <div class="state state-error" role="alert">
+      <Icon name="warn" />
+      <p class="state-title">{title}</p>
+      <p>{advice}</p>
+      <p class="state-actions">
+        {action === 'retry' && retry !== undefined && (
+          <button type="button" onClick={retry}>
+            <Icon name="refresh" /> Try again
+          </button>
+        )}
+        {action === 'sign-in' && (
+          <a class="button primary" href={`/sign-in?${new URLSearchParams({ next: here })}`}>
+            Sign in
+          </a>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** Nothing to show: why, and what would change that. */
+export function EmptyState({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="state">
+      <p class="state-title">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+/** Grey lines where text will be. Says "Loading" to who cannot see it. */
+export function Loading({ lines = 4 }: { lines?: number }) {
+  return (
+    <div class="loading" role="status">
+      <span class="visually-hidden">Loading</span>
+      {Array.from({ length: lines }, (_, index) => (
+        <div key={index} class={`loading-line loading-line-${index % 3}`} />
+      ))}
+    </div>
+  );
+}

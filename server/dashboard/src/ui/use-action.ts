@@ -1,0 +1,35 @@
+import { useCallback, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../api/api-error.ts';
+
+export type Action<Args extends unknown[]> = {
+  run: (...args: Args) => Promise<void>;
+  isRunning: boolean;
+  error: ApiError | undefined;
+  clearError: () => void;
+};
+
+/** Something a person starts: runs once at a time and keeps what went wrong. */
+export function useAction<Args extends unknown[]>(work: (...args: Args) => Promise<void>): Action<Args> {
+  const [isRunning, setIsRunning] = useState(false);
+  const [error, setError] = useState<ApiError | undefined>(undefined);
+  const latest = useRef(work);
+  latest.current = work;
+  const busy = useRef(false);
+  const run = useCallback(async (...args: Args) => {
+    if (busy.current) return;
+    busy.current = true;
+    setIsRunning(true);
+    setError(undefined);
+    try {
+      await latest.current(...args);
+    } catch (thrown) {
+      if (!(thrown instanceof ApiError)) throw thrown;
+      setError(thrown);
+    } finally {
+      busy.current = false;
+      setIsRunning(false);
+    }
+  }, []);
+  const clearError = useCallback(() => setError(undefined), []);
+  return { run, isRunning, error, clearError };
+}

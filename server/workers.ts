@@ -1,0 +1,106 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { AggregatorRegistry, type RegistryContentType } from 'prom-client';
+import type { Config } from './config.ts';
+import { RequestError } from './errors.ts';
+import { readSigningKeys } from './keys/signing-keys.ts';
+import type { Metrics } from './metrics.ts';
+
+/** A worker that died is replaced after this long. */
+const REPLACE_AFTER_MS = 1000;
+/** As in main.ts: SIGTERM promises an end within 10 s. */
+const STOP_MS_MAX = 9800;
+const METRICS_WAIT_MS_MAX = 6000;
+
+type MetricsMessage = { gatehouse: 'metrics'; id: string; text?: string };
+
+/** Whether this process only watches over others that do the work. */
+export function isOverseer({ workers }: Config): boolean {
+  return workers > 1 && cluster.isPrimary;
+}
+
+/**
+ * Runs the service in so many processes that share the port. Each is a whole service of its own on the common store;
+ * this one hands out connections, adds up the metrics, replaces who dies, and passes the end on.
+ */
+export async function oversee(config: Config, logger: Logger): Promise<void> {
+  // Made here, so that workers do not make it at once.
+  const { signingKey, retiredSigningKeys: retired, dataDir } = config;
+  await readSigningKeys({ signingKey, retired, dataDir });
+  const aggregator = new AggregatorRegistry();
+  let isStopping = false;
+  cluster.on('message', (worker, message: MetricsMessage) => {
+    if (message.gatehouse === 'metrics') void answerMetrics(aggregator, { worker, id: message.id });
+  });
+  stopOnSignal(() => (isStopping = true));
+  const first = cluster.fork();
+  const [outcome] = (await Promise.race([once(first, 'listening'), once(first, 'exit')])) as [unknown];
+  // It has said why.
+  if (typeof outcome !== 'object') process.exit(typeof outcome === 'number' ? outcome : 1);
+  // The first has made the demo, if one was wanted.
+  const env = { GATE_DEMO: '0' };
+  if (isStopping) return;
+  for (let count = 1; count < config.workers; count += 1) cluster.fork(env);
+  cluster.on('exit', (worker, code, signal) => {
+    if (isStopping) return;
+    logger.error({ worker: worker.process.pid, code, signal }, 'A worker died; another takes its place');
+    void sleep(REPLACE_AFTER_MS).then(() => (isStopping ? undefined : cluster.fork(env)));
+  });
+}
+
+function stopOnSignal(onStop: () => void): void {
+  let isStopping = false;
+  const stop = () => {
+    if (isStopping) return;
+    isStopping = true;
+    onStop();
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    const codes = workers.map(async (worker) => {
+      worker.process.kill('SIGTERM');
+      const [code] = (await once(worker.process, 'exit')) as [number | null];
+      return code;
+    });
+    setTimeout(() => {
+      for (const worker of workers) worker.process.kill('SIGKILL');
+      process.exit(1);
+    }, STOP_MS_MAX).unref();
+    void Promise.all(codes).then((all) => process.exit(all.every((code) => code === 0) ? 0 : 1));
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+async function answerMetrics(
+  aggregator: Pick<AggregatorRegistry<RegistryContentType>, 'clusterMetrics'>,
+  { worker, id }: { worker: Worker; id: string },
+): Promise<void> {
+  const message: MetricsMessage = { gatehouse: 'metrics', id };
+  // Without a text it says that one of them did not answer.
+  const text = await aggregator.clusterMetrics().catch(() => undefined);
+  if (worker.isConnected()) worker.send(text === undefined ? message : { ...message, text });
+}
+
+/** In a worker: metrics whose text is the sum over all workers. Else the metrics as they are. */
+export function shareMetrics(metrics: Metrics): Metrics {
+  if (!cluster.isWorker) return metrics;
+  // From here on the overseer's question for the metrics of this process is answered.
+  void new AggregatorRegistry();
+  AggregatorRegistry.setRegistries([metrics.registry]);
+  const waiting = new Map<string, (message: MetricsMessage) => void>();
+  process.on('message', (message: MetricsMessage) => {
+    if (message.gatehouse === 'metrics') waiting.get(message.id)?.(message);
+  });
+  const ask = async () => {
+    const id = randomUUID();
+    const answer = new Promise<MetricsMessage>((resolve) => waiting.set(id, resolve));
+    process.send?.({ gatehouse: 'metrics', id } satisfies MetricsMessage);
+    const message = await Promise.race([answer, sleep(METRICS_WAIT_MS_MAX, undefined, { ref: false })]);
+    waiting.delete(id);
+    if (message?.text !== undefined) return message.text;
+    throw new RequestError('overloaded', 'A worker did not tell its metrics in time.');
+  };
+  return { ...metrics, text: ask };
+}

@@ -1,0 +1,194 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { endProcess, load, rssMb, startServer, temporaryDirectory } from './process.ts';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const WINDOWS = ['24h', '7d', '30d', '90d'];
+const ROUNDS = 30;
+const EXPORT_ROWS_MAX = 1_000_000;
+const CURSOR_PAGES = 1000;
+const run = promisify(execFile);
+
+type Target = { url: URL; projectId: string; key: string };
+type Engine = {
+  measured: Record<string, number[]>;
+  disk: { rows: string; disk: string; raw: string };
+  projections: { name: string; rows: string; disk: string }[];
+};
+type Demo = { project_id: string; key: string };
+type BenchReads = { rows: number; seconds: number; directory?: string };
+
+/** Every read at a size, next to the plain GROUP BY and to FINAL; a given directory is filled once and kept. */
+export async function benchReads({ rows, seconds, directory }: BenchReads): Promise<void> {
+  const dataDir = directory ?? temporaryDirectory();
+  try {
+    if (!existsSync(join(dataDir, 'demo.json'))) await fill(dataDir, rows);
+    const demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Demo;
+    const args = ['test/bench/rivals/read-engine.ts', join(dataDir, 'clickhouse'), demo.project_id];
+    const { stdout } = await run(process.execPath, args, { cwd: ROOT, maxBuffer: 16_000_000 });
+    const engine = JSON.parse(stdout) as Engine;
+    printDisk(engine);
+    const env = { GATE_DATA_DIR: dataDir, GATE_PORT: '0', GATE_LOG_LEVEL: 'info' };
+    const { child, url } = await startServer(join(ROOT, 'server/main.ts'), [], env);
+    try {
+      const target = { url, projectId: demo.project_id, key: demo.key };
+      await printWindows(target, engine);
+      await printPages(target, engine);
+      await printExport(target, () => rssMb(child));
+      await printIngest(target, seconds);
+    } finally {
+      await endProcess(child);
+    }
+  } finally {
+    if (directory === undefined) rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function fill(dataDir: string, rows: number): Promise<void> {
+  const env = { PATH: process.env['PATH'], GATE_DATA_DIR: dataDir };
+  const args = ['server/demo/fleet.ts', '--rows', String(rows), '--days', '90'];
+  const { stdout } = await run(process.execPath, args, { cwd: ROOT, env });
+  console.log(`\n${stdout.trim().split('\n').at(-1)}`);
+}
+
+function printDisk({ disk, projections }: Engine): void {
+  const rows = Number(disk.rows);
+  const perEvent = (bytes: string) => (Number(bytes) / rows).toFixed(1);
+  console.log(
+    `\n${rows} rows: ${perEvent(disk.raw)} bytes an event raw, ${perEvent(disk.disk)} on disk with all projections`,
+  );
+  for (const { name, rows: held, disk: bytes } of projections)
+    console.log(`  ${name}: ${held} rows, ${perEvent(bytes)} bytes an event`);
+}
+
+async function timesOf({ url, projectId }: Target, path: string, rounds = ROUNDS): Promise<number[]> {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const startMs = performance.now();
+    const response = await fetch(new URL(`/v1/projects/${projectId}/audit/${path}`, url));
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`);
+    times.push(performance.now() - startMs);
+  }
+  return times.sort((a, b) => a - b);
+}
+
+function at(times: number[] | undefined, share: number): string {
+  const time = times?.[Math.min(times.length - 1, Math.floor(times.length * share))];
+  return time === undefined ? '-' : time.toFixed(0);
+}
+
+async function printWindows(target: Target, { measured }: Engine): Promise<void> {
+  console.log('\n| read | p50 ms | p99 ms | (b) plain GROUP BY p50 | (c) FINAL p50 |\n|---|--:|--:|--:|--:|');
+  for (const window of WINDOWS) {
+    for (const name of ['summary', 'timeseries', 'llm-usage', 'decisions']) {
+      const times = await timesOf(target, `${name}?window=${window}`);
+      const rivals = ['b', 'c'].map((rival) => at(measured[`${name} ${window} (${rival})`], 0.5));
+      console.log(`| ${name} ${window} | ${at(times, 0.5)} | ${at(times, 0.99)} | ${rivals.join(' | ')} |`);
+    }
+  }
+}
+
+async function printPages(target: Target, { measured }: Engine): Promise<void> {
+  const selectOne = measured['SELECT 1'] ?? [];
+  const boundMs = 3 * (selectOne[Math.floor(selectOne.length * 0.99)] ?? 0) + 100;
+  console.log(
+    `\nFirst pages over 90d; the bound is 3 × SELECT 1 + 100 ms = ${boundMs.toFixed(0)} ms at p99\n`,
+  );
+  console.log('| filter | total | p50 ms | p99 ms |\n|---|--:|--:|--:|');
+  const sample = await page(target, 'limit=1');
+  const { session_id } = sample.items[0] as { session_id: string };
+  const filters = [
+    '',
+    'agent=data-analyst',
+    'role=',
+    'outcome=deny',
+    'tool=delete_file',
+    'user_id=user-000001',
+  ];
+  const rare = [
+    'user_id=user-019000',
+    'user_id=nobody',
+    `session_id=${session_id}`,
+    'agent=data-analyst&outcome=deny&role=viewer',
+  ];
+  for (const filter of [...filters, ...rare]) {
+    const { total } = await page(target, filter);
+    const times = await timesOf(target, `decisions?window=90d&${filter}`);
+    console.log(`| ${filter || 'none'} | ${total} | ${at(times, 0.5)} | ${at(times, 0.99)} |`);
+  }
+  await printCursor(target);
+}
+
+type Page = { total: number; next_cursor: string | null; items: unknown[] };
+
+async function page({ url, projectId }: Target, query: string): Promise<Page> {
+  const response = await fetch(new URL(`/v1/projects/${projectId}/audit/decisions?window=90d&${query}`, url));
+  return (await response.json()) as Page;
+}
+
+async function printCursor(target: Target): Promise<void> {
+  const times: number[] = [];
+  let cursor: string | null = '';
+  while (times.length < CURSOR_PAGES && cursor !== null) {
+    const startMs = performance.now();
+    const next: Page = await page(target, cursor === '' ? 'limit=50' : `limit=50&cursor=${cursor}`);
+    cursor = next.next_cursor;
+    times.push(performance.now() - startMs);
+  }
+  const median = (some: number[]) =>
+    at(
+      some.sort((a, b) => a - b),
+      0.5,
+    );
+  console.log(
+    `\nCursor: pages 1 to 20 take ${median(times.slice(0, 20))} ms, pages ${times.length - 19} to ${times.length} ${median(times.slice(-20))} ms (p50)`,
+  );
+}
+
+async function printExport({ url, projectId }: Target, rss: () => number): Promise<void> {
+  const path = new URL(`/v1/projects/${projectId}/audit/decisions/export?window=90d`, url);
+  const startMb = rss();
+  const startMs = performance.now();
+  const gone = new AbortController();
+  const response = await fetch(path, { signal: gone.signal });
+  let [rows, bytes, peakMb] = [0, 0, startMb];
+  for await (const chunk of response.body ?? []) {
+    const buffer = Buffer.from(chunk);
+    bytes += buffer.length;
+    for (let from = buffer.indexOf(10); from !== -1; from = buffer.indexOf(10, from + 1)) rows += 1;
+    peakMb = Math.max(peakMb, rss());
+    if (rows >= EXPORT_ROWS_MAX) break;
+  }
+  gone.abort();
+  const seconds = (performance.now() - startMs) / 1000;
+  console.log(
+    `\nExport: ${rows} records, ${(bytes / 1e6).toFixed(0)} MB in ${seconds.toFixed(1)} s; RSS ${startMb} MB before, ${peakMb} MB at its peak`,
+  );
+}
+
+/** The heaviest question in a loop beside ingest: it must not make writers wait. */
+async function printIngest(target: Target, seconds: number): Promise<void> {
+  const { url, key } = target;
+  const options = { key, connections: 64, seconds };
+  await load(url, { ...options, seconds: 2 });
+  const quiet = await load(url, options);
+  let isLoading = true;
+  let asked = 0;
+  const analyst = async () => {
+    while (isLoading) {
+      await timesOf(target, 'decisions?window=90d&user_id=user-000001', 1);
+      await timesOf(target, 'summary?window=90d', 1);
+      asked += 2;
+    }
+  };
+  const loop = analyst();
+  const busy = await load(url, options);
+  isLoading = false;
+  await loop;
+  console.log(
+    `\nIngest on 64 connections: p99 ${quiet.p99.toFixed(1)} ms alone, ${busy.p99.toFixed(1)} ms beside an analyst's loop (${asked} questions); ${Math.round(quiet.perSecond)} and ${Math.round(busy.perSecond)} events/s`,
+  );
+}

@@ -1,0 +1,85 @@
+// Makes the pictures of the dashboard from demo data: the README's in the repository, every page's with --all <folder>.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Page } from 'playwright-core';
+import { temporaryDirectory } from '../support/service.ts';
+import { World } from './support/world.ts';
+
+const PICTURE = new URL('../../server/dashboard/screenshots/overview.png', import.meta.url).pathname;
+const PICTURE_BYTES_MAX = 300 * 1024;
+const SETTLE_MS = 600;
+const VIEWPORT = { width: 1360, height: 860 };
+
+/** The pages of a project; what is empty here is shown once more with its drawer, its tab or its narrow form. */
+const PAGES: Record<string, string> = {
+  overview: 'overview',
+  decisions: 'decisions',
+  agents: 'agents',
+  agent: 'agents/support-triage',
+  versions: 'agents/support-triage?tab=versions',
+  fleet: 'agents/support-triage?tab=fleet',
+  definition: 'agents/support-triage?tab=definition',
+  usage: 'usage',
+  keys: 'keys',
+  members: 'members',
+  activity: 'activity',
+};
+const DOORS = ['sign-in', 'register', 'forgot-password', 'reset-password/token', 'account'];
+
+const { values } = parseArgs({ options: { all: { type: 'string' } } });
+const world = new World();
+// The service's process alone does not keep this one waiting for its end.
+const awake = setInterval(() => undefined, 1000);
+try {
+  await world.open(filledStore());
+  mkdirSync(join(PICTURE, '..'), { recursive: true });
+  const { page } = await world.newPage({ viewport: VIEWPORT });
+  await visit(page, world.projectPath('overview'));
+  await page.screenshot({ path: PICTURE });
+  const { size } = statSync(PICTURE);
+  if (size > PICTURE_BYTES_MAX)
+    throw new Error(`The picture has ${size} bytes; it may have ${PICTURE_BYTES_MAX}`);
+  console.log(`server/dashboard/screenshots/overview.png, ${size} bytes`);
+  if (values.all !== undefined) await takeAll(values.all);
+} finally {
+  await world.close();
+  clearInterval(awake);
+}
+process.exit(0);
+
+/** A store as `make demo` fills it. */
+function filledStore(): string {
+  const dataDir = temporaryDirectory();
+  const args = ['server/demo/fleet.ts', '--rows', '300000', '--days', '30', '--seed', '1'];
+  execFileSync(process.execPath, args, { env: { ...process.env, GATE_DATA_DIR: dataDir }, stdio: 'inherit' });
+  return dataDir;
+}
+
+async function takeAll(folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  for (const scheme of ['light', 'dark'] as const) {
+    const { page } = await world.newPage({ viewport: VIEWPORT, scheme });
+    for (const [name, path] of Object.entries(PAGES)) {
+      await visit(page, world.projectPath(path));
+      await page.screenshot({ path: join(folder, `${name}-${scheme}.png`) });
+    }
+    await visit(page, world.projectPath('decisions'));
+    await page.locator('.decision-row').nth(1).click();
+    await page.waitForTimeout(SETTLE_MS);
+    await page.screenshot({ path: join(folder, `drawer-${scheme}.png`) });
+    const stranger = await world.newPage({ viewport: VIEWPORT, scheme, isSignedIn: false });
+    for (const path of DOORS) {
+      await visit(stranger.page, `/${path}`);
+      await stranger.page.screenshot({ path: join(folder, `${path.split('/')[0]}-${scheme}.png`) });
+    }
+  }
+  console.log(`Every page, light and dark: ${folder}`);
+}
+
+async function visit(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await page.waitForLoadState('networkidle');
+  await page.waitForTimeout(SETTLE_MS);
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { eventually } from '../../support/eventually.ts';
+import { addressOf, expectAccessible, type World } from '../support/world.ts';
+
+const PASSWORD = 'a long enough password';
+const NEW_PASSWORD = 'another long password';
+
+export function accountSuite(world: World): void {
+  describe('the account pages', () => {
+    it('lead from the registration through both mailed links to a new password', async () => {
+      const { page } = await world.newPage({ isSignedIn: false });
+      const email = `ada-${randomUUID().slice(0, 8)}@example.org`;
+
+      await page.goto('/register');
+      await page.getByLabel('E-mail').fill(email);
+      await page.getByLabel('Password').fill(PASSWORD);
+      await page.getByRole('button', { name: 'Create the account' }).click();
+      await page.getByText('No decisions in the last 24 hours').waitFor();
+      await expectAccessible(page);
+      expect(addressOf(page)).to.match(/^\/projects\/[0-9a-f-]{36}\/overview$/);
+
+      await page.goto('/account');
+      await page.getByText('The address is not verified yet.').waitFor();
+      await page.goto(await mailedPath(world, 'verify-email', email));
+      await page.getByRole('heading', { name: 'Your address is verified' }).waitFor();
+      await page.goto('/account');
+      await page.getByText('The address is verified.').waitFor();
+
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('link', { name: 'Forgot the password?' }).click();
+      await page.getByLabel('E-mail').fill(email);
+      await page.getByRole('button', { name: 'Send the link' }).click();
+      await page.getByText('a mail with a link is on its way').waitFor();
+      const resetPath = await mailedPath(world, 'reset-password', email);
+      await page.goto(resetPath);
+      await page.getByLabel('New password').fill(NEW_PASSWORD);
+      await page.getByRole('button', { name: 'Set the password' }).click();
+      await page.getByText('The password is changed.').waitFor();
+
+      await signIn(page, email, PASSWORD);
+      await page.getByText('The e-mail or the password is not right.').waitFor();
+      await signIn(page, email, NEW_PASSWORD);
+      await page.waitForURL(/\/overview$/);
+
+      // A used link says so, and what to do.
+      await page.goto(resetPath);
+      await page.getByLabel('New password').fill(NEW_PASSWORD);
+      await page.getByRole('button', { name: 'Set the password' }).click();
+      await page.getByText('This link no longer works').waitFor();
+      await page.getByRole('link', { name: 'Ask for a new link' }).waitFor();
+      await expectAccessible(page);
+    });
+
+    it('says what to do about a verification link that no longer works', async () => {
+      const { page } = await world.newPage({ isSignedIn: false });
+      await page.goto('/verify-email/not-a-token');
+      await page.getByText('This link no longer works').waitFor();
+      await page.getByLabel('E-mail').fill('ada@example.org');
+      await page.getByRole('button', { name: 'Send a new link' }).click();
+      await page.getByText('The mail is on its way.').waitFor();
+      await expectAccessible(page);
+    });
+
+    it('returns to where the sign-in was asked for, and to no other site', async () => {
+      const { page } = await world.newPage();
+      const target = world.projectPath('decisions', { outcome: 'deny' });
+      await page.goto(`/sign-in?next=${encodeURIComponent(target)}`);
+      await page.waitForURL(/outcome=deny/);
+      expect(addressOf(page)).to.equal(target);
+      for (const next of ['https://example.org/', '//example.org', '/\\example.org', 'javascript:alert(1)']) {
+        await page.goto(`/sign-in?next=${encodeURIComponent(next)}`);
+        await page.waitForURL(/\/overview$/);
+        expect(page.url()).to.include(world.service.url);
+      }
+    });
+  });
+}
+
+async function signIn(page: Page, email: string, password: string): Promise<void> {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** The path of the newest link of that kind; the development sender prints its mails. */
+function mailedPath(world: World, page: string, email: string): Promise<string> {
+  return eventually(() => {
+    const output = world.service.output();
+    const links = [...output.slice(output.lastIndexOf(email)).matchAll(new RegExp(`/${page}/[\\w-]+`, 'g'))];
+    return links.at(-1)?.[0];
+  });
+}

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { decisionEvent, post } from '../../support/events.ts';
+import { longestTaskMs } from '../support/longest-task.ts';
+import { addressOf, type World } from '../support/world.ts';
+
+export function decisionsSuite(world: World): void {
+  describe('Decisions', () => {
+    it('filters, and a shared link shows the same view to someone else', async () => {
+      const { page } = await world.newPage();
+      await page.goto(world.projectPath('overview', { window: '7d' }));
+      await page.getByRole('link', { name: /^support-triage/ }).click();
+      await page.getByRole('link', { name: /^Needs approval/ }).click();
+      await page.getByLabel('Role', { exact: true }).selectOption('=');
+      await page.locator('.decision-row').first().waitFor();
+      await page.locator('.decision-row').nth(2).click();
+      const drawer = page.getByRole('complementary', { name: 'Decision' });
+      await drawer.getByText('Record').waitFor();
+      const seen = { total: await totalOf(page), drawer: await drawer.innerText(), rows: await rowsOf(page) };
+
+      const other = await world.newPage({ isSignedIn: false });
+      await other.page.goto(addressOf(page));
+      await other.page.getByRole('complementary', { name: 'Decision' }).getByText('Record').waitFor();
+
+      expect(addressOf(page))
+        .to.include('window=7d')
+        .and.to.include('agent=support-triage')
+        .and.to.match(/role=(&|$)/);
+      expect({
+        total: await totalOf(other.page),
+        drawer: await other.page.getByRole('complementary', { name: 'Decision' }).innerText(),
+        rows: await rowsOf(other.page),
+      }).to.deep.equal(seen);
+      expect(seen.rows.every((row) => row.includes('(none)') && row.includes('Needs approval'))).to.equal(
+        true,
+      );
+    });
+
+    it('goes back and forth with the browser', async () => {
+      const { page } = await world.newPage();
+      await page.goto(world.projectPath('decisions'));
+      const all = await totalOf(page);
+      await page.getByRole('link', { name: /^Deny/ }).click();
+      await page.waitForURL(/outcome=deny/);
+      await page.goBack();
+      await page.waitForURL((url) => !url.search.includes('outcome'));
+      await page.locator('.decision-row').first().waitFor();
+      expect(await totalOf(page)).to.equal(all);
+    });
+
+    it('marks what the client redacted and what it cut', async () => {
+      const { page } = await world.newPage();
+      await page.goto(world.projectPath('decisions'));
+      await page.locator('.decision-row').first().click();
+      const drawer = page.getByRole('complementary', { name: 'Decision' });
+      await drawer.locator('.mark-redacted').first().waitFor();
+      await page.locator('.decision-row').nth(3).click();
+      await drawer.getByText('Cut by the client: 47 KiB before').waitFor();
+    });
+
+    it('keeps every digit of a number', async () => {
+      const { page } = await world.newPage();
+      await record(
+        world,
+        { tool_name: 'digits', arguments: undefined },
+        '{"n":9007199254740993,"m":0.10,"e":1e400}',
+      );
+      await page.goto(world.projectPath('decisions', { tool: 'digits' }));
+      await page.locator('.decision-row').first().click();
+      await page.locator('.json-number').first().waitFor();
+      expect(await page.locator('.json-number').allInnerTexts()).to.deep.equal([
+        '9007199254740993',
+        '0.10',
+        '1e400',
+      ]);
+    });
+
+    it('follows new rows while it is live', async () => {
+      const { page } = await world.newPage();
+      const tool = `live-${randomUUID()}`;
+      await record(world, { tool_name: tool, reason: 'first' });
+      await page.goto(world.projectPath('decisions', { tool }));
+      await page
+        .getByText('1 rows, that is all of them.')
+        .or(page.locator('.decision-row'))
+        .first()
+        .waitFor();
+      await page.getByRole('button', { name: 'Live' }).click();
+      expect(addressOf(page)).to.include('live=1');
+      await record(world, { tool_name: tool, reason: 'second' });
+      await page.getByText('second').waitFor();
+      expect(await page.locator('.decision-row').first().innerText()).to.include('second');
+      expect(await totalOf(page)).to.equal('2');
+    });
+
+    it('exports what is shown', async () => {
+      const { page } = await world.newPage();
+      await page.goto(world.projectPath('decisions', { outcome: 'deny', window: '7d' }));
+      const total = await totalOf(page);
+      await page.getByText('Export', { exact: true }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: /NDJSON/ }).click(),
+      ]);
+      const lines = readFileSync(await download.path(), 'utf8')
+        .trim()
+        .split('\n');
+      expect(String(lines.length)).to.equal(total);
+      expect(lines.every((line) => (JSON.parse(line) as { outcome: string }).outcome === 'deny')).to.equal(
+        true,
+      );
+    });
+
+    it('scrolls through 50,000 rows with few elements and no long pause', async () => {
+      const { page } = await world.newPage();
+      await serveManyRows(page, 50_000);
+      await page.goto(world.projectPath('decisions'));
+      await page.locator('.decision-row').first().waitFor();
+      await page.getByRole('grid').focus();
+      const loaded = () =>
+        page.evaluate<number>('document.querySelector(".decision-space").clientHeight / 34');
+      for (let presses = 0; (await loaded()) < 50_000 && presses < 400; presses += 1)
+        await page.keyboard.press('End');
+      await page.getByText('50,000 rows, that is all of them.').waitFor();
+      await page.keyboard.press('End');
+      await page.getByText('user-49999').waitFor();
+      expect(await page.locator('.decision-row').count()).to.be.below(100);
+      const longestMs = await longestTaskMs(page, async () => {
+        for (let step = 40; step >= 0; step -= 1) {
+          await page.evaluate(`document.querySelector('[role=grid]').scrollTop = ${step * 42_000}`);
+        }
+      });
+      await page.getByText('user-0', { exact: true }).waitFor();
+      expect(longestMs).to.be.below(100);
+    });
+  });
+}
+
+async function totalOf(page: Page): Promise<string> {
+  return page.getByTestId('total').innerText();
+}
+
+async function rowsOf(page: Page): Promise<string[]> {
+  return (await page.locator('.decision-row').allTextContents()).slice(0, 10);
+}
+
+/** Records one event; `argumentsText` goes into the body as it is. */
+async function record(
+  world: World,
+  overrides: Record<string, unknown>,
+  argumentsText?: string,
+): Promise<void> {
+  const event = JSON.stringify(decisionEvent(overrides));
+  const body = argumentsText === undefined ? event : `${event.slice(0, -1)},"arguments":${argumentsText}}`;
+  const answer = await post(`${world.service.url}/v1/audit/decisions`, body, { key: world.service.demo.key });
+  expect(answer.status).to.equal(202);
+}
+
+/** Answers for the service: more rows than it would be quick to record. */
+async function serveManyRows(page: Page, total: number): Promise<void> {
+  const now = Date.now();
+  const outcomes = ['allow', 'deny', 'needs_approval'];
+  await page.route(/\/audit\/decisions\?/, async (route) => {
+    const query = new URL(route.request().url()).searchParams;
+    const from = Number(query.get('cursor') ?? 0);
+    const to = Math.min(total, from + Number(query.get('limit')));
+    const items = Array.from({ length: to - from }, (_, index) => {
+      const number = from + index;
+      const event_id = `00000000-0000-4000-8000-${String(total - number).padStart(12, '0')}`;
+      const occurred_at = new Date(now - number * 1000).toISOString();
+      const outcome = outcomes[number % 3];
+      return {
+        ...decisionEvent({ event_id, occurred_at, outcome, user_id: `user-${number}` }),
+        received_at: occurred_at,
+      };
+    });
+    await route.fulfill({
+      json: { total, limit: to - from, offset: 0, items, next_cursor: to < total ? String(to) : null },
+    });
+  });
+}

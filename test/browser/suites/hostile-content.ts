@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { decisionEvent, post } from '../../support/events.ts';
+import type { World } from '../support/world.ts';
+
+const IMAGE = '<img src=x onerror="window.pwned=1">';
+const TRICK = '\u202egnp.exe\u2066 \u200bhidden';
+const HOSTILE = `${IMAGE}<script>window.pwned=1</script> javascript:window.pwned=1 {{7*7}} ${TRICK}`;
+const TEN_MEGABYTES = 10_000_000;
+const HUGE_WAIT_MS_MAX = 25_000;
+
+export function hostileContentSuite(world: World): void {
+  describe('content from events', () => {
+    it('is shown as text in every field and runs nothing', async () => {
+      await recordHostile(world);
+      const { page, faults } = await world.newPage();
+      const agent = HOSTILE.replaceAll('/', '|');
+      await page.goto(world.projectPath('decisions', { agent }));
+      await page.locator('.decision-row').first().click();
+      const drawer = page.getByRole('complementary', { name: 'Decision' });
+      await drawer.getByText('Record').waitFor();
+      const shown = await drawer.innerText();
+      for (const path of ['overview', 'agents', 'usage', `agents/${encodeURIComponent(agent)}`]) {
+        await page.goto(world.projectPath(path, { window: '90d' }));
+        await page.getByText('onerror=').first().waitFor();
+      }
+
+      expect(shown.split('onerror=').length).to.be.above(8);
+      expect(shown).to.include('U+202E').and.to.include('U+2066').and.to.include('U+200B');
+      expect(shown).not.to.match(/[\u202a-\u202e\u2066-\u2069]/);
+      expect(await page.evaluate('window.pwned')).to.equal(undefined);
+      expect(await page.locator('main img, main script').count()).to.equal(0);
+      expect(await page.locator('a[href^="javascript:"]').count()).to.equal(0);
+      expect(faults).to.deep.equal([]);
+    });
+
+    it('of 10 MB in every field is cut, and the page stays alive', async () => {
+      // Making 100 MB of JSON and parsing it takes its time, and is the test's own doing.
+      const { page, faults } = await world.newPage({ initScript: hugeRecords() });
+      await page.goto(world.projectPath('decisions'));
+      await page.locator('.decision-row').first().click({ timeout: HUGE_WAIT_MS_MAX });
+      const drawer = page.getByRole('complementary', { name: 'Decision' });
+      await drawer
+        .getByText(/show more of/)
+        .first()
+        .waitFor();
+      await drawer
+        .getByRole('button', { name: /show more of/ })
+        .first()
+        .click();
+      const length = await page.evaluate<number>('document.body.innerText.length');
+      expect(length).to.be.above(10_000).and.below(1_000_000);
+      expect(faults).to.deep.equal([]);
+    });
+  });
+}
+
+/** An event, a model call and an agent with hostile text wherever text may be. */
+async function recordHostile({ service: { url, demo } }: World): Promise<void> {
+  const name = HOSTILE.replaceAll('/', '|');
+  const event = decisionEvent({
+    agent_name: name,
+    tool_name: HOSTILE,
+    role: HOSTILE.slice(0, 100),
+    outcome: 'deny',
+    error_type: HOSTILE.slice(0, 100),
+    reason: HOSTILE,
+    violations: [HOSTILE, HOSTILE],
+    hint: { [HOSTILE]: HOSTILE, __proto__x: HOSTILE },
+    arguments: { [HOSTILE]: [HOSTILE, { [HOSTILE]: HOSTILE }], constructor: HOSTILE },
+    user_id: HOSTILE,
+    session_id: HOSTILE,
+  });
+  const call = {
+    ...decisionEvent(),
+    agent_name: name,
+    model: HOSTILE,
+    input_tokens: 1,
+    output_tokens: 1,
+    cost_usd: 1000,
+  };
+  const agent = { name, tools: [{ name: IMAGE, description: HOSTILE }], system_md: HOSTILE };
+  const answers = await Promise.all([
+    post(`${url}/v1/audit/decisions`, event, { key: demo.key }),
+    post(`${url}/v1/audit/llm-invocations`, call, { key: demo.key }),
+    post(`${url}/v1/agents`, agent, { key: demo.key }),
+  ]);
+  expect(answers.map(({ ok }) => ok)).to.deep.equal([true, true, true]);
+}
+
+/** Puts 10 MB into every text of the first record before the page gets it; no service would store that much. */
+function hugeRecords(): string {
+  return `
+    const original = globalThis.fetch;
+    globalThis.fetch = async (path, options) => {
+      const answer = await original(path, options);
+      if (!String(path).includes('/audit/decisions?')) return answer;
+      const body = await answer.json();
+      const huge = '<b>\\u202e'.padEnd(${TEN_MEGABYTES}, 'A ');
+      const [first] = body.items;
+      for (const name of ['agent_name', 'tool_name', 'role', 'reason', 'user_id', 'session_id', 'error_type']) first[name] = huge;
+      Object.assign(first, { violations: [huge], hint: { huge }, arguments: { huge, list: Array(5000).fill('x') } });
+      return new Response(JSON.stringify({ ...body, items: [first] }), { status: answer.status });
+    };
+  `;
+}

@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { expectAccessible, type World } from '../support/world.ts';
+
+const AGENT = 'code-reviewer';
+const DRAFT = `version: 1
+agent: ${AGENT}
+tools: [read_diff, comment, run_tests, approve_merge]
+roles:
+  maintainer: {allow: ["*"]}
+  "*": {allow: [read_diff, comment]}
+rules:
+  - id: big-merge
+    tools: [approve_merge]
+    require: {arg: amount, lte: 1000}
+    effect: needs_approvalXX
+    reason: Big merges need a person.
+`;
+
+export function policyEditorSuite(world: World): void {
+  describe('the policy editor', () => {
+    it('shows an error as it is typed, decides, replays and saves; the next fetch serves it', async () => {
+      const { page, faults } = await world.newPage();
+      const before = await fetchPolicy(world);
+      await page.goto(world.projectPath(`agents/${AGENT}`));
+      const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
+      await editor.click();
+      await page.keyboard.press('ControlOrMeta+a');
+      // Key by key, as a person would: what comes back from the check must not undo what was typed since.
+      await page.keyboard.type('version: 1 ');
+      await page.keyboard.press('ControlOrMeta+a');
+      await page.keyboard.insertText(DRAFT);
+
+      // See the error, with its place, and that it cannot be saved.
+      const error = page.getByRole('list', { name: 'Errors in the policy' }).getByRole('button');
+      await error.first().waitFor();
+      expect(await error.first().innerText()).to.match(/^11:13/);
+      await page.getByText('1 error').waitFor();
+      expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).to.equal(true);
+      await expectAccessible(page);
+
+      // Fix it where the click leads: at the wrong word.
+      await error.first().click();
+      await page.locator('.cm-focused').waitFor();
+      await page.keyboard.press('End');
+      await page.keyboard.press('Backspace');
+      await page.keyboard.press('Backspace');
+      await page.getByText('valid', { exact: true }).waitFor();
+
+      await page.getByLabel('Tool').fill('approve_merge');
+      await page.getByLabel('Role').fill('maintainer');
+      await page.getByLabel('Arguments (JSON)').fill('{"amount": 1000.01}');
+      await page.getByRole('button', { name: 'Decide' }).click();
+      await page.locator('.dry-run-result').getByText('Big merges need a person.', { exact: true }).waitFor();
+
+      await page.getByRole('button', { name: 'Replay' }).click();
+      await page
+        .locator('.replay-report')
+        .getByText(/would change/)
+        .waitFor();
+      await expectAccessible(page);
+
+      await page.getByRole('button', { name: 'Save…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Save version 2 of the policy?' });
+      await dialog.getByText(/would change/).waitFor();
+      await dialog.locator('.cm-changedLine').first().waitFor();
+      await expectAccessible(page);
+      await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Saved as version 2.').waitFor();
+      const after = await fetchPolicy(world);
+
+      expect(after.policy).to.equal(DRAFT.replace('XX', ''));
+      expect(after.etag).not.to.equal(before.etag);
+      await page.goto(world.projectPath(`agents/${AGENT}`, { tab: 'versions' }));
+      await page.locator('.cm-changedLine').first().waitFor();
+      await expectAccessible(page);
+      expect(faults).to.deep.equal([]);
+    });
+
+    it('keeps the draft when someone else saved first, and saves it on the newer version', async () => {
+      const { page } = await world.newPage();
+      await page.goto(world.projectPath('agents/data-analyst'));
+      await page.getByText('valid', { exact: true }).waitFor();
+      await page.getByRole('textbox', { name: 'Policy in YAML' }).click();
+      await page.keyboard.press('ControlOrMeta+End');
+      await page.keyboard.insertText('# mine\n');
+      await savePolicy(world, 'data-analyst', '# theirs\n');
+      const save = page.getByRole('button', { name: 'Save…' });
+      await save.click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Someone else saved a newer version').waitFor();
+      await page.getByRole('button', { name: /keep my draft/ }).click();
+      await page.getByText('v2', { exact: true }).first().waitFor();
+      await save.click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Saved as version 3.').waitFor();
+    });
+
+    it('is read-only for who is not a member', async () => {
+      const { page } = await world.newPage({ isSignedIn: false });
+      await page.goto(world.projectPath('agents/support-triage'));
+      await page.getByText('as a member to edit.').waitFor();
+      const editor = page.locator('.cm-content');
+      expect(await editor.getAttribute('contenteditable')).to.equal('false');
+      await expectAccessible(page);
+    });
+  });
+}
+
+async function fetchPolicy({ service: { url, demo } }: World, agent = AGENT) {
+  const answer = await fetch(`${url}/v1/agents/${agent}`, {
+    headers: { Authorization: `Bearer ${demo.key}` },
+  });
+  const { policy_yaml } = (await answer.json()) as { policy_yaml: string };
+  return { etag: answer.headers.get('ETag'), policy: policy_yaml };
+}
+
+/** As another member would: the policy as it is, with a line added. */
+async function savePolicy(world: World, agent: string, line: string): Promise<void> {
+  const { url, demo } = world.service;
+  const { policy } = await fetchPolicy(world, agent);
+  const answer = await fetch(`${url}/v1/projects/${demo.project_id}/agents/${agent}`, {
+    method: 'PUT',
+    headers: { Authorization: `Bearer ${demo.key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ policy_yaml: policy + line }),
+  });
+  expect(answer.status).to.equal(200);
+}

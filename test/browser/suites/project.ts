@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { decisionEvent, post } from '../../support/events.ts';
+import { expectAccessible, type World } from '../support/world.ts';
+
+export function projectSuite(world: World): void {
+  describe('Keys and members', () => {
+    it('shows a new key once; it works until it is revoked', async () => {
+      const { page, faults } = await world.newPage();
+      await page.goto(world.projectPath('keys'));
+      await page.getByLabel('Name').fill('browser test');
+      await page.getByRole('button', { name: 'Make a key' }).click();
+      const once = page.getByRole('status', { name: 'The new key' });
+      const key = (await once.locator('pre').innerText()).trim();
+      await expectAccessible(page);
+      const send = () => post(`${world.service.url}/v1/audit/decisions`, decisionEvent(), { key });
+      expect((await send()).status).to.equal(202);
+
+      await page.reload();
+      await page
+        .getByRole('cell', { name: 'browser test' })
+        .or(page.getByText('browser test'))
+        .first()
+        .waitFor();
+      expect(await page.content()).not.to.include(key);
+
+      await page.getByRole('button', { name: 'Revoke browser test' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+      await page.getByRole('row', { name: /^browser test revoked/ }).waitFor();
+      expect((await send()).status).to.equal(401);
+      expect(faults).to.deep.equal([]);
+    });
+
+    it('says why an address cannot be made a member', async () => {
+      const { page } = await world.newPage();
+      await page.goto(world.projectPath('members'));
+      await page.getByLabel('Add a member by e-mail').fill('nobody@example.org');
+      await page.getByRole('button', { name: 'Add' }).click();
+      await page.getByText('There is no account with that verified address.').waitFor();
+      await expectAccessible(page);
+    });
+
+    it('writes down what was done', async () => {
+      const { page } = await world.newPage();
+      await page.goto(world.projectPath('activity'));
+      await page.getByText('made a key').first().waitFor();
+    });
+  });
+}

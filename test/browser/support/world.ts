@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { expect } from 'chai';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { launchBrowser } from './browser.ts';
+import { seedFleet } from './seed.ts';
+
+type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
+type OpenOptions = {
+  isSignedIn?: boolean;
+  scheme?: 'light' | 'dark';
+  viewport?: { width: number; height: number };
+  initScript?: string;
+};
+
+/** A page, and everything that the browser complained about on it. */
+export type OpenPage = { page: Page; faults: string[] };
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const DESKTOP = { width: 1360, height: 860 };
+const WAIT_MS_MAX = 8000;
+
+/** One service with a small fleet and one browser for all browser tests: starting them costs more than most tests. */
+export class World {
+  #service: TestService | undefined;
+  #browser: Browser | undefined;
+  #session: StorageState | undefined;
+  readonly #contexts: BrowserContext[] = [];
+
+  /** With a small fleet in a store of its own, or on a store that was filled before. */
+  async open(dataDir?: string): Promise<void> {
+    const started = startTestService(dataDir === undefined ? {} : { dataDir });
+    [this.#service, this.#browser] = await Promise.all([started, launchBrowser()]);
+    if (dataDir === undefined) await seedFleet(this.#service);
+    this.#session = await this.#signIn();
+  }
+
+  async close(): Promise<void> {
+    await this.closePages();
+    await this.#browser?.close();
+    await this.#service?.stop();
+  }
+
+  get service(): TestService {
+    if (this.#service === undefined) throw new Error('The world is not open');
+    return this.#service;
+  }
+
+  /** The path of a page of the demo project. */
+  projectPath(page: string, query: Record<string, string> = {}): string {
+    const search = new URLSearchParams(query).toString();
+    return `/projects/${this.service.demo.project_id}/${page}${search === '' ? '' : `?${search}`}`;
+  }
+
+  async newPage({
+    isSignedIn = true,
+    scheme = 'light',
+    viewport = DESKTOP,
+    initScript,
+  }: OpenOptions = {}): Promise<OpenPage> {
+    if (this.#browser === undefined) throw new Error('The world is not open');
+    const context = await this.#browser.newContext({
+      baseURL: this.service.url,
+      colorScheme: scheme,
+      viewport,
+      acceptDownloads: true,
+      ...(isSignedIn && this.#session !== undefined ? { storageState: this.#session } : {}),
+    });
+    this.#contexts.push(context);
+    context.setDefaultTimeout(WAIT_MS_MAX);
+    if (initScript !== undefined) await context.addInitScript({ content: initScript });
+    const page = await context.newPage();
+    const faults: string[] = [];
+    page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text());
+    });
+    return { page, faults };
+  }
+
+  async closePages(): Promise<void> {
+    await Promise.all(this.#contexts.splice(0).map((context) => context.close()));
+  }
+
+  async #signIn(): Promise<StorageState> {
+    const { page } = await this.newPage({ isSignedIn: false });
+    const answer = await page.request.post('/v1/auth/login', { data: this.service.demo.dashboard });
+    if (!answer.ok())
+      throw new Error(`The demo account cannot sign in: ${answer.status()} ${await answer.text()}`);
+    const state = await page.context().storageState();
+    await this.closePages();
+    return state;
+  }
+}
+
+type AxeViolation = { id: string; help: string; nodes: { target: unknown; failureSummary: string }[] };
+
+/** Rejects unless axe-core finds nothing to complain about. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axeSource);
+  const violations = await page.evaluate<AxeViolation[]>(
+    'axe.run(document).then(({ violations }) => violations)',
+  );
+  const found = violations.map(({ id, help, nodes }) => ({
+    id,
+    help,
+    nodes: nodes
+      .slice(0, 4)
+      .map(({ target, failureSummary }) => `${JSON.stringify(target)} ${failureSummary}`),
+  }));
+  expect(found).to.deep.equal([]);
+}
+
+/** What the address bar shows, without the host. */
+export function addressOf(page: Page): string {
+  const { pathname, search } = new URL(page.url());
+  return pathname + search;
+}

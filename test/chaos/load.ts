@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decisionEvent } from '../support/events.ts';
+import type { Random } from './random.ts';
+
+export const AGENT = 'chaos';
+
+/** What callers saw, and which ids they may rely on. */
+export type Account = {
+  acknowledged: Set<string>;
+  tried: Set<string>;
+  statuses: Record<string, number>;
+  slowestMs: number;
+};
+
+type LoadOptions = {
+  senders: number;
+  key: string;
+  random: Random;
+  /** Where a request goes now; services come and go. */
+  url: () => string | undefined;
+};
+
+export type ChaosLoad = { account: Account; end: () => Promise<void> };
+
+/**
+ * Callers that never give up: each sends an event until it is acknowledged, now to this service and now to that, at
+ * times with another body. What an unclear answer left behind must meet its own second try.
+ */
+export function startLoad({ senders, key, random, url }: LoadOptions): ChaosLoad {
+  const account: Account = { acknowledged: new Set(), tried: new Set(), statuses: {}, slowestMs: 0 };
+  const agent = new Agent({ keepAlive: true });
+  const ending = new AbortController();
+  const sender = async () => {
+    while (!ending.signal.aborted) {
+      const event_id = randomUUID();
+      let event = decisionEvent({ event_id, agent_name: AGENT });
+      account.tried.add(event_id);
+      // To the end, even when the load ends: half-tried events would prove nothing.
+      for (let tries = 1; ; tries += 1) {
+        const status = await timed(event);
+        account.statuses[status] = (account.statuses[status] ?? 0) + 1;
+        if (status === '202') account.acknowledged.add(event_id);
+        if (status === '202' || (ending.signal.aborted && tries > 50)) break;
+        if (random() < 0.3) event = { ...event, outcome: 'deny', reason: `try ${tries}` };
+        await sleep(20 + random() * 100);
+      }
+    }
+  };
+  const timed = async (event: Record<string, unknown>) => {
+    const startMs = performance.now();
+    const status = await send(event);
+    account.slowestMs = Math.max(account.slowestMs, performance.now() - startMs);
+    return status;
+  };
+  const send = (event: Record<string, unknown>): Promise<string> => {
+    const to = url();
+    if (to === undefined) return Promise.resolve('nobody there');
+    return new Promise((resolve) => {
+      const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+      const options = { method: 'POST', agent, headers, timeout: 20_000 };
+      const req = request(`${to}/v1/audit/decisions`, options, (res) => {
+        res.resume().on('end', () => resolve(String(res.statusCode)));
+        res.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'broken'));
+      });
+      req.on('timeout', () => req.destroy(new Error('hang')));
+      req.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+      req.end(JSON.stringify(event));
+    });
+  };
+  const running = Promise.all(Array.from({ length: senders }, sender));
+  const end = async () => {
+    ending.abort();
+    await running;
+    agent.destroy();
+  };
+  return { account, end };
+}

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { recovery } from '../support/clickhouse-server/probes.ts';
+import { onServer } from '../support/clickhouse-server/services.ts';
+import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
+import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
+import { AGENT, type Account, startLoad } from './load.ts';
+import { seededRandom, type Random } from './random.ts';
+
+export type ChaosOptions = {
+  cycles: number;
+  seed: number;
+  senders?: number;
+  onCycle?: (cycle: number) => void;
+};
+
+export type ChaosReport = {
+  seed: number;
+  cycles: number;
+  seconds: number;
+  kills: Record<string, number>;
+  answers: Record<string, number>;
+  slowest_answer_ms: number;
+  events_tried: number;
+  acknowledged: number;
+  stored: number;
+  /** Acknowledged and not there. */
+  lost: string[];
+  /** There more than once, merged or not, 5 s after the end. */
+  doubled: string[];
+  /** There, and never sent. */
+  invented: string[];
+  recovery_ms_max: number;
+};
+
+const SETTLE_MS_MAX = 5000;
+
+/** Two services on one store under load; in each cycle one of the three is killed with SIGKILL and comes back. */
+export async function runChaos({ cycles, seed, senders = 32, onCycle }: ChaosOptions): Promise<ChaosReport> {
+  const startMs = performance.now();
+  const random = seededRandom(seed);
+  const server = await startClickHouse();
+  const dataDir = temporaryDirectory();
+  const env = onServer(server, { GATE_LOG_LEVEL: 'error' });
+  const start = () => startTestService({ dataDir, env: { ...env, GATE_LOG_LEVEL: 'info' } });
+  const services: (TestService | undefined)[] = [await start(), await start()];
+  const key = services[0]?.demo.key ?? '';
+  const url = () => services[random() < 0.5 ? 0 : 1]?.url;
+  const load = startLoad({ senders, key, random, url });
+  const kills: Record<string, number> = { service: 0, store: 0 };
+  const recoveries: number[] = [];
+  for (let cycle = 1; cycle <= cycles; cycle += 1) {
+    await sleep(100 + random() * 700);
+    const victim = Math.floor(random() * 3);
+    kills[victim === 2 ? 'store' : 'service'] = (kills[victim === 2 ? 'store' : 'service'] ?? 0) + 1;
+    await killAndBringBack({ victim, server, services, start, random });
+    for (const service of services) {
+      if (service !== undefined) recoveries.push(await recovery(service, `${AGENT} probe`));
+    }
+    onCycle?.(cycle);
+  }
+  await load.end();
+  const verdict = await judge(server, load.account);
+  for (const service of services) await service?.stop();
+  await server.kill();
+  return {
+    seed,
+    cycles,
+    seconds: Math.round((performance.now() - startMs) / 100) / 10,
+    kills,
+    answers: load.account.statuses,
+    slowest_answer_ms: Math.round(load.account.slowestMs),
+    events_tried: load.account.tried.size,
+    acknowledged: load.account.acknowledged.size,
+    ...verdict,
+    recovery_ms_max: Math.round(Math.max(...recoveries)),
+  };
+}
+
+type Scene = {
+  victim: number;
+  server: ClickHouseServer;
+  services: (TestService | undefined)[];
+  start: () => Promise<TestService>;
+  random: Random;
+};
+
+async function killAndBringBack({ victim, server, services, start, random }: Scene): Promise<void> {
+  if (victim === 2) {
+    await server.kill();
+    await sleep(random() * 1500);
+    return server.start();
+  }
+  const service = services[victim];
+  services[victim] = undefined;
+  await service?.kill();
+  await sleep(random() * 500);
+  services[victim] = await start();
+}
+
+type Verdict = Pick<ChaosReport, 'stored' | 'lost' | 'doubled' | 'invented'>;
+
+/** Every row there is, not only the ones a read would show: what two services wrote at once is to be settled by now. */
+async function judge(server: ClickHouseServer, { acknowledged, tried }: Account): Promise<Verdict> {
+  const sql = `SELECT toString(event_id) AS id, count() AS n FROM decisions WHERE agent_name = '${AGENT}' GROUP BY id`;
+  for (const endMs = performance.now() + SETTLE_MS_MAX; ; await sleep(250)) {
+    const rows = await server.query<{ id: string; n: string }>(sql);
+    const stored = new Set(rows.map(({ id }) => id));
+    const doubled = rows.filter(({ n }) => Number(n) > 1).map(({ id }) => id);
+    if (doubled.length > 0 && performance.now() < endMs) continue;
+    return {
+      stored: stored.size,
+      lost: [...acknowledged].filter((id) => !stored.has(id)),
+      doubled,
+      invented: [...stored].filter((id) => !tried.has(id)),
+    };
+  }
+}

@@ -1,0 +1,187 @@
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import { DECISION_COLUMNS } from '../../server/audit/event-row.ts';
+import { GroupCommit } from '../../server/commit/group-commit.ts';
+import { IdentityConflicts } from '../../server/commit/identity-conflicts.ts';
+import { IdentityIndex } from '../../server/commit/identity-index.ts';
+import type { RequestError } from '../../server/errors.ts';
+import { createLogger } from '../../server/logger.ts';
+import { readMigrations } from '../../server/store/sql.ts';
+import type { Store } from '../../server/store/store.ts';
+import { entryOf } from '../support/rows.ts';
+
+const AWKWARD = [
+  '',
+  "it's",
+  '"',
+  '\\',
+  '\\N',
+  'a\tb\nc\rd',
+  '{x: String}',
+  '; DROP TABLE decisions',
+  'ünïcödé 🚪',
+  '[1]',
+];
+/** More identities than one statement may ask for. */
+const MANY = 5000;
+
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error: RequestError) => error.code,
+  );
+
+/** What every store keeps, whatever is behind it. Run once for each connection. */
+export function storeSuite(
+  name: string,
+  open: () => Promise<{ store: Store; close: () => Promise<void> }>,
+): void {
+  describe(`the store, ${name}`, function () {
+    this.timeout(30_000);
+    let store: Store;
+    let close: () => Promise<void>;
+    before(async () => {
+      ({ store, close } = await open());
+      await store.ready();
+    });
+    after(() => close());
+
+    it('is up, has every migration once, and is ready again at once', async () => {
+      const rows = await store.lookups.query<{ version: number }>(
+        'SELECT version FROM schema_migrations ORDER BY version',
+      );
+
+      await store.ready();
+
+      expect(rows.map(({ version }) => version)).to.deep.equal(
+        readMigrations().map(({ version }) => version),
+      );
+      expect(await store.isUp()).to.equal(true);
+    });
+
+    it('gives parameters to a statement as they are', async () => {
+      for (const text of AWKWARD) {
+        const params = { text, none: null, list: AWKWARD, number: 42 };
+        const sql =
+          'SELECT {text: String} AS text, {none: Nullable(String)} AS none, {list: Array(String)} AS list, {number: UInt32} AS number';
+        expect(await store.lookups.query(sql, params)).to.deep.equal([params]);
+      }
+    });
+
+    it('keeps the texts of a row as they are', async () => {
+      const project_id = randomUUID();
+      for (const reason of AWKWARD) await insert([entryOf(project_id, { reason }).line]);
+
+      const rows = await store.lookups.query<{ reason: string }>(
+        'SELECT reason FROM decisions WHERE project_id = {project_id: String}',
+        { project_id },
+      );
+
+      expect(rows.map(({ reason }) => reason).sort()).to.deep.equal(AWKWARD.toSorted());
+    });
+
+    it('answers bytes in the format that a statement names', async () => {
+      const bytes = await store.lookups.queryBytes(
+        'SELECT toUInt32(number) FROM numbers(3) FORMAT RowBinary',
+      );
+
+      expect([...bytes]).to.deep.equal([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]);
+    });
+
+    it('refuses a row that it cannot keep as row_rejected, and none of its insert is there', async () => {
+      const project_id = randomUUID();
+      const good = entryOf(project_id).line;
+      const bad = good.replace(/"\d{4}-\d\d-\d\d /, '"never ');
+
+      expect(await codeOf(insert([good, bad]))).to.equal('row_rejected');
+      expect(await countOf(project_id)).to.equal(0);
+    });
+
+    it('calls what it cannot carry out store_unavailable, and what takes too long overloaded', async () => {
+      const slow =
+        'SELECT sleepEachRow(0.1) FROM numbers(100) SETTINGS max_execution_time = 0.3, max_block_size = 1';
+
+      expect(await codeOf(store.lookups.query('SELECT * FROM no_such_table'))).to.equal('store_unavailable');
+      expect(await codeOf(store.lookups.query(slow))).to.equal('overloaded');
+    });
+
+    it('runs more reads than it has connections for', async () => {
+      const reads = Array.from({ length: 12 }, (_, n) =>
+        store.reads.query<{ n: number }>('SELECT {n: UInt32} AS n', { n }),
+      );
+
+      expect((await Promise.all(reads)).flat().map(({ n }) => n)).to.deep.equal(reads.map((_, n) => n));
+    });
+
+    it('a slow read holds up no write', async () => {
+      const project_id = randomUUID();
+      const slow = store.reads.query(
+        'SELECT sum(sleepEachRow(0.1)) FROM numbers(15) SETTINGS max_block_size = 1',
+      );
+      const startMs = performance.now();
+
+      await insert([entryOf(project_id).line]);
+      const tookMs = performance.now() - startMs;
+      await slow;
+
+      expect(tookMs).to.be.below(1000);
+    });
+
+    it(`${MANY} writes at once are one record each, and so they stay when they are written again`, async () => {
+      const project_id = randomUUID();
+      const entries = Array.from({ length: MANY }, () => entryOf(project_id));
+      for (const wanted of ['accepted', 'duplicate'] as const) {
+        // A new one each time, as a process that has just started: what it knows, it knows from the store.
+        const { commit, end } = createCommit();
+        const results = await Promise.all(entries.map((entry) => commit.write(entry)));
+        await end();
+        expect(results.filter((result) => result !== wanted)).to.deep.equal([]);
+        expect(await countOf(project_id)).to.equal(MANY);
+      }
+    });
+
+    const insert = (lines: string[]) =>
+      store.writer.insert({ table: 'decisions', columns: DECISION_COLUMNS, lines, token: randomUUID() });
+
+    async function countOf(project_id: string): Promise<number> {
+      const sql = 'SELECT toUInt32(count()) AS n FROM decisions WHERE project_id = {project_id: String}';
+      const [row] = await store.lookups.query<{ n: number }>(sql, { project_id });
+      return row?.n ?? 0;
+    }
+
+    function createCommit() {
+      const logger = createLogger('silent');
+      const stream = 'decisions' as const;
+      const { background, engines, lookups } = store;
+      const conflicts =
+        store.kind === 'embedded'
+          ? undefined
+          : new IdentityConflicts({ connection: background, engines, stream, logger });
+      const identities = new IdentityIndex({
+        connection: lookups,
+        background,
+        stream,
+        conflicts,
+        logger,
+        now: Date.now,
+      });
+      const commit = new GroupCommit({
+        stream,
+        columns: DECISION_COLUMNS,
+        connection: store.writer,
+        identities,
+        ready: store.ready,
+        batchRowsMax: MANY,
+        queueRowsMax: 2 * MANY,
+        queueBytesMax: 100_000_000,
+        onFlush: () => undefined,
+        onQueue: () => undefined,
+      });
+      const end = async () => {
+        await commit.drain();
+        await identities.close();
+      };
+      return { commit, end };
+    }
+  });
+}

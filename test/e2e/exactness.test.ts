@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { temporaryDirectory } from '../support/service.ts';
+import { runCommand } from '../support/run-command.ts';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const SEED = Number(process.env['GATE_TEST_SEED'] ?? Math.floor(Math.random() * 1_000_000));
+const LIVES = 2;
+const HISTORIES = 50;
+
+/** One process on the store of a data directory. */
+async function live(dataDir: string, ...args: (string | number)[]): Promise<unknown> {
+  const script = ['test/e2e/exactness/main.ts', dataDir, ...args.map(String)];
+  // By what it printed and not by its code: once in a hundred times the engine's library trips over its own threads
+  // when the process ends (a null read in its exit handlers), long after everything here was asked and answered.
+  const { output } = await runCommand(process.execPath, script, { cwd: ROOT });
+  if (!output.startsWith('{')) throw new Error(`GATE_TEST_SEED=${SEED} finds it again:\n${output}`);
+  return JSON.parse(output) as unknown;
+}
+
+describe('the reads are exact at every moment', function () {
+  this.timeout(300_000);
+
+  it('after random events, re-posts, repeated rows, restarts, forced and withheld merges, as an in-memory model is', async () => {
+    const stores = [1, 2].map(async (number) => {
+      const dataDir = temporaryDirectory();
+      for (let life = 0; life < LIVES; life += 1) {
+        const result = await live(dataDir, SEED * 10 + number, life * HISTORIES, HISTORIES);
+        expect(result).to.include({ histories: HISTORIES });
+      }
+    });
+
+    await Promise.all(stores);
+  });
+
+  it('at the edges of every window, counted by hand', async () => {
+    const { output } = await runCommand(
+      process.execPath,
+      ['test/e2e/exactness/edges.ts', temporaryDirectory()],
+      { cwd: ROOT },
+    );
+
+    expect(output).to.equal('as counted\n');
+  });
+});

@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { readWindow, type WindowName } from '../../../server/audit/read-window.ts';
+import type { ModelRecord } from './model.ts';
+import { Random } from './random.ts';
+import { askBuckets, askIds, askSummary, entryOf, insertRows, openWorld, type World } from './world.ts';
+
+// Golden answers, counted by hand: four records at each edge, 1 ms before it, on it, 1 ms and an hour after it.
+// Argument: data directory. Prints so when all is well.
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Tomorrow at 10:20:30.400: ahead of the engine's clock, which must not drop what is not expired yet. */
+const NOW_MS = Math.ceil(Date.now() / DAY_MS) * DAY_MS + Date.parse('1970-01-01T10:20:30.400Z');
+const random = new Random(1);
+const ids = new Map<string, string>();
+
+function record(name: string, occurredAtMs: number, outcome: ModelRecord['outcome'] = 'allow'): ModelRecord {
+  const event_id = random.uuid();
+  ids.set(event_id, name);
+  const texts = { agent_name: 'a', tool_name: 't', role: '', user_id: '', session_id: '' };
+  return { event_id, occurredAtMs, outcome, ...texts };
+}
+
+function recordsAt(days: number): ModelRecord[] {
+  const edgeMs = NOW_MS - days * DAY_MS;
+  return [
+    record(`${days}d-1ms`, edgeMs - 1, 'deny'),
+    record(`${days}d`, edgeMs, 'needs_approval'),
+    record(`${days}d+1ms`, edgeMs + 1),
+    record(`${days}d+1h`, edgeMs + HOUR_MS),
+  ];
+}
+
+const RECORDS = [
+  record('now', NOW_MS),
+  record('now+5min', NOW_MS + 300_000, 'deny'),
+  ...[1, 7, 30, 90].flatMap(recordsAt),
+];
+
+/** Per window: its totals; how many buckets, how long; the records in its first bucket, its first two and its last. */
+const GOLDEN = [
+  {
+    name: '24h',
+    total: 5,
+    deny: 1,
+    buckets: 25,
+    start: '10:00',
+    seconds: 3600,
+    first: 2,
+    second: 1,
+    last: 2,
+  },
+  {
+    name: '7d',
+    total: 9,
+    deny: 2,
+    buckets: 29,
+    start: '06:00',
+    seconds: 21_600,
+    first: 3,
+    second: 0,
+    last: 2,
+  },
+  {
+    name: '30d',
+    total: 13,
+    deny: 3,
+    buckets: 31,
+    start: '00:00',
+    seconds: 86_400,
+    first: 3,
+    second: 0,
+    last: 2,
+  },
+  {
+    name: '90d',
+    total: 17,
+    deny: 4,
+    buckets: 91,
+    start: '00:00',
+    seconds: 86_400,
+    first: 3,
+    second: 0,
+    last: 2,
+  },
+] as const;
+
+const NO_FILTER = { agent: null, role: null, outcome: null, tool: null, user_id: null, session_id: null };
+
+async function check(world: World): Promise<void> {
+  for (const { name, total, deny, ...golden } of GOLDEN) {
+    const window = readWindow(name satisfies WindowName, NOW_MS);
+    const asked = { projectId: 'edges', window };
+    const { totals } = await askSummary(world, asked);
+    expect([name, totals.total, totals.deny]).to.deep.equal([name, total, deny]);
+
+    const buckets = await askBuckets(world, asked);
+    expect(buckets.length).to.equal(golden.buckets);
+    expect(buckets[0]?.start.slice(11, 16)).to.equal(golden.start);
+    expect(window.bucketSeconds).to.equal(golden.seconds);
+    const counts = [buckets[0], buckets[1], buckets.at(-1)].map((bucket) => bucket?.total);
+    expect([name, ...counts]).to.deep.equal([name, golden.first, golden.second, golden.last]);
+
+    const list = await askIds(world, { ...asked, filters: NO_FILTER, limit: 3, by: 'cursor' });
+    const days = [1, 7, 30, 90].filter((day) => day * DAY_MS <= NOW_MS - window.fromMs);
+    const names = days.flatMap((day) => [`${day}d+1h`, `${day}d+1ms`, `${day}d`, `${day}d-1ms`]).slice(0, -1);
+    expect(list.ids.map((id) => ids.get(id))).to.deep.equal(['now+5min', 'now', ...names]);
+    expect(list.total).to.equal(total);
+  }
+}
+
+async function run(): Promise<void> {
+  const world = await openWorld(process.argv[2] ?? '');
+  const entries = RECORDS.map((row) => entryOf('edges', row, NOW_MS));
+  // As rows, then stored twice, then merged into aggregates.
+  await insertRows(world, entries);
+  await world.restart('sole');
+  await check(world);
+  await world.store.writer.command('SYSTEM STOP MERGES decisions');
+  await insertRows(world, entries);
+  await world.restart('several');
+  await check(world);
+  await world.store.writer.command('SYSTEM START MERGES decisions');
+  await world.store.writer.command('OPTIMIZE TABLE decisions FINAL');
+  await world.restart('sole');
+  await check(world);
+  await world.close();
+  console.log('as counted');
+}
+
+run().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,199 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Writers } from '../../../server/audit/read-days.ts';
+import type { DecisionFilters } from '../../../server/audit/read-decisions.ts';
+import { readWindow, WINDOW_NAMES, type WindowName } from '../../../server/audit/read-window.ts';
+import { Model, type ModelRecord } from './model.ts';
+import type { Random } from './random.ts';
+import { askBuckets, askIds, askSummary, entryOf, insertRows, type World } from './world.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const NO_FILTER: DecisionFilters = {
+  agent: null,
+  role: null,
+  outcome: null,
+  tool: null,
+  user_id: null,
+  session_id: null,
+};
+const AGENTS = ['a', 'b', 'é', '😀'] as const;
+const ROLES = ['', 'admin', "o'"] as const;
+const TOOLS = ['read', 'write', '='] as const;
+const OUTCOMES = ['allow', 'deny', 'needs_approval'] as const;
+const USERS = ['', 'u1', 'u2'] as const;
+const WINDOWS = WINDOW_NAMES as [WindowName, ...WindowName[]];
+const STEPS = ['post', 'post', 'post', 'insert', 'repeat', 'restart', 'merge', 'withhold', 'ask'] as const;
+
+/** One project with its random past. Everything it does is fixed by its random numbers and its now. */
+export class History {
+  readonly projectId: string;
+  readonly model = new Model();
+  readonly #world: World;
+  readonly #random: Random;
+  readonly #nowMs: number;
+  readonly #writers: Writers;
+  /** The window whose edges its events crowd around. */
+  readonly #windowName: WindowName;
+  readonly #posted = new Set<string>();
+  #asked = 0;
+
+  constructor(
+    world: World,
+    { projectId, random, nowMs }: { projectId: string; random: Random; nowMs: number },
+  ) {
+    this.projectId = projectId;
+    this.#world = world;
+    this.#random = random;
+    this.#nowMs = nowMs;
+    this.#writers = random.chance(0.5) ? 'sole' : 'several';
+    this.#windowName = random.pick(WINDOWS);
+  }
+
+  /** Resolves with the number of questions asked; rejects with the first wrong answer. */
+  async run(): Promise<number> {
+    await this.#world.restart(this.#writers);
+    const steps = 3 + this.#random.below(6);
+    for (let step = 0; step < steps; step += 1) await this.#take(this.#random.pick(STEPS));
+    await this.#ask();
+    return this.#asked;
+  }
+
+  async #take(step: (typeof STEPS)[number]): Promise<void> {
+    const { store } = this.#world;
+    switch (step) {
+      case 'post':
+        return this.#post();
+      case 'insert':
+        return this.#insert();
+      case 'repeat':
+        return this.#repeat();
+      case 'restart':
+        return this.#world.restart(this.#writers);
+      case 'withhold':
+        return store.writer.command('SYSTEM STOP MERGES decisions');
+      case 'merge':
+        return this.#merge();
+      case 'ask':
+        return this.#ask();
+    }
+  }
+
+  /** Through group commit: new events, and old ones again with other content, which must change nothing. */
+  async #post(): Promise<void> {
+    const [posted, ...others] = this.#posted;
+    const records = this.#records(1 + this.#random.below(12)).map((record) =>
+      posted !== undefined && this.#random.chance(0.3)
+        ? { ...record, event_id: this.#random.pick([posted, ...others]) }
+        : record,
+    );
+    const alive = records.filter(({ occurredAtMs }) => this.#nowMs - occurredAtMs <= 90 * DAY_MS);
+    for (const record of alive) this.model.write(record);
+    for (const { event_id } of alive) this.#posted.add(event_id);
+    const writes = alive.map((record) =>
+      this.#world.commit.write(entryOf(this.projectId, record, Date.now())),
+    );
+    await Promise.all(writes);
+  }
+
+  /** Rows that came by another way, with some that are expired already. */
+  async #insert(): Promise<void> {
+    const records = this.#records(1 + this.#random.below(30));
+    for (const record of records) this.model.write(record);
+    await insertRows(
+      this.#world,
+      records.map((record) => entryOf(this.projectId, record, Date.now())),
+    );
+  }
+
+  /** The same rows once more, received later and with other content outside of the key: each must count once. */
+  async #repeat(): Promise<void> {
+    const known = [...this.model.records.values()].filter(() => this.#random.chance(0.5));
+    if (known.length === 0) return;
+    const other = { role: 'repeated', tool_name: 'repeated', user_id: 'repeated' };
+    const rows = known.map((record) => entryOf(this.projectId, { ...record, ...other }, Date.now() + 60_000));
+    // A sole writer never does this: it finds such rows in the store when it starts.
+    if (this.#writers === 'sole') await this.#world.reads.days.decisions.settled();
+    await insertRows(this.#world, rows);
+    if (this.#writers === 'sole') await this.#world.restart('sole');
+  }
+
+  async #merge(): Promise<void> {
+    const { writer } = this.#world.store;
+    await writer.command('SYSTEM START MERGES decisions');
+    const days = new Set(
+      Array.from(this.model.records.values(), ({ occurredAtMs }) =>
+        new Date(occurredAtMs).toISOString().slice(0, 10),
+      ),
+    );
+    for (const day of [...days].filter(() => this.#random.chance(0.4)))
+      await writer.command(`OPTIMIZE TABLE decisions PARTITION '${day}' FINAL`);
+  }
+
+  async #ask(): Promise<void> {
+    this.#asked += 1;
+    const name = this.#random.chance(0.8) ? this.#windowName : this.#random.pick(WINDOWS);
+    const window = readWindow(name, this.#nowMs);
+    const asked = { projectId: this.projectId, window };
+    const summary = await askSummary(this.#world, asked);
+    this.#expect('summary', summary, this.model.summary(window));
+    const buckets = await askBuckets(this.#world, asked);
+    this.#expect('timeseries', buckets, this.model.buckets(window));
+    const filters = this.#filters();
+    const limit = this.#random.pick([1000, 7, 20]);
+    const by = this.#random.pick(['cursor', 'offset'] as const);
+    const list = await askIds(this.#world, { ...asked, filters, limit, by });
+    const ids = this.model.ids(window, filters);
+    this.#expect(`decisions ${JSON.stringify(filters)} by ${by}`, list, { total: ids.length, ids });
+  }
+
+  #expect(what: string, actual: unknown, expected: unknown): void {
+    if (isDeepStrictEqual(actual, expected)) return;
+    const texts = [actual, expected].map((value) => JSON.stringify(value));
+    throw new Error(`${this.#writers}: ${what} answered\n${texts[0]}\nand should have answered\n${texts[1]}`);
+  }
+
+  #filters(): DecisionFilters {
+    if (this.#random.chance(0.4)) return NO_FILTER;
+    const maybe = <T>(value: T): T | null => (this.#random.chance(0.3) ? value : null);
+    return {
+      agent: maybe(this.#random.pick(AGENTS)),
+      role: maybe(this.#random.pick(ROLES)),
+      outcome: maybe(this.#random.pick(OUTCOMES)),
+      tool: maybe(this.#random.pick(TOOLS)),
+      user_id: maybe(this.#random.pick(USERS)),
+      session_id: maybe(this.#random.pick(['', 's1'])),
+    };
+  }
+
+  #records(count: number): ModelRecord[] {
+    return Array.from({ length: count }, () => ({
+      event_id: this.#random.uuid(),
+      occurredAtMs: this.#time(),
+      agent_name: this.#random.pick(AGENTS),
+      tool_name: this.#random.pick(TOOLS),
+      outcome: this.#random.pick(OUTCOMES),
+      role: this.#random.pick(ROLES),
+      user_id: this.#random.pick(USERS),
+      session_id: this.#random.pick(['', 's1', 's2']),
+    }));
+  }
+
+  /** Near the edges that matter: of windows, hours and days, of now; and a little anywhere. */
+  #time(): number {
+    const jitter = this.#random.pick([-1, 0, 0, 1, -1000, 1000, -HOUR_MS, HOUR_MS]);
+    const edgeMs = this.#random.chance(0.7) ? readWindow(this.#windowName, this.#nowMs).fromMs : this.#nowMs;
+    const aheadMs = this.#nowMs + 300_000;
+    switch (this.#random.below(5)) {
+      case 0:
+        return Math.min(edgeMs + jitter, aheadMs);
+      case 1:
+        return Math.min(Math.ceil(edgeMs / HOUR_MS) * HOUR_MS + jitter, aheadMs);
+      case 2:
+        return Math.min(Math.ceil(edgeMs / DAY_MS) * DAY_MS + jitter, aheadMs);
+      case 3:
+        return this.#nowMs - this.#random.below(DAY_MS);
+      default:
+        return this.#nowMs + this.#random.below(300_000);
+    }
+  }
+}

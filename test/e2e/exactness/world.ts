@@ -1,0 +1,133 @@
+import { DECISION_COLUMNS, decisionEntry } from '../../../server/audit/event-row.ts';
+import { readSummary, readTimeseries } from '../../../server/audit/read-counts.ts';
+import { type AuditReads, createReads, type Writers } from '../../../server/audit/read-days.ts';
+import { type DecisionFilters, readDecisions } from '../../../server/audit/read-decisions.ts';
+import { parseCursor } from '../../../server/audit/read-cursor.ts';
+import type { ReadWindow } from '../../../server/audit/read-window.ts';
+import { type Entry, GroupCommit } from '../../../server/commit/group-commit.ts';
+import { IdentityIndex } from '../../../server/commit/identity-index.ts';
+import { readConfig } from '../../../server/config.ts';
+import { createLogger } from '../../../server/logger.ts';
+import { createStore, type Store } from '../../../server/store/store.ts';
+import type { ModelRecord } from './model.ts';
+
+/** What a history does to the store, and what it asks. */
+export type World = {
+  store: Store;
+  /** What the service keeps in memory between requests. */
+  reads: AuditReads;
+  commit: GroupCommit;
+  /** Forgets all of it, as a restart does. */
+  restart: (writers: Writers) => Promise<void>;
+  close: () => Promise<void>;
+};
+
+const logger = createLogger('silent');
+
+/** The real store with the real write path and reads, in this process. */
+export async function openWorld(dataDir: string): Promise<World> {
+  const store = createStore(readConfig({ GATE_DATA_DIR: dataDir }), logger);
+  await store.ready();
+  // What is asked here is what is counted, not what survives a power cut; the disk would be most of the time.
+  await store.writer.command(
+    'ALTER TABLE decisions MODIFY SETTING fsync_after_insert = 0, fsync_part_directory = 0',
+  );
+  let parts = makeParts(store, 'sole');
+  const end = async () => {
+    await parts.commit.drain();
+    await parts.identities.close();
+    await parts.reads.days.decisions.settled();
+  };
+  return {
+    store,
+    get reads() {
+      return parts.reads;
+    },
+    get commit() {
+      return parts.commit;
+    },
+    restart: async (writers) => {
+      await end();
+      parts = makeParts(store, writers);
+    },
+    close: async () => {
+      await end();
+      await store.close();
+    },
+  };
+}
+
+function makeParts(store: Store, writers: Writers) {
+  const identities = new IdentityIndex({
+    stream: 'decisions',
+    connection: store.lookups,
+    logger,
+    now: Date.now,
+  });
+  const commit = new GroupCommit({
+    stream: 'decisions',
+    columns: DECISION_COLUMNS,
+    connection: store.writer,
+    identities,
+    ready: store.ready,
+    batchRowsMax: 5000,
+    queueRowsMax: 50_000,
+    queueBytesMax: 100_000_000,
+    onFlush: () => undefined,
+    onQueue: () => undefined,
+  });
+  const runRead: AuditReads['runRead'] = (sql, params, signal) => store.reads.query(sql, params, signal);
+  const reads = createReads({
+    runRead,
+    runReadBytes: () => Promise.reject(new Error('no export here')),
+    writers,
+    now: Date.now,
+  });
+  return { identities, commit, reads };
+}
+
+/** The stored row of a record, received so long after it occurred. */
+export function entryOf(projectId: string, record: ModelRecord, receivedAtMs: number): Entry {
+  const texts = { error_type: '', reason: '', hint: '', arguments: '', occurred_at: '' };
+  const event = { ...record, ...texts, violations: [] };
+  const server = { project_id: projectId, agent_version_id: '', receivedAtMs };
+  return decisionEntry(event, { ...server, occurredAtMs: record.occurredAtMs });
+}
+
+/** Puts rows into the store past the service, as another writer does that knows nothing of this one. */
+export function insertRows({ store }: World, entries: Entry[]): Promise<void> {
+  const lines = entries.map(({ line }) => line);
+  return store.writer.insert({ table: 'decisions', columns: DECISION_COLUMNS, lines, token: '' });
+}
+
+type Asked = { projectId: string; window: ReadWindow };
+const signal = new AbortController().signal;
+
+export async function askSummary({ reads }: World, asked: Asked) {
+  const { totals, by_agent, by_role, by_tool } = await readSummary(reads, { ...asked, signal });
+  return { totals, by_agent, by_role, by_tool };
+}
+
+export async function askBuckets({ reads }: World, asked: Asked) {
+  return (await readTimeseries(reads, { ...asked, signal })).buckets;
+}
+
+type Page = { total: number; next_cursor: string | null; items: { event_id: string }[] };
+
+/** The total, and all event_ids page by page: by the cursor, or by the offset. */
+export async function askIds(
+  { reads }: World,
+  asked: Asked & { filters: DecisionFilters; limit: number; by: 'cursor' | 'offset' },
+) {
+  const { filters, limit, by, ...scope } = asked;
+  const ids: string[] = [];
+  let cursor = undefined;
+  for (;;) {
+    const page = { limit, offset: by === 'offset' ? ids.length : 0, cursor };
+    const text = await readDecisions(reads, { ...scope, signal }, { ...page, filters });
+    const { total, next_cursor, items } = JSON.parse(text) as Page;
+    ids.push(...items.map(({ event_id }) => event_id));
+    if (next_cursor === null) return { total, ids };
+    if (by === 'cursor') cursor = parseCursor(next_cursor);
+  }
+}

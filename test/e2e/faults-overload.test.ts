@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readAllDecisions } from '../support/audit.ts';
+import { recovery, RECOVERY_MS_MAX, write, type WriteProbe } from '../support/clickhouse-server/probes.ts';
+import { onServer } from '../support/clickhouse-server/services.ts';
+import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
+import { decisionEvent } from '../support/events.ts';
+import { readMetrics } from '../support/metrics.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+// A store that takes 20 rows in each half second: 40 events a second, and ten times as many come.
+const BATCH_ROWS = 20;
+const INSERT_MS = 500;
+const QUIET_PER_SECOND = 20;
+const OFFERED_PER_SECOND = 400;
+const SECONDS = 4;
+const REFUSAL_SECONDS_MAX = '0.25';
+const RSS_GROWTH_MB_MAX = 100;
+
+const p99 = (probes: WriteProbe[]) => {
+  const times = probes.map(({ ms }) => ms).sort((a, b) => a - b);
+  return times[Math.floor(times.length * 0.99)] ?? 0;
+};
+const withStatus = (probes: WriteProbe[], wanted: number) => probes.filter(({ status }) => status === wanted);
+const rssMb = ({ pid }: TestService) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+
+/** The share of refusals that took at most 250 ms, by the service's own clock: the test is busy sending. */
+async function refusedInTime(service: TestService): Promise<number> {
+  const metrics = await readMetrics(service);
+  const series = (suffix: string, le = '') =>
+    metrics
+      .named(`gate_http_request_duration_seconds_${suffix}`)
+      .filter((name) => name.includes('status="503"') && name.includes('method="POST"') && name.includes(le))
+      .reduce((sum, name) => sum + metrics.value(name), 0);
+  return series('bucket', `le="${REFUSAL_SECONDS_MAX}"`) / series('count');
+}
+
+describe('overload: ten times what the store takes', () => {
+  let server: ClickHouseServer;
+  let service: TestService;
+  before(async function () {
+    this.timeout(60_000);
+    server = await startClickHouse();
+    service = await startTestService({ env: onServer(server, { GATE_BATCH_ROWS_MAX: String(BATCH_ROWS) }) });
+    await server.fail({ on: 'insert', table: 'INSERT INTO decisions', does: 'wait', ms: INSERT_MS });
+  });
+  after(async () => {
+    await service.stop();
+    await server.kill();
+  });
+
+  /** Sends so many a second, whatever becomes of those before. */
+  async function offer(perSecond: number, agent_name: string): Promise<WriteProbe[]> {
+    const offered: Promise<WriteProbe>[] = [];
+    for (const startMs = performance.now(); performance.now() - startMs < SECONDS * 1000; await sleep(10)) {
+      const due = ((performance.now() - startMs) / 1000) * perSecond;
+      while (offered.length < due) offered.push(write(service, decisionEvent({ agent_name })));
+    }
+    return Promise.all(offered);
+  }
+
+  it('is refused at once, accepted writes keep their time, memory stays bounded, and it is over 5 s after', async function () {
+    this.timeout(60_000);
+    const quiet = await offer(QUIET_PER_SECOND, 'quiet');
+    const before = rssMb(service);
+
+    const probes = await offer(OFFERED_PER_SECOND, 'crowd');
+    const recoveredMs = await recovery(service, 'over');
+
+    const [accepted, refused] = [withStatus(probes, 202), withStatus(probes, 503)];
+    const stored = await readAllDecisions(service, 'crowd');
+    expect(accepted.length + refused.length).to.equal(probes.length);
+    expect(
+      refused.filter(({ code, retryAfter }) => code !== 'overloaded' || retryAfter !== '5'),
+    ).to.deep.equal([]);
+    expect(refused.length).to.be.above(probes.length / 2);
+    expect(accepted.length).to.be.above((SECONDS * 1000 * BATCH_ROWS) / INSERT_MS / 3);
+    expect(await refusedInTime(service)).to.be.at.least(0.99);
+    expect(quiet.filter(({ status }) => status !== 202)).to.deep.equal([]);
+    expect(p99(accepted)).to.be.below(1.5 * p99(quiet));
+    expect(stored.map(({ event_id }) => event_id).sort()).to.deep.equal(
+      accepted.map(({ event }) => String(event['event_id'])).sort(),
+    );
+    expect(rssMb(service) - before).to.be.below(RSS_GROWTH_MB_MAX);
+    expect(recoveredMs).to.be.below(RECOVERY_MS_MAX);
+  });
+});

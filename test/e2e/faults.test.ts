@@ -1,0 +1,196 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readAllDecisions } from '../support/audit.ts';
+import type { Fault, FaultName } from '../support/clickhouse-server/faults.ts';
+import {
+  expectAnswered,
+  type Probe,
+  probe,
+  readAll,
+  recovery,
+  RECOVERY_MS_MAX,
+  write,
+  writeMany,
+  type WriteProbe,
+} from '../support/clickhouse-server/probes.ts';
+import { onServer } from '../support/clickhouse-server/services.ts';
+import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const WRITES = 40;
+
+/** What goes wrong with the store, how it is made to, and how it is well again. */
+type Case = {
+  name: string;
+  start: (server: ClickHouseServer) => unknown;
+  end: (server: ClickHouseServer) => unknown;
+  /** How long it lasts while requests come. */
+  lastsMs?: number;
+  /** Whether the writes in the middle of it are refused. Left out: they may be accepted. */
+  refuses?: boolean;
+};
+
+const fault = (name: string, faults: Fault[], refuses = true): Case => ({
+  name,
+  start: (server) => server.fail(...faults),
+  end: (server) => server.fail(),
+  refuses,
+});
+const failing = (name: FaultName, on: Fault['on'] = 'insert') =>
+  fault(name, [{ on, does: 'fail', with: name }]);
+
+const CASES: Case[] = [
+  {
+    name: 'killed',
+    start: (server) => server.kill(),
+    end: (server) => server.start(),
+    refuses: true,
+    lastsMs: 1000,
+  },
+  {
+    name: 'frozen for 10 s',
+    start: (server) => server.freeze(),
+    end: (server) => server.thaw(),
+    refuses: true,
+    lastsMs: 10_000,
+  },
+  fault('slow: 2 s per insert', [{ on: 'insert', does: 'wait', ms: 2000 }], false),
+  fault('silent', [{ on: 'all', does: 'wait', ms: 20_000 }]),
+  fault(
+    'half a body for an insert that was carried out',
+    [{ on: 'insert', does: 'half a body', when: 'after' }],
+    false,
+  ),
+  fault('half a body for an insert that was not', [{ on: 'insert', does: 'half a body', when: 'before' }]),
+  fault('half a body for everything else', [{ on: 'other', does: 'half a body', when: 'after' }]),
+  fault('hangs up on everything', [{ on: 'all', does: 'hang up', when: 'before' }]),
+  failing('TOO_MANY_PARTS'),
+  failing('MEMORY_LIMIT_EXCEEDED', 'all'),
+  failing('TABLE_IS_READ_ONLY'),
+  failing('READONLY', 'all'),
+  failing('AUTHENTICATION_FAILED', 'all'),
+  failing('NOT_ENOUGH_SPACE'),
+];
+
+describe('faults of the store', () => {
+  let server: ClickHouseServer;
+  let service: TestService;
+  before(async function () {
+    this.timeout(60_000);
+    server = await startClickHouse();
+    service = await startTestService({ env: onServer(server) });
+  });
+  after(async () => {
+    await service.stop();
+    await server.kill();
+  });
+
+  for (const { name, start, end, lastsMs = 0, refuses } of CASES) {
+    it(`${name}: callers get 503 in time, nothing is lost or doubled, recovery within 5 s`, async function () {
+      this.timeout(60_000);
+      const agent = `fault ${name}`;
+      // Some are under way when it begins, some come in the middle of it.
+      const early = writeMany(service, agent, WRITES);
+      await start(server);
+      const startMs = performance.now();
+      const [before, during, reads] = await Promise.all([
+        early,
+        writeMany(service, agent, WRITES),
+        readAll(service),
+      ]);
+      await sleep(Math.max(0, lastsMs - (performance.now() - startMs)));
+      await end(server);
+
+      const recoveredMs = await recovery(service, `${agent} over`);
+
+      expectAnswered([...before, ...during, ...reads]);
+      if (refuses === true) expect(during.map(({ status }) => status)).to.deep.equal(during.map(() => 503));
+      expect(recoveredMs).to.be.below(RECOVERY_MS_MAX);
+      await holdsEachOnce(service, agent, [...before, ...during]);
+      expectAnswered(await readAll(service));
+    });
+  }
+
+  it('a bad key is 401, not 503, with the store away', async () => {
+    await server.kill();
+    const headers = { Authorization: 'Bearer bad', 'Content-Type': 'application/json' };
+    const forged = { ...headers, Authorization: `Bearer ${service.demo.key.slice(0, -6)}AAAAAA` };
+    const ask = (with_: Record<string, string>) =>
+      probe(() => fetch(`${service.url}/v1/audit/decisions`, { method: 'POST', headers: with_, body: '{}' }));
+
+    const answers = await Promise.all([ask(headers), ask(forged)]);
+    await server.start();
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([401, 401]);
+    expect(await recovery(service, 'bad key over')).to.be.below(RECOVERY_MS_MAX);
+  });
+
+  it('an insert whose answer is a hang-up after the rows were written is retried: accepted, one record each', async () => {
+    await server.fail({ on: 'insert', table: 'decisions', does: 'hang up', when: 'after', times: 1 });
+
+    const writes = await writeMany(service, 'hang-up', WRITES);
+
+    expect(writes.map(({ status }) => status)).to.deep.equal(writes.map(() => 202));
+    await holdsEachOnce(service, 'hang-up', writes);
+  });
+});
+
+describe('a start with the store away', () => {
+  it('the service starts, answers 503, and works within 5 s of the store, without a restart', async function () {
+    this.timeout(60_000);
+    const server = await startClickHouse();
+    await server.kill();
+    const first = await startTestService({ env: onServer(server, { GATE_DEMO: '0' }) });
+    const answers: Probe[] = [await probe(() => fetch(`${first.url}/readyz`))];
+    answers.push(await probe(() => fetch(`${first.url}/v1/projects/x/audit/summary`)));
+
+    await server.start();
+    const backMs = performance.now();
+    let ready = await probe(() => fetch(`${first.url}/v1/projects/x/audit/summary`));
+    while (ready.status !== 200 && performance.now() - backMs < 4 * RECOVERY_MS_MAX) {
+      await sleep(100);
+      ready = await probe(() => fetch(`${first.url}/v1/projects/x/audit/summary`));
+    }
+    const tookMs = performance.now() - backMs;
+    await first.stop();
+    await server.kill();
+
+    expectAnswered(answers);
+    expect(answers.map(({ status }) => status)).to.deep.equal([503, 503]);
+    expect(ready.status).to.equal(200);
+    expect(tookMs).to.be.below(RECOVERY_MS_MAX);
+  });
+
+  it('a store that is frozen at the start does not keep the service from listening', async function () {
+    this.timeout(60_000);
+    const server = await startClickHouse();
+    server.freeze();
+
+    const service = await startTestService({ env: onServer(server, { GATE_DEMO: '0' }) });
+    const answer = await probe(() => fetch(`${service.url}/v1/projects/x/audit/summary`));
+    server.thaw();
+    await service.stop();
+    await server.kill();
+
+    expectAnswered([answer]);
+    expect(answer.status).to.equal(503);
+  });
+});
+
+/** Everything acknowledged is there, nothing twice; what was refused can be sent again and is then there, too. */
+async function holdsEachOnce(service: TestService, agent: string, writes: WriteProbe[]): Promise<void> {
+  const idOf = ({ event }: WriteProbe) => String(event['event_id']);
+  const stored = (await readAllDecisions(service, agent)).map(({ event_id }) => event_id);
+  const acknowledged = writes.filter(({ status }) => status === 202).map(idOf);
+
+  expect(new Set(stored).size).to.equal(stored.length);
+  expect(acknowledged.filter((id) => !stored.includes(id))).to.deep.equal([]);
+  const again = await Promise.all(writes.map(({ event }) => write(service, { ...event, reason: 'again' })));
+  expect(again.map(({ status }) => status)).to.deep.equal(again.map(() => 202));
+  const records = await readAllDecisions(service, agent);
+  expect(records.map(({ event_id }) => event_id).sort()).to.deep.equal(writes.map(idOf).sort());
+  // Only what was not there before may be the second body.
+  expect(
+    records.filter(({ event_id, reason }) => reason === 'again' && stored.includes(event_id)),
+  ).to.deep.equal([]);
+}

@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import { onServer } from '../support/clickhouse-server/services.ts';
+import { startClickHouse } from '../support/clickhouse-server/start.ts';
+import { startTestService, temporaryDirectory } from '../support/service.ts';
+
+describe('the schema, with several services', () => {
+  it('two that start at once on an empty store migrate it once', async function () {
+    this.timeout(60_000);
+    const server = await startClickHouse();
+    const env = onServer(server, { GATE_DEMO: '0' });
+
+    const services = await Promise.all([startTestService({ env }), startTestService({ env })]);
+    const applied = await server.query<{ version: number; n: string }>(
+      'SELECT version, count() AS n FROM schema_migrations GROUP BY version ORDER BY version',
+    );
+    const codes = await Promise.all(services.map((service) => service.stop()));
+    await server.kill();
+
+    expect(applied.filter(({ n }) => Number(n) !== 1)).to.deep.equal([]);
+    expect(applied.length).to.be.above(3);
+    expect(codes).to.deep.equal([0, 0]);
+  });
+
+  it('a schema newer than this service is a clear refusal to start', async function () {
+    this.timeout(60_000);
+    const server = await startClickHouse();
+    const env = onServer(server, { GATE_DEMO: '0' });
+    await (await startTestService({ env })).stop();
+    await server.query("INSERT INTO schema_migrations (version, name) VALUES (9000, '9000_from_tomorrow')");
+
+    const dataDir = temporaryDirectory();
+    const refused = await startTestService({ dataDir, env }).then(
+      () => 'started',
+      (error: Error) => error.message,
+    );
+    await server.kill();
+
+    expect(refused).to.match(/schema version 9000, but this Gatehouse knows only up to \d+/);
+  });
+});

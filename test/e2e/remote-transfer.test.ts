@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { call, logIn, newPerson, PASSWORD, type Person } from '../support/accounts.ts';
+import { fetchAgent } from '../support/agents.ts';
+import { DAY_MS, outcomeOf, sendDecision, sendLlm, tally, timeFromNow } from '../support/audit.ts';
+import { onServer } from '../support/clickhouse-server/services.ts';
+import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
+import { decisionEvent, llmInvocation } from '../support/events.ts';
+import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
+import { everythingOf, type Everything } from '../support/snapshot.ts';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const EVENTS = 400;
+
+type Ran = { code: number | null; signal: string | null; result: Record<string, number>; told: string[] };
+
+/** The command line as a person runs it; `cut` ends it with SIGKILL when it has told so much. */
+async function gate(args: string[], env: Record<string, string>, cut = Infinity): Promise<Ran> {
+  const child: ChildProcess = spawn(process.execPath, ['server/cli/main.ts', ...args, '--json'], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [out, told] = ['', ''];
+  child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => {
+    told += chunk.toString();
+    if (told.split('\n').length > cut) child.kill('SIGKILL');
+  });
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  const result = out === '' ? {} : (JSON.parse(out) as Record<string, number>);
+  return { code, signal, result, told: told.split('\n').filter(Boolean) };
+}
+
+describe('gate export and import: an embedded store moves into a server', function () {
+  this.timeout(60_000);
+  const dataDir = temporaryDirectory();
+  const directory = `${temporaryDirectory()}/export`;
+  let server: ClickHouseServer;
+  let before_: Everything;
+  let person: Person;
+  let demo: TestService['demo'];
+  const events: Record<string, unknown>[] = [];
+  before(async () => {
+    const embedded = await startTestService({ dataDir });
+    demo = embedded.demo;
+    person = await newPerson(embedded);
+    for (let i = 0; i < EVENTS; i += 1) {
+      const occurred_at = timeFromNow(-(i % 5) * DAY_MS);
+      events.push(decisionEvent({ occurred_at, arguments: { n: i, text: `it's "${i}"\n` }, reason: 'a\tb' }));
+    }
+    const answers = await Promise.all(
+      events.map(async (event) => outcomeOf(await sendDecision(embedded, event))),
+    );
+    await sendLlm(embedded, llmInvocation({ cost_usd: 0.1 }));
+    expect(tally(answers)).to.deep.equal({ '202': EVENTS });
+    before_ = await everythingOf(embedded, demo.project_id);
+    await embedded.stop();
+    server = await startClickHouse();
+  });
+  after(() => server.kill());
+
+  const inEmbedded = { GATE_DATA_DIR: dataDir };
+  const inServer = () => onServer(server, { GATE_DATA_DIR: dataDir });
+
+  it('an export that is cut short goes on where it was', async () => {
+    await gate(['export', '--to', directory], inEmbedded, 3);
+    const whole = await gate(['export', '--to', directory], inEmbedded);
+    // As a kill in the middle of a file leaves it: the file is there under another name, and the manifest has it not.
+    const path = `${directory}/manifest.json`;
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as { files: { name: string }[] };
+    const [last] = manifest.files.splice(-1);
+    writeFileSync(path, JSON.stringify(manifest));
+    renameSync(`${directory}/${last?.name}`, `${directory}/.part-${last?.name}`);
+
+    const rest = await gate(['export', '--to', directory], inEmbedded);
+
+    expect([whole.code, rest.code, rest.result['written_now']]).to.deep.equal([0, 0, 1]);
+    expect(rest.result['files']).to.equal(whole.result['files']);
+    expect(rest.told.at(-1)).to.equal(`1 of 1 files  ${last?.name}`);
+  });
+
+  it('an import that is cut short goes on, and a further one adds nothing', async () => {
+    await gate(['import', '--from', directory], inServer(), 12);
+    const rest = await gate(['import', '--from', directory], inServer());
+    const again = await gate(['import', '--from', directory], inServer());
+
+    expect([rest.code, again.code]).to.deep.equal([0, 0]);
+    expect(rest.result['skipped']).to.be.above(0);
+    expect(again.result['imported']).to.equal(0);
+    const [row] = await server.query<{ n: string }>('SELECT count() AS n FROM decisions');
+    expect(Number(row?.n)).to.equal(EVENTS);
+  });
+
+  it('a service on the server answers as the embedded one did, and knows keys, agents, people and identities', async () => {
+    const service = await startTestService({ dataDir, env: onServer(server) });
+    const again = events.slice(0, 50).map(async (event) => {
+      const body = { ...event, outcome: 'deny', occurred_at: timeFromNow(0), reason: 'again' };
+      return outcomeOf(await sendDecision(service, body, { key: demo.key }));
+    });
+
+    expect(tally(await Promise.all(again))).to.deep.equal({ '202': 50 });
+    expect(await everythingOf(service, demo.project_id)).to.deep.equal(before_);
+    expect((await fetchAgent(service, demo.agent_name, { key: demo.key })).status).to.equal(200);
+    expect((await logIn(service, person.email, PASSWORD)).status).to.equal(200);
+    expect((await call(service, '/v1/auth/me', { cookie: person.cookie })).status).to.equal(200);
+    await service.stop();
+  });
+
+  it('says what is wrong where it cannot be done', async () => {
+    const wrong = await Promise.all([
+      gate(['export', '--to', directory], inServer()),
+      gate(['export', '--to', ROOT], inEmbedded),
+      gate(['import', '--from', temporaryDirectory()], inServer()),
+      gate(['import'], inServer()),
+    ]);
+
+    expect(wrong.map(({ code }) => code)).to.deep.equal([1, 1, 1, 1]);
+    expect(wrong.map(({ told }) => told[0])).to.satisfy(([a, b, c, d]: string[]) =>
+      [/embedded/, /not empty/, /no export/, /--from is missing/].every((words, i) =>
+        words.test([a, b, c, d][i] ?? ''),
+      ),
+    );
+  });
+});

@@ -1,0 +1,184 @@
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { call, cookieOf, jsonOf, logIn, newPerson } from '../support/accounts.ts';
+import { fetchAgent, register, save, type SavedAgent } from '../support/agents.ts';
+import { readAllDecisions, sendDecision } from '../support/audit.ts';
+import { recovery, writeMany } from '../support/clickhouse-server/probes.ts';
+import { onServer, startPair } from '../support/clickhouse-server/services.ts';
+import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
+import { decisionEvent } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { ingestResult, readMetrics } from '../support/metrics.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const REVOKED_MS_MAX = 5000;
+const VERSION_MS_MAX = 1000;
+
+describe('what one service does, another on the same store knows', () => {
+  let server: ClickHouseServer;
+  let one: TestService;
+  let two: TestService;
+  before(async function () {
+    this.timeout(60_000);
+    server = await startClickHouse();
+    [one, two] = await startPair(server);
+  });
+  after(async () => {
+    await Promise.all([one.stop(), two.stop()]);
+    await server.kill();
+  });
+
+  it('a key that one issued works at the other at once, and within 5 s of its revocation no more', async function () {
+    this.timeout(15_000);
+    const { cookie, project } = await newPerson(one);
+    const keys = `/v1/projects/${project.id}/keys`;
+    const { key, key_id } = await jsonOf<{ key: string; key_id: string }>(
+      call(one, keys, { cookie, body: {} }),
+    );
+    const statusAtTwo = async () => (await sendDecision(two, decisionEvent(), { key })).status;
+
+    expect(await statusAtTwo()).to.equal(202);
+    await call(one, `${keys}/${key_id}`, { cookie, method: 'DELETE' });
+    const revokedMs = performance.now();
+    expect((await sendDecision(one, decisionEvent(), { key })).status).to.equal(401);
+
+    while ((await statusAtTwo()) === 202 && performance.now() - revokedMs < 2 * REVOKED_MS_MAX)
+      await sleep(50);
+    expect(performance.now() - revokedMs).to.be.below(REVOKED_MS_MAX);
+    expect(await statusAtTwo()).to.equal(401);
+  });
+
+  it('a saved version is stamped and served by the other within 1 s, under traffic and after a pause', async function () {
+    this.timeout(15_000);
+    const manifest = (n: number) => ({ name: 'shared', tools: ['search', `tool-${n}`] });
+    const first = await jsonOf<SavedAgent>(register(one, manifest(0)));
+    await eventually(async () =>
+      (await fetchAgent(two, 'shared', { key: one.demo.key })).ok ? true : undefined,
+    );
+    for (const pauseMs of [0, 1500]) {
+      await sleep(pauseMs);
+      const saved = await jsonOf<SavedAgent>(register(one, manifest(pauseMs + 1)));
+      expect(saved.agent_version_id).not.to.equal(first.agent_version_id);
+      await sleep(VERSION_MS_MAX);
+
+      const event = decisionEvent({ agent_name: 'shared' });
+      await sendDecision(two, event, { key: one.demo.key });
+
+      const records = await readAllDecisions(two, 'shared', one.demo.project_id);
+      const record = records.find(({ event_id }) => event_id === event['event_id']);
+      const served = await jsonOf<SavedAgent>(fetchAgent(two, 'shared', { key: one.demo.key }));
+      expect([record?.agent_version_id, served.agent_version_id]).to.deep.equal([
+        saved.agent_version_id,
+        saved.agent_version_id,
+      ]);
+    }
+  });
+
+  it('registrations and saves of one agent at both at once make each version number once', async () => {
+    const both = [one, two] as const;
+    const key = one.demo.key;
+
+    const registered = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        register(both[i % 2 === 0 ? 0 : 1], { name: 'raced', tools: ['a'] }, { key }),
+      ),
+    );
+    const bodies = await Promise.all(registered.map((response) => jsonOf<SavedAgent>(response)));
+    const saves = await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        save(
+          both[i % 2 === 0 ? 0 : 1],
+          'raced',
+          { system_md: `prompt ${i}` },
+          { key, projectId: one.demo.project_id },
+        ),
+      ),
+    );
+
+    expect(registered.filter(({ status }) => status !== 200 && status !== 201).length).to.equal(0);
+    expect(new Set(bodies.map(({ agent_version_id }) => agent_version_id)).size).to.equal(1);
+    const rows = await server.query<{ version: number; n: string }>(
+      "SELECT version, count() AS n FROM agent_versions WHERE agent_name = 'raced' GROUP BY version ORDER BY version",
+    );
+    expect(rows.filter(({ n }) => Number(n) !== 1)).to.deep.equal([]);
+    expect(saves.filter(({ status }) => status !== 200 && status !== 412).length).to.equal(0);
+    expect(rows.length - 1).to.equal(saves.filter(({ status }) => status === 200).length);
+  });
+
+  it('a session of one is a session of the other, and so is its end', async () => {
+    const { email, cookie } = await newPerson(one);
+    const other = cookieOf(await logIn(two, email));
+    const me = async (service: TestService, with_: string) =>
+      (await call(service, '/v1/auth/me', { cookie: with_ })).status;
+
+    const before = [await me(two, cookie), await me(one, other)];
+    await call(two, '/v1/auth/logout', { cookie, method: 'POST', body: {} });
+
+    expect([...before, await me(one, cookie), await me(one, other)]).to.deep.equal([200, 200, 401, 200]);
+  });
+});
+
+describe('GATE_WORKERS', () => {
+  const WORKERS = 2;
+  let server: ClickHouseServer;
+  let service: TestService;
+  before(async function () {
+    this.timeout(60_000);
+    server = await startClickHouse();
+    service = await startTestService({ env: onServer(server, { GATE_WORKERS: String(WORKERS) }) });
+    await eventually(() => (pids().size === WORKERS ? true : undefined));
+  });
+  after(() => server.kill());
+
+  const linesOf = (msg: string) =>
+    service
+      .output()
+      .split('\n')
+      .filter((line) => line.includes(`"msg":"${msg}"`));
+  const pids = () =>
+    new Set(linesOf('Gatehouse is listening').map((line) => Number(/"pid":(\d+)/.exec(line)?.[1])));
+
+  it('shares the port, and adds the metrics up over all of them', async function () {
+    this.timeout(20_000);
+    const agent = randomUUID();
+    const before = await readMetrics(service);
+
+    const writes = await writeMany(service, agent, 400);
+    const texts = await Promise.all(Array.from({ length: 4 }, () => readMetrics(service)));
+
+    expect(writes.filter(({ status }) => status !== 202)).to.deep.equal([]);
+    for (const after of texts) {
+      expect(after.value(ingestResult('accepted')) - before.value(ingestResult('accepted'))).to.equal(400);
+      expect([after.value('gate_store_up'), after.named('gate_store_up').length]).to.deep.equal([1, 1]);
+    }
+    const answerers = linesOf('request').map((line) => Number(/"pid":(\d+)/.exec(line)?.[1]));
+    expect(new Set(answerers)).to.deep.equal(pids());
+  });
+
+  it('a worker that dies is replaced, and nothing acknowledged is lost', async function () {
+    this.timeout(30_000);
+    const agent = randomUUID();
+    const [victim] = pids();
+    const running = Promise.allSettled(Array.from({ length: 20 }, () => writeMany(service, agent, 5)));
+
+    process.kill(victim ?? 0, 'SIGKILL');
+    const settled = await running;
+    const recoveredMs = await recovery(service, `${agent} over`);
+    await eventually(() => (pids().size === WORKERS + 1 ? true : undefined));
+
+    const acknowledged = settled
+      .flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+      .filter(({ status }) => status === 202)
+      .map(({ event }) => String(event['event_id']));
+    const stored = (await readAllDecisions(service, agent)).map(({ event_id }) => event_id);
+    expect(recoveredMs).to.be.below(5000);
+    expect(acknowledged.filter((id) => !stored.includes(id))).to.deep.equal([]);
+    expect(new Set(stored).size).to.equal(stored.length);
+  });
+
+  it('SIGTERM ends them all, with 0', async function () {
+    this.timeout(15_000);
+    expect(await service.stop()).to.equal(0);
+  });
+});

@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import {
+  DAY_MS,
+  outcomeOf,
+  readAllDecisions,
+  readSummary,
+  sendDecision,
+  sendLlm,
+  tally,
+  timeFromNow,
+} from '../support/audit.ts';
+import { startPair } from '../support/clickhouse-server/services.ts';
+import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
+import { decisionEvent, llmInvocation } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import type { TestService } from '../support/service.ts';
+
+type Event = Record<string, unknown>;
+type Row = { event_id: string; received_at: string; version: string; agent_name: string };
+
+const EVENTS = 1000;
+
+describe('two services on one store', () => {
+  let server: ClickHouseServer;
+  let one: TestService;
+  let two: TestService;
+  before(async function () {
+    this.timeout(60_000);
+    server = await startClickHouse();
+    [one, two] = await startPair(server, {});
+  });
+  after(async () => {
+    await Promise.all([one.stop(), two.stop()]);
+    await server.kill();
+  });
+
+  /** Sends each pair of events to the two services at the same moment. */
+  async function sendAtOnce(pairs: [Event, Event][], send = sendDecision): Promise<Record<string, number>> {
+    const answers = pairs.map(async ([a, b]) =>
+      Promise.all([outcomeOf(await send(one, a)), send(two, b, { key: one.demo.key }).then(outcomeOf)]),
+    );
+    return tally((await Promise.all(answers)).flat());
+  }
+
+  const idsOf = (events: Event[]) => events.map((event) => String(event['event_id'])).sort();
+
+  it(`the same ${EVENTS} events posted to both at once are one record each on the next read`, async function () {
+    this.timeout(30_000);
+    const agent_name = randomUUID();
+    const events = Array.from({ length: EVENTS }, () => decisionEvent({ agent_name }));
+
+    const answers = await Promise.all([
+      ...events.map(async (event) => outcomeOf(await sendDecision(one, event))),
+      ...events.map(async (event) => outcomeOf(await sendDecision(two, event, { key: one.demo.key }))),
+    ]);
+    const read = [await readAllDecisions(one, agent_name), await readAllDecisions(two, agent_name)];
+    const { by_agent } = await readSummary(two, {}, one.demo.project_id);
+
+    expect(tally(answers)).to.deep.equal({ '202': 2 * EVENTS });
+    for (const records of read)
+      expect(records.map(({ event_id }) => event_id).sort()).to.deep.equal(idsOf(events));
+    expect(by_agent.find((group) => group.agent_name === agent_name)?.total).to.equal(EVENTS);
+  });
+
+  it(`${EVENTS} identities posted with conflicting bodies are one record each within 5 s: the first by received_at, everywhere`, async function () {
+    this.timeout(60_000);
+    const agents = [randomUUID(), randomUUID()] as const;
+    const pairs = Array.from({ length: EVENTS }, (_, i): [Event, Event] => {
+      const event_id = randomUUID();
+      const other = {
+        outcome: 'deny',
+        error_type: 'policy_denied',
+        occurred_at: timeFromNow(-(i % 3) * DAY_MS),
+      };
+      return [
+        decisionEvent({ event_id, agent_name: agents[0] }),
+        decisionEvent({ event_id, agent_name: agents[1], ...other }),
+      ];
+    });
+    const rows = () =>
+      server.query<Row>(
+        `SELECT toString(event_id) AS event_id, toString(received_at) AS received_at, toString(version) AS version, agent_name
+         FROM decisions WHERE agent_name IN ('${agents[0]}', '${agents[1]}')`,
+      );
+    // So that there is a moment in which both rows of an identity can be seen.
+    await server.fail({ on: 'other', table: 'DELETE FROM', does: 'wait', ms: 1500 });
+
+    const seen = new Map<string, Row>();
+    const look = async () => {
+      for (const row of await rows()) seen.set(`${row.event_id} ${row.version}`, row);
+    };
+    const looking = setInterval(() => void look(), 200);
+    const answers = await sendAtOnce(pairs);
+    const answeredMs = performance.now();
+    await look();
+    clearInterval(looking);
+    const settled = await eventually(async () => {
+      const now = await rows();
+      return now.length === EVENTS ? now : undefined;
+    });
+    const tookMs = performance.now() - answeredMs;
+    await server.fail();
+
+    const written = [...seen.values()];
+    const firsts = new Map<string, Row>();
+    for (const row of written) {
+      const first = firsts.get(row.event_id);
+      if (first === undefined || BigInt(row.version) > BigInt(first.version)) firsts.set(row.event_id, row);
+    }
+    const byId = (list: Row[]) => list.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1));
+    expect(answers).to.deep.equal({ '202': 2 * EVENTS });
+    expect(written.length).to.be.above(EVENTS);
+    expect(tookMs).to.be.below(5000);
+    expect(byId(settled)).to.deep.equal(byId([...firsts.values()]));
+    for (const row of written) {
+      expect(row.received_at >= (firsts.get(row.event_id)?.received_at ?? '')).to.equal(true);
+    }
+    for (const service of [one, two]) {
+      const { by_agent } = await readSummary(service, { window: '90d' }, one.demo.project_id);
+      const totals = agents.map((name) => by_agent.find((group) => group.agent_name === name)?.total ?? 0);
+      expect(totals).to.deep.equal(
+        agents.map((name) => settled.filter((row) => row.agent_name === name).length),
+      );
+      for (const agent of agents) {
+        const ids = (await readAllDecisions(service, agent, one.demo.project_id)).map(
+          ({ event_id }) => event_id,
+        );
+        expect(ids.sort()).to.deep.equal(idsOf(settled.filter((row) => row.agent_name === agent)));
+      }
+    }
+  });
+
+  it('usage reports that conflict are one record each within 5 s', async function () {
+    this.timeout(20_000);
+    const model = randomUUID();
+    const pairs = Array.from({ length: 200 }, (): [Event, Event] => {
+      const event_id = randomUUID();
+      return [
+        llmInvocation({ event_id, model }),
+        llmInvocation({ event_id, model: `${model}-2`, input_tokens: 7 }),
+      ];
+    });
+
+    expect(await sendAtOnce(pairs, sendLlm)).to.deep.equal({ '202': 400 });
+
+    await eventually(async () => {
+      const rows = await server.query<{ n: string; ids: string }>(
+        `SELECT count() AS n, uniqExact(event_id) AS ids FROM llm_invocations WHERE model LIKE '${model}%'`,
+      );
+      return Number(rows[0]?.n) === 200 && Number(rows[0]?.ids) === 200 ? true : undefined;
+    });
+  });
+
+  it('a record written by one is known to the other: a re-post changes nothing', async () => {
+    const agent_name = randomUUID();
+    const events = Array.from({ length: 100 }, () => decisionEvent({ agent_name }));
+    for (const event of events) await sendDecision(one, event);
+    const [before] = await Promise.all([
+      readAllDecisions(one, agent_name),
+      new Promise((r) => setTimeout(r, 1000)),
+    ]);
+
+    const again = events.map(async (event) =>
+      outcomeOf(
+        await sendDecision(two, { ...event, outcome: 'deny', reason: 'again' }, { key: one.demo.key }),
+      ),
+    );
+
+    expect(tally(await Promise.all(again))).to.deep.equal({ '202': 100 });
+    expect(await readAllDecisions(two, agent_name, one.demo.project_id)).to.deep.equal(before);
+  });
+});

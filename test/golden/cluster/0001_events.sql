@@ -1,0 +1,102 @@
+CREATE TABLE IF NOT EXISTS decisions_rows ON CLUSTER 'fleet'
+(
+    project_id LowCardinality(String),
+    event_id UUID,
+    occurred_at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+    received_at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+    agent_name LowCardinality(String),
+    agent_version_id LowCardinality(String) DEFAULT '',
+    tool_name LowCardinality(String),
+    outcome Enum8('allow' = 1, 'deny' = 2, 'needs_approval' = 3),
+    role LowCardinality(String) DEFAULT '',
+    error_type LowCardinality(String) DEFAULT '',
+    reason String DEFAULT '' CODEC(ZSTD(1)),
+    violations Array(String) CODEC(ZSTD(1)),
+    hint String DEFAULT '' CODEC(ZSTD(1)),
+    arguments String DEFAULT '' CODEC(ZSTD(1)),
+    user_id String DEFAULT '' CODEC(ZSTD(1)),
+    session_id String DEFAULT '' CODEC(ZSTD(1)),
+    version UInt64 CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version)
+PARTITION BY toDate(occurred_at)
+ORDER BY (project_id, agent_name, outcome, occurred_at, event_id)
+TTL toDateTime(occurred_at) + INTERVAL 90 DAY
+SETTINGS
+    ttl_only_drop_parts = 1,
+    fsync_after_insert = 1,
+    fsync_part_directory = 1,
+    min_rows_to_fsync_after_merge = 1,
+    non_replicated_deduplication_window = 1000,
+    min_parts_to_merge_at_once = 16,
+    min_age_to_force_merge_seconds = 600,
+    min_age_to_force_merge_on_partition_only = 1,
+    ratio_of_defaults_for_sparse_serialization = 1,
+    write_marks_for_substreams_in_compact_parts = 0;
+
+CREATE OR REPLACE TABLE decisions ON CLUSTER 'fleet' AS decisions_rows
+ENGINE = Distributed('fleet', 'gatehouse', 'decisions_rows', sipHash64(project_id, event_id));
+
+CREATE TABLE IF NOT EXISTS llm_invocations_rows ON CLUSTER 'fleet'
+(
+    project_id LowCardinality(String),
+    event_id UUID,
+    occurred_at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+    received_at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+    agent_name LowCardinality(String),
+    agent_version_id LowCardinality(String) DEFAULT '',
+    model LowCardinality(String),
+    provider LowCardinality(String) DEFAULT '',
+    operation LowCardinality(String) DEFAULT 'chat',
+    input_tokens UInt64,
+    output_tokens UInt64,
+    cached_input_tokens UInt64,
+    reasoning_tokens UInt64,
+    duration_ms UInt64,
+    cost_usd Nullable(Float64),
+    finish_reason LowCardinality(String) DEFAULT '',
+    error_type LowCardinality(String) DEFAULT '',
+    role LowCardinality(String) DEFAULT '',
+    user_id String DEFAULT '' CODEC(ZSTD(1)),
+    session_id String DEFAULT '' CODEC(ZSTD(1)),
+    version UInt64 CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version)
+PARTITION BY toDate(occurred_at)
+ORDER BY (project_id, agent_name, model, occurred_at, event_id)
+TTL toDateTime(occurred_at) + INTERVAL 90 DAY
+SETTINGS
+    ttl_only_drop_parts = 1,
+    fsync_after_insert = 1,
+    fsync_part_directory = 1,
+    min_rows_to_fsync_after_merge = 1,
+    non_replicated_deduplication_window = 1000,
+    min_parts_to_merge_at_once = 16,
+    min_age_to_force_merge_seconds = 600,
+    min_age_to_force_merge_on_partition_only = 1,
+    ratio_of_defaults_for_sparse_serialization = 1,
+    write_marks_for_substreams_in_compact_parts = 0;
+
+CREATE OR REPLACE TABLE llm_invocations ON CLUSTER 'fleet' AS llm_invocations_rows
+ENGINE = Distributed('fleet', 'gatehouse', 'llm_invocations_rows', sipHash64(project_id, event_id));
+
+CREATE TABLE IF NOT EXISTS event_identities_rows ON CLUSTER 'fleet'
+(
+    stream Enum8('decisions' = 1, 'llm_invocations' = 2),
+    project_id LowCardinality(String),
+    event_id UUID,
+    occurred_at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+    received_at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+ORDER BY (stream, project_id, event_id)
+TTL toDateTime(occurred_at) + INTERVAL 90 DAY
+SETTINGS
+    index_granularity = 256,
+    fsync_after_insert = 1,
+    fsync_part_directory = 1,
+    min_rows_to_fsync_after_merge = 1,
+    merge_with_ttl_timeout = 86400;
+
+CREATE OR REPLACE TABLE event_identities ON CLUSTER 'fleet' AS event_identities_rows
+ENGINE = Distributed('fleet', 'gatehouse', 'event_identities_rows', sipHash64(project_id, event_id))

@@ -1,0 +1,102 @@
+ALTER TABLE decisions_rows ON CLUSTER 'fleet' MODIFY SETTING
+    materialize_projections_on_insert = 0,
+    materialize_projections_on_merge = 1,
+    deduplicate_merge_projection_mode = 'rebuild',
+    lightweight_mutation_projection_mode = 'rebuild';
+
+ALTER TABLE decisions_rows ON CLUSTER 'fleet' ADD PROJECTION IF NOT EXISTS by_day
+(
+    SELECT
+        project_id,
+        toDate(occurred_at),
+        agent_name,
+        role,
+        tool_name,
+        outcome,
+        count()
+    GROUP BY
+        project_id,
+        toDate(occurred_at),
+        agent_name,
+        role,
+        tool_name,
+        outcome
+);
+
+ALTER TABLE decisions_rows ON CLUSTER 'fleet' ADD PROJECTION IF NOT EXISTS by_hour
+(
+    SELECT
+        project_id,
+        toStartOfHour(occurred_at),
+        agent_name,
+        role,
+        tool_name,
+        outcome,
+        count()
+    GROUP BY
+        project_id,
+        toStartOfHour(occurred_at),
+        agent_name,
+        role,
+        tool_name,
+        outcome
+);
+
+ALTER TABLE decisions_rows ON CLUSTER 'fleet' ADD PROJECTION IF NOT EXISTS series
+(
+    SELECT
+        project_id,
+        toStartOfHour(occurred_at),
+        outcome,
+        count()
+    GROUP BY
+        project_id,
+        toStartOfHour(occurred_at),
+        outcome
+);
+
+ALTER TABLE decisions_rows ON CLUSTER 'fleet' ADD PROJECTION IF NOT EXISTS by_user
+(
+    SELECT
+        project_id,
+        user_id,
+        occurred_at,
+        agent_name,
+        role,
+        tool_name,
+        outcome
+    ORDER BY
+        project_id,
+        user_id,
+        occurred_at
+);
+
+ALTER TABLE decisions_rows ON CLUSTER 'fleet' ADD INDEX IF NOT EXISTS of_user user_id TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE decisions_rows ON CLUSTER 'fleet' ADD INDEX IF NOT EXISTS of_session session_id TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE llm_invocations_rows ON CLUSTER 'fleet' MODIFY SETTING
+    materialize_projections_on_insert = 0,
+    materialize_projections_on_merge = 1,
+    deduplicate_merge_projection_mode = 'rebuild',
+    lightweight_mutation_projection_mode = 'rebuild';
+
+ALTER TABLE llm_invocations_rows ON CLUSTER 'fleet' ADD PROJECTION IF NOT EXISTS usage_by_hour
+(
+    SELECT
+        project_id,
+        toStartOfHour(occurred_at),
+        agent_name,
+        model,
+        count(),
+        sum(toUInt128(input_tokens)),
+        sum(toUInt128(output_tokens)),
+        sum(toUInt128(cached_input_tokens)),
+        sum(toUInt128(reasoning_tokens)),
+        sum(toInt256(round(least(ifNull(cost_usd, 0), 1e30) * 1e12)))
+    GROUP BY
+        project_id,
+        toStartOfHour(occurred_at),
+        agent_name,
+        model
+)

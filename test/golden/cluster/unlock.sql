@@ -1,0 +1,1 @@
+DROP TABLE IF EXISTS migration_lock ON CLUSTER 'fleet' SYNC

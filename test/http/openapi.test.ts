@@ -1,0 +1,233 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormatsModule from 'ajv-formats';
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import { startTestService, type TestService } from '../support/service.ts';
+
+type Schema = Record<string, unknown>;
+type Content = Record<string, { schema: Schema; example?: unknown }>;
+type Operation = {
+  operationId: string;
+  security?: Record<string, unknown>[];
+  parameters?: { name: string; in: string; schema: Schema; example?: unknown }[];
+  requestBody?: { content: Content };
+  responses: Record<string, { content?: Content; headers?: Schema }>;
+};
+type Document = { openapi: string; paths: Record<string, Record<string, Operation>>; components: Schema };
+type Sent = { method: string; path: string; operation: Operation; response: Response; text: string };
+
+const SERVER = new URL('../../server/', import.meta.url).pathname;
+/** No part of the interface: the files of the reference page. */
+const UNTOLD = new Set(['/docs/{file}']);
+/** What the routes of the audit reads are mounted under. */
+const READS = '/v1/projects/{id}/audit/{path}';
+
+describe('the OpenAPI document', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let document: Document;
+  let cookie: string;
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormatsModule.default(ajv);
+  before(async () => {
+    service = await startTestService();
+    document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document;
+    ajv.addSchema({ $id: 'document', ...document });
+    const login = await send('POST', '/v1/auth/login', { body: service.demo.dashboard });
+    cookie = login.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  });
+  after(() => service.stop());
+
+  type Options = { body?: unknown; headers?: Record<string, string> };
+
+  function send(method: string, path: string, { body, headers = {} }: Options = {}): Promise<Response> {
+    const json = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    return fetch(`${service.url}${path}`, {
+      method,
+      headers: { ...json, ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  }
+
+  function operations(): { path: string; method: string; operation: Operation }[] {
+    return Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+    );
+  }
+
+  /** The answer must be one of those told: its status, its type, its body, its headers. */
+  function check({ method, path, operation, response, text }: Sent): void {
+    const what = `${method} ${path} ${response.status} ${text.slice(0, 300)}`;
+    const told = operation.responses[String(response.status)];
+    if (told === undefined) throw new Error(`not told: ${what}`);
+    for (const name of Object.keys(told.headers ?? {}))
+      expect(response.headers.has(name), what).to.equal(true);
+    const type = (response.headers.get('content-type') ?? '').replace(/;.*/, '');
+    expect(Object.keys(told.content ?? { '': {} }), what).to.include(type);
+    if (!/[/+]json$/.test(type)) return;
+    const pointer = [
+      'paths',
+      path,
+      method.toLowerCase(),
+      'responses',
+      String(response.status),
+      'content',
+      type,
+    ];
+    const escaped = pointer.map((part) =>
+      part.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D'),
+    );
+    const validate = ajv.getSchema(`document#/${escaped.join('/')}/schema`);
+    if (validate === undefined) throw new Error(`no schema: ${what}`);
+    if (validate(JSON.parse(text)) !== true) throw new Error(`${what}\n${ajv.errorsText(validate.errors)}`);
+  }
+
+  /** A request made from the document: its examples, and what the world has for its parameters. */
+  function requestFrom(path: string, operation: Operation, world: Record<string, string>) {
+    let url = path;
+    const search = new URLSearchParams();
+    for (const { name, in: place, example } of operation.parameters ?? []) {
+      if (place === 'path') url = url.replace(`{${name}}`, encodeURIComponent(world[name] ?? name));
+      else if (place === 'query' && example !== undefined)
+        search.set(name, JSON.stringify(example).replaceAll('"', ''));
+    }
+    const content = Object.values(operation.requestBody?.content ?? {})[0];
+    const body = content === undefined ? undefined : { ...(content.example as object), ...bodyOf(operation) };
+    return { url: search.size === 0 ? url : `${url}?${search.toString()}`, body };
+  }
+
+  /** What an example cannot know: the time, and who is who here. */
+  function bodyOf({ operationId }: Operation): object {
+    if (operationId.startsWith('record'))
+      return { event_id: randomUUID(), occurred_at: new Date().toISOString() };
+    if (operationId === 'register') return { email: `${randomUUID()}@example.com` };
+    if (operationId === 'login') return service.demo.dashboard ?? {};
+    if (operationId === 'createProject') return { name: randomUUID() };
+    return {};
+  }
+
+  function credentialsOf({ security = [] }: Operation): Record<string, string> {
+    const names = security.flatMap((scheme) => Object.keys(scheme));
+    if (names.includes('session')) return { Cookie: cookie };
+    return names.includes('bearerKey') ? { Authorization: `Bearer ${service.demo.key}` } : {};
+  }
+
+  it('is valid OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document));
+
+    expect(document.openapi).to.match(/^3\.1\./);
+    expect({ valid, errors }).to.deep.equal({ valid: true, errors: undefined });
+  });
+
+  it('tells every route of the service, and no other', async () => {
+    const files = readdirSync(SERVER, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.endsWith('.ts') && !name.startsWith('dashboard'),
+    );
+    const source = files.map((name) => readFileSync(join(SERVER, name), 'utf8')).join('\n');
+    const mounted = [
+      ...Array.from(source.matchAll(/mount\(\s*\w+,\s*['`]([^'`]+)['`]/g), ([, path = '']) => path),
+      ...Array.from(source.matchAll(/_PATH = '([^']+)'/g), ([, path = '']) => path),
+    ]
+      .map((path) => path.replace(/\$\{(\w+)\}|:(\w+)/g, (_all, a?: string, b?: string) => `{${a ?? b}}`))
+      .filter((path) => !UNTOLD.has(path) && path !== READS);
+    const told = Object.keys(document.paths);
+
+    expect(mounted.filter((path) => !told.includes(path))).to.deep.equal([]);
+    // What it tells is there: a method that is none is refused, and the refusal names those that are.
+    for (const [path, item] of Object.entries(document.paths)) {
+      const response = await send('PATCH', path.replaceAll(/\{(\w+)\}/g, 'x'));
+      const allowed = (response.headers.get('allow') ?? '').split(', ').filter((name) => name !== 'HEAD');
+      expect([path, response.status, allowed]).to.deep.equal([
+        path,
+        405,
+        Object.keys(item).map((method) => method.toUpperCase()),
+      ]);
+    }
+  });
+
+  it('made into requests, one for every operation, is answered as it tells', async () => {
+    const ids = { id: service.demo.project_id, name: 'support-bot', version: '1', account_id: randomUUID() };
+    const world: Record<string, string> = { ...ids, key_id: randomUUID() };
+    const statuses: Record<string, number> = {};
+    // Logging out comes last: everything else needs the session. What is made comes before what shows it.
+    const rank = ({ operationId }: Operation) =>
+      operationId === 'logout' ? 2 : /^(record|register|issue|create)/.test(operationId) ? 0 : 1;
+    const all = operations().sort((a, b) => rank(a.operation) - rank(b.operation));
+    for (const { path, method, operation } of all) {
+      const { url, body } = requestFrom(path, operation, world);
+      const response = await send(method, url, { body, headers: credentialsOf(operation) });
+      const text = await response.text();
+      check({ method, path, operation, response, text });
+      statuses[operation.operationId] = response.status;
+      if (operation.operationId === 'issueKey')
+        world['key_id'] = (JSON.parse(text) as { key_id: string }).key_id;
+    }
+
+    const bad = Object.entries(statuses).filter(([, status]) => status >= 400);
+    expect(Object.fromEntries(bad)).to.deep.equal({
+      addMember: 404,
+      removeMember: 404,
+      verify: 400,
+      resetPassword: 400,
+    });
+    expect(Object.keys(statuses).length).to.equal(all.length);
+  });
+
+  it('tells what is answered without a credential, with a wrong body and with wrong parameters', async () => {
+    const world = { id: randomUUID(), name: 'nobody', version: '0', key_id: 'x', account_id: 'x' };
+    for (const { path, method, operation } of operations()) {
+      const { url, body } = requestFrom(path, operation, world);
+      const wrong: Options[] = [{ body }, { body, headers: credentialsOf(operation) }];
+      if (body !== undefined) wrong.push({ body: [], headers: credentialsOf(operation) });
+      const urls =
+        path.includes('/audit/') && method === 'GET' ? [url, `${url}&window=1h`, `${url}&limit=0`] : [url];
+      for (const target of urls) {
+        for (const options of wrong) {
+          const response = await send(method, target, options);
+          check({ method, path, operation, response, text: await response.text() });
+        }
+      }
+    }
+  });
+
+  it('is made from the schemas that validate: bounds and enumerations are theirs', () => {
+    const { content } = document.paths['/v1/audit/decisions']?.['post']?.requestBody ?? { content: {} };
+    const properties = content['application/json']?.schema['properties'] as Record<string, Schema>;
+
+    expect(properties['agent_name']).to.include({ minLength: 1, maxLength: 200 });
+    expect(properties['outcome']?.['enum']).to.deep.equal(['allow', 'deny', 'needs_approval']);
+    expect(JSON.stringify(document)).not.to.match(/"format":"(text|agent-name|tool-name)"/);
+  });
+});
+
+describe('the reference page', () => {
+  it('is served with its files from here, and asks nothing of any other host', async () => {
+    const service = await startTestService();
+    try {
+      const page = await fetch(`${service.url}/docs`);
+      const html = await page.text();
+
+      expect(page.headers.get('content-security-policy')).to.include("default-src 'none'");
+      const files = Array.from(html.matchAll(/(?:src|href)="([^"]+)"/g), ([, path = '']) => path);
+      expect(files.length).to.equal(4);
+      for (const path of files) {
+        const response = await fetch(`${service.url}${path}`);
+        expect([path, path.startsWith('/docs/'), response.status]).to.deep.equal([path, true, 200]);
+        await response.arrayBuffer();
+      }
+      for (const path of [
+        'package.json',
+        '..%2fpackage.json',
+        'index.html',
+        '__proto__',
+        'swagger-ui-bundle.js.map',
+      ])
+        expect((await fetch(`${service.url}/docs/${path}`)).status, path).to.equal(404);
+    } finally {
+      await service.stop();
+    }
+  });
+});

@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import { DAY_MS, readDecisions, readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const HOUR_MS = 3_600_000;
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
+
+describe('the summary', () => {
+  let service: TestService;
+  const ages: [number, Record<string, string>][] = [
+    [-4 * 60_000, { agent_name: 'a', role: 'r2', tool_name: 'future' }],
+    [0, { agent_name: 'b', role: '', tool_name: 'Z', outcome: 'deny' }],
+    [2 * HOUR_MS, { agent_name: 'b', role: 'r1', tool_name: 'a', outcome: 'needs_approval' }],
+    [DAY_MS - 20_000, { agent_name: 'b', role: '', tool_name: 'é', outcome: 'deny' }],
+    [DAY_MS + 20_000, { agent_name: 'c' }],
+    [7 * DAY_MS - 20_000, { agent_name: 'c' }],
+    [7 * DAY_MS + 20_000, { agent_name: 'd' }],
+    [30 * DAY_MS - 20_000, { agent_name: 'd' }],
+    [30 * DAY_MS + 20_000, { agent_name: 'e' }],
+    [90 * DAY_MS - 60_000, { agent_name: 'e' }],
+  ];
+  before(async () => {
+    service = await startTestService();
+    for (const [ageMs, given] of ages)
+      await sendDecision(service, decisionEvent({ occurred_at: timeFromNow(-ageMs), ...given }));
+  });
+  after(() => service.stop());
+
+  it('has totals and the breakdowns by agent, role and tool, each by total descending, then name', async () => {
+    const { from, to, ...summary } = await readSummary(service);
+
+    expect([from, to].every((time) => INSTANT.test(time))).to.equal(true);
+    expect(summary).to.deep.equal({
+      project_id: service.demo.project_id,
+      window: '24h',
+      totals: { total: 4, allow: 1, deny: 2, needs_approval: 1 },
+      by_agent: [
+        { agent_name: 'b', total: 3, allow: 0, deny: 2, needs_approval: 1 },
+        { agent_name: 'a', total: 1, allow: 1, deny: 0, needs_approval: 0 },
+      ],
+      by_role: [
+        { role: '', total: 2, allow: 0, deny: 2, needs_approval: 0 },
+        { role: 'r1', total: 1, allow: 0, deny: 0, needs_approval: 1 },
+        { role: 'r2', total: 1, allow: 1, deny: 0, needs_approval: 0 },
+      ],
+      by_tool: [
+        { tool_name: 'Z', total: 1, allow: 0, deny: 1, needs_approval: 0 },
+        { tool_name: 'a', total: 1, allow: 0, deny: 0, needs_approval: 1 },
+        { tool_name: 'future', total: 1, allow: 1, deny: 0, needs_approval: 0 },
+        { tool_name: 'é', total: 1, allow: 0, deny: 1, needs_approval: 0 },
+      ],
+    });
+  });
+
+  it('counts what occurred since now minus the window, with no upper end', async () => {
+    for (const [window, days] of Object.entries(WINDOW_DAYS)) {
+      const nowMs = Date.now();
+
+      const { from, to, totals, window: answered } = await readSummary(service, { window });
+
+      expect([answered, totals.total]).to.deep.equal([
+        window,
+        { '24h': 4, '7d': 6, '30d': 8, '90d': 10 }[window],
+      ]);
+      expect(Date.parse(to) - Date.parse(from)).to.equal(days * DAY_MS);
+      expect(Date.parse(to)).to.be.within(nowMs - 1, Date.now() + 1);
+    }
+  });
+
+  it('agrees with the total of the decisions', async () => {
+    for (const window of Object.keys(WINDOW_DAYS)) {
+      const [{ totals }, { total }] = [
+        await readSummary(service, { window }),
+        await readDecisions(service, { window, limit: '1' }),
+      ];
+
+      expect(total).to.equal(totals.total);
+    }
+  });
+
+  it('of an unknown project is that of an empty one', async () => {
+    for (const id of [randomUUID(), 'no-uuid', "x' OR 1=1 --", '%', 'é😀']) {
+      const { from, to, ...rest } = await readSummary(service, {}, encodeURIComponent(id));
+
+      expect([INSTANT.test(from), INSTANT.test(to)]).to.deep.equal([true, true]);
+      const totals = { total: 0, allow: 0, deny: 0, needs_approval: 0 };
+      expect(rest).to.deep.equal({
+        project_id: id,
+        window: '24h',
+        totals,
+        by_agent: [],
+        by_role: [],
+        by_tool: [],
+      });
+    }
+  });
+});
+
+describe('the lists of the summary', () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.stop());
+
+  it('order names by their UTF-8 bytes and have at most 1,000 items, while the totals count everything', async () => {
+    // As UTF-16 units the emoji would come before the full-width tilde; as bytes it comes after it.
+    const first = ['A', 'Z', 'a', 'aa', 'é', '～', '😀'];
+    const names = [...first, ...Array.from({ length: 994 }, (_, i) => `😀${String(i).padStart(4, '0')}`)];
+    const queue = names.toReversed();
+    const sender = async () => {
+      for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+        await sendDecision(service, decisionEvent({ agent_name: name, tool_name: name, role: name }));
+      }
+    };
+    await Promise.all(Array.from({ length: 64 }, sender));
+
+    const { totals, by_agent, by_role, by_tool } = await readSummary(service);
+
+    expect(totals.total).to.equal(1001);
+    const expected = names.slice(0, 1000);
+    expect(by_agent.map(({ agent_name }) => agent_name)).to.deep.equal(expected);
+    expect(by_role.map(({ role }) => role)).to.deep.equal(expected);
+    expect(by_tool.map(({ tool_name }) => tool_name)).to.deep.equal(expected);
+  });
+});

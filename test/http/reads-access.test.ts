@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import { sendDecision } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
+import { directoryWithProject, type IssuedKey } from '../support/gate.ts';
+import { ask, type Problem } from '../support/reads.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const ENDPOINTS = ['summary', 'timeseries', 'decisions', 'decisions/export', 'llm-usage'];
+const OPEN = 'The audit read endpoints are open';
+
+describe('GATE_READ_AUTH=required', () => {
+  let service: TestService;
+  let project: IssuedKey;
+  before(async () => {
+    const made = await directoryWithProject();
+    project = made.project;
+    const env = { GATE_READ_AUTH: 'required', GATE_DEMO: '0' };
+    service = await startTestService({ dataDir: made.dataDir, env });
+    await sendDecision(service, decisionEvent(), { key: project.key });
+  });
+  after(() => service.stop());
+
+  it('answers a key of the project with read_audit', async () => {
+    for (const endpoint of ENDPOINTS) {
+      const { status } = await ask(service, endpoint, { projectId: project.project_id, key: project.key });
+      expect(status, endpoint).to.equal(200);
+    }
+  });
+
+  it('is 401 without a key, with a bad one and with a revoked one, before any parameter is looked at', async () => {
+    for (const endpoint of ENDPOINTS) {
+      for (const key of [undefined, 'nonsense', `${project.key}x`]) {
+        const options = {
+          projectId: project.project_id,
+          query: 'window=bad',
+          ...(key === undefined ? {} : { key }),
+        };
+        const { status, text, headers } = await ask(service, endpoint, options);
+        expect([status, (JSON.parse(text) as Problem).code], endpoint).to.deep.equal([
+          401,
+          'unauthenticated',
+        ]);
+        expect(headers.get('www-authenticate')).to.equal('Bearer');
+      }
+    }
+  });
+
+  it('is 403 for a key of another project, whether or not that project exists', async () => {
+    for (const endpoint of ENDPOINTS) {
+      for (const projectId of [randomUUID(), 'x']) {
+        const { status, text } = await ask(service, endpoint, { projectId, key: project.key });
+        expect([status, (JSON.parse(text) as Problem).code], endpoint).to.deep.equal([403, 'forbidden']);
+      }
+    }
+  });
+
+  it('does not warn at the start that the reads are open', () => {
+    expect(service.output()).not.to.include(OPEN);
+  });
+});
+
+describe('GATE_READ_AUTH=open', () => {
+  it('is the default, needs no key, and is warned of at the start', async () => {
+    const service = await startTestService();
+    try {
+      for (const endpoint of ENDPOINTS) expect((await ask(service, endpoint)).status, endpoint).to.equal(200);
+      expect(service.output()).to.include(OPEN);
+    } finally {
+      await service.stop();
+    }
+  });
+});

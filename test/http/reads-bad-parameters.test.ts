@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { DAY_MS, sendDecision, sendLlm, timeFromNow } from '../support/audit.ts';
+import { decisionEvent, llmInvocation } from '../support/events.ts';
+import { ask, type Problem } from '../support/reads.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const FILTERS = ['agent', 'role', 'outcome', 'tool', 'user_id', 'session_id'];
+const NAMES: Record<string, string[]> = {
+  summary: ['window'],
+  timeseries: ['window'],
+  'llm-usage': ['window'],
+  decisions: ['window', 'limit', 'offset', 'cursor', ...FILTERS],
+  'decisions/export': ['window', 'format', ...FILTERS],
+};
+/** What tries to leave its place in a statement. */
+const HOSTILE = [
+  "' OR 1=1 --",
+  "'; DROP TABLE decisions; --",
+  "\\'; DROP TABLE decisions; --",
+  "') UNION ALL SELECT * FROM api_keys --",
+  '{project_id: String}',
+  '%27%20OR%201=1',
+  '\\N',
+  '$(id)',
+  '`decisions`',
+  '"; SELECT 1',
+  '\t\r\n',
+  '日本\u202e😀',
+  'x'.repeat(8000),
+];
+
+describe('a parameter of a read that is not good', () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService();
+    await sendDecision(service, decisionEvent());
+    await sendDecision(service, decisionEvent({ occurred_at: timeFromNow(-2 * DAY_MS) }));
+    await sendLlm(service, llmInvocation());
+  });
+  after(() => service.stop());
+
+  async function problem(endpoint: string, query: string): Promise<Problem> {
+    const { status, text, headers } = await ask(service, endpoint, { query });
+    expect([status, headers.get('content-type')], `${endpoint}?${query}`).to.deep.equal([
+      422,
+      'application/problem+json',
+    ]);
+    return JSON.parse(text) as Problem;
+  }
+
+  const CASES: [string, string, string, string][] = [
+    ['summary', 'window=1h', '1h', '24h, 7d, 30d, 90d'],
+    ['timeseries', 'window=', '""', '24h, 7d, 30d, 90d'],
+    ['llm-usage', 'window=90D', '90D', '24h, 7d, 30d, 90d'],
+    ['decisions', 'limit=501', '501', 'from 1 to 500'],
+    ['decisions', 'limit=0', '"0"', 'from 1 to 500'],
+    ['decisions', 'limit=', '""', 'from 1 to 500'],
+    ['decisions', 'offset=10001', '10001', 'from 0 to 10000'],
+    ['decisions', 'offset=', '""', 'from 0 to 10000'],
+    ['decisions', 'outcome=maybe', 'maybe', 'allow, deny, needs_approval'],
+    ['decisions', 'outcome=', '""', 'allow, deny, needs_approval'],
+    ['decisions', 'cursor=zzz', 'zzz', 'next_cursor'],
+    ['decisions/export', 'format=xlsx', 'xlsx', 'ndjson, csv'],
+    ['decisions/export', 'format=', '""', 'ndjson, csv'],
+    ['decisions/export', 'outcome=DENY', 'DENY', 'allow, deny, needs_approval'],
+    ['decisions/export', 'window=all', 'all', '24h, 7d, 30d, 90d'],
+  ];
+  for (const [endpoint, query, came, allowed] of CASES) {
+    it(`${endpoint}?${query} is 422 with its name, what came and what is allowed`, async () => {
+      const { errors, code, status } = await problem(endpoint, query);
+
+      const name = query.slice(0, query.indexOf('='));
+      expect([code, status]).to.deep.equal([name === 'window' ? 'window_invalid' : 'query_invalid', 422]);
+      expect(errors?.length).to.equal(1);
+      expect(errors?.[0]?.path).to.equal(name);
+      expect(errors?.[0]?.message).to.include(came);
+      expect(errors?.[0]?.message).to.include(allowed);
+    });
+  }
+
+  it('is 422 where it is repeated, known or not in its value', async () => {
+    for (const [endpoint, names] of Object.entries(NAMES)) {
+      for (const name of names) {
+        const { errors } = await problem(endpoint, `${name}=7d&x=1&${name}=7d`);
+        expect(errors?.[0]?.path).to.equal(name);
+        expect(errors?.[0]?.message).to.match(/given 2 times; give it once/);
+      }
+    }
+  });
+
+  it('is ignored where its name is unknown, also repeated', async () => {
+    for (const endpoint of Object.keys(NAMES)) {
+      const query = 'unknown=1&unknown=2&__proto__=1&constructor=2';
+      expect((await ask(service, endpoint, { query })).status, endpoint).to.equal(200);
+    }
+  });
+
+  it('never reaches the store as text: hostile values answer as any value that fits nothing', async () => {
+    const texts = FILTERS.filter((name) => name !== 'outcome');
+    for (const value of HOSTILE) {
+      for (const name of texts) {
+        const { status, text } = await ask(service, 'decisions', { query: { [name]: value } });
+        expect([status, (JSON.parse(text) as { total: number }).total], name).to.deep.equal([200, 0]);
+        const lines = await ask(service, 'decisions/export', { query: { [name]: value } });
+        expect([lines.status, lines.text], name).to.deep.equal([200, '']);
+      }
+      for (const endpoint of ['summary', 'timeseries', 'llm-usage', 'decisions']) {
+        const projectId = value.slice(0, 500);
+        const { status, text } = await ask(service, endpoint, { projectId });
+        expect([status, (JSON.parse(text) as Problem & { project_id: string }).project_id]).to.deep.equal([
+          200,
+          projectId,
+        ]);
+      }
+      for (const name of ['window', 'outcome', 'limit', 'offset', 'cursor'])
+        expect((await ask(service, 'decisions', { query: { [name]: value } })).status).to.equal(422);
+    }
+    const { text } = await ask(service, 'summary', { query: { window: '7d' } });
+    expect((JSON.parse(text) as { totals: { total: number } }).totals.total).to.equal(2);
+  });
+
+  it('with a NUL character is 422', async () => {
+    for (const name of FILTERS) await problem('decisions', `${name}=a%00b`);
+  });
+});

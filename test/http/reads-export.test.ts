@@ -1,0 +1,135 @@
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import { sendDecision, timeFromNow } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
+import { ask, askJson, type CursorPage } from '../support/reads.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const HOUR_MS = 3_600_000;
+const KEYS = (
+  'event_id,occurred_at,agent_name,tool_name,outcome,role,error_type,reason,violations,hint,arguments,' +
+  'user_id,session_id,project_id,agent_version_id,received_at'
+).split(',');
+
+/** A reader of RFC 4180, strict: quotes only around whole cells, lines end in CRLF. */
+function parseCsv(text: string): string[][] {
+  const rows: string[][] = [];
+  let at = 0;
+  while (at < text.length) {
+    const row: string[] = [];
+    for (;;) {
+      const [whole = '', quoted, plain] = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))/y.exec(text.slice(at)) ?? [];
+      at += whole.length;
+      row.push(quoted === undefined ? (plain ?? '') : quoted.replaceAll('""', '"'));
+      if (text[at] !== ',') break;
+      at += 1;
+    }
+    if (text.slice(at, at + 2) !== '\r\n')
+      throw new Error(`no line end at ${at}: ${text.slice(at, at + 20)}`);
+    at += 2;
+    rows.push(row);
+  }
+  return rows;
+}
+
+describe('the export', () => {
+  let service: TestService;
+  const formulas = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '=HYPERLINK("http://x","y")'];
+  before(async () => {
+    service = await startTestService();
+    const texts = [
+      'plain',
+      'a,b',
+      'say "hi"',
+      'line\nbreak',
+      'é😀',
+      "'quoted",
+      ' = space first',
+      ...formulas,
+    ];
+    const events = texts.map((reason, index) =>
+      decisionEvent({
+        occurred_at: timeFromNow(-index * HOUR_MS),
+        reason,
+        agent_name: reason,
+        outcome: index % 2 === 0 ? 'allow' : 'deny',
+        violations: index === 0 ? [] : [reason, 'x'],
+        hint: index === 1 ? { why: reason } : null,
+      }),
+    );
+    for (const event of events) await sendDecision(service, event);
+    const exact = JSON.stringify(
+      decisionEvent({ agent_name: 'exact', occurred_at: timeFromNow(-20 * HOUR_MS) }),
+    );
+    await sendDecision(service, exact.replace('"hello"', '9007199254740993,"f":0.10'));
+  });
+  after(() => service.stop());
+
+  it('is NDJSON by default: the records of the list, one a line, newest first', async () => {
+    const { headers, text, status } = await ask(service, 'decisions/export');
+    const { items } = await askJson<CursorPage>(service, 'decisions', { query: { limit: '500' } });
+
+    expect([status, headers.get('content-type')]).to.deep.equal([200, 'application/x-ndjson']);
+    expect(headers.get('content-disposition')).to.match(
+      /^attachment; filename="decisions-24h-[\dT-]+Z\.ndjson"$/,
+    );
+    const lines = text.split('\n');
+    expect(lines.pop()).to.equal('');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).to.deep.equal(items);
+    expect(text).to.include('9007199254740993,"f":0.10');
+  });
+
+  it('as CSV has the 16 keys as a header and reads back as the records', async () => {
+    const { headers, text } = await ask(service, 'decisions/export', { query: { format: 'csv' } });
+    const { items } = await askJson<CursorPage>(service, 'decisions', { query: { limit: '500' } });
+
+    expect(headers.get('content-type')).to.match(/^text\/csv; charset=utf-8/);
+    const [header, ...rows] = parseCsv(text);
+    expect(header).to.deep.equal(KEYS);
+    expect(rows.length).to.equal(items.length);
+    for (const [index, row] of rows.entries()) {
+      const item = items[index] ?? {};
+      const cells = KEYS.map((key) => {
+        const value = item[key];
+        const plain = typeof value === 'string' ? value : JSON.stringify(value);
+        return /^[=+\-@\t\r]/.test(plain) ? `'${plain}` : plain;
+      });
+      if (item['agent_name'] !== 'exact') expect(row).to.deep.equal(cells);
+    }
+    expect(text).to.include('""query"":9007199254740993,""f"":0.10');
+  });
+
+  it('as CSV has no cell that a spreadsheet takes for a formula', async () => {
+    const { text } = await ask(service, 'decisions/export', { query: { format: 'csv' } });
+
+    const cells = parseCsv(text).flat();
+    expect(cells.filter((cell) => /^[=+\-@\t\r]/.test(cell))).to.deep.equal([]);
+    for (const formula of formulas) expect(cells).to.include(`'${formula}`);
+  });
+
+  it('takes the filters of the list', async () => {
+    const { text } = await ask(service, 'decisions/export', { query: { outcome: 'deny', agent: 'a,b' } });
+
+    const records = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(records.map(({ agent_name, outcome }) => [agent_name, outcome])).to.deep.equal([['a,b', 'deny']]);
+  });
+
+  it('of an unknown project is empty, as CSV a header alone', async () => {
+    const projectId = randomUUID();
+    const ndjson = await ask(service, 'decisions/export', { projectId });
+    const csv = await ask(service, 'decisions/export', { projectId, query: { format: 'csv' } });
+
+    expect([ndjson.status, ndjson.text]).to.deep.equal([200, '']);
+    expect([csv.status, csv.text]).to.deep.equal([200, `${KEYS.join(',')}\r\n`]);
+  });
+
+  it('answers HEAD without a body', async () => {
+    const path = `/v1/projects/${service.demo.project_id}/audit/decisions/export`;
+    const response = await fetch(`${service.url}${path}`, { method: 'HEAD' });
+
+    expect([response.status, await response.text()]).to.deep.equal([200, '']);
+  });
+});

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ask, askJson } from '../support/reads.ts';
+import { runCommand } from '../support/run-command.ts';
+import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const ROWS = 300_000;
+const GROWTH_MB_MAX = 100;
+/** Clock ticks of /proc/<pid>/stat, 100 a second on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+function rssMb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+describe('the export of many records', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  before(async () => {
+    const dataDir = temporaryDirectory();
+    const args = ['server/demo/fleet.ts', '--rows', String(ROWS), '--days', '3', '--seed', '7'];
+    const { code, output } = await runCommand(process.execPath, args, {
+      cwd: ROOT,
+      env: { GATE_DATA_DIR: dataDir, GATE_CLICKHOUSE_URL: '' },
+    });
+    if (code !== 0) throw new Error(output);
+    service = await startTestService({ dataDir });
+  });
+  after(() => service.stop());
+
+  const path = () => `${service.url}/v1/projects/${service.demo.project_id}/audit/decisions/export?window=7d`;
+
+  it('holds every record once, newest first, in memory that stays flat', async () => {
+    const { totals } = await askJson<{ totals: { total: number } }>(service, 'summary', {
+      query: { window: '7d' },
+    });
+    await ask(service, 'decisions/export', { query: { window: '24h', agent: 'nightly-cleaner' } });
+    const beforeMb = rssMb(service.pid);
+    const response = await fetch(path());
+    let [lines, rest, last, peakMb, isSorted] = [0, '', '9999', 0, true];
+    for await (const chunk of response.body ?? []) {
+      const texts = (rest + Buffer.from(chunk).toString('latin1')).split('\n');
+      rest = texts.pop() ?? '';
+      lines += texts.length;
+      for (const text of texts) {
+        const at = /"occurred_at":"([^"]+)"/.exec(text)?.[1] ?? '?';
+        isSorted &&= at <= last;
+        last = at;
+      }
+      peakMb = Math.max(peakMb, rssMb(service.pid));
+    }
+
+    expect([lines, rest, isSorted]).to.deep.equal([totals.total, '', true]);
+    expect(totals.total).to.be.within(ROWS * 0.9, ROWS * 1.1);
+    expect(peakMb - beforeMb).to.be.below(GROWTH_MB_MAX);
+  });
+
+  it('stops working when its caller goes away', async () => {
+    const gone = new AbortController();
+    const response = await fetch(path(), { signal: gone.signal });
+    await response.body?.getReader().read();
+    gone.abort();
+    await sleep(1500);
+
+    const startS = cpuSeconds(service.pid);
+    await sleep(1500);
+
+    expect(cpuSeconds(service.pid) - startS).to.be.below(0.5);
+    expect((await ask(service, 'summary')).status).to.equal(200);
+  });
+
+  it('waits for a caller that reads slowly without keeping anyone from reading', async () => {
+    const slow = await fetch(path());
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask(service, 'summary')));
+
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array.from({ length: 8 }, () => 200));
+    await slow.body?.cancel();
+  });
+});

@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { ApiError } from '../../../server/dashboard/src/api/api-error.ts';
+import type { DecisionRecord, DecisionsPage } from '../../../server/dashboard/src/api/types.ts';
+import { DecisionFeed } from '../../../server/dashboard/src/pages/decisions/decision-feed.ts';
+
+/** A service with records that can be added to; its cursor is the number of the last record given. */
+class Records {
+  readonly #records: DecisionRecord[] = [];
+  calls = 0;
+  isDown = false;
+
+  /** Records with these numbers, which are their times, too. */
+  add(...numbers: number[]): void {
+    this.#records.push(...numbers.map(recordOf));
+    this.#records.sort((a, b) => (a.occurred_at < b.occurred_at ? 1 : -1));
+  }
+
+  readonly fetchPage = (cursor: string | undefined, limit: number): Promise<DecisionsPage> => {
+    this.calls += 1;
+    if (this.isDown)
+      return Promise.reject(new ApiError({ status: 503, code: 'store_unavailable', detail: '' }));
+    const rest =
+      cursor === undefined ? this.#records : this.#records.filter(({ event_id }) => event_id < cursor);
+    const items = rest.slice(0, limit).map((record) => ({ ...record }));
+    const last = rest.length > limit ? items.at(-1) : undefined;
+    return Promise.resolve({
+      total: this.#records.length,
+      limit,
+      offset: 0,
+      items,
+      next_cursor: last?.event_id ?? null,
+    });
+  };
+}
+
+function recordOf(number: number): DecisionRecord {
+  const padded = String(number).padStart(8, '0');
+  return {
+    event_id: padded,
+    occurred_at: `2026-01-01T00:00:00.${padded}Z`,
+    arguments: { number },
+    violations: [],
+  } as unknown as DecisionRecord;
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
+
+async function feedOf(records: Records, pages: number): Promise<DecisionFeed> {
+  const feed = new DecisionFeed(records.fetchPage, () => undefined);
+  for (let page = 0; page < pages; page += 1) await feed.loadMore();
+  return feed;
+}
+
+const numbersOf = (feed: DecisionFeed) => feed.state.rows.map(({ event_id }) => Number(event_id));
+
+describe('the feed of decisions', () => {
+  it('loads page by page to the end, each row once', async () => {
+    const records = new Records();
+    records.add(...range(0, 1350));
+    const feed = await feedOf(records, 5);
+    expect(numbersOf(feed)).to.deep.equal(range(0, 1350).toReversed());
+    expect(feed.state).to.include({ total: 1350, isAtEnd: true, isLoading: false });
+    expect(records.calls).to.equal(4);
+  });
+
+  it('asks once when asked twice at the same time', async () => {
+    const records = new Records();
+    records.add(...range(0, 900));
+    const feed = new DecisionFeed(records.fetchPage, () => undefined);
+    await Promise.all([feed.loadMore(), feed.loadMore()]);
+    expect(feed.state.rows.length).to.equal(100);
+  });
+
+  it('takes new rows in by their time, also those that come late', async () => {
+    const records = new Records();
+    records.add(10, 20, 30);
+    const feed = await feedOf(records, 1);
+    records.add(40, 25);
+    expect(await feed.catchUp()).to.equal(2);
+    expect(numbersOf(feed)).to.deep.equal([40, 30, 25, 20, 10]);
+    expect(feed.state.total).to.equal(5);
+    expect(await feed.catchUp()).to.equal(0);
+  });
+
+  it('starts anew when so much is new that there would be a gap', async () => {
+    const records = new Records();
+    records.add(...range(0, 50));
+    const feed = await feedOf(records, 1);
+    records.add(...range(100, 2100));
+    await feed.catchUp();
+    expect(numbersOf(feed)).to.deep.equal(range(1600, 2100).toReversed());
+    await feed.loadMore();
+    expect(numbersOf(feed)).to.deep.equal(range(1100, 2100).toReversed());
+  });
+
+  it('keeps its rows when the service goes away, and goes on when it is back', async () => {
+    const records = new Records();
+    records.add(...range(0, 300));
+    const feed = await feedOf(records, 1);
+    records.isDown = true;
+    await feed.loadMore();
+    expect(feed.state.error?.code).to.equal('store_unavailable');
+    expect(feed.state.rows.length).to.equal(100);
+    records.isDown = false;
+    await feed.loadMore();
+    expect(feed.state).to.deep.include({ error: undefined, isAtEnd: true });
+    expect(feed.state.rows.length).to.equal(300);
+  });
+
+  it('lets go of what is heavy far down, and finds it again by the cursor of its page', async () => {
+    const records = new Records();
+    records.add(...range(0, 7000));
+    const feed = await feedOf(records, 15);
+    const row = feed.state.rows[6000];
+    expect(row).to.include({ isWhole: false, arguments: null });
+    const callsBefore = records.calls;
+    expect((await feed.findRecord(row?.event_id ?? '', undefined))?.arguments).to.deep.equal({ number: 999 });
+    expect(records.calls - callsBefore).to.equal(1);
+  });
+
+  it('finds the record of a shared link, near or with its cursor, and gives up on one that is not there', async () => {
+    const records = new Records();
+    records.add(...range(0, 9000));
+    const feed = await feedOf(records, 1);
+    expect((await feed.findRecord('00008100', undefined))?.event_id).to.equal('00008100');
+    expect((await feed.findRecord('00000500', '00000600'))?.event_id).to.equal('00000500');
+    expect(await feed.findRecord('nothing', undefined)).to.equal(undefined);
+  });
+});

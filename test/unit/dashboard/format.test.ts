@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { bucketLabel, tickLabel } from '../../../server/dashboard/src/charts/bucket-label.ts';
+import {
+  formatAgo,
+  formatBytes,
+  formatCompact,
+  formatCost,
+  formatShare,
+  formatTime,
+  roleLabel,
+} from '../../../server/dashboard/src/text/format.ts';
+
+describe('numbers and times on display', () => {
+  it('never call a share none or all when it is not', () => {
+    const shares = [
+      [0, 0],
+      [0, 9],
+      [1, 100_000],
+      [24, 1000],
+      [240, 1000],
+      [99_999, 100_000],
+      [5, 5],
+    ] as const;
+    expect(shares.map(([part, whole]) => formatShare(part, whole))).to.deep.equal([
+      '–',
+      '0%',
+      '<0.1%',
+      '2.4%',
+      '24%',
+      '>99.9%',
+      '100%',
+    ]);
+  });
+
+  it('are in UTC', () => {
+    expect(formatTime('2026-03-03T14:05:09.123Z')).to.equal('03 Mar 14:05:09');
+    expect(formatTime('not a time')).to.equal('not a time');
+    expect(tickLabel(Date.parse('2026-03-03T00:00:00Z') / 1000, 3600)).to.equal('03 Mar');
+    expect(tickLabel(Date.parse('2026-03-03T07:00:00Z') / 1000, 3600)).to.equal('07:00');
+  });
+
+  it('say of a bucket that it is not over', () => {
+    const start = '2026-03-03T14:00:00.000Z';
+    expect(bucketLabel(start, 3600, '2026-03-03T14:30:00.000Z')).to.match(/14:00–15:00, so far$/);
+    expect(bucketLabel(start, 3600, '2026-03-03T15:30:00.000Z')).to.match(/14:00–15:00$/);
+  });
+
+  it('are short', () => {
+    const nowMs = Date.parse('2026-03-03T12:00:00Z');
+    const ago = (seconds: number) => formatAgo(new Date(nowMs - seconds * 1000).toISOString(), nowMs);
+    expect([2, 40, 90, 7200, 200_000].map(ago)).to.deep.equal([
+      'now',
+      '40 s ago',
+      '1 min ago',
+      '2 h ago',
+      '2 d ago',
+    ]);
+    expect([999, 2048, 48_213, 5_000_000].map(formatBytes)).to.deep.equal([
+      '999 B',
+      '2.0 KiB',
+      '47 KiB',
+      '4.8 MiB',
+    ]);
+    expect([9999, 12_345].map(formatCompact)).to.deep.equal(['9,999', '12.3K']);
+    expect([null, 0, 0.004, 1234.5].map(formatCost)).to.deep.equal(['–', '$0.00', '<$0.01', '$1,234.50']);
+  });
+
+  it('label the empty role, and no other', () => {
+    expect(['', 'admin', '(none)'].map(roleLabel)).to.deep.equal(['(none)', 'admin', '(none)']);
+  });
+});

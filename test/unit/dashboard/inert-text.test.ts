@@ -1,0 +1,32 @@
+import { expect } from 'chai';
+import { cutText, inertParts } from '../../../server/dashboard/src/text/inert-text.ts';
+
+const shown = (text: string, keep?: string) =>
+  inertParts(text, keep)
+    .map((part) => (part.kind === 'text' ? part.text : `[${part.code}]`))
+    .join('');
+
+describe('text from events', () => {
+  it('stays as it is when nothing in it tricks the eye', () => {
+    for (const text of ['', 'plain', '<img src=x onerror=1>', 'javascript:1', 'עברית', 'नमस्ते', '👨‍👩‍👧', 'é'])
+      expect(shown(text)).to.equal(text);
+  });
+
+  it('shows what turns, hides or controls as a mark', () => {
+    expect(shown('a\u202egnp.exe')).to.equal('a[U+202E]gnp.exe');
+    expect(shown('\u2066x\u2069\u200b\ufeff\u00ad')).to.equal('[U+2066]x[U+2069][U+200B][U+FEFF][U+00AD]');
+    expect(shown('a\0b\x1b[31m')).to.equal('a[U+0000]b[U+001B][31m');
+    expect(shown('\ud800x\udc00')).to.equal('[U+D800]x[U+DC00]');
+  });
+
+  it('keeps line breaks only where a block has them', () => {
+    expect(shown('a\nb')).to.equal('a[U+000A]b');
+    expect(shown('a\nb', '\n\t')).to.equal('a\nb');
+  });
+
+  it('is cut between characters, never inside one', () => {
+    expect(cutText('abc', 3)).to.equal('abc');
+    expect(cutText('ab💡', 3)).to.equal('ab');
+    expect(cutText('ab💡c', 4)).to.equal('ab💡');
+  });
+});

@@ -1,0 +1,22 @@
+import { expect } from 'chai';
+import { parseExact } from '../../../server/dashboard/src/api/parse-exact.ts';
+import { JsonNumber } from '../../../server/dashboard/src/api/types.ts';
+
+describe('JSON from the service', () => {
+  it('keeps the digits of every number', () => {
+    const numbers = ['9007199254740993', '0.10', '1e400', '-0', '1E2', '12345678901234567890.5', '1.0'];
+    const parsed = parseExact(`[${numbers.join(',')},1,2.5,"9007199254740993"]`) as unknown[];
+    expect(parsed.map((value) => (value instanceof JsonNumber ? value.source : value))).to.deep.equal([
+      ...numbers,
+      1,
+      2.5,
+      '9007199254740993',
+    ]);
+  });
+
+  it('is plain where numbers are plain', () => {
+    expect(parseExact('{"a":[1,2.5,null,true],"__proto__":{"x":1}}')).to.deep.equal(
+      JSON.parse('{"a":[1,2.5,null,true],"__proto__":{"x":1}}'),
+    );
+  });
+});

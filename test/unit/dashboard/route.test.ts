@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { agentPath, pageFrom, projectPath } from '../../../server/dashboard/src/app/route.ts';
+import { nextPlace } from '../../../server/dashboard/src/pages/account/next-place.ts';
+
+describe('the pages of the dashboard', () => {
+  it('are found by their paths', () => {
+    expect(pageFrom('/')).to.deep.equal({ name: 'home' });
+    expect(pageFrom('/sign-in')).to.deep.equal({ name: 'sign-in' });
+    expect(pageFrom('/verify-email/abc-123')).to.deep.equal({ name: 'verify-email', token: 'abc-123' });
+    expect(pageFrom('/reset-password/x')).to.deep.equal({ name: 'reset-password', token: 'x' });
+    expect(pageFrom('/projects/p')).to.deep.equal({ name: 'overview', projectId: 'p' });
+    expect(pageFrom('/projects/p/decisions/')).to.deep.equal({ name: 'decisions', projectId: 'p' });
+  });
+
+  for (const path of [
+    '/v1',
+    '/v1/projects/p/agents',
+    '/healthz',
+    '/readyz',
+    '/metrics',
+    '/openapi.json',
+    '/docs',
+    '/docs/x',
+  ]) {
+    it(`are not at ${path}`, () => expect(pageFrom(path)).to.equal(undefined));
+  }
+
+  for (const path of [
+    '/overview',
+    '/projects',
+    '/projects/p/x',
+    '/projects//overview',
+    '/verify-email',
+    '/%zz',
+    '/projects/p/keys/k',
+    '/a/b/c/d/e',
+  ]) {
+    it(`are not made up for ${path}`, () => expect(pageFrom(path)).to.equal(undefined));
+  }
+
+  it('keep an agent of any name whole', () => {
+    for (const agentName of ['support bot', '100% ?#&', 'ünï 💡', '<img>', '...']) {
+      expect(pageFrom(agentPath('p', agentName))).to.deep.equal({ name: 'agent', projectId: 'p', agentName });
+    }
+    expect(projectPath('a/b', 'keys')).to.equal('/projects/a%2Fb/keys');
+  });
+});
+
+describe('where a sign-in leads', () => {
+  it('is the page that was asked for', () => {
+    expect(nextPlace('/projects/p/decisions?outcome=deny&role=')).to.equal(
+      '/projects/p/decisions?outcome=deny&role=',
+    );
+    expect(nextPlace(null)).to.equal('/');
+  });
+
+  for (const given of [
+    'https://example.org',
+    '//example.org',
+    '/\\example.org',
+    'javascript:alert(1)',
+    '/v1/auth/logout',
+    '/docs',
+    '',
+  ]) {
+    it(`is the start page, not ${JSON.stringify(given)}`, () => expect(nextPlace(given)).to.equal('/'));
+  }
+});

@@ -1,0 +1,93 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import express from 'express';
+import { dashboardRoutes } from '../../../server/http/dashboard.ts';
+import { listen, type Listening } from '../../../server/http/listen.ts';
+import { temporaryDirectory } from '../../support/service.ts';
+
+const HTML = '<!doctype html><title>Gatehouse</title>';
+const SCRIPT = 'console.log("gatehouse")';
+
+describe('the dashboard as it is served', () => {
+  let service: Listening;
+
+  before(async () => {
+    const dist = temporaryDirectory();
+    mkdirSync(join(dist, 'assets'));
+    writeFileSync(join(dist, 'index.html'), HTML);
+    writeFileSync(join(dist, 'assets/index-abc.js'), SCRIPT);
+    writeFileSync(join(dist, 'assets/index-abc.js.gz'), gzipSync(SCRIPT));
+    service = await serve(dist);
+  });
+  after(() => service.stop());
+
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(service.url + path, { headers });
+
+  it('answers every page with the same HTML and strict headers', async () => {
+    for (const path of ['/', '/sign-in', '/projects/p/overview', '/projects/p/agents/a%20b?tab=fleet']) {
+      const answer = await get(path);
+      expect([answer.status, await answer.text()]).to.deep.equal([200, HTML]);
+      const policy = answer.headers.get('Content-Security-Policy') ?? '';
+      expect(policy)
+        .to.include("default-src 'none'")
+        .and.to.include("script-src 'self'")
+        .and.to.include("frame-ancestors 'none'");
+      expect(policy).not.to.match(/unsafe|https?:|\*/);
+      expect(answer.headers.get('X-Content-Type-Options')).to.equal('nosniff');
+      expect(answer.headers.get('Referrer-Policy')).to.equal('no-referrer');
+      expect(answer.headers.get('Cache-Control')).to.equal('no-cache');
+    }
+  });
+
+  it('lets no cache keep the pages of mailed links', async () => {
+    for (const path of ['/verify-email/t', '/reset-password/t']) {
+      expect((await get(path)).headers.get('Cache-Control')).to.equal('no-store');
+    }
+  });
+
+  it('leaves every other path to the routes behind it', async () => {
+    const paths = [
+      '/v1/projects/p/audit',
+      '/v1',
+      '/healthz',
+      '/metrics',
+      '/openapi.json',
+      '/docs',
+      '/nothing',
+      '/assets/no.js',
+      '/assets/..%2findex.html',
+    ];
+    for (const path of paths) expect((await get(path)).status, path).to.equal(404);
+    expect((await fetch(`${service.url}/sign-in`, { method: 'POST' })).status).to.equal(404);
+  });
+
+  it('serves its files compressed where the browser takes it, for ever, and 304 when it has them', async () => {
+    const answer = await get('/assets/index-abc.js', { 'Accept-Encoding': 'gzip' });
+    const etag = answer.headers.get('ETag') ?? '';
+    expect(answer.headers.get('Content-Encoding')).to.equal('gzip');
+    expect(answer.headers.get('Cache-Control')).to.include('immutable');
+    expect(await answer.text()).to.equal(SCRIPT);
+    expect(Number(answer.headers.get('Content-Length'))).to.equal(gzipSync(SCRIPT).length);
+    const plain = await get('/assets/index-abc.js', { 'Accept-Encoding': 'identity' });
+    expect([plain.headers.get('Content-Encoding'), await plain.text()]).to.deep.equal([null, SCRIPT]);
+    expect((await get('/assets/index-abc.js', { 'If-None-Match': etag })).status).to.equal(304);
+  });
+
+  it('says what to run when it is not built', async () => {
+    const bare = await serve(temporaryDirectory());
+    const answer = await fetch(bare.url);
+    expect([answer.status, await answer.text()]).to.deep.equal([
+      503,
+      'The dashboard is not built. Run: npm run build:dashboard\n',
+    ]);
+    await bare.stop();
+  });
+});
+
+function serve(dist: string): Promise<Listening> {
+  const app = express();
+  app.use(dashboardRoutes(dist));
+  return listen(app, { host: '127.0.0.1', port: 0 });
+}

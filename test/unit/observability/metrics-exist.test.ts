@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { createMetrics } from '../../../server/metrics.ts';
+import {
+  alertExpressions,
+  dashboards,
+  metricsOf,
+  observabilityFile,
+  panelExpressions,
+} from '../../observe/expressions.ts';
+
+const CLOSED_LABELS: Record<string, string[]> = {
+  outcome: ['allow', 'deny', 'needs_approval'],
+};
+
+describe('dashboards and alerts as code', () => {
+  it('name only metrics that /metrics has', async () => {
+    const { registry } = createMetrics({ isStoreUp: () => Promise.resolve(true) });
+    const known = new Set((await registry.getMetricsAsJSON()).map(({ name }) => name));
+    const unknown = [...panelExpressions(), ...alertExpressions()].flatMap(({ place, expr }) =>
+      metricsOf(expr)
+        .filter((name) => !known.has(name))
+        .map((name) => `${place}: ${name}`),
+    );
+    expect(unknown).to.deep.equal([]);
+    expect(
+      metricsOf('rate(gate_ingest_flush_seconds_bucket[5m]) / gate_store_up{instance="a"}'),
+    ).to.deep.equal(['gate_ingest_flush_seconds', 'gate_store_up']);
+  });
+
+  it('match only values that their labels can have', () => {
+    const wrong = [...panelExpressions(), ...alertExpressions()].flatMap(({ place, expr }) =>
+      [...expr.matchAll(/\b(outcome)="([^"]*)"/g)]
+        .filter(([, label = '', value = '']) => CLOSED_LABELS[label]?.includes(value) !== true)
+        .map(([text]) => `${place}: ${text}`),
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('have ids and titles of their own, and no panel over another', () => {
+    const all = dashboards();
+    expect(new Set(all.map(({ uid }) => uid)).size)
+      .to.equal(all.length)
+      .and.to.equal(2);
+    for (const { panels } of all) {
+      expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
+      expect(panels.every(({ targets = [] }) => targets.length > 0)).to.equal(true);
+    }
+  });
+
+  it('cover what goes wrong: service, store, queue, ingest, denials, mail', () => {
+    expect(alertExpressions().map(({ place }) => place)).to.deep.equal([
+      'GatehouseDown',
+      'GatehouseStoreDown',
+      'GatehouseQueueFilling',
+      'GatehouseIngestRefused',
+      'GatehouseDenialSpike',
+      'GatehouseMailFailing',
+    ]);
+  });
+
+  it('are what compose.yaml mounts', () => {
+    const config = parse(observabilityFile('prometheus/prometheus.yml')) as { rule_files: string[] };
+    const source = parse(observabilityFile('grafana/provisioning/datasources/prometheus.yml')) as {
+      datasources: { uid: string }[];
+    };
+    expect(config.rule_files).to.deep.equal(['alerts.yml']);
+    expect(source.datasources.map(({ uid }) => uid)).to.deep.equal(['prometheus']);
+  });
+});

@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import { parseExportPage } from '../../../server/audit/export-page.ts';
+import { bucketsFrom } from '../../../server/audit/read-counts.ts';
+import { cursorText, parseCursor } from '../../../server/audit/read-cursor.ts';
+import { daysOfPage } from '../../../server/audit/read-decisions.ts';
+import { readWindow } from '../../../server/audit/read-window.ts';
+
+const COUNTS = [
+  { day: '2026-03-10', total: 10 },
+  { day: '2026-03-09', total: 5 },
+  { day: '2026-03-07', total: 100 },
+];
+const cursorOn = (day: string) => ({ occurredAtMs: Date.parse(`${day}T12:00:00Z`), event_id: 'x' });
+
+describe('the days of a page', () => {
+  const CASES: [string, Parameters<typeof daysOfPage>[1], ReturnType<typeof daysOfPage>][] = [
+    ['the newest alone', { limit: 10, offset: 0, cursor: undefined }, { days: ['2026-03-10'], offset: 0 }],
+    [
+      'one more',
+      { limit: 11, offset: 0, cursor: undefined },
+      { days: ['2026-03-10', '2026-03-09'], offset: 0 },
+    ],
+    ['past whole days', { limit: 3, offset: 12, cursor: undefined }, { days: ['2026-03-09'], offset: 2 }],
+    [
+      'on the edge of a day',
+      { limit: 1, offset: 10, cursor: undefined },
+      { days: ['2026-03-09'], offset: 0 },
+    ],
+    ['past the end', { limit: 5, offset: 115, cursor: undefined }, { days: [], offset: 0 }],
+    [
+      'from a cursor: its day, and as many as certainly hold the page',
+      { limit: 5, offset: 0, cursor: cursorOn('2026-03-10') },
+      { days: ['2026-03-10', '2026-03-09'], offset: 0 },
+    ],
+    [
+      'from a cursor on a day without records',
+      { limit: 5, offset: 0, cursor: cursorOn('2026-03-08') },
+      { days: ['2026-03-07'], offset: 0 },
+    ],
+    [
+      'from a cursor with an offset',
+      { limit: 5, offset: 3, cursor: cursorOn('2026-03-10') },
+      { days: ['2026-03-10', '2026-03-09', '2026-03-07'], offset: 3 },
+    ],
+  ];
+  for (const [what, page, expected] of CASES) {
+    it(`are ${what}`, () => expect(daysOfPage(COUNTS, page)).to.deep.equal(expected));
+  }
+});
+
+describe('a cursor', () => {
+  it('comes back as it was', () => {
+    for (const occurredAtMs of [0, -1, Date.now(), 10_413_791_999_999]) {
+      const cursor = { occurredAtMs, event_id: '0123abcd-0000-4000-8000-000000000000' };
+      expect(parseCursor(cursorText(cursor))).to.deep.equal(cursor);
+    }
+  });
+});
+
+describe('the buckets of a time series', () => {
+  const nowMs = Date.parse('2026-03-10T10:58:00.000Z');
+  const one = { total: 1, allow: 1, deny: 0, needs_approval: 0 };
+  const hour = (text: string) => ({ hour_seconds: Date.parse(text) / 1000, ...one });
+
+  it('end with the one that holds now, or with the newest record', () => {
+    const window = readWindow('24h', nowMs);
+    expect(bucketsFrom([], window).at(-1)?.start).to.equal('2026-03-10T10:00:00.000Z');
+    const ahead = bucketsFrom([hour('2026-03-10T11:00:00Z')], window);
+    expect([ahead.length, ahead.at(-1)?.start, ahead.at(-1)?.total]).to.deep.equal([
+      26,
+      '2026-03-10T11:00:00.000Z',
+      1,
+    ]);
+  });
+
+  it('gather the hours of six hours and of a day', () => {
+    const hours = [hour('2026-03-10T05:00:00Z'), hour('2026-03-10T06:00:00Z'), hour('2026-03-10T10:00:00Z')];
+    expect(
+      bucketsFrom(hours, readWindow('7d', nowMs))
+        .slice(-2)
+        .map(({ total }) => total),
+    ).to.deep.equal([1, 2]);
+    expect(bucketsFrom(hours, readWindow('90d', nowMs)).at(-1)?.total).to.equal(3);
+  });
+
+  it('are one fewer when the window begins on the edge of one', () => {
+    const window = readWindow('24h', Date.parse('2026-03-10T10:00:00.000Z'));
+    expect(bucketsFrom([], window).length).to.equal(25);
+    expect(bucketsFrom([], window)[0]?.start).to.equal('2026-03-09T10:00:00.000Z');
+  });
+});
+
+describe('a page of an export', () => {
+  it('is read from RowBinary, whatever the length of its lines', () => {
+    const id = '0123abcd-0000-4000-8000-000000000000';
+    const lines = ['', 'x'.repeat(127), 'y'.repeat(128), 'é'.repeat(20_000)].map((text) => Buffer.from(text));
+    const rows = lines.map((line, index) => {
+      const time = Buffer.alloc(8);
+      time.writeBigInt64LE(BigInt(index - 1));
+      const length: number[] = [];
+      for (let rest = line.length; ; rest >>= 7) {
+        length.push(rest < 128 ? rest : (rest & 127) | 128);
+        if (rest < 128) break;
+      }
+      return Buffer.concat([time, Buffer.from([36]), Buffer.from(id), Buffer.from(length), line]);
+    });
+
+    expect(parseExportPage(Buffer.concat(rows))).to.deep.equal({
+      bytes: Buffer.concat(lines),
+      rows: 4,
+      last: { occurredAtMs: 2, event_id: id },
+    });
+    expect(parseExportPage(Buffer.alloc(0))).to.deep.equal({
+      bytes: Buffer.alloc(0),
+      rows: 0,
+      last: undefined,
+    });
+  });
+});

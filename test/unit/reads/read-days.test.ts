@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { createReads, ReadDays, type RunRead, type Writers } from '../../../server/audit/read-days.ts';
+import { verifyReads } from '../../../server/audit/read-verify.ts';
+import { readWindow } from '../../../server/audit/read-window.ts';
+
+const NOW_MS = Date.parse('2026-03-10T12:00:00.000Z');
+const WINDOW = { fromMs: NOW_MS - 86_400_000, toMs: NOW_MS };
+/** The days of the window, with two ahead for clocks that are. */
+const DAYS = ['2026-03-09', '2026-03-10', '2026-03-11', '2026-03-12'];
+
+type Listed = { day: string; may_repeat: number; parts: string[] };
+
+/** A store that lists parts as told, and counts repeated rows as told. */
+function fakeStore(writers: Writers) {
+  const store = { listed: [] as Listed[], repeats: 0, lists: 0, checks: [] as string[], nowMs: NOW_MS };
+  const runRead = ((sql: string, params: Record<string, unknown>) => {
+    if (!sql.includes('AS repeats')) {
+      store.lists += 1;
+      return Promise.resolve(structuredClone(store.listed));
+    }
+    store.checks.push(String(params['days']));
+    // Later than the read that it came from.
+    return sleep(5).then(() => [{ repeats: store.repeats }]);
+  }) as RunRead;
+  const days = new ReadDays({ table: 'decisions', writers, runRead, now: () => store.nowMs });
+  const ask = async () => {
+    const answer = await days.read(WINDOW, (finalDays) => Promise.resolve(finalDays));
+    await days.settled();
+    return answer;
+  };
+  return { store, days, ask };
+}
+
+const part = (day: string, ...parts: string[]): Listed => ({
+  day,
+  may_repeat: parts.length > 1 ? 1 : 0,
+  parts,
+});
+
+describe('the days that are read with FINAL', () => {
+  it('are all of them on a cluster', async () => {
+    expect(await fakeStore('cluster').ask()).to.deep.equal(DAYS);
+  });
+
+  it('are those in more than one part, with several writers', async () => {
+    const { store, ask } = fakeStore('several');
+    store.listed = [part('2026-03-09', 'a'), part('2026-03-10', 'b', 'c'), part('2026-01-01', 'd', 'e')];
+
+    expect(await ask()).to.deep.equal(['2026-03-10']);
+  });
+
+  it('are all of them in a second try when another day got a part in the meantime', async () => {
+    for (const change of [
+      (store: { listed: Listed[] }) => (store.listed = [part('2026-03-09', 'a'), part('2026-03-10', 'x')]),
+      (store: { listed: Listed[] }) => store.listed.push(part('2026-03-11', 'new')),
+    ]) {
+      const { store, days } = fakeStore('several');
+      store.listed = [part('2026-03-09', 'a')];
+      const tries: string[][] = [];
+
+      await days.read(WINDOW, (finalDays) => {
+        tries.push(finalDays);
+        if (tries.length === 1) change(store);
+        return Promise.resolve();
+      });
+
+      expect(tries).to.deep.equal([[], DAYS]);
+    }
+  });
+
+  it('stay as they are when only those got parts that were read with FINAL', async () => {
+    const { store, days } = fakeStore('several');
+    store.listed = [part('2026-03-10', 'a', 'b')];
+    const tries: string[][] = [];
+
+    await days.read(WINDOW, (finalDays) => {
+      tries.push(finalDays);
+      store.listed = [part('2026-03-10', 'a', 'b', 'c')];
+      return Promise.resolve();
+    });
+
+    expect(tries).to.deep.equal([['2026-03-10']]);
+  });
+
+  it('of a sole writer are checked once, in the background, and then trusted whatever parts come', async () => {
+    const { store, ask } = fakeStore('sole');
+    store.listed = [part('2026-03-09', 'a'), part('2026-03-10', 'b', 'c')];
+
+    expect(await ask()).to.deep.equal(['2026-03-10']);
+    expect(store.checks).to.deep.equal(['2026-03-10']);
+    store.listed = [part('2026-03-09', 'a', 'x'), part('2026-03-10', 'b', 'c', 'd')];
+    store.nowMs += 10_000;
+    expect(await ask()).to.deep.equal([]);
+    expect([store.lists, store.checks.length]).to.deep.equal([1, 1]);
+  });
+
+  it('of a sole writer stay when rows are found twice, until a merge has mended them', async () => {
+    const { store, ask } = fakeStore('sole');
+    store.listed = [part('2026-03-10', 'b', 'c')];
+    store.repeats = 1;
+
+    expect(await ask()).to.deep.equal(['2026-03-10']);
+    store.nowMs += 2000;
+    expect(await ask()).to.deep.equal(['2026-03-10']);
+    expect(store.checks.length).to.equal(1);
+    store.listed = [part('2026-03-10', 'bc')];
+    store.nowMs += 2000;
+    await ask();
+    expect(await ask()).to.deep.equal([]);
+  });
+});
+
+describe('gate verify', () => {
+  it('names what the fast reads say otherwise than the rows', async () => {
+    const counts = { total: 2, allow: 2, deny: 0, needs_approval: 0 };
+    const runRead = ((sql: string, params: Record<string, unknown>) => {
+      const isCheck = String(params['final_days']).includes('2026-03-09');
+      if (sql.includes('facet') && !sql.includes('llm_invocations'))
+        return Promise.resolve([{ facet: '', name: '', ...counts, total: isCheck ? 2 : 3 }]);
+      return Promise.resolve([]);
+    }) as RunRead;
+    const reads = createReads({
+      runRead,
+      runReadBytes: () => Promise.resolve(Buffer.alloc(0)),
+      writers: 'sole',
+      now: () => NOW_MS,
+    });
+    const scope = { projectId: 'p', window: readWindow('24h', NOW_MS), signal: new AbortController().signal };
+
+    expect(await verifyReads(reads, scope)).to.deep.equal([
+      { what: 'summary totals', fast: { ...counts, total: 3 }, checked: counts },
+    ]);
+  });
+});
