@@ -61,6 +61,8 @@ const WRITE_SETTINGS: ClickHouseSettings = {
   max_insert_threads: '1',
   input_format_parallel_parsing: 0,
   async_insert: 0,
+  // Merges build them; what is not merged yet is read as it is.
+  materialize_skip_indexes_on_insert: 0,
 };
 const READ_SETTINGS: ClickHouseSettings = {
   max_execution_time: READ_SECONDS_MAX,

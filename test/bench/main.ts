@@ -25,6 +25,7 @@ const PARTS: Record<string, () => Promise<void> | void> = {
     benchReads({
       rows: Number(values.rows),
       seconds,
+      ...only,
       ...(values.directory === undefined ? {} : { directory: values.directory }),
     }),
   policy: benchPolicy,

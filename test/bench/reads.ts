@@ -2,26 +2,26 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { endProcess, load, rssMb, startServer, temporaryDirectory } from './process.ts';
+import { endProcess, rssMb, startServer, temporaryDirectory } from './process.ts';
+import { printIngest } from './reads-beside-ingest.ts';
+import { type Target, timesOf } from './reads-target.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const WINDOWS = ['24h', '7d', '30d', '90d'];
-const ROUNDS = 30;
 const EXPORT_ROWS_MAX = 1_000_000;
 const CURSOR_PAGES = 1000;
 const run = promisify(execFile);
 
-type Target = { url: URL; projectId: string; key: string };
 type Engine = {
   measured: Record<string, number[]>;
   disk: { rows: string; disk: string; raw: string };
   projections: { name: string; rows: string; disk: string }[];
 };
 type Demo = { project_id: string; key: string };
-type BenchReads = { rows: number; seconds: number; directory?: string };
+type BenchReads = { rows: number; seconds: number; directory?: string; only?: string };
 
 /** Every read at a size, next to the plain GROUP BY and to FINAL; a given directory is filled once and kept. */
-export async function benchReads({ rows, seconds, directory }: BenchReads): Promise<void> {
+export async function benchReads({ rows, seconds, directory, only }: BenchReads): Promise<void> {
   const dataDir = directory ?? temporaryDirectory();
   try {
     if (!existsSync(join(dataDir, 'demo.json'))) await fill(dataDir, rows);
@@ -34,10 +34,13 @@ export async function benchReads({ rows, seconds, directory }: BenchReads): Prom
     const { child, url } = await startServer(join(ROOT, 'server/main.ts'), [], env);
     try {
       const target = { url, projectId: demo.project_id, key: demo.key };
-      await printWindows(target, engine);
-      await printPages(target, engine);
-      await printExport(target, () => rssMb(child));
-      await printIngest(target, seconds);
+      const parts: Record<string, () => Promise<void>> = {
+        windows: () => printWindows(target, engine),
+        pages: () => printPages(target, engine),
+        export: () => printExport(target, () => rssMb(child)),
+        ingest: () => printIngest(target, seconds),
+      };
+      for (const [name, part] of Object.entries(parts)) if (only === undefined || only === name) await part();
     } finally {
       await endProcess(child);
     }
@@ -61,18 +64,6 @@ function printDisk({ disk, projections }: Engine): void {
   );
   for (const { name, rows: held, disk: bytes } of projections)
     console.log(`  ${name}: ${held} rows, ${perEvent(bytes)} bytes an event`);
-}
-
-async function timesOf({ url, projectId }: Target, path: string, rounds = ROUNDS): Promise<number[]> {
-  const times: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const startMs = performance.now();
-    const response = await fetch(new URL(`/v1/projects/${projectId}/audit/${path}`, url));
-    const text = await response.text();
-    if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`);
-    times.push(performance.now() - startMs);
-  }
-  return times.sort((a, b) => a - b);
 }
 
 function at(times: number[] | undefined, share: number): string {
@@ -166,29 +157,5 @@ async function printExport({ url, projectId }: Target, rss: () => number): Promi
   const seconds = (performance.now() - startMs) / 1000;
   console.log(
     `\nExport: ${rows} records, ${(bytes / 1e6).toFixed(0)} MB in ${seconds.toFixed(1)} s; RSS ${startMb} MB before, ${peakMb} MB at its peak`,
-  );
-}
-
-/** The heaviest question in a loop beside ingest: it must not make writers wait. */
-async function printIngest(target: Target, seconds: number): Promise<void> {
-  const { url, key } = target;
-  const options = { key, connections: 64, seconds };
-  await load(url, { ...options, seconds: 2 });
-  const quiet = await load(url, options);
-  let isLoading = true;
-  let asked = 0;
-  const analyst = async () => {
-    while (isLoading) {
-      await timesOf(target, 'decisions?window=90d&user_id=user-000001', 1);
-      await timesOf(target, 'summary?window=90d', 1);
-      asked += 2;
-    }
-  };
-  const loop = analyst();
-  const busy = await load(url, options);
-  isLoading = false;
-  await loop;
-  console.log(
-    `\nIngest on 64 connections: p99 ${quiet.p99.toFixed(1)} ms alone, ${busy.p99.toFixed(1)} ms beside an analyst's loop (${asked} questions); ${Math.round(quiet.perSecond)} and ${Math.round(busy.perSecond)} events/s`,
   );
 }

@@ -42,9 +42,9 @@ for (const [window, days] of Object.entries(DAYS)) {
   }
 }
 const [disk] =
-  await connection.query(`SELECT sum(rows) AS rows, sum(bytes_on_disk) AS disk, sum(data_uncompressed_bytes) AS raw
-  FROM system.parts WHERE active AND table = 'decisions'`);
-const projections = await connection.query(`SELECT name, sum(rows) AS rows, sum(bytes_on_disk) AS disk
-  FROM system.projection_parts WHERE active AND table = 'decisions' GROUP BY name ORDER BY name`);
+  await connection.query(`SELECT sum(parts.rows) AS rows, sum(bytes_on_disk) AS disk, sum(data_uncompressed_bytes) AS raw
+  FROM system.parts AS parts WHERE active AND table = 'decisions'`);
+const projections = await connection.query(`SELECT name, sum(parts.rows) AS rows, sum(bytes_on_disk) AS disk
+  FROM system.projection_parts AS parts WHERE active AND table = 'decisions' GROUP BY name ORDER BY name`);
 console.log(JSON.stringify({ measured, disk, projections }));
 process.exit(0);

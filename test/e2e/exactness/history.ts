@@ -52,7 +52,7 @@ export class History {
   /** Resolves with the number of questions asked; rejects with the first wrong answer. */
   async run(): Promise<number> {
     await this.#world.restart(this.#writers);
-    const steps = 3 + this.#random.below(6);
+    const steps = 2 + this.#random.below(5);
     for (let step = 0; step < steps; step += 1) await this.#take(this.#random.pick(STEPS));
     await this.#ask();
     return this.#asked;

@@ -1,0 +1,45 @@
+import { load, type LoadResult } from './process.ts';
+import { type Target, timesOf } from './reads-target.ts';
+
+const WARM_SECONDS = 20;
+const INGEST_ROUNDS = 3;
+
+/** The heaviest question in a loop beside ingest: it must not make writers wait. Turn by turn, for a fair machine. */
+export async function printIngest(target: Target, seconds: number): Promise<void> {
+  const { url, key } = target;
+  const options = { key, connections: 64, seconds };
+  // A service that just started reads the identities of all records first.
+  await load(url, { ...options, seconds: WARM_SECONDS });
+  const quiet: LoadResult[] = [];
+  const busy: LoadResult[] = [];
+  for (let round = 0; round < INGEST_ROUNDS; round += 1) {
+    quiet.push(await load(url, options));
+    const analyst = startAnalyst(target);
+    busy.push(await load(url, options));
+    await analyst.stop();
+  }
+  const median = (runs: LoadResult[], field: 'p99' | 'perSecond') => {
+    const sorted = runs.map((result) => result[field]).sort((a, b) => a - b);
+    return sorted[Math.floor(sorted.length / 2)]?.toFixed(0);
+  };
+  console.log('\n| ingest on 64 connections | p99 ms | events/s |\n|---|--:|--:|');
+  console.log(`| alone | ${median(quiet, 'p99')} | ${median(quiet, 'perSecond')} |`);
+  console.log(`| beside an analyst's loop | ${median(busy, 'p99')} | ${median(busy, 'perSecond')} |`);
+}
+
+function startAnalyst(target: Target): { stop: () => Promise<void> } {
+  let isAsking = true;
+  const ask = async () => {
+    while (isAsking) {
+      await timesOf(target, 'decisions?window=90d&user_id=user-000001', 1);
+      await timesOf(target, 'summary?window=90d', 1);
+    }
+  };
+  const asking = ask();
+  return {
+    stop: () => {
+      isAsking = false;
+      return asking;
+    },
+  };
+}
