@@ -26,16 +26,10 @@ type Rival = {
 };
 type Run = LoadResult & { rowsPerFlush: number | undefined; cpu: number; rss: number };
 
+type BenchOptions = { seconds: number; rounds: number; connectionCounts: number[]; only?: string };
+
 /** Events per second of the service next to its bound and its rivals, in one run, round after round. */
-export async function benchIngest({
-  seconds,
-  rounds,
-  only,
-}: {
-  seconds: number;
-  rounds: number;
-  only?: string;
-}): Promise<void> {
+export async function benchIngest({ seconds, rounds, connectionCounts, only }: BenchOptions): Promise<void> {
   const directory = temporaryDirectory();
   const postgres = only === undefined || only.includes('d') ? await startPostgres() : undefined;
   if (postgres === undefined && (only === undefined || only.includes('d')))

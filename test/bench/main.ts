@@ -11,15 +11,17 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '3' },
     only: { type: 'string' },
+    connections: { type: 'string', default: '32,64,256' },
     rows: { type: 'string', default: '1000000' },
     directory: { type: 'string' },
   },
 });
 const seconds = Number(values.seconds);
+const connectionCounts = values.connections.split(',').map(Number);
 const only = values.only === undefined ? {} : { only: values.only };
 
 const PARTS: Record<string, () => Promise<void> | void> = {
-  ingest: () => benchIngest({ seconds, rounds: Number(values.rounds), ...only }),
+  ingest: () => benchIngest({ seconds, rounds: Number(values.rounds), connectionCounts, ...only }),
   pulls: () => benchPulls({ seconds }),
   reads: () =>
     benchReads({
