@@ -13,7 +13,6 @@ import {
 } from './process.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
-const CONNECTIONS = [32, 64, 256];
 
 type Rival = {
   name: string;
@@ -37,7 +36,7 @@ export async function benchIngest({ seconds, rounds, connectionCounts, only }: B
   const rivals = await startRivals(directory, { postgresUrl: postgres?.url, only });
   try {
     for (const rival of rivals) await measure(rival, { connections: 64, seconds: 2 });
-    for (const connections of CONNECTIONS) {
+    for (const connections of connectionCounts) {
       const runs = new Map<Rival, Run[]>(rivals.map((rival) => [rival, []]));
       for (let round = 0; round < rounds; round += 1) {
         for (const rival of rivals) runs.get(rival)?.push(await measure(rival, { connections, seconds }));
