@@ -14,7 +14,7 @@ $(INSTALLED): package.json package-lock.json client/package.json
 
 run: $(INSTALLED) ## Build and start the service on http://localhost:8000 with a demo project
 	@npm run --silent build
-	@GATE_DEMO=1 npm start --silent
+	@exec env GATE_DEMO=1 npm start --silent
 
 test: $(INSTALLED) ## Build and run every test
 	@npm run --silent build
