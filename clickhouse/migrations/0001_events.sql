@@ -5,7 +5,7 @@
 --
 -- fsync_*: a row is on disk before its caller gets 202; min_rows_to_fsync_after_merge keeps that true of merged parts.
 -- min_parts_to_merge_at_once, with min_age_to_force_merge_seconds: group commit makes many small parts; merging them
--- by the dozen instead of by twos and threes halves the processor time that an insert costs in all.
+-- by the dozen instead of by twos and threes saves processor time on every insert.
 
 CREATE TABLE IF NOT EXISTS decisions
 (
