@@ -43,7 +43,8 @@ export async function benchIngest({ seconds, rounds, connectionCounts, only }: B
       }
       printTable(connections, runs);
     }
-    for (const { name, accepted, count } of rivals) {
+    for (const { name, child, accepted, count } of rivals) {
+      child.kill('SIGCONT');
       const stored = await count();
       console.log(
         `${name}: ${accepted} accepted, ${stored} in the store${stored === accepted ? '' : '  <-- NOT EQUAL'}`,
@@ -51,7 +52,10 @@ export async function benchIngest({ seconds, rounds, connectionCounts, only }: B
       if (stored !== accepted) process.exitCode = 1;
     }
   } finally {
-    for (const { child } of rivals) await endProcess(child);
+    for (const { child } of rivals) {
+      child.kill('SIGCONT');
+      await endProcess(child);
+    }
     postgres?.stop();
     rmSync(directory, { recursive: true, force: true });
   }
@@ -115,15 +119,18 @@ async function startRival(name: string, script: string, argument: string): Promi
   return rival;
 }
 
+/** The others stand still meanwhile: what one still merges from its last turn is no burden of another. */
 async function measure(
   rival: Rival,
   { connections, seconds }: { connections: number; seconds: number },
 ): Promise<Run> {
+  rival.child.kill('SIGCONT');
   const before = (await rival.flushes?.()) ?? 0;
   const cpuBefore = cpuMicroseconds(rival.child);
   const result = await load(rival.url, { key: rival.key, connections, seconds });
   const flushes = ((await rival.flushes?.()) ?? 0) - before;
   rival.accepted += result.accepted;
+  rival.child.kill('SIGSTOP');
   const cpu = (cpuMicroseconds(rival.child) - cpuBefore) / result.accepted;
   const others = Object.entries(result.statuses).filter(([status]) => status !== '202');
   if (others.length > 0) console.log(`${rival.name}: other answers ${JSON.stringify(others)}`);

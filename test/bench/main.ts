@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { benchClient } from './client.ts';
 import { benchIngest } from './ingest.ts';
+import { benchMemory } from './memory.ts';
 import { benchPolicy } from './policy.ts';
 import { benchPulls } from './pulls.ts';
 import { benchReads } from './reads.ts';
@@ -14,6 +15,7 @@ const { values, positionals } = parseArgs({
     connections: { type: 'string', default: '32,64,256' },
     rows: { type: 'string', default: '1000000' },
     directory: { type: 'string' },
+    events: { type: 'string', default: '500000' },
   },
 });
 const seconds = Number(values.seconds);
@@ -22,6 +24,7 @@ const only = values.only === undefined ? {} : { only: values.only };
 
 const PARTS: Record<string, () => Promise<void> | void> = {
   ingest: () => benchIngest({ seconds, rounds: Number(values.rounds), connectionCounts, ...only }),
+  memory: () => benchMemory({ events: Number(values.events) }),
   pulls: () => benchPulls({ seconds }),
   reads: () =>
     benchReads({

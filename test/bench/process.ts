@@ -1,8 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export type LoadResult = {
   accepted: number;
@@ -12,28 +13,43 @@ export type LoadResult = {
   p99: number;
 };
 
+/** However the bench ends, what it started ends with it; SIGKILL reaches those that stand still, too. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 const HERE = new URL('.', import.meta.url).pathname;
 
 export function temporaryDirectory(): string {
   return mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));
 }
 
-/** Starts a script and resolves with its address once it prints one. */
-export function startServer(script: string, args: string[], env: Record<string, string> = {}) {
+/**
+ * Starts a script and resolves with its address once it prints one. It prints into a file, as a service does: a pipe
+ * would need someone who reads it, at the cost of what is measured.
+ */
+export async function startServer(script: string, args: string[], env: Record<string, string> = {}) {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'output');
+  const output = openSync(path, 'w');
   const child = spawn(process.execPath, [script, ...args], {
     env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', output, 'inherit'],
   });
-  return new Promise<{ child: ChildProcess; url: URL }>((resolve, reject) => {
-    let output = '';
-    child.once('exit', () => reject(new Error(`${script} ended:\n${output}`)));
-    child.stdout?.on('data', (chunk: Buffer) => {
-      if (output.length > 10_000) return;
-      output += chunk.toString();
-      const url = /"url":"([^"]+)"/.exec(output)?.[1];
-      if (url !== undefined) resolve({ child, url: new URL(url) });
-    });
+  closeSync(output);
+  running.add(child);
+  child.once('exit', () => {
+    running.delete(child);
+    rmSync(directory, { recursive: true, force: true });
   });
+  while (child.exitCode === null) {
+    const url = /"url":"([^"]+)"/.exec(readFileSync(path, 'utf8'))?.[1];
+    if (url !== undefined) return { child, url: new URL(url) };
+    await sleep(20);
+  }
+  throw new Error(`${script} ended with ${child.exitCode}`);
 }
 
 export type LoadOptions = {
@@ -104,13 +120,13 @@ export async function startPostgres(): Promise<Postgres | undefined> {
   const options = `-p ${port} -k ${directory} -c listen_addresses=127.0.0.1`;
   run(join(bin, 'pg_ctl'), '-D', data, '-w', '-l', join(directory, 'log'), '-o', options, 'start');
   const user = process.getuid?.() === 0 ? 'postgres' : (process.env['USER'] ?? 'postgres');
-  return {
-    url: `postgres://${user}@127.0.0.1:${port}/postgres`,
-    stop: () => {
-      run(join(bin, 'pg_ctl'), '-D', data, '-m', 'fast', 'stop');
-      rmSync(directory, { recursive: true, force: true });
-    },
+  const stop = () => {
+    process.off('exit', stop);
+    run(join(bin, 'pg_ctl'), '-D', data, '-m', 'fast', 'stop');
+    rmSync(directory, { recursive: true, force: true });
   };
+  process.once('exit', stop);
+  return { url: `postgres://${user}@127.0.0.1:${port}/postgres`, stop };
 }
 
 function freePort(): Promise<number> {

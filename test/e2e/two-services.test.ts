@@ -155,7 +155,7 @@ describe('two services on one store', () => {
   it('a record written by one is known to the other: a re-post changes nothing', async () => {
     const agent_name = randomUUID();
     const events = Array.from({ length: 100 }, () => decisionEvent({ agent_name }));
-    for (const event of events) await sendDecision(one, event);
+    await Promise.all(events.map((event) => sendDecision(one, event)));
     const [before] = await Promise.all([
       readAllDecisions(one, agent_name),
       new Promise((r) => setTimeout(r, 1000)),

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { storeEnvironment } from '../support/clickhouse-server/environment.ts';
 import { ask, askJson } from '../support/reads.ts';
 import { runCommand } from '../support/run-command.ts';
 import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
@@ -30,7 +31,7 @@ describe('the export of many records', function () {
     const args = ['server/demo/fleet.ts', '--rows', String(ROWS), '--days', '3', '--seed', '7'];
     const { code, output } = await runCommand(process.execPath, args, {
       cwd: ROOT,
-      env: { GATE_DATA_DIR: dataDir, GATE_CLICKHOUSE_URL: '' },
+      env: { GATE_DATA_DIR: dataDir, ...storeEnvironment(dataDir) },
     });
     if (code !== 0) throw new Error(output);
     service = await startTestService({ dataDir });

@@ -6,6 +6,9 @@ import { decisionEvent, post } from '../../support/events.ts';
 import { longestTaskMs } from '../support/longest-task.ts';
 import { addressOf, type World } from '../support/world.ts';
 
+/** A hundred pages of 500 rows, each through the test's own server. */
+const MANY_ROWS_MS_MAX = 120_000;
+
 export function decisionsSuite(world: World): void {
   describe('Decisions', () => {
     it('filters, and a shared link shows the same view to someone else', async () => {
@@ -113,17 +116,15 @@ export function decisionsSuite(world: World): void {
       );
     });
 
-    it('scrolls through 50,000 rows with few elements and no long pause', async () => {
+    it('scrolls through 50,000 rows with few elements and no long pause', async function () {
+      this.timeout(MANY_ROWS_MS_MAX);
       const { page } = await world.newPage();
       await serveManyRows(page, 50_000);
       await page.goto(world.projectPath('decisions'));
       await page.locator('.decision-row').first().waitFor();
       await page.getByRole('grid').focus();
-      const loaded = () =>
-        page.evaluate<number>('document.querySelector(".decision-space").clientHeight / 34');
-      for (let presses = 0; (await loaded()) < 50_000 && presses < 400; presses += 1)
-        await page.keyboard.press('End');
-      await page.getByText('50,000 rows, that is all of them.').waitFor();
+      const end = page.getByText('50,000 rows, that is all of them.');
+      while (!(await end.isVisible())) await page.keyboard.press('End');
       await page.keyboard.press('End');
       await page.getByText('user-49999').waitFor();
       expect(await page.locator('.decision-row').count()).to.be.below(100);

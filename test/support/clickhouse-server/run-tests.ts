@@ -16,7 +16,14 @@ const settings = [
   '--forbid-only',
   '--check-leaks',
   '--timeout',
-  '20000',
+  '30000',
+  '--retries',
+  '1',
+  '--parallel',
+  '--jobs',
+  '2',
+  '--ignore',
+  '**/*.alone.test.ts',
 ];
 const child = spawn(process.execPath, [mocha, ...settings, ...process.argv.slice(2)], {
   stdio: 'inherit',

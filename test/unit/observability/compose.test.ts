@@ -6,17 +6,29 @@ import { readConfig } from '../../../server/config.ts';
 const ROOT = new URL('../../../', import.meta.url);
 type Service = {
   image?: string;
+  profiles?: string[];
+  hostname?: string;
   ports?: string[];
   volumes?: string[];
   environment?: Record<string, string | number>;
+  networks?: { default: { aliases: string[] } };
 };
 type Compose = { services: Record<string, Service>; volumes: Record<string, unknown> };
 
-const { services, volumes } = parse(readFileSync(new URL('compose.yaml', ROOT), 'utf8')) as Compose;
+type Node = { host: string; port: number };
+type NodeConfig = {
+  zookeeper: { node: Node[] };
+  remote_servers: Record<string, { shard: { internal_replication: boolean; replica: Node[] }[] }>;
+};
+type KeeperConfig = {
+  keeper_server: { tcp_port: number; raft_configuration: { server: { id: number; hostname: string }[] } };
+};
+
+const { services, volumes } = read<Compose>('compose.yaml');
 
 describe('compose.yaml', () => {
   it('brings up the whole stack, each image with a fixed version', () => {
-    expect(Object.keys(services).sort()).to.deep.equal([
+    expect(namesOf((service) => service.profiles === undefined)).to.deep.equal([
       'clickhouse',
       'gatehouse',
       'grafana',
@@ -46,13 +58,85 @@ describe('compose.yaml', () => {
   });
 
   it('gives the service an environment that it accepts', () => {
-    const given = Object.entries(services['gatehouse']?.environment ?? {}).map(([name, value]) => [
-      name,
-      String(value).replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'),
-    ]);
-    const config = readConfig(Object.fromEntries(given) as Record<string, string>);
+    const config = configOf('gatehouse');
     expect(config.clickhouse?.url).to.equal('http://clickhouse:8123');
+    expect(config.cluster).to.equal(undefined);
     expect(config.emailFrom).not.to.equal(undefined);
     expect(config.mailerApiKey).not.to.equal(undefined);
   });
 });
+
+describe('the cluster of compose.yaml', () => {
+  const node = read<NodeConfig>('clickhouse/cluster/node.yaml');
+  const keeper = read<KeeperConfig>('clickhouse/cluster/keeper.yaml');
+
+  it('is two shards of two replicas, three keepers and a service on them', () => {
+    expect(namesOf(({ profiles }) => profiles?.includes('cluster') === true)).to.deep.equal([
+      'clickhouse-1-1',
+      'clickhouse-1-2',
+      'clickhouse-2-1',
+      'clickhouse-2-2',
+      'gatehouse-cluster',
+      'keeper-1',
+      'keeper-2',
+      'keeper-3',
+    ]);
+  });
+
+  it('gives the service the name of the cluster that the nodes know, and an address that all of them have', () => {
+    const config = configOf('gatehouse-cluster');
+    expect(Object.keys(node.remote_servers)).to.deep.equal([config.cluster]);
+    const { hostname } = new URL(config.clickhouse?.url ?? '');
+    const withAddress = namesOf(({ networks }) => networks?.default.aliases.includes(hostname) === true);
+    expect(withAddress).to.deep.equal(nodeNames());
+  });
+
+  it('tells every node where it stands: the shard and the replica of its place in the cluster', () => {
+    const shards = Object.values(node.remote_servers)[0]?.shard ?? [];
+    const placed = shards.flatMap(({ replica }, shard) =>
+      replica.map(({ host }, index) => [host, String(shard + 1), String(index + 1)]),
+    );
+    const told = nodeNames().map((name) => {
+      const { hostname, environment } = services[name] ?? {};
+      return [hostname, environment?.['SHARD'], environment?.['REPLICA']];
+    });
+    expect(told).to.deep.equal(placed);
+    expect(shards.every((shard) => shard.internal_replication)).to.equal(true);
+  });
+
+  it('lets nodes and keepers find every keeper', () => {
+    const keepers = namesOf(({ image }) => image?.includes('keeper') === true);
+    expect(node.zookeeper.node.map(({ host }) => host)).to.deep.equal(keepers);
+    expect(node.zookeeper.node.map(({ port }) => port)).to.deep.equal(
+      keepers.map(() => keeper.keeper_server.tcp_port),
+    );
+    const { server } = keeper.keeper_server.raft_configuration;
+    expect(server.map(({ hostname }) => hostname)).to.deep.equal(keepers);
+    expect(keepers.map((name) => services[name]?.environment?.['KEEPER_ID'])).to.deep.equal(
+      server.map(({ id }) => String(id)),
+    );
+  });
+});
+
+function read<T>(path: string): T {
+  return parse(readFileSync(new URL(path, ROOT), 'utf8'), { merge: true }) as T;
+}
+
+function namesOf(isWanted: (service: Service) => boolean): string[] {
+  return Object.keys(services)
+    .filter((name) => isWanted(services[name] ?? {}))
+    .sort();
+}
+
+function nodeNames(): string[] {
+  return namesOf(({ environment }) => environment?.['SHARD'] !== undefined);
+}
+
+/** The configuration of a service as it is where no variable is set. */
+function configOf(name: string) {
+  const given = Object.entries(services[name]?.environment ?? {}).map(([variable, value]) => [
+    variable,
+    String(value).replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'),
+  ]);
+  return readConfig(Object.fromEntries(given) as Record<string, string>);
+}

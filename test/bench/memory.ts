@@ -1,0 +1,40 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { startGatehouse } from './ingest.ts';
+import { endProcess, load, rssMb, temporaryDirectory } from './process.ts';
+
+const STEPS = 10;
+const CONNECTIONS = 256;
+const SECONDS_PER_LOAD = 5;
+
+/** Resident memory of one service while it takes `events` decisions, ten readings evenly apart. */
+export async function benchMemory({ events }: { events: number }): Promise<void> {
+  const directory = temporaryDirectory();
+  const service = await startGatehouse(join(directory, 'data'));
+  try {
+    console.log(
+      `\n${CONNECTIONS} connections\n\n| events | RSS MB |\n|--:|--:|\n| 0 | ${rssMb(service.child)} |`,
+    );
+    let accepted = 0;
+    for (let step = 1; step <= STEPS; step += 1) {
+      while (accepted < (events * step) / STEPS) {
+        const run = await load(service.url, {
+          key: service.key,
+          connections: CONNECTIONS,
+          seconds: SECONDS_PER_LOAD,
+        });
+        if (run.accepted === 0) throw new Error(`nothing was accepted: ${JSON.stringify(run.statuses)}`);
+        accepted += run.accepted;
+      }
+      console.log(`| ${accepted} | ${rssMb(service.child)} |`);
+    }
+    const stored = await service.count();
+    console.log(
+      `${accepted} accepted, ${stored} in the store${stored === accepted ? '' : '  <-- NOT EQUAL'}`,
+    );
+    if (stored !== accepted) process.exitCode = 1;
+  } finally {
+    await endProcess(service.child);
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
