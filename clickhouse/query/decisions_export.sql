@@ -87,6 +87,8 @@ ORDER BY
     occurred_at DESC,
     event_id DESC
 SETTINGS
+    final = {is_final: UInt8},
+    do_not_merge_across_partitions_select_final = 1,
     query_plan_max_limit_for_lazy_materialization = 20000,
     output_format_json_escape_forward_slashes = 0,
     max_block_size = 8192

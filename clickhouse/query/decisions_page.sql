@@ -3,7 +3,8 @@
 -- until, until_id: only what comes after this record in the order of the list; limit, offset: counted from there.
 -- agent, role, outcome, tool, user_id, session_id: NULL does not filter; '' selects the empty value (SPECIFICATION 4.5).
 -- Ties of occurred_at go by event_id as text: ClickHouse would order UUIDs by their halves.
--- For days on which no row is stored twice; see decisions_page_final. The wide columns are read for the page alone.
+-- is_final: whether a row may be stored twice on those days until their parts are merged.
+-- The wide columns are read for the page alone.
 SELECT
     toString(event_id) AS event_id,
     occurred_at,
@@ -37,4 +38,7 @@ ORDER BY
     occurred_at DESC,
     event_id DESC
 LIMIT {limit: UInt32} OFFSET {offset: UInt32}
-SETTINGS query_plan_max_limit_for_lazy_materialization = 20000
+SETTINGS
+    final = {is_final: UInt8},
+    do_not_merge_across_partitions_select_final = 1,
+    query_plan_max_limit_for_lazy_materialization = 20000

@@ -1,4 +1,4 @@
-import type { Entry } from '../commit/group-commit.ts';
+import type { Entry } from '../commit/write-queue.ts';
 import { clickhouseTime } from '../store/time.ts';
 import type { DecisionEvent } from './decision-event.ts';
 import type { LlmInvocation } from './llm-invocation.ts';

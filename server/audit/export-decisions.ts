@@ -70,13 +70,9 @@ async function readPage(
 ): Promise<ExportPage> {
   const { days } = daysOfPage(counts, { limit, offset: 0, cursor });
   if (days.length === 0) return { bytes: Buffer.alloc(0), rows: 0, last: undefined };
-  const isFinal = days.some((day) => finalDays.includes(day));
-  const params = { ...where, ...placeOf(cursor), days, limit, format };
-  const result = await runReadBytes(
-    sql(isFinal ? 'decisions_export_final' : 'decisions_export'),
-    params,
-    signal,
-  );
+  const is_final = Number(days.some((day) => finalDays.includes(day)));
+  const params = { ...where, ...placeOf(cursor), days, is_final, limit, format };
+  const result = await runReadBytes(sql('decisions_export'), params, signal);
   return parseExportPage(result);
 }
 

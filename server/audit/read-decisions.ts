@@ -82,9 +82,9 @@ export async function readRows(
 ): Promise<DecisionRow[]> {
   const { days, offset } = daysOfPage(counts, page);
   if (days.length === 0) return [];
-  const isFinal = days.some((day) => finalDays.includes(day));
-  const params = { ...where, ...placeOf(page.cursor), days, limit: page.limit, offset };
-  return runRead<DecisionRow>(sql(isFinal ? 'decisions_page_final' : 'decisions_page'), params, signal);
+  const is_final = Number(days.some((day) => finalDays.includes(day)));
+  const params = { ...where, ...placeOf(page.cursor), days, is_final, limit: page.limit, offset };
+  return runRead<DecisionRow>(sql('decisions_page'), params, signal);
 }
 
 /** As the parameters of a page say where it begins. */

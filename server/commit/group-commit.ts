@@ -1,51 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RequestError } from '../errors.ts';
-import { QUEUE_WAIT_MS_MAX, WRITE_WAIT_MS_MAX } from '../limits.ts';
+import { WRITE_WAIT_MS_MAX } from '../limits.ts';
 import type { Connection } from '../store/connection.ts';
-import { sql } from '../store/sql.ts';
 import { storeErrorFrom } from '../store/store-error.ts';
-import { clickhouseTime } from '../store/time.ts';
 import { FlushPace } from './flush-pace.ts';
-import { chunksOf, idsOf, type Identity, keyOf, type Stream } from './identity.ts';
+import { keyOf, type Stream } from './identity.ts';
 import type { IdentityIndex } from './identity-index.ts';
+import { UnclearRows } from './unclear-rows.ts';
+import { type Entry, type QueueBounds, type Waiter, WriteQueue, type WriteResult } from './write-queue.ts';
 
-/** An event on its way to the store: its identity and its row as a line of JSONCompactEachRow. */
-export type Entry = { identity: Identity; line: string };
-
-/** What became of a write: this row is the record, or there was one before it. */
-export type WriteResult = 'accepted' | 'duplicate';
-
-type Waiter = {
-  key: string;
-  entry: Entry;
-  sinceMs: number;
-  isSettled: boolean;
-  followers: Follower[];
-  resolve: (result: WriteResult) => void;
-  reject: (error: RequestError) => void;
-};
-type Follower = Pick<Waiter, 'entry' | 'resolve' | 'reject'>;
-
-export type GroupCommitOptions = {
+export type GroupCommitOptions = QueueBounds & {
   stream: Stream;
   columns: readonly string[];
   connection: Connection;
   identities: IdentityIndex;
   /** Resolves when the store may be written to. */
   ready: () => Promise<void>;
-  batchRowsMax: number;
-  queueRowsMax: number;
-  queueBytesMax: number;
   onFlush: (flush: { rows: number; seconds: number }) => void;
   onQueue: (rows: number) => void;
 };
 
-const BATCH_BYTES_MAX = 32 * 1024 * 1024;
 const RETRY_AFTER_MS = [50, 300] as const;
 const SWEEP_EVERY_MS = 250;
-/** Rows whose outcome is unknown are asked for before the next write; beyond this many the oldest are let go. */
-const UNCLEAR_MAX = 200_000;
 
 /**
  * Writes events in groups: what arrives while a flush runs shares the next one. `write` resolves when the row is
@@ -57,9 +34,8 @@ export class GroupCommit {
   readonly #pace = new FlushPace();
   /** By identity: everything queued or being flushed. */
   readonly #pending = new Map<string, Waiter>();
-  #queue: Waiter[] = [];
-  #queueBytes = 0;
-  #unclear: Identity[] = [];
+  readonly #queue: WriteQueue;
+  readonly #unclear: UnclearRows;
   #running: Promise<void> | undefined;
   #gathered: (() => void) | undefined;
   #gatherRows = 0;
@@ -67,6 +43,8 @@ export class GroupCommit {
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
+    this.#queue = new WriteQueue(options, options.onQueue);
+    this.#unclear = new UnclearRows(options);
   }
 
   write(entry: Entry): Promise<WriteResult> {
@@ -77,7 +55,7 @@ export class GroupCommit {
         first.followers.push({ entry, resolve, reject });
         return;
       }
-      if (this.#isFull()) {
+      if (this.#queue.isFull(this.#pace.flushMs)) {
         reject(new RequestError('overloaded', 'The write queue is full. Try again.'));
         return;
       }
@@ -92,42 +70,31 @@ export class GroupCommit {
     this.#sweep = undefined;
   }
 
-  /** Full is what would keep a row waiting for long, too: no 503 after a wait where one can be given at once. */
-  #isFull(): boolean {
-    const { queueRowsMax, queueBytesMax, batchRowsMax } = this.#options;
-    const rows = this.#queue.length;
-    if (rows >= queueRowsMax || this.#queueBytes >= queueBytesMax) return true;
-    // Behind the flush that runs, and those before its own.
-    return rows >= batchRowsMax && this.#pace.flushMs * (rows / batchRowsMax + 1) > QUEUE_WAIT_MS_MAX;
-  }
-
   #enqueue(waiter: Waiter): void {
     this.#pending.set(waiter.key, waiter);
     this.#queue.push(waiter);
-    this.#queueBytes += waiter.entry.line.length;
-    this.#options.onQueue(this.#queue.length);
     this.#sweep ??= setInterval(() => this.#giveUpOnOld(), SWEEP_EVERY_MS).unref();
-    if (this.#gathered !== undefined && this.#queue.length >= this.#gatherRows) this.#gathered();
+    if (this.#gathered !== undefined && this.#queue.rows >= this.#gatherRows) this.#gathered();
     this.#running ??= this.#run();
   }
 
   async #run(): Promise<void> {
     // Lets everything that arrived in this turn of the event loop join the first flush.
     await new Promise(setImmediate);
-    while (this.#queue.length > 0) {
+    while (this.#queue.rows > 0) {
       await this.#gather();
-      const batch = this.#takeBatch();
+      const batch = this.#queue.takeBatch();
       const startMs = performance.now();
       await this.#flush(batch);
       const tookMs = performance.now() - startMs;
       this.#options.onFlush({ rows: batch.length, seconds: tookMs / 1000 });
       this.#pace.flushed({
         rows: batch.length,
-        queued: this.#queue.length,
+        queued: this.#queue.rows,
         tookMs,
         nowMs: performance.now(),
       });
-      if (this.#queue.length === 0) await new Promise(setImmediate);
+      if (this.#queue.rows === 0) await new Promise(setImmediate);
     }
     this.#running = undefined;
   }
@@ -135,7 +102,7 @@ export class GroupCommit {
   async #gather(): Promise<void> {
     const { rows, waitMs } = this.#pace.plan(performance.now());
     this.#gatherRows = Math.min(rows, this.#options.batchRowsMax);
-    if (this.#queue.length >= this.#gatherRows || waitMs < 1) return;
+    if (this.#queue.rows >= this.#gatherRows || waitMs < 1) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, waitMs);
       // Starts at once, not after the burst: the engine works on these rows while the next requests are read.
@@ -148,27 +115,12 @@ export class GroupCommit {
     this.#gathered = undefined;
   }
 
-  #takeBatch(): Waiter[] {
-    let bytes = 0;
-    let rows = 0;
-    const rowsMax = Math.min(this.#queue.length, this.#options.batchRowsMax);
-    while (rows < rowsMax && (rows === 0 || bytes < BATCH_BYTES_MAX)) {
-      bytes += this.#queue[rows]?.entry.line.length ?? 0;
-      rows += 1;
-    }
-    const batch = this.#queue.slice(0, rows);
-    this.#queue = this.#queue.slice(rows);
-    this.#queueBytes -= bytes;
-    this.#options.onQueue(this.#queue.length);
-    return batch;
-  }
-
   async #flush(batch: Waiter[]): Promise<void> {
     const { identities, ready } = this.#options;
     try {
       await ready();
       await identities.open();
-      await this.#clearUp();
+      await this.#unclear.settle();
       const known = await identities.findKnown(batch.map(({ entry }) => entry.identity));
       const fresh: Waiter[] = [];
       for (const waiter of batch) {
@@ -234,44 +186,14 @@ export class GroupCommit {
           return this.#isolate(missing, storeErrorFrom(error));
       }
     }
-    const unclear = missing.map(({ entry }) => entry.identity);
-    this.#unclear = this.#unclear.concat(unclear).slice(-UNCLEAR_MAX);
-    identities.doubt(unclear);
+    this.#unclear.add(missing.map(({ entry }) => entry.identity));
     for (const waiter of missing) this.#fail(waiter, fault);
   }
 
   async #settleWritten(waiters: Waiter[]): Promise<Waiter[]> {
-    const written = await this.#findWritten(waiters.map(({ entry }) => entry.identity));
-    this.#options.identities.add(
-      waiters.filter(({ key }) => written.has(key)).map(({ entry }) => entry.identity),
-    );
+    const written = await this.#unclear.findWritten(waiters.map(({ entry }) => entry.identity));
     for (const waiter of waiters) if (written.has(waiter.key)) this.#settle(waiter, 'accepted');
     return waiters.filter(({ key }) => !written.has(key));
-  }
-
-  /** Finds out about the rows of failed inserts before anything else is written, so that a re-post meets its record. */
-  async #clearUp(): Promise<void> {
-    if (this.#unclear.length === 0) return;
-    const unclear = this.#unclear;
-    const written = await this.#findWritten(unclear);
-    this.#options.identities.add(unclear.filter((identity) => written.has(keyOf(identity))));
-    this.#unclear = [];
-  }
-
-  async #findWritten(identities: Identity[]): Promise<Set<string>> {
-    const { connection, stream: table } = this.#options;
-    const keys = new Set<string>();
-    for (const chunk of chunksOf(identities)) {
-      const times = chunk.map(({ occurredAtMs }) => occurredAtMs);
-      const rows = await connection.query<Pick<Identity, 'project_id' | 'event_id'>>(sql('events_written'), {
-        table,
-        ...idsOf(chunk),
-        from: clickhouseTime(times.reduce((a, b) => Math.min(a, b))),
-        to: clickhouseTime(times.reduce((a, b) => Math.max(a, b))),
-      });
-      for (const row of rows) keys.add(keyOf(row));
-    }
-    return keys;
   }
 
   #settle(waiter: Waiter, result: WriteResult): void {
@@ -300,12 +222,7 @@ export class GroupCommit {
   #giveUpOnOld(): void {
     const sinceMs = Date.now() - WRITE_WAIT_MS_MAX;
     const fault = unavailable(undefined);
-    this.#queue = this.#queue.filter((waiter) => {
-      if (waiter.sinceMs > sinceMs) return true;
-      this.#queueBytes -= waiter.entry.line.length;
-      this.#fail(waiter, fault);
-      return false;
-    });
+    for (const waiter of this.#queue.takeOlderThan(sinceMs)) this.#fail(waiter, fault);
     for (const waiter of this.#pending.values()) {
       if (waiter.sinceMs > sinceMs || waiter.isSettled) continue;
       waiter.isSettled = true;

@@ -112,3 +112,17 @@ export const FLEET_AGENTS: FleetAgent[] = [
     roles: [''],
   },
 ];
+
+const READING = /^(?:read|search|list|find|compare|forecast|price|run|scan)(?:_|$)/;
+
+/** The tools as an agent registers them, with MCP's annotations: what only reads, and what cannot be taken back. */
+export function manifestOf({ tools }: FleetAgent) {
+  return tools.map((name) => {
+    const [verb = '', ...rest] = name.split('_');
+    return {
+      name,
+      description: [verb.charAt(0).toUpperCase() + verb.slice(1), ...rest].join(' '),
+      annotations: { readOnlyHint: READING.test(name), destructiveHint: name === tools.at(-1) },
+    };
+  });
+}

@@ -4,7 +4,7 @@ import { createLogger } from '../logger.ts';
 import { startService } from '../service.ts';
 import { createStore, fatalStoreFault, StoreInUseError } from '../store/store.ts';
 import type { Demo } from './demo.ts';
-import { FLEET_AGENTS } from './fleet-agents.ts';
+import { FLEET_AGENTS, manifestOf } from './fleet-agents.ts';
 import { fillFleet, type FleetProgress } from './fleet-fill.ts';
 
 const USAGE = `npm run demo -- [--rows N] [--days N] [--seed N] [--project ID]
@@ -68,11 +68,12 @@ async function prepareProject(config: Config, project: string | undefined) {
 
 async function registerAgents(url: string, { key }: Demo): Promise<string[]> {
   const ids: string[] = [];
-  for (const { name, tools } of FLEET_AGENTS) {
+  for (const agent of FLEET_AGENTS) {
+    const { name } = agent;
     const response = await fetch(`${url}/v1/agents`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ name, tools }),
+      body: JSON.stringify({ name, tools: manifestOf(agent) }),
     });
     if (!response.ok)
       throw new Error(`Registering ${name} answered ${response.status}: ${await response.text()}`);

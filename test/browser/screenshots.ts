@@ -26,7 +26,7 @@ const PAGES: Record<string, string> = {
   members: 'members',
   activity: 'activity',
 };
-const DOORS = ['sign-in', 'register', 'forgot-password', 'reset-password/token', 'account'];
+const DOORS = ['sign-in', 'register', 'forgot-password', 'reset-password/token', 'verify-email/token'];
 
 const { values } = parseArgs({ options: { all: { type: 'string' } } });
 const world = new World();
@@ -65,6 +65,8 @@ async function takeAll(folder: string): Promise<void> {
       await visit(page, world.projectPath(path));
       await page.screenshot({ path: join(folder, `${name}-${scheme}.png`) });
     }
+    await visit(page, '/account');
+    await page.screenshot({ path: join(folder, `account-${scheme}.png`) });
     await visit(page, world.projectPath('decisions'));
     await page.locator('.decision-row').nth(1).click();
     await page.waitForTimeout(SETTLE_MS);

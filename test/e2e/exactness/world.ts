@@ -4,7 +4,8 @@ import { type AuditReads, createReads, type Writers } from '../../../server/audi
 import { type DecisionFilters, readDecisions } from '../../../server/audit/read-decisions.ts';
 import { parseCursor } from '../../../server/audit/read-cursor.ts';
 import type { ReadWindow } from '../../../server/audit/read-window.ts';
-import { type Entry, GroupCommit } from '../../../server/commit/group-commit.ts';
+import { GroupCommit } from '../../../server/commit/group-commit.ts';
+import type { Entry } from '../../../server/commit/write-queue.ts';
 import { IdentityIndex } from '../../../server/commit/identity-index.ts';
 import { readConfig } from '../../../server/config.ts';
 import { createLogger } from '../../../server/logger.ts';

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { DECISION_COLUMNS } from '../../../server/audit/event-row.ts';
-import { type Entry, GroupCommit } from '../../../server/commit/group-commit.ts';
+import { GroupCommit } from '../../../server/commit/group-commit.ts';
+import type { Entry } from '../../../server/commit/write-queue.ts';
 import { IdentityIndex } from '../../../server/commit/identity-index.ts';
 import { readConfig } from '../../../server/config.ts';
 import type { RequestError } from '../../../server/errors.ts';
