@@ -1,4 +1,5 @@
 import { sql } from '../store/sql.ts';
+import { clickhouseTime } from '../store/time.ts';
 import { type ExportPage, parseExportPage } from './export-page.ts';
 import type { ReadScope } from './read-counts.ts';
 import type { Cursor } from './read-cursor.ts';
@@ -27,6 +28,12 @@ export const EXPORT_FORMAT_NAMES = Object.keys(EXPORT_FORMATS) as ExportFormat[]
 const PAGE_ROWS = { first: 1000, min: 250, max: 10_000 };
 /** A page is about this long: big enough to be quick, small enough to keep memory flat. */
 const PAGE_BYTES = 640 * 1024;
+/**
+ * A page looks back so many times as far as the page before it reached: to find the newest rows of a day the store has to
+ * sort all of that day, and there may be millions. What turns out too short is made longer by the same.
+ */
+const LOOK_BACK = 4;
+const BEFORE_EVERY_ID = '';
 
 /**
  * All matching records, newest first, page by page: the store keeps the whole result of a statement in memory, so no
@@ -44,15 +51,23 @@ export async function* exportBytes(
   const counts = await decisions.read(window, count, signal);
   yield Buffer.from(EXPORT_FORMATS[format].head);
   let cursor: Cursor | undefined;
+  let lookBackMs = Number.POSITIVE_INFINITY;
   for (let limit = PAGE_ROWS.first; ;) {
+    const fromMs = Math.max(window.fromMs, (cursor?.occurredAtMs ?? window.fromMs) - lookBackMs);
+    const slice = { ...where, since: clickhouseTime(fromMs) };
     const asked = { counts, format, limit, cursor };
-    const read = (finalDays: string[]) => readPage(reads, where, { ...asked, finalDays, signal });
+    const read = (finalDays: string[]) => readPage(reads, slice, { ...asked, finalDays, signal });
     const { bytes, rows, last } = await decisions.read(window, read, signal);
-    if (last === undefined) return;
     yield bytes;
-    if (rows < limit) return;
-    cursor = last;
-    limit = rowsThatFit(bytes.length / rows);
+    if (rows < limit || last === undefined) {
+      if (fromMs === window.fromMs) return;
+      cursor = { occurredAtMs: fromMs, event_id: BEFORE_EVERY_ID };
+      lookBackMs *= LOOK_BACK;
+    } else {
+      lookBackMs = LOOK_BACK * Math.max(1, (cursor?.occurredAtMs ?? window.toMs) - last.occurredAtMs);
+      cursor = last;
+      limit = rowsThatFit(bytes.length / rows);
+    }
   }
 }
 

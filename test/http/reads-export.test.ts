@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { sendDecision, timeFromNow } from '../support/audit.ts';
+import { outcomeOf, sendDecision, tally, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { ask, askJson, type CursorPage } from '../support/reads.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const KEYS = (
   'event_id,occurred_at,agent_name,tool_name,outcome,role,error_type,reason,violations,hint,arguments,' +
   'user_id,session_id,project_id,agent_version_id,received_at'
@@ -115,6 +116,28 @@ describe('the export', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(records.map(({ agent_name, outcome }) => [agent_name, outcome])).to.deep.equal([['a,b', 'deny']]);
+  });
+
+  it('goes on over days without a record, and over many records of one moment', async () => {
+    const agent_name = randomUUID();
+    const clusters = [0, 0, -1, -9 * DAY_MS, -9 * DAY_MS - 1, -60 * DAY_MS, -60 * DAY_MS];
+    const times = clusters.map((ms) => timeFromNow(ms - HOUR_MS));
+    const events = times.flatMap((occurred_at) =>
+      Array.from({ length: 600 }, () => decisionEvent({ agent_name, occurred_at })),
+    );
+    const sent = tally(
+      await Promise.all(events.map(async (event) => outcomeOf(await sendDecision(service, event)))),
+    );
+
+    const { text } = await ask(service, 'decisions/export', { query: { window: '90d', agent: agent_name } });
+    const records = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { event_id: string; occurred_at: string });
+    const orderOf = (event: Record<string, unknown>) =>
+      `${String(event['occurred_at'])} ${String(event['event_id'])}`;
+    expect(sent).to.deep.equal({ '202': events.length });
+    expect(records.map(orderOf)).to.deep.equal(events.map(orderOf).sort().reverse());
   });
 
   it('of an unknown project is empty, as CSV a header alone', async () => {
