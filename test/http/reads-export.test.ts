@@ -137,7 +137,7 @@ describe('the export', () => {
     const orderOf = (event: Record<string, unknown>) =>
       `${String(event['occurred_at'])} ${String(event['event_id'])}`;
     expect(sent).to.deep.equal({ '202': events.length });
-    expect(records.map(orderOf)).to.deep.equal(events.map(orderOf).sort().reverse());
+    expect(records.map(orderOf)).to.deep.equal(events.map(orderOf).toSorted().toReversed());
   });
 
   it('of an unknown project is empty, as CSV a header alone', async () => {
