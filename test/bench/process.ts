@@ -44,12 +44,12 @@ export async function startServer(script: string, args: string[], env: Record<st
     running.delete(child);
     rmSync(directory, { recursive: true, force: true });
   });
-  while (child.exitCode === null) {
+  while (child.exitCode === null && child.signalCode === null) {
     const url = /"url":"([^"]+)"/.exec(readFileSync(path, 'utf8'))?.[1];
     if (url !== undefined) return { child, url: new URL(url) };
     await sleep(20);
   }
-  throw new Error(`${script} ended with ${child.exitCode}`);
+  throw new Error(`${script} ended with ${child.exitCode ?? child.signalCode}`);
 }
 
 export type LoadOptions = {
