@@ -70,14 +70,14 @@ FROM
     WHERE project_id = {project_id: String}
         AND toDate(occurred_at) IN {days: Array(Date)}
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
-        AND occurred_at <= {until: DateTime64(3, 'UTC')}
-        AND (occurred_at < {until: DateTime64(3, 'UTC')} OR event_id < {until_id: String})
-        AND ({agent: Nullable(String)} IS NULL OR agent_name = {agent: Nullable(String)})
-        AND ({role: Nullable(String)} IS NULL OR role = {role: Nullable(String)})
-        AND ({outcome: Nullable(String)} IS NULL OR toString(outcome) = {outcome: Nullable(String)})
-        AND ({tool: Nullable(String)} IS NULL OR tool_name = {tool: Nullable(String)})
-        AND ({user_id: Nullable(String)} IS NULL OR user_id = {user_id: Nullable(String)})
-        AND ({session_id: Nullable(String)} IS NULL OR session_id = {session_id: Nullable(String)})
+        AND occurred_at <= {until: Nullable(DateTime64(3, 'UTC'))}
+        AND (occurred_at < {until: Nullable(DateTime64(3, 'UTC'))} OR event_id < {until_id: Nullable(String)})
+        AND agent_name = {agent: Nullable(String)}
+        AND role = {role: Nullable(String)}
+        AND toString(outcome) = {outcome: Nullable(String)}
+        AND tool_name = {tool: Nullable(String)}
+        AND user_id = {user_id: Nullable(String)}
+        AND session_id = {session_id: Nullable(String)}
     ORDER BY
         occurred_at DESC,
         event_id DESC

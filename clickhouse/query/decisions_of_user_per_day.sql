@@ -12,12 +12,12 @@ FROM
     WHERE project_id = {project_id: String}
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
         AND toDate(occurred_at) NOT IN {final_days: Array(Date)}
-        AND ({agent: Nullable(String)} IS NULL OR agent_name = {agent: Nullable(String)})
-        AND ({role: Nullable(String)} IS NULL OR role = {role: Nullable(String)})
-        AND ({outcome: Nullable(String)} IS NULL OR toString(outcome) = {outcome: Nullable(String)})
-        AND ({tool: Nullable(String)} IS NULL OR tool_name = {tool: Nullable(String)})
-        AND ({user_id: Nullable(String)} IS NULL OR user_id = {user_id: Nullable(String)})
-        AND ({session_id: Nullable(String)} IS NULL OR session_id = {session_id: Nullable(String)})
+        AND agent_name = {agent: Nullable(String)}
+        AND role = {role: Nullable(String)}
+        AND toString(outcome) = {outcome: Nullable(String)}
+        AND tool_name = {tool: Nullable(String)}
+        AND user_id = {user_id: Nullable(String)}
+        AND session_id = {session_id: Nullable(String)}
     GROUP BY day
     UNION ALL
     SELECT
@@ -27,14 +27,16 @@ FROM
     WHERE project_id = {project_id: String}
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
         AND toDate(occurred_at) IN {final_days: Array(Date)}
-        AND ({agent: Nullable(String)} IS NULL OR agent_name = {agent: Nullable(String)})
-        AND ({role: Nullable(String)} IS NULL OR role = {role: Nullable(String)})
-        AND ({outcome: Nullable(String)} IS NULL OR toString(outcome) = {outcome: Nullable(String)})
-        AND ({tool: Nullable(String)} IS NULL OR tool_name = {tool: Nullable(String)})
-        AND ({user_id: Nullable(String)} IS NULL OR user_id = {user_id: Nullable(String)})
-        AND ({session_id: Nullable(String)} IS NULL OR session_id = {session_id: Nullable(String)})
+        AND agent_name = {agent: Nullable(String)}
+        AND role = {role: Nullable(String)}
+        AND toString(outcome) = {outcome: Nullable(String)}
+        AND tool_name = {tool: Nullable(String)}
+        AND user_id = {user_id: Nullable(String)}
+        AND session_id = {session_id: Nullable(String)}
     GROUP BY day
 )
 GROUP BY day
 ORDER BY day DESC
-SETTINGS do_not_merge_across_partitions_select_final = 1
+SETTINGS
+    do_not_merge_across_partitions_select_final = 1,
+    use_skip_indexes_on_data_read = 0

@@ -1,6 +1,6 @@
 -- How many records of one project match, by day, newest first: the total of the list, and where its pages lie.
 -- project_id; since: records with occurred_at from here on; final_days: see summary.sql.
--- agent, role, outcome, tool: NULL does not filter; '' selects the empty value (SPECIFICATION 4.5).
+-- agent, role, outcome, tool: '' selects the empty value (SPECIFICATION 4.5); see decisions_page.sql.
 -- Whole days come from the projection by_day, the whole hours of the first day from by_hour, its first hour from rows.
 SELECT
     day,
@@ -14,10 +14,10 @@ FROM
     WHERE project_id = {project_id: String}
         AND toDate(occurred_at) > toDate({since: DateTime64(3, 'UTC')})
         AND toDate(occurred_at) NOT IN {final_days: Array(Date)}
-        AND ({agent: Nullable(String)} IS NULL OR agent_name = {agent: Nullable(String)})
-        AND ({role: Nullable(String)} IS NULL OR role = {role: Nullable(String)})
-        AND ({outcome: Nullable(String)} IS NULL OR toString(outcome) = {outcome: Nullable(String)})
-        AND ({tool: Nullable(String)} IS NULL OR tool_name = {tool: Nullable(String)})
+        AND agent_name = {agent: Nullable(String)}
+        AND role = {role: Nullable(String)}
+        AND toString(outcome) = {outcome: Nullable(String)}
+        AND tool_name = {tool: Nullable(String)}
     GROUP BY day
     UNION ALL
     SELECT
@@ -28,10 +28,10 @@ FROM
         AND toDate(toStartOfHour(occurred_at)) = toDate({since: DateTime64(3, 'UTC')})
         AND toStartOfHour(occurred_at) > toStartOfHour({since: DateTime64(3, 'UTC')})
         AND toDate(toStartOfHour(occurred_at)) NOT IN {final_days: Array(Date)}
-        AND ({agent: Nullable(String)} IS NULL OR agent_name = {agent: Nullable(String)})
-        AND ({role: Nullable(String)} IS NULL OR role = {role: Nullable(String)})
-        AND ({outcome: Nullable(String)} IS NULL OR toString(outcome) = {outcome: Nullable(String)})
-        AND ({tool: Nullable(String)} IS NULL OR tool_name = {tool: Nullable(String)})
+        AND agent_name = {agent: Nullable(String)}
+        AND role = {role: Nullable(String)}
+        AND toString(outcome) = {outcome: Nullable(String)}
+        AND tool_name = {tool: Nullable(String)}
     GROUP BY day
     UNION ALL
     SELECT
@@ -42,10 +42,10 @@ FROM
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
         AND toStartOfHour(occurred_at) = toStartOfHour({since: DateTime64(3, 'UTC')})
         AND toDate(occurred_at) NOT IN {final_days: Array(Date)}
-        AND ({agent: Nullable(String)} IS NULL OR agent_name = {agent: Nullable(String)})
-        AND ({role: Nullable(String)} IS NULL OR role = {role: Nullable(String)})
-        AND ({outcome: Nullable(String)} IS NULL OR toString(outcome) = {outcome: Nullable(String)})
-        AND ({tool: Nullable(String)} IS NULL OR tool_name = {tool: Nullable(String)})
+        AND agent_name = {agent: Nullable(String)}
+        AND role = {role: Nullable(String)}
+        AND toString(outcome) = {outcome: Nullable(String)}
+        AND tool_name = {tool: Nullable(String)}
     GROUP BY day
     UNION ALL
     SELECT
@@ -55,10 +55,10 @@ FROM
     WHERE project_id = {project_id: String}
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
         AND toDate(occurred_at) IN {final_days: Array(Date)}
-        AND ({agent: Nullable(String)} IS NULL OR agent_name = {agent: Nullable(String)})
-        AND ({role: Nullable(String)} IS NULL OR role = {role: Nullable(String)})
-        AND ({outcome: Nullable(String)} IS NULL OR toString(outcome) = {outcome: Nullable(String)})
-        AND ({tool: Nullable(String)} IS NULL OR tool_name = {tool: Nullable(String)})
+        AND agent_name = {agent: Nullable(String)}
+        AND role = {role: Nullable(String)}
+        AND toString(outcome) = {outcome: Nullable(String)}
+        AND tool_name = {tool: Nullable(String)}
     GROUP BY day
 )
 GROUP BY day

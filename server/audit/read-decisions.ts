@@ -21,9 +21,6 @@ export type PageAsked = { limit: number; offset: number; cursor: Cursor | undefi
 export type DayCount = { day: string; total: number };
 export type Where = { project_id: string; since: string } & DecisionFilters;
 
-/** Before every record: the latest time that the store knows. */
-const FROM_THE_NEWEST = { until: '2299-12-31 23:59:59.999', until_id: '~' };
-
 /** GET …/audit/decisions, as JSON text. */
 export async function readDecisions(
   reads: AuditReads,
@@ -32,14 +29,11 @@ export async function readDecisions(
 ): Promise<string> {
   const { projectId, window, signal } = scope;
   const where = whereOf(scope, filters);
+  // One more than asked for tells whether there is a page after this one.
+  const asked = { ...page, limit: page.limit + 1 };
   const { counts, rows } = await reads.days.decisions.read(
     window,
-    async (finalDays) => {
-      const counts = await countPerDay(reads, where, { finalDays, signal });
-      // One more than asked for tells whether there is a page after this one.
-      const asked = { ...page, limit: page.limit + 1 };
-      return { counts, rows: await readRows(reads, where, { counts, page: asked, finalDays, signal }) };
-    },
+    (finalDays) => readPage(reads, where, { page: asked, nowMs: window.toMs, finalDays, signal }),
     signal,
   );
   const items = rows.slice(0, page.limit);
@@ -74,29 +68,41 @@ export function countPerDay({ runRead }: AuditReads, where: Where, { finalDays, 
     : runRead<DayCount>(sql('decisions_of_user_per_day'), { ...where, final_days }, signal);
 }
 
-/** The rows of a page, from the days alone on which it lies. */
-export async function readRows(
-  { runRead }: AuditReads,
+/**
+ * The rows of a page, from the days alone on which it lies, and the counts that tell these days. Meanwhile the day on
+ * which it likely lies is read.
+ */
+async function readPage(
+  reads: AuditReads,
   where: Where,
-  { counts, page, finalDays, signal }: Asked & { counts: DayCount[]; page: PageAsked },
-): Promise<DecisionRow[]> {
+  { page, nowMs, finalDays, signal }: Asked & { page: PageAsked; nowMs: number },
+): Promise<{ counts: DayCount[]; rows: DecisionRow[] }> {
+  const readOn = (days: string[], offset: number) => {
+    const is_final = Number(days.some((day) => finalDays.includes(day)));
+    const params = { ...where, ...placeOf(page.cursor), days, is_final, limit: page.limit, offset };
+    return reads.runRead<DecisionRow>(sql('decisions_page'), params, signal);
+  };
+  const likelyDay = dayOf(page.cursor?.occurredAtMs ?? nowMs);
+  const [counts, likely] = await Promise.all([
+    countPerDay(reads, where, { finalDays, signal }),
+    page.offset === 0 ? readOn([likelyDay], 0) : [],
+  ]);
   const { days, offset } = daysOfPage(counts, page);
-  if (days.length === 0) return [];
-  const is_final = Number(days.some((day) => finalDays.includes(day)));
-  const params = { ...where, ...placeOf(page.cursor), days, is_final, limit: page.limit, offset };
-  return runRead<DecisionRow>(sql('decisions_page'), params, signal);
+  if (days.length === 0) return { counts, rows: [] };
+  const isAll = days.length === 1 && likely.length === counts.find(({ day }) => day === likelyDay)?.total;
+  const isPage = days[0] === likelyDay && (isAll || likely.length === page.limit);
+  return { counts, rows: isPage ? likely : await readOn(days, offset) };
 }
 
-/** As the parameters of a page say where it begins. */
+/** As the parameters of a page say where it begins: null is with the newest record. */
 export function placeOf(cursor: Cursor | undefined) {
-  if (cursor === undefined) return FROM_THE_NEWEST;
+  if (cursor === undefined) return { until: null, until_id: null };
   return { until: clickhouseTime(cursor.occurredAtMs), until_id: cursor.event_id };
 }
 
 /** The days that hold a page, and how many rows of the first of them come before it. */
 export function daysOfPage(counts: DayCount[], { limit, offset, cursor }: PageAsked) {
-  const cursorDay =
-    cursor === undefined ? undefined : new Date(cursor.occurredAtMs).toISOString().slice(0, 10);
+  const cursorDay = cursor === undefined ? undefined : dayOf(cursor.occurredAtMs);
   const days: string[] = [];
   let skip = offset;
   let certain = 0;
@@ -112,4 +118,9 @@ export function daysOfPage(counts: DayCount[], { limit, offset, cursor }: PageAs
     if (day !== cursorDay) certain += total;
   }
   return { days, offset: skip };
+}
+
+/** The day (UTC) of an instant, as the store writes it. */
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
 }

@@ -6,6 +6,7 @@ import {
 } from '@clickhouse/client';
 import type { ClickHouseConfig } from '../config.ts';
 import { type QueryParams, withParamsSet } from './bind-params.ts';
+import { withoutIdleConditions } from './idle-conditions.ts';
 import { storeErrorFrom } from './store-error.ts';
 
 export type { QueryParams };
@@ -104,6 +105,7 @@ type Bind = (sql: string, params: QueryParams) => { query: string; query_params?
 type Ways = { bind: Bind; sendsToken: boolean };
 
 function connectionOver(client: MakeClient, { bind, sendsToken }: Ways): Connection {
+  const prepare: Bind = (sql, params) => bind(withoutIdleConditions(sql, params), params);
   const attempt = async <T>(work: (client: ClickHouseClient) => Promise<T>): Promise<T> => {
     try {
       return await work(await client());
@@ -114,17 +116,17 @@ function connectionOver(client: MakeClient, { bind, sendsToken }: Ways): Connect
   return {
     command: (sql, params = {}) =>
       attempt(async (c) => {
-        await c.command(bind(sql, params));
+        await c.command(prepare(sql, params));
       }),
     query: <Row>(sql: string, params: QueryParams = {}, signal?: AbortSignal) =>
       attempt(async (c) => {
         const abort = signal === undefined ? {} : { abort_signal: signal };
-        const result = await c.query({ ...bind(sql, params), format: 'JSONEachRow', ...abort });
+        const result = await c.query({ ...prepare(sql, params), format: 'JSONEachRow', ...abort });
         return result.json<Row>();
       }),
     queryBytes: (sql, params = {}) =>
       attempt(async (c) => {
-        const { stream } = await c.exec(bind(sql, params));
+        const { stream } = await c.exec(prepare(sql, params));
         const chunks: Buffer[] = [];
         for await (const chunk of stream) chunks.push(chunk as Buffer);
         return Buffer.concat(chunks);

@@ -1,6 +1,5 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import { mkdirSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
@@ -68,11 +67,8 @@ const READ_SETTINGS: ClickHouseSettings = {
   max_execution_time: READ_SECONDS_MAX,
   output_format_json_quote_64bit_integers: 0,
 };
-// In process, reads and writes share the processors: a read takes half of them, and its threads stand back.
-const BEHIND_WRITES: ClickHouseSettings = {
-  max_threads: Math.max(1, Math.floor(availableParallelism() / 2)),
-  os_threads_nice_value_query: 10,
-};
+// In process, reads and writes share the processors: the threads of a read stand back.
+const BEHIND_WRITES: ClickHouseSettings = { os_threads_nice_value_query: 10 };
 
 export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Logger): Store {
   const isCluster = clickhouse !== undefined && cluster !== undefined;

@@ -37,6 +37,12 @@ const RECORDS = [
   ...[1, 7, 30, 90].flatMap(recordsAt),
 ];
 
+/** A minute before midnight, when the newest record already is tomorrow's. */
+const LATE_MS = Math.ceil(NOW_MS / DAY_MS) * DAY_MS - 60_000;
+const LATE = [-3, -2, -1, 2].map((minutes) =>
+  record(`midnight${minutes}min`, LATE_MS + 60_000 * (minutes + 1)),
+);
+
 /** Per window: its totals; how many buckets, how long; the records in its first bucket, its first two and its last. */
 const GOLDEN = [
   {
@@ -107,11 +113,20 @@ async function check(world: World): Promise<void> {
     expect(list.ids.map((id) => ids.get(id))).to.deep.equal(['now+5min', 'now', ...names]);
     expect(list.total).to.equal(total);
   }
+  const late = { projectId: 'late', window: readWindow('24h', LATE_MS), filters: NO_FILTER, limit: 2 };
+  for (const by of ['cursor', 'offset'] as const) {
+    const list = await askIds(world, { ...late, by });
+    const names = LATE.map(({ event_id }) => ids.get(event_id)).toReversed();
+    expect([by, ...list.ids.map((id) => ids.get(id))]).to.deep.equal([by, ...names]);
+  }
 }
 
 async function run(): Promise<void> {
   const world = await openWorld(process.argv[2] ?? '');
-  const entries = RECORDS.map((row) => entryOf('edges', row, NOW_MS));
+  const entries = [
+    ...RECORDS.map((row) => entryOf('edges', row, NOW_MS)),
+    ...LATE.map((row) => entryOf('late', row, LATE_MS)),
+  ];
   // As rows, then stored twice, then merged into aggregates.
   await insertRows(world, entries);
   await world.restart('sole');

@@ -23,6 +23,8 @@ PARTITION BY toDate(occurred_at)
 ORDER BY (project_id, agent_name, outcome, occurred_at, event_id)
 TTL toDateTime(occurred_at) + INTERVAL 90 DAY
 SETTINGS
+    index_granularity = 2048,
+    min_compress_block_size = 16384,
     ttl_only_drop_parts = 1,
     fsync_after_insert = 1,
     fsync_part_directory = 1,
