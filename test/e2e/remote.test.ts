@@ -9,6 +9,7 @@ import { onServer, startPair } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
+import { acknowledged, cutOff, startLoad } from '../support/load.ts';
 import { ingestResult, readMetrics } from '../support/metrics.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -160,20 +161,20 @@ describe('GATE_WORKERS', () => {
     this.timeout(30_000);
     const agent = randomUUID();
     const [victim] = pids();
-    const running = Promise.allSettled(Array.from({ length: 20 }, () => writeMany(service, agent, 5)));
+    const load = startLoad(service, { connections: 32, agent });
+    await eventually(() => (acknowledged(load.sent).length > 100 ? true : undefined));
 
     process.kill(victim ?? 0, 'SIGKILL');
-    const settled = await running;
+    await eventually(() => (cutOff(load.sent).length > 0 ? true : undefined));
+    load.end();
+    await load.ended;
     const recoveredMs = await recovery(service, `${agent} over`);
     await eventually(() => (pids().size === WORKERS + 1 ? true : undefined));
 
-    const acknowledged = settled
-      .flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
-      .filter(({ status }) => status === 202)
-      .map(({ event }) => String(event['event_id']));
     const stored = (await readAllDecisions(service, agent)).map(({ event_id }) => event_id);
+    const missing = acknowledged(load.sent).filter((id) => !stored.includes(id));
     expect(recoveredMs).to.be.below(5000);
-    expect(acknowledged.filter((id) => !stored.includes(id))).to.deep.equal([]);
+    expect(missing).to.deep.equal([]);
     expect(new Set(stored).size).to.equal(stored.length);
   });
 

@@ -52,3 +52,8 @@ export function startLoad({ url, demo }: TestService, { connections, agent }: Lo
 export function acknowledged(sent: Sent[]): string[] {
   return sent.filter(({ status }) => status === 202).map(({ event }) => String(event['event_id']));
 }
+
+/** Those whose connection broke before an answer. */
+export function cutOff(sent: Sent[]): Sent[] {
+  return sent.filter(({ error }) => error !== undefined);
+}
