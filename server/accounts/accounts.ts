@@ -47,10 +47,14 @@ export class Accounts {
     return account;
   }
 
-  /** Does the same work whether or not there is such an account; the mail itself is sent beside the request. */
-  async sendToken(kind: MailKind, email: string): Promise<void> {
+  /**
+   * Does the same work whether or not there is such an account, and beyond the limits too, where nothing is sent. The
+   * mail itself is sent beside the request.
+   */
+  async sendToken(kind: MailKind, email: string, { isInLimits }: { isInLimits: boolean }): Promise<void> {
     const { store, tokens, mailer } = this.#deps;
-    const account = await store.find(email);
+    const found = await store.find(email);
+    const account = isInLimits ? found : undefined;
     const token = await tokens.issue(kind, account);
     if (account !== undefined) mailer.post({ kind, to: account.email, token });
   }

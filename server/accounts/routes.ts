@@ -54,9 +54,10 @@ function mountTokens(router: Router, { accounts }: AccountDeps): void {
     const perAccount = new AttemptLimit(MAILS_PER_ACCOUNT_MAX);
     return async (req, res) => {
       const { email } = await readJson(req, parseEmail);
-      await mailsPerAddress.take(addressOf(req));
-      await perAccount.take(accountKey(email));
-      await accounts.sendToken(kind, email);
+      const address = addressOf(req);
+      const isInLimits =
+        (await hasPlace(mailsPerAddress, address)) && (await hasPlace(perAccount, accountKey(email)));
+      await accounts.sendToken(kind, email, { isInLimits });
       res.status(202).json({ status: 'accepted' });
     };
   };
@@ -84,6 +85,17 @@ function mountTokens(router: Router, { accounts }: AccountDeps): void {
       await useToken(addressOf(req), () => accounts.resetPassword(reset, addressOf(req)), res);
     },
   });
+}
+
+/** Counts the attempt. False beyond the limit: the caller of such a call is told nothing of it. */
+async function hasPlace(limit: AttemptLimit, key: string): Promise<boolean> {
+  try {
+    await limit.take(key);
+    return true;
+  } catch (error) {
+    if (error instanceof RequestError && error.code === 'rate_limited') return false;
+    throw error;
+  }
 }
 
 function mountSessions(router: Router, { accounts, access, projects, dashboardUrl }: AccountDeps): void {

@@ -13,7 +13,7 @@ const CREDENTIALS = { ...EMAIL, password: 'correct horse battery staple' };
 type Call = Pick<OperationGiven, 'answers'> & Partial<OperationGiven>;
 
 function account(id: string, summary: string, { problems = [], ...given }: Call) {
-  const all: ProblemCode[] = [...BODY_PROBLEMS, 'forbidden', 'rate_limited', ...problems];
+  const all: ProblemCode[] = [...BODY_PROBLEMS, 'forbidden', ...problems];
   return { post: operation({ id, tag: 'Accounts', summary, problems: all, ...given }) };
 }
 
@@ -44,7 +44,7 @@ export function accountPaths() {
     '/v1/auth/register': account('register', 'Makes an account and its first project; sends no mail', {
       body: body(ACCOUNT_BODIES.register, CREDENTIALS),
       answers: answer(201, 'Account'),
-      problems: ['conflict', 'overloaded'],
+      problems: ['conflict', 'rate_limited', 'overloaded'],
     }),
     '/v1/auth/request-verify-token': account('requestVerifyToken', 'Mails a link that verifies the e-mail', {
       body: body(ACCOUNT_BODIES.email, EMAIL),
@@ -53,7 +53,7 @@ export function accountPaths() {
     '/v1/auth/verify': account('verify', 'Uses the token of that link', {
       body: body(ACCOUNT_BODIES.token, { token: 'from-the-mail' }),
       answers: answer(200, 'Account'),
-      problems: ['token_invalid'],
+      problems: ['token_invalid', 'rate_limited'],
     }),
     '/v1/auth/forgot-password': account('forgotPassword', 'Mails a link that sets a new password', {
       body: body(ACCOUNT_BODIES.email, EMAIL),
@@ -62,12 +62,12 @@ export function accountPaths() {
     '/v1/auth/reset-password': account('resetPassword', 'Uses the token of that link; ends all sessions', {
       body: body(ACCOUNT_BODIES.resetPassword, { token: 'from-the-mail', password: CREDENTIALS.password }),
       answers: answer(200, 'Account'),
-      problems: ['token_invalid', 'overloaded'],
+      problems: ['token_invalid', 'rate_limited', 'overloaded'],
     }),
     '/v1/auth/login': account('login', 'Begins a session: sets the cookie gate_session', {
       body: body(ACCOUNT_BODIES.login, CREDENTIALS),
       answers: { 200: { description: 'OK', schema: ref('Account'), headers: ['Set-Cookie'] } },
-      problems: ['unauthenticated', 'overloaded'],
+      problems: ['unauthenticated', 'rate_limited', 'overloaded'],
     }),
     '/v1/auth/logout': account('logout', 'Ends the session', { ...session, answers: DONE }),
     '/v1/auth/me': {
