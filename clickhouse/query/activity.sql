@@ -1,5 +1,5 @@
--- What was done in a project, and what its members did with their accounts, newest first.
--- project_id; account_ids: its members; before_at and before_id: only what sorts after this row, for the next page; limit.
+-- What was done in a project, and what the reader did with its own account, newest first.
+-- project_id; reader_id: an account, never ''; before_at and before_id: only what sorts after this row, for the next page; limit.
 SELECT
     toString(activity_id) AS id,
     occurred_at,
@@ -13,7 +13,7 @@ SELECT
 FROM activity
 WHERE (
     project_id = {project_id: String}
-    OR (project_id = '' AND account_id IN {account_ids: Array(String)})
+    OR (project_id = '' AND account_id = {reader_id: String})
 )
     AND (occurred_at, toString(activity_id)) < ({before_at: DateTime64(3, 'UTC')}, {before_id: String})
 ORDER BY

@@ -37,7 +37,7 @@ export type ActivityItem = Required<Omit<Deed, 'actor'>> & Actor & { id: string;
 export type ActivityCursor = { occurred_at: string; id: string };
 
 type ActivityRow = Omit<ActivityItem, 'detail'> & { detail: string };
-type Page = { projectId: string; accountIds: string[]; before: ActivityCursor; limit: number };
+type Page = { projectId: string; readerId: string; before: ActivityCursor; limit: number };
 
 export function createRecordActivity(store: TimelyStore, now: () => number): RecordActivity {
   return async ({ event, project_id = '', actor, address, detail = {} }) => {
@@ -57,14 +57,14 @@ export function createRecordActivity(store: TimelyStore, now: () => number): Rec
   };
 }
 
-/** What was done in a project and with the accounts of its members, newest first. */
+/** What was done in a project and with the reader's own account, newest first. */
 export async function readActivity(
   store: TimelyStore,
-  { projectId, accountIds, before, limit }: Page,
+  { projectId, readerId, before, limit }: Page,
 ): Promise<ActivityItem[]> {
   const rows = await store.query<ActivityRow>(sql('activity'), {
     project_id: projectId,
-    account_ids: accountIds,
+    reader_id: readerId,
     before_at: clickhouseTime(Date.parse(before.occurred_at)),
     before_id: before.id,
     limit,
