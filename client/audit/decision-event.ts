@@ -1,4 +1,6 @@
+import { VIOLATIONS_MAX } from '../policy/language/limits.ts';
 import { jsonText } from './json-text.ts';
+import { plainCopy } from './plain-copy.ts';
 import { fitArguments } from './truncate.ts';
 import { redact } from './redact.ts';
 
@@ -55,7 +57,9 @@ export function decisionEventFrom(decision: DecisionInput, nowMs: number): Decis
     role: textOf(decision.role),
     error_type: ERROR_TYPES.get(decision.outcome) ?? '',
     reason: textOf(decision.reason),
-    violations: Array.isArray(decision.violations) ? decision.violations.map(textOf) : [],
+    violations: Array.isArray(decision.violations)
+      ? decision.violations.slice(0, VIOLATIONS_MAX).map(textOf)
+      : [],
     hint: objectOf(redact(decision.hint)),
     arguments: fitArguments(objectOf(redact(decision.arguments))),
     user_id: textOf(decision.user_id),
@@ -66,7 +70,7 @@ export function decisionEventFrom(decision: DecisionInput, nowMs: number): Decis
 /** The types promise text; callers without types may pass anything. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  return value === undefined || value === null ? '' : jsonText(value);
+  return value === undefined || value === null ? '' : jsonText(plainCopy(value));
 }
 
 /** A valid timestamp whatever was given: the clock's, when it was none. */

@@ -1,5 +1,6 @@
 import { decisionEventFrom, type DecisionInput } from './decision-event.ts';
 import { jsonText } from './json-text.ts';
+import { plainCopy } from './plain-copy.ts';
 import type { Counts, Sender } from './sender.ts';
 import { usageEventFrom, type UsageInput } from './usage-event.ts';
 
@@ -35,7 +36,7 @@ export function createGate({ decisions, usage }: Senders, now: () => number): Op
       return !decisions.isClosed;
     },
     emit: (decision: DecisionInput) => decisions.emit(() => jsonText(decisionEventFrom(decision, now()))),
-    emitLlm: (used: UsageInput) => usage.emit(() => jsonText(usageEventFrom(used, now()))),
+    emitLlm: (used: UsageInput) => usage.emit(() => jsonText(plainCopy(usageEventFrom(used, now())))),
     warnOfLoop: () => decisions.warnOfLoop(),
     stats: () => sum(decisions.counts(), usage.counts()),
   });

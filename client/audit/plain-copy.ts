@@ -1,3 +1,4 @@
+import { BIGINT_BITS_MAX, CALL_BYTES_MAX } from '../policy/language/limits.ts';
 import { COPY_UNITS_MAX, COPY_UNITS_PER_CONTAINER, COPY_UNITS_PER_LEAF } from '../limits.ts';
 
 const CIRCULAR = '[Circular]';
@@ -80,7 +81,12 @@ class Walk {
 function unwrap(value: unknown, key: string): unknown {
   if (typeof value === 'string' || value === null) return value;
   try {
+    // A larger one is never decided on, and listing its elements, one key each, takes seconds.
+    if (ArrayBuffer.isView(value) && value.byteLength > CALL_BYTES_MAX)
+      return `[Binary, ${value.byteLength} bytes]`;
     const plain = hasToJson(value) ? value.toJSON(key) : value;
+    // Its digits alone would take seconds.
+    if (typeof plain === 'bigint' && BigInt.asIntN(BIGINT_BITS_MAX, plain) !== plain) return CUT;
     const isText = typeof plain === 'bigint' || typeof plain === 'symbol' || typeof plain === 'function';
     return isText || (typeof plain === 'number' && !Number.isFinite(plain)) ? String(plain) : plain;
   } catch {

@@ -1,5 +1,5 @@
 import type { Unreadable } from './decision.ts';
-import { CALL_BYTES_MAX } from './limits.ts';
+import { BIGINT_BITS_MAX, CALL_BYTES_MAX, CALL_LOOKS_MAX } from './limits.ts';
 
 export type CallText = { ok: true; text: string } | { ok: false; code: Unreadable };
 
@@ -29,6 +29,7 @@ export function callTextFrom(call: unknown): CallText {
 class CallWriter {
   readonly #ancestors = new Set<object>();
   #length = 0;
+  #looks = 0;
 
   write(call: unknown): string {
     const value = withToJson(call, '');
@@ -36,18 +37,22 @@ class CallWriter {
       throw new Unserialisable('bad_call');
     }
     const { tool, role, arguments: args } = value as Record<string, unknown>;
-    return this.#object(value, Object.entries({ tool, role, arguments: args }));
+    return this.#object(value, { tool, role, arguments: args });
   }
 
   #value(input: unknown, key: string): string | undefined {
+    this.#looks += 1;
+    if (this.#looks > CALL_LOOKS_MAX) throw new Unserialisable('too_large');
     const value = unboxed(withToJson(input, key));
     switch (typeof value) {
       case 'undefined':
         return undefined;
       case 'string':
-        return this.#counted(JSON.stringify(value));
-      case 'boolean':
+        return this.#quoted(value);
       case 'bigint':
+        if (BigInt.asIntN(BIGINT_BITS_MAX, value) !== value) throw new Unserialisable('too_large');
+        return this.#counted(String(value));
+      case 'boolean':
         return this.#counted(String(value));
       case 'number':
         if (!Number.isFinite(value)) throw new Unserialisable('bad_call');
@@ -60,15 +65,16 @@ class CallWriter {
   }
 
   #container(value: object): string {
-    return Array.isArray(value) ? this.#array(value) : this.#object(value, Object.entries(value));
+    return Array.isArray(value) ? this.#array(value) : this.#object(value, value);
   }
 
-  #object(owner: object, entries: [string, unknown][]): string {
+  #object(owner: object, content: object): string {
     this.#enter(owner);
     const members: string[] = [];
-    for (const [key, value] of entries) {
-      const text = this.#value(value, key);
-      if (text !== undefined) members.push(`${this.#counted(JSON.stringify(key))}:${text}`);
+    // One after the other and not Object.entries, which reads all of them before any is counted.
+    for (const key of Object.keys(content)) {
+      const text = this.#value(Reflect.get(content, key), key);
+      if (text !== undefined) members.push(`${this.#quoted(key)}:${text}`);
     }
     this.#ancestors.delete(owner);
     return `{${members.join(',')}}`;
@@ -90,6 +96,12 @@ class CallWriter {
     this.#counted('{}');
   }
 
+  /** Measured first, because quoting a text of many megabytes takes seconds. */
+  #quoted(text: string): string {
+    if (text.length > CALL_BYTES_MAX) throw new Unserialisable('too_large');
+    return this.#counted(JSON.stringify(text));
+  }
+
   /** Stops a small graph that unfolds into an endless text as soon as it is too large to be decided. */
   #counted(text: string): string {
     this.#length += text.length;
@@ -100,6 +112,8 @@ class CallWriter {
 
 function withToJson(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null) return value;
+  // Before anything lists its elements, one key each, as a Buffer's toJSON does too.
+  if (ArrayBuffer.isView(value) && value.byteLength > CALL_BYTES_MAX) throw new Unserialisable('too_large');
   const { toJSON } = value as { toJSON?: unknown };
   return typeof toJSON === 'function' ? (toJSON.call(value, key) as unknown) : value;
 }

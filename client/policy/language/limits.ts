@@ -26,6 +26,10 @@ export const FAULTS_MAX = 1_000;
 export const CALL_BYTES_MAX = 256 * 1024;
 export const CALL_DEPTH_MAX = 64;
 export const CALL_VALUES_MAX = 65_536;
+/** Values looked at while a call is written: each takes a byte, but for those that JSON leaves out. */
+export const CALL_LOOKS_MAX = CALL_BYTES_MAX;
+/** A decimal digit is less than four bits, so a longer BigInt has more digits than a call has bytes. */
+export const BIGINT_BITS_MAX = CALL_BYTES_MAX * 4;
 export const EXPONENT_DIGITS_MAX = 6;
 
 /** Ingest takes at most 100 violations, so a decision carries the first 100. */

@@ -1,7 +1,15 @@
 import { expect } from 'chai';
 import type { DecisionInput } from '../../../client/index.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
-import { DECISIONS, bodiesOf, decision, emitterWith, startAuditServer } from '../../support/emission.ts';
+import {
+  bodiesOf,
+  decision,
+  DECISIONS,
+  emitterWith,
+  startAuditServer,
+  usage,
+  USAGE,
+} from '../../support/emission.ts';
 import type { MockServer } from '../../support/mock-server.ts';
 
 describe('client emission rules (spec 6.2)', () => {
@@ -77,6 +85,21 @@ describe('client emission rules (spec 6.2)', () => {
       expect(body?.arguments)
         .to.have.property('preview')
         .that.matches(/^\{"password":"\[REDACTED\]","text":"zzz/);
+    });
+
+    it('comes to an end with what has none: cycles, and lists of 4e9 holes', async () => {
+      const emitter = emitterWith();
+      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
+      const cycle: Record<string, unknown> = {};
+      cycle['self'] = cycle;
+      const sparse: string[] = [];
+      sparse.length = 4e9;
+      gate.emit(decision({ user_id: cycle as never, violations: sparse }));
+      gate.emitLlm({ ...usage, input_tokens: cycle as never });
+      await emitter.shutdown();
+
+      expect(bodiesOf(mock, DECISIONS)[0]).to.include({ user_id: '{"self":"[Circular]"}' });
+      expect(bodiesOf(mock, USAGE)[0]?.input_tokens).to.deep.equal({ self: '[Circular]' });
     });
 
     it('never throws, whatever it is given', async () => {

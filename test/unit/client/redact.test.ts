@@ -142,6 +142,22 @@ describe('redact never throws', () => {
     expect(redact({ text })).to.deep.equal({ text });
   });
 
+  it('for typed arrays: a large one is named by its size, because listing it would take seconds', () => {
+    const value = { small: new Uint8Array([7]), bytes: new Uint8Array(50e6), buffer: Buffer.alloc(50e6) };
+    const startMs = performance.now();
+
+    expect(redact(value)).to.deep.equal({
+      small: { 0: 7 },
+      bytes: '[Binary, 50000000 bytes]',
+      buffer: '[Binary, 50000000 bytes]',
+    });
+    expect(performance.now() - startMs).to.be.below(1_000);
+  });
+
+  it('for a BigInt whose digits alone would take seconds', () => {
+    expect(redact({ big: 1n << 16_000_000n })).to.deep.equal({ big: '[Cut]' });
+  });
+
   it('at depth 10,000, to the bottom of which it reaches', () => {
     let value: unknown = { password: 'x' };
     for (let depth = 0; depth < 10_000; depth += 1) value = depth % 2 ? [value] : { a: value };

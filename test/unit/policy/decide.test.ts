@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { PolicyCall } from '../../../client/policy/language/index.ts';
+import { callTextFrom, type PolicyCall } from '../../../client/policy/language/index.ts';
 import { enginesOf } from './support/engines.ts';
 
 // `decide` takes a call as a value, not as text: both engines write it down the same way, and never throw.
@@ -87,6 +87,40 @@ describe('decide', () => {
     let graph: unknown = [];
     for (let level = 0; level < 40; level += 1) graph = [graph, graph];
     expect(withArgument(graph)).to.deep.equal(['too_large']);
+  });
+
+  it('small typed arrays and buffers are what JSON.stringify makes of them', () => {
+    for (const value of [
+      new Uint8Array([1, 2]),
+      Buffer.from('ab'),
+      new DataView(new ArrayBuffer(2)),
+      new ArrayBuffer(2),
+    ])
+      expect(callTextFrom({ tool: 't', arguments: { value } })).to.deep.equal({
+        ok: true,
+        text: JSON.stringify({ tool: 't', arguments: { value } }),
+      });
+    expect(withArgument(new Uint8Array(10_000))).to.deep.equal(PRESENT);
+  });
+
+  it('what is far too large is not listed to find that out', () => {
+    const sparse: unknown[] = [];
+    sparse.length = 4e9;
+    const unsaid = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, undefined]));
+    const values = {
+      bytes: new Uint8Array(4_000_000),
+      buffer: Buffer.alloc(16_000_000),
+      sparse,
+      text: 'x'.repeat(2 ** 28),
+      bigint: 1n << 16_000_000n,
+      unsaid: Array.from({ length: 2_000 }, () => unsaid),
+    };
+    for (const [what, value] of Object.entries(values)) {
+      const startMs = performance.now();
+
+      expect(withArgument(value), what).to.deep.equal(['too_large']);
+      expect(performance.now() - startMs, what).to.be.below(1_000);
+    }
   });
 
   it('too deep is bad JSON, and so is half a pair', () => {
