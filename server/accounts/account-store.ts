@@ -78,10 +78,23 @@ export class AccountStore {
     await this.#append({ ...account, version: this.#versionAfter(account) }, 'verified');
   }
 
-  /** Ends all sessions of the account and its other reset tokens too: the epoch is a new one. */
-  async setPassword(account: Account, passwordHash: string): Promise<void> {
-    const changed = { ...account, password_hash: passwordHash, session_epoch: randomUUID() };
-    await this.#append({ ...changed, version: this.#versionAfter(account) }, 'password_set');
+  /**
+   * Ends all sessions of the account and all its reset tokens: the epoch is a new one. False when another did so since
+   * the account was read. `hash` is called when it is this caller's turn and none did.
+   */
+  async setPassword(account: Account, hash: () => Promise<string>): Promise<boolean> {
+    const changed = { ...account, session_epoch: randomUUID(), version: this.#versionAfter(account) };
+    const holder = await claim(this.#options.mutex, `epoch:${account.session_epoch}`, {
+      find: () => this.#findChanged(account),
+      write: async (token) => this.#append({ ...changed, password_hash: await hash() }, 'password_set', token),
+    });
+    return holder.session_epoch === changed.session_epoch;
+  }
+
+  /** Undefined while the password is the one that the account was read with. */
+  async #findChanged({ email, session_epoch }: Account): Promise<Account | undefined> {
+    const current = await this.find(email);
+    return current?.session_epoch === session_epoch ? undefined : current;
   }
 
   /** Another process's clock may be ahead: what comes later must have the higher version all the same. */

@@ -6,7 +6,7 @@ import type { Projects } from '../projects/projects.ts';
 import { actorFrom } from './access.ts';
 import type { Account, AccountStore } from './account-store.ts';
 import type { LoginLimits } from './login-limits.ts';
-import type { MailedTokens } from './mailed-tokens.ts';
+import { type MailedTokens, tokenInvalid } from './mailed-tokens.ts';
 import type { Passwords } from './passwords.ts';
 import type { Credentials } from './schemas.ts';
 import type { Session, Sessions } from './sessions.ts';
@@ -61,9 +61,10 @@ export class Accounts {
 
   async verify(token: string, address: string): Promise<Account> {
     const { store, tokens, recordActivity } = this.#deps;
-    const account = await tokens.use('verify', token);
-    await store.setVerified(account);
-    await recordActivity({ event: 'email_verified', actor: actorFrom(account), address });
+    const account = await tokens.useVerify(token, async (owner) => {
+      await store.setVerified(owner);
+      await recordActivity({ event: 'email_verified', actor: actorFrom(owner), address });
+    });
     return { ...account, is_verified: true };
   }
 
@@ -73,11 +74,16 @@ export class Accounts {
     address: string,
   ): Promise<Account> {
     const { store, tokens, passwords, limits, recordActivity } = this.#deps;
-    const account = await tokens.use('reset', token);
-    await store.setPassword(account, await passwords.hash(password));
+    const account = await tokens.findReset(token);
+    const isSet = await store.setPassword(account, async () => {
+      const hash = await passwords.hash(password);
+      // Before the password, which uses the token up: what fails after that could not be tried again.
+      await recordActivity({ event: 'password_reset', actor: actorFrom(account), address });
+      return hash;
+    });
+    if (!isSet) throw tokenInvalid();
     // Whoever guessed is shut out by the new password; its owner should not wait for that.
     await limits.succeeded(account.email_folded);
-    await recordActivity({ event: 'password_reset', actor: actorFrom(account), address });
     return account;
   }
 

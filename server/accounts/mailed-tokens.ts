@@ -51,14 +51,23 @@ export class MailedTokens {
     return token;
   }
 
-  /** Uses the token up. Of many callers one gets the account; all others token_invalid. */
-  async use(kind: MailKind, token: string): Promise<Account> {
+  /** The account that a reset token is good for. It is used up by the new password, which ends all reset tokens. */
+  findReset(token: string): Promise<Account> {
+    return this.#accountOf('reset', hashOfSecret(token));
+  }
+
+  /**
+   * Does the work of a verify token, then uses it up: when the work fails, the same token can do it again. Of many
+   * callers one gets the account; all others token_invalid.
+   */
+  async useVerify(token: string, work: (account: Account) => Promise<void>): Promise<Account> {
     const token_hash = hashOfSecret(token);
-    const account = await this.#accountOf(kind, token_hash);
+    const account = await this.#accountOf('verify', token_hash);
     const use_id = randomUUID();
     const first = await claim(this.#options.mutex, `token:${token_hash}`, {
       find: () => this.#firstUse(token_hash),
       write: async (claimToken) => {
+        await work(account);
         const values = { token_hash, used_at: clickhouseTime(this.#options.now()), use_id };
         await this.#options.store.append({ table: 'mailed_token_uses', values, token: claimToken });
       },
@@ -86,7 +95,7 @@ export class MailedTokens {
 }
 
 /** One answer for all: it tells nothing about which tokens there are. */
-function tokenInvalid(): RequestError {
+export function tokenInvalid(): RequestError {
   return new RequestError(
     'token_invalid',
     'The link is unknown, was used already, or has expired. Ask for a new one.',

@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import {
+  codeOf,
+  logIn,
+  mailedToken,
+  newEmail,
+  newPerson,
+  type TokenKind,
+  useToken,
+} from '../support/accounts.ts';
+import { onServer } from '../support/clickhouse-server/services.ts';
+import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const NEW_PASSWORD = 'a brand new password';
+/** What each kind writes when its token is used; any of it may fail. */
+const WRITES: [TokenKind, string][] = [
+  ['verify', 'accounts'],
+  ['verify', 'activity'],
+  ['verify', 'mailed_token_uses'],
+  ['reset', 'activity'],
+  ['reset', 'accounts'],
+];
+
+describe('A one-time token whose use was answered 503', function () {
+  this.timeout(60_000);
+  let server: ClickHouseServer;
+  let service: TestService;
+  before(async () => {
+    server = await startClickHouse();
+    service = await startTestService({ env: onServer(server) });
+  });
+  after(async () => {
+    await service.stop();
+    await server.kill();
+  });
+
+  for (const [kind, table] of WRITES) {
+    it(`works when it is tried again, once: ${kind}, the write to ${table} failed`, async () => {
+      const { email } = await newPerson(service);
+      const token = await mailedToken(service, kind, email);
+      await server.fail({ on: 'insert', table, does: 'fail', with: 'TABLE_IS_READ_ONLY' });
+      const failed = await useToken(service, kind, token, NEW_PASSWORD);
+      await server.fail();
+
+      const statuses = [failed.status];
+      for (let i = 0; i < 2; i += 1)
+        statuses.push((await useToken(service, kind, token, NEW_PASSWORD)).status);
+
+      expect(statuses).to.deep.equal([503, 200, 400]);
+      const login = await logIn(service, email, kind === 'reset' ? NEW_PASSWORD : undefined);
+      expect(await login.json()).to.include({ email, is_verified: kind === 'verify' });
+    });
+  }
+
+  it('works when it is tried again: too many passwords were being checked', async () => {
+    const { email } = await newPerson(service);
+    const token = await mailedToken(service, 'reset', email);
+    const logins = Array.from({ length: 100 }, () => logIn(service, newEmail()));
+    await Promise.any(logins.map(async (login) => expect((await login).status).to.equal(503)));
+
+    const failed = await useToken(service, 'reset', token, NEW_PASSWORD);
+    await Promise.all(logins);
+    const again = await useToken(service, 'reset', token, NEW_PASSWORD);
+
+    expect([failed.status, await codeOf(failed), again.status]).to.deep.equal([503, 'overloaded', 200]);
+  });
+});
