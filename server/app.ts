@@ -72,8 +72,8 @@ function createExpressApp(deps: AppDeps, ingest: Ingest): Express {
   app.use((req) => {
     throw new RequestError('not_found', `There is nothing at ${req.path}`);
   });
-  app.use((error: unknown, req: Request, res: Response, _next: NextFunction) =>
-    answerError(error, { req, res, logger }),
+  app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) =>
+    answerError(error, { res, logger }),
   );
   return app;
 }

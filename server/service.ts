@@ -6,7 +6,7 @@ import { AgentStore } from './agents/agent-store.ts';
 import { Fleet } from './agents/fleet.ts';
 import { PolicyReader } from './agents/policy-reader.ts';
 import { createApp } from './app.ts';
-import { writersOf } from './audit/read-days.ts';
+import { type RunRead, type RunReadBytes, writersOf } from './audit/read-days.ts';
 import { createCommits } from './commit/create-commits.ts';
 import type { Config } from './config.ts';
 import { type Demo, prepareDemo } from './demo/demo.ts';
@@ -59,6 +59,10 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const { access } = accountParts;
   const agents = createAgents(shared, signing);
   const commits = createCommits(store, { config, metrics, logger, now });
+  const runRead: RunRead = (text, params, signal) =>
+    store.ready().then(() => store.reads.query(text, params, signal));
+  const runReadBytes: RunReadBytes = (text, params, signal) =>
+    store.ready().then(() => store.reads.queryBytes(text, params, signal));
   const app = createApp({
     logger,
     metrics,
@@ -72,7 +76,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     policyReader: agents.reader,
     fleet: new Fleet(now),
     runtime: agents.runtime,
-    readRecorded: (params) => store.ready().then(() => store.reads.query(sql('decisions_to_replay'), params)),
+    readRecorded: (params) => runRead(sql('decisions_to_replay'), params),
     authorizeRead: async (req, projectId) => {
       if (config.readAuth === 'required') await access.requireMemberOrKey(req, projectId, 'read_audit');
     },
@@ -80,14 +84,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     recordActivity: accountParts.recordActivity,
     decisions: commits.decisions,
     llmInvocations: commits.llmInvocations,
-    runRead: async (sql, params, signal) => {
-      await store.ready();
-      return store.reads.query(sql, params, signal);
-    },
-    runReadBytes: async (sql, params, signal) => {
-      await store.ready();
-      return store.reads.queryBytes(sql, params, signal);
-    },
+    runRead,
+    runReadBytes,
     writers: writersOf(config),
     isStoreUp: store.isUp,
     now,
@@ -100,7 +98,9 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     if (isSoleWriter || !(error instanceof RequestError) || error.status !== 503) throw error;
     logger.warn('The store is away; the demo is made at a start that finds it');
   }
-  const listening = await listen(app, config);
+  const listening = await listen(app, config, (error) =>
+    logger.error({ err: error }, 'A connection could not be taken'),
+  );
   return {
     url: listening.url,
     demo,

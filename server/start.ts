@@ -1,11 +1,15 @@
-import { readConfig } from './config.ts';
+import { inspect } from 'node:util';
+import { ConfigError, readConfig } from './config.ts';
 import { welcomeText } from './demo/demo.ts';
 import { createLogger } from './logger.ts';
 import { startService, type Service } from './service.ts';
+import { SchemaTooNewError } from './store/migrate.ts';
+import { StoreInUseError } from './store/store.ts';
 import { isOverseer, oversee } from './workers.ts';
 
 /** Past this, what does not end by itself is cut: SIGTERM promises an end within 10 s. */
 const STOP_MS_MAX = 9500;
+const EXPECTED = [ConfigError, StoreInUseError, SchemaTooNewError];
 
 async function start(): Promise<void> {
   const config = readConfig();
@@ -42,9 +46,9 @@ async function start(): Promise<void> {
 }
 
 start().catch((error: unknown) => {
-  const { name, message, stack } = error as Error;
-  // Expected faults are told in one message; anything else is a bug and shows where it is.
-  const isExpected = name !== 'Error' || (error as NodeJS.ErrnoException).code === 'EADDRINUSE' || !stack;
-  process.stderr.write(`${isExpected ? message : (stack ?? message)}\n`);
+  const fault = error as NodeJS.ErrnoException;
+  // Expected faults are told in one message; anything else shows where it is and what it came from.
+  const isExpected = EXPECTED.some((kind) => fault instanceof kind) || fault.code === 'EADDRINUSE';
+  process.stderr.write(`${isExpected ? fault.message : inspect(fault)}\n`);
   process.exit(1);
 });

@@ -11,7 +11,7 @@ import type { Metrics } from './metrics.ts';
 
 /** A worker that died is replaced after this long. */
 const REPLACE_AFTER_MS = 1000;
-/** As in main.ts: SIGTERM promises an end within 10 s. */
+/** As in start.ts: SIGTERM promises an end within 10 s. */
 const STOP_MS_MAX = 9800;
 const METRICS_WAIT_MS_MAX = 6000;
 

@@ -1,5 +1,6 @@
--- Identities that were filled in after a crash (writer 0) and that another writer has taken as well, with all times of
--- their events. Looks back as far as identities_fill does. stream: decisions or llm_invocations.
+-- Identities that two writers have taken and perhaps none has settled, with all times of their events: those that were
+-- filled in after a crash (writer 0), as far back as identities_fill looks, and those that were marked in the last
+-- minutes, by a writer that ended before it looked for others. stream: decisions or llm_invocations.
 SELECT
     project_id,
     event_id,
@@ -10,11 +11,18 @@ WHERE stream = {stream: String}
         SELECT project_id, event_id
         FROM event_identities
         WHERE stream = {stream: String}
-            AND writer = 0
             AND received_at >= (
                 SELECT max(received_at) - INTERVAL 1 HOUR
                 FROM event_identities
                 WHERE stream = {stream: String}
+            )
+            AND (
+                writer = 0
+                OR received_at >= (
+                    SELECT max(received_at) - INTERVAL 5 MINUTE
+                    FROM event_identities
+                    WHERE stream = {stream: String}
+                )
             )
     )
 GROUP BY

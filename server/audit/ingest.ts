@@ -33,14 +33,18 @@ export function createDecisionIngest({
   now,
 }: IngestDeps): Handler {
   return counted(metrics.ingest, async (req, res) => {
+    const startMs = Date.now();
     const { project_id } = await authenticate(req, bearerKeys);
+    const keyMs = Date.now() - startMs;
     const event = parseDecisionEvent(await readJsonText(req, INGEST_BODY_BYTES_MAX));
+    // The caller's time: without the body's way here, with what the key took.
+    const sinceMs = Date.now() - keyMs;
     const receivedAtMs = now();
     const occurredAtMs = admitTime(event.occurred_at, receivedAtMs);
     admitSizes(event);
     const agent_version_id = await latestVersionId(project_id, event.agent_name);
     const server: ServerFields = { project_id, agent_version_id, receivedAtMs, occurredAtMs };
-    const result = await decisions.write(decisionEntry(event, server));
+    const result = await decisions.write(decisionEntry(event, server), sinceMs);
     if (result === 'accepted') metrics.written.inc({ outcome: event.outcome });
     sendAccepted(res, event.event_id);
     return result;
@@ -56,13 +60,17 @@ export function createLlmIngest({
   now,
 }: IngestDeps): Handler {
   return counted(metrics.ingestLlm, async (req, res) => {
+    const startMs = Date.now();
     const { project_id } = await authenticate(req, bearerKeys);
+    const keyMs = Date.now() - startMs;
     const usage = parseLlmInvocation(await readJsonText(req, INGEST_BODY_BYTES_MAX));
+    // The caller's time: without the body's way here, with what the key took.
+    const sinceMs = Date.now() - keyMs;
     const receivedAtMs = now();
     const occurredAtMs = admitTime(usage.occurred_at, receivedAtMs);
     const agent_version_id = await latestVersionId(project_id, usage.agent_name);
     const server: ServerFields = { project_id, agent_version_id, receivedAtMs, occurredAtMs };
-    const result = await llmInvocations.write(llmEntry(usage, server));
+    const result = await llmInvocations.write(llmEntry(usage, server), sinceMs);
     sendAccepted(res, usage.event_id);
     return result;
   });

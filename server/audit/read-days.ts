@@ -75,7 +75,7 @@ export class ReadDays {
     return days.every(isSame) ? result : work(days);
   }
 
-  /** Resolves when no check runs in the background; for tests, and for a clean end. */
+  /** Resolves when no check runs in the background; for tests. */
   async settled(): Promise<void> {
     while (this.#listing !== undefined || this.#checking !== undefined) {
       await this.#listing?.catch(() => undefined);

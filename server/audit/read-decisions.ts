@@ -50,7 +50,7 @@ export async function readDecisions(
 }
 
 /** Where a list goes on after this row. */
-export function cursorAt({ occurred_at, event_id }: DecisionRow): Cursor {
+function cursorAt({ occurred_at, event_id }: DecisionRow): Cursor {
   return { occurredAtMs: Date.parse(rfc3339FromClickhouse(occurred_at)), event_id };
 }
 

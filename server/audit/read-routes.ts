@@ -66,11 +66,11 @@ function scoped({ authorizeRead, now }: ReadDeps, names: readonly string[], answ
   };
 }
 
-/** Aborts when the caller goes away before it was answered: its query must not run on. */
+/** Aborts when the caller goes away before it was answered: its query must not run on. An answer that fails is no such. */
 function goneSignal(res: Response): AbortSignal {
   const gone = new AbortController();
   res.on('close', () => {
-    if (!res.writableFinished) gone.abort();
+    if (!res.writableFinished && res.errored === null) gone.abort();
   });
   return gone.signal;
 }

@@ -3,11 +3,15 @@ import { DECISION_COLUMNS, LLM_COLUMNS } from '../audit/event-row.ts';
 import type { Config } from '../config.ts';
 import { QUEUE_BYTES_MAX } from '../limits.ts';
 import type { Metrics } from '../metrics.ts';
+import { inTime } from '../store/in-time.ts';
 import type { Store } from '../store/store.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { Stream } from './identity.ts';
 import { IdentityConflicts } from './identity-conflicts.ts';
 import { IdentityIndex } from './identity-index.ts';
+
+/** A stop ends within 10 s, and callers may have had most of them. */
+const CLOSE_STEP_MS_MAX = 1500;
 
 type CommitDeps = { config: Config; metrics: Metrics; logger: Logger; now: () => number };
 
@@ -31,15 +35,10 @@ export function createCommits(store: Store, { config, metrics, logger, now }: Co
       now,
     });
     // What a crash left behind is looked for before the first write has to wait for it.
-    if (conflicts !== undefined) {
-      store
-        .ready()
-        .then(
-          () => identities.open(),
-          () => undefined,
-        )
-        .catch(() => undefined);
-    }
+    store
+      .ready()
+      .then(() => identities.open())
+      .catch(() => undefined);
     const commit = new GroupCommit({
       stream,
       columns,
@@ -64,13 +63,18 @@ export function createCommits(store: Store, { config, metrics, logger, now }: Co
   return {
     decisions: decisions.commit,
     llmInvocations: usage.commit,
+    /** By now every caller has an answer: a store that is silent must not hold up the end. */
     close: async () => {
-      for (const { commit, identities } of [decisions, usage]) {
-        await commit.drain();
-        await identities
-          .close()
-          .catch((error: unknown) => logger.warn({ err: error }, 'Identities are copied at the next start'));
-      }
+      const closeOne = async ({ commit, identities }: typeof decisions) => {
+        await inTime(commit.drain(), CLOSE_STEP_MS_MAX);
+        await inTime(identities.close(), CLOSE_STEP_MS_MAX);
+      };
+      const warn = (error: unknown) =>
+        logger.warn(
+          { err: error },
+          'The store is silent; what it has not said is found out at the next start',
+        );
+      await Promise.all([decisions, usage].map((stream) => closeOne(stream).catch(warn)));
     },
   };
 }

@@ -47,19 +47,17 @@ export class GroupCommit {
     this.#unclear = new UnclearRows(options);
   }
 
-  write(entry: Entry): Promise<WriteResult> {
+  /** sinceMs: when the caller's time began. */
+  write(entry: Entry, sinceMs = Date.now()): Promise<WriteResult> {
     const key = keyOf(entry.identity);
     return new Promise((resolve, reject) => {
-      const first = this.#pending.get(key);
-      if (first !== undefined) {
-        first.followers.push({ entry, resolve, reject });
-        return;
-      }
       if (this.#queue.isFull(this.#pace.flushMs)) {
         reject(new RequestError('overloaded', 'The write queue is full. Try again.'));
         return;
       }
-      this.#enqueue({ key, entry, sinceMs: Date.now(), isSettled: false, followers: [], resolve, reject });
+      const first = this.#pending.get(key);
+      if (first !== undefined) this.#queue.pushFollower(first, { entry, sinceMs, resolve, reject });
+      else this.#enqueue({ key, entry, sinceMs, isSettled: false, followers: [], resolve, reject });
     });
   }
 
@@ -136,19 +134,19 @@ export class GroupCommit {
   }
 
   async #insert(waiters: Waiter[], token: string): Promise<void> {
-    const { stream, columns, connection, identities } = this.#options;
     try {
-      await connection.insert({
-        table: stream,
-        columns,
-        lines: waiters.map(({ entry }) => entry.line),
-        token,
-      });
+      await this.#writeRows(waiters, token);
     } catch (error) {
       const fault = storeErrorFrom(error);
       if (fault.code === 'row_rejected') return this.#isolate(waiters, fault);
       return this.#recover(waiters, { token, fault });
     }
+  }
+
+  async #writeRows(waiters: Waiter[], token: string): Promise<void> {
+    const { stream, columns, connection, identities } = this.#options;
+    const lines = waiters.map(({ entry }) => entry.line);
+    await connection.insert({ table: stream, columns, lines, token });
     identities.add(waiters.map(({ entry }) => entry.identity));
     for (const waiter of waiters) this.#settle(waiter, 'accepted');
   }
@@ -164,22 +162,12 @@ export class GroupCommit {
 
   /** The insert failed and nobody knows whether rows were written: look, and write again what is missing. */
   async #recover(waiters: Waiter[], { token, fault }: { token: string; fault: RequestError }): Promise<void> {
-    const { stream, columns, connection, identities } = this.#options;
     let missing = waiters;
     for (const waitMs of RETRY_AFTER_MS) {
       await sleep(waitMs);
       try {
         missing = await this.#settleWritten(missing);
-        if (missing.length > 0) {
-          await connection.insert({
-            table: stream,
-            columns,
-            lines: missing.map(({ entry }) => entry.line),
-            token,
-          });
-          identities.add(missing.map(({ entry }) => entry.identity));
-          for (const waiter of missing) this.#settle(waiter, 'accepted');
-        }
+        if (missing.length > 0) await this.#writeRows(missing, token);
         return;
       } catch (error) {
         if (storeErrorFrom(error).code === 'row_rejected')
@@ -198,7 +186,7 @@ export class GroupCommit {
 
   #settle(waiter: Waiter, result: WriteResult): void {
     this.#pending.delete(waiter.key);
-    for (const follower of waiter.followers) follower.resolve('duplicate');
+    for (const follower of this.#queue.takeFollowers(waiter)) follower.resolve('duplicate');
     if (waiter.isSettled) return;
     waiter.isSettled = true;
     waiter.resolve(result);
@@ -208,9 +196,9 @@ export class GroupCommit {
     // Settled by success already: this batch failed for its other rows.
     if (this.#pending.get(waiter.key) !== waiter) return;
     this.#pending.delete(waiter.key);
-    for (const { entry, resolve, reject } of waiter.followers) {
+    for (const { entry, sinceMs, resolve, reject } of this.#queue.takeFollowers(waiter)) {
       // A refused row says nothing of the next one with its id: that one is tried on its own.
-      if (fault.code === 'row_rejected') this.write(entry).then(resolve, reject);
+      if (fault.code === 'row_rejected') this.write(entry, sinceMs).then(resolve, reject);
       else reject(fault);
     }
     if (waiter.isSettled) return;
@@ -224,10 +212,10 @@ export class GroupCommit {
     const fault = unavailable(undefined);
     for (const waiter of this.#queue.takeOlderThan(sinceMs)) this.#fail(waiter, fault);
     for (const waiter of this.#pending.values()) {
+      for (const { reject } of this.#queue.takeFollowers(waiter, sinceMs)) reject(fault);
       if (waiter.sinceMs > sinceMs || waiter.isSettled) continue;
       waiter.isSettled = true;
       waiter.reject(fault);
-      for (const { reject } of waiter.followers.splice(0)) reject(fault);
     }
     if (this.#pending.size === 0) {
       clearInterval(this.#sweep);

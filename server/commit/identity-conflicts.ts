@@ -29,6 +29,7 @@ export class IdentityConflicts {
   readonly #options: ConflictOptions;
   #unchecked: Identity[] = [];
   #running: Promise<void> | undefined;
+  #isClosed = false;
   readonly #timers = new Set<NodeJS.Timeout>();
 
   constructor(options: ConflictOptions) {
@@ -41,7 +42,7 @@ export class IdentityConflicts {
     this.#running ??= this.#run();
   }
 
-  /** Looks through what was filled in after a crash of another writer. */
+  /** Looks through what another writer may have left behind when it ended. */
   checkRecent(): void {
     this.#later(0, async () => {
       const { connection, stream } = this.#options;
@@ -61,10 +62,10 @@ export class IdentityConflicts {
     }
   }
 
-  /** Lets go of what is not settled yet: the other writer, or the next start, sees it as well. */
+  /** Looks once more: the other writer may have looked before the marks of this one were there. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#unchecked = [];
     await this.#running;
   }
 
@@ -83,12 +84,15 @@ export class IdentityConflicts {
     this.#running = undefined;
   }
 
+  /** Does the work after so long, and again until it has succeeded. */
   #later(waitMs: number, work: () => Promise<void>): void {
+    if (this.#isClosed) return;
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      work().catch((error: unknown) =>
-        this.#options.logger.warn({ err: error }, 'A conflict is not settled'),
-      );
+      work().catch((error: unknown) => {
+        this.#options.logger.warn({ err: error }, 'A conflict is not settled yet');
+        this.#later(RETRY_MS, work);
+      });
     }, waitMs).unref();
     this.#timers.add(timer);
   }

@@ -209,7 +209,7 @@ export class IdentityIndex {
     this.#copying = { identities, done: this.#insert(identities) };
     try {
       await this.#copying.done;
-      if (!this.#isClosed) this.#options.conflicts?.check([...identities.values()]);
+      this.#options.conflicts?.check([...identities.values()]);
     } catch (error) {
       for (const [key, identity] of identities) this.#uncopied.set(key, identity);
       throw error;

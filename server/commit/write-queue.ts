@@ -18,17 +18,21 @@ export type Waiter = {
   resolve: (result: WriteResult) => void;
   reject: (error: RequestError) => void;
 };
-export type Follower = Pick<Waiter, 'entry' | 'resolve' | 'reject'>;
+export type Follower = Pick<Waiter, 'entry' | 'sinceMs' | 'resolve' | 'reject'>;
 
 export type QueueBounds = { batchRowsMax: number; queueRowsMax: number; queueBytesMax: number };
 
 const BATCH_BYTES_MAX = 32 * 1024 * 1024;
 
-/** What waits for a flush, in the order of arrival, bounded by rows, bytes and the time it would wait. */
+/**
+ * What waits for a flush, in the order of arrival, bounded by rows, bytes and the time it would wait. Followers of a row
+ * count with the rest, though they have no place in the order.
+ */
 export class WriteQueue {
   readonly #bounds: QueueBounds;
   readonly #onRows: (rows: number) => void;
   #waiters: Waiter[] = [];
+  #followers = 0;
   #bytes = 0;
 
   constructor(bounds: QueueBounds, onRows: (rows: number) => void) {
@@ -43,7 +47,7 @@ export class WriteQueue {
   /** Full is what would keep a row waiting for long, too: no 503 after a wait where one can be given at once. */
   isFull(flushMs: number): boolean {
     const { queueRowsMax, queueBytesMax, batchRowsMax } = this.#bounds;
-    if (this.rows >= queueRowsMax || this.#bytes >= queueBytesMax) return true;
+    if (this.rows + this.#followers >= queueRowsMax || this.#bytes >= queueBytesMax) return true;
     // Behind the flush that runs, and those before its own.
     return this.rows >= batchRowsMax && flushMs * (this.rows / batchRowsMax + 1) > QUEUE_WAIT_MS_MAX;
   }
@@ -52,6 +56,22 @@ export class WriteQueue {
     this.#waiters.push(waiter);
     this.#bytes += waiter.entry.line.length;
     this.#onRows(this.rows);
+  }
+
+  pushFollower(waiter: Waiter, follower: Follower): void {
+    waiter.followers.push(follower);
+    this.#followers += 1;
+    this.#bytes += follower.entry.line.length;
+  }
+
+  /** Takes out those that followed this one, all or the ones that have waited since `sinceMs` or longer. */
+  takeFollowers(waiter: Waiter, sinceMs = Number.POSITIVE_INFINITY): Follower[] {
+    const taken = waiter.followers.filter((follower) => follower.sinceMs <= sinceMs);
+    if (taken.length === 0) return taken;
+    waiter.followers = waiter.followers.filter((follower) => follower.sinceMs > sinceMs);
+    this.#followers -= taken.length;
+    for (const { entry } of taken) this.#bytes -= entry.line.length;
+    return taken;
   }
 
   /** The oldest, as many as one insert may carry. */

@@ -4,7 +4,7 @@ import { type BearerKeys, type KeyIdentity, unauthenticated } from '../keys/bear
 const BEARER = /^Bearer +([\w.~+/-]+=*) *$/i;
 
 /** The bearer key of the Authorization header (RFC 6750 section 2.1). Throws unauthenticated when there is none. */
-export function bearerKeyOf(req: IncomingMessage): string {
+function bearerKeyOf(req: IncomingMessage): string {
   const header = req.headers.authorization;
   if (header === undefined)
     throw unauthenticated('The Authorization header is missing; send Authorization: Bearer <key>');

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { RequestError } from '../errors.ts';
 import { sendProblem } from './problem.ts';
@@ -7,10 +7,7 @@ import { sendProblem } from './problem.ts';
  * The one place that turns what was thrown into an answer. An unexpected error is a bug: the log gets all of it,
  * the caller nothing.
  */
-export function answerError(
-  error: unknown,
-  { res, logger }: { req?: IncomingMessage; res: ServerResponse; logger: Logger },
-): void {
+export function answerError(error: unknown, { res, logger }: { res: ServerResponse; logger: Logger }): void {
   const problem = problemFrom(error);
   if (problem.code === 'internal') logger.error({ err: error }, 'Unexpected error');
   else if (problem.status === 503)

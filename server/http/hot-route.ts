@@ -31,15 +31,15 @@ export function withHotRoutes({ handlers, rest, logger, metrics }: HotRouteDeps)
     res.on('close', () => {
       const ms = performance.now() - startMs;
       const { statusCode, writableFinished } = res;
+      const line = { req: { id, method: 'POST', url: path }, responseTime: Math.round(ms) };
+      // Who left before the answer got none: there is no status to count.
+      if (!writableFinished) {
+        logger.info({ ...line, aborted: true }, 'request');
+        return;
+      }
       metrics.httpRequests.observe({ route: path, method: 'POST', status: statusCode }, ms / 1000);
-      const aborted = writableFinished ? {} : { aborted: true };
-      const line = {
-        req: { id, method: 'POST', url: path },
-        res: { statusCode },
-        responseTime: Math.round(ms),
-      };
-      logger[statusCode === 503 ? 'warn' : 'info']({ ...line, ...aborted }, 'request');
+      logger[statusCode === 503 ? 'warn' : 'info']({ ...line, res: { statusCode } }, 'request');
     });
-    handler(req, res).catch((error: unknown) => answerError(error, { req, res, logger }));
+    handler(req, res).catch((error: unknown) => answerError(error, { res, logger }));
   };
 }

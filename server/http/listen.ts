@@ -23,6 +23,7 @@ export type Listening = { url: string; port: number; stop(): Promise<void> };
 export async function listen(
   listener: RequestListener,
   { host, port }: { host: string; port: number },
+  onError: (error: Error) => void = () => undefined,
 ): Promise<Listening> {
   const connections: Connections = new Map();
   let isStopping = false;
@@ -47,6 +48,8 @@ export async function listen(
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, () => resolve());
   });
+  // Such as too many open files: without a listener it would end the process.
+  server.removeAllListeners('error').on('error', onError);
   const { port: actualPort } = server.address() as AddressInfo;
   const stop = () => {
     isStopping = true;

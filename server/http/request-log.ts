@@ -4,7 +4,7 @@ import { pinoHttp } from 'pino-http';
 import { requestIdOf } from './request-id.ts';
 
 /** Mailed links and bearer keys may stand in a URL: neither goes to a log. */
-export function withoutSecrets(url: string): string {
+function withoutSecrets(url: string): string {
   return url
     .replace(/\/(verify-email|reset-password)\/[^/?#]+/g, '/$1/[redacted]')
     .replace(/([?&](?:token|key|password)=)[^&#]*/gi, '$1[redacted]');

@@ -32,21 +32,22 @@ export class BearerKeys {
   /** The identity, when all that it takes is in memory. The hot path: most requests come with a key that came before. */
   peek(bearerKey: string): KeyIdentity | undefined {
     const claims = this.#verified.get(bearerKey);
-    if (claims === undefined || claims.expiresAtMs <= this.#now()) return undefined;
-    const record = this.#registry.peek(claims.key_id);
-    return record === undefined || record.revoked_at !== null ? undefined : claims;
+    const record = claims && this.#registry.peek(claims.key_id);
+    return claims !== undefined && this.#faultOf(claims, record) === undefined ? claims : undefined;
   }
 
   /** Rejects with unauthenticated, or with store_unavailable when revocation cannot be read. */
   async verify(bearerKey: string): Promise<KeyIdentity> {
     const claims = this.#verified.get(bearerKey) ?? (await this.#check(bearerKey));
-    if (claims.expiresAtMs <= this.#now()) throw unauthenticated('The bearer key has expired');
-    const record = await this.#registry.find(claims.key_id);
-    if (record === undefined || record.project_id !== claims.project_id) {
-      throw unauthenticated('The bearer key was not issued here');
-    }
-    if (record.revoked_at !== null) throw unauthenticated('The bearer key was revoked');
+    const fault = this.#faultOf(claims, await this.#registry.find(claims.key_id));
+    if (fault !== undefined) throw unauthenticated(fault);
     return claims;
+  }
+
+  #faultOf(claims: Claims, record: KeyRecord | undefined): string | undefined {
+    if (claims.expiresAtMs <= this.#now()) return 'The bearer key has expired';
+    if (record?.project_id !== claims.project_id) return 'The bearer key was not issued here';
+    return record.revoked_at === null ? undefined : 'The bearer key was revoked';
   }
 
   /** Makes a key and stores its record; the key itself exists only in the answer. */

@@ -116,6 +116,8 @@ export class KeyRegistry {
     const read = this.#options.connection.query<KeyRow>(sql('keys_changed'), { since });
     const rows = await inTime(read, STATEMENT_WAIT_MS_MAX);
     for (const { updated_at, ...row } of rows) {
+      // What was read may be older than a revocation by this process in the meantime.
+      if (row.revoked_at === null && (this.#keys.get(row.key_id)?.revoked_at ?? null) !== null) continue;
       const time = (text: string | null) => (text === null ? null : rfc3339FromClickhouse(text));
       const created_at = rfc3339FromClickhouse(row.created_at);
       this.#keys.set(row.key_id, {

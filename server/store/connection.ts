@@ -17,7 +17,7 @@ export type EncodedRows = { table: string; columns: readonly string[]; lines: st
 /** One way to the store. Every method rejects with a RequestError made by storeErrorFrom. */
 export type Connection = {
   command(sql: string, params?: QueryParams): Promise<void>;
-  query<Row>(sql: string, params?: QueryParams, signal?: AbortSignal): Promise<Row[]>;
+  query<Row>(sql: string, params?: QueryParams): Promise<Row[]>;
   /** The bytes of a result in the FORMAT that the statement names. */
   queryBytes(sql: string, params?: QueryParams): Promise<Buffer>;
   insert(rows: EncodedRows): Promise<void>;
@@ -93,7 +93,11 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
       });
     return client;
   };
-  const make = () => (opening ??= open());
+  const make = () =>
+    (opening ??= open().catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    }));
   // In process an insert's outcome is never unknown to the engine, so its token would only cost.
   const bind: Bind = (sql, params) => ({ query: withParamsSet(sql, params) });
   const connection = connectionOver(make, { bind, sendsToken: false });
@@ -118,10 +122,9 @@ function connectionOver(client: MakeClient, { bind, sendsToken }: Ways): Connect
       attempt(async (c) => {
         await c.command(prepare(sql, params));
       }),
-    query: <Row>(sql: string, params: QueryParams = {}, signal?: AbortSignal) =>
+    query: <Row>(sql: string, params: QueryParams = {}) =>
       attempt(async (c) => {
-        const abort = signal === undefined ? {} : { abort_signal: signal };
-        const result = await c.query({ ...prepare(sql, params), format: 'JSONEachRow', ...abort });
+        const result = await c.query({ ...prepare(sql, params), format: 'JSONEachRow' });
         return result.json<Row>();
       }),
     queryBytes: (sql, params = {}) =>

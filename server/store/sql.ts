@@ -14,7 +14,7 @@ function readFolder(folder: string): Map<string, string> {
 
 const queries = readFolder('query');
 
-/** The text of clickhouse/query/<name>.sql. Throws at import time of its caller when the file is missing. */
+/** The text of clickhouse/query/<name>.sql. Throws when there is no such file. */
 export function sql(name: string): string {
   const text = queries.get(name);
   if (text === undefined) throw new Error(`clickhouse/query/${name}.sql is missing`);

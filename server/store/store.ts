@@ -67,7 +67,7 @@ const READ_SETTINGS: ClickHouseSettings = {
   max_execution_time: READ_SECONDS_MAX,
   output_format_json_quote_64bit_integers: 0,
 };
-// In process, reads and writes share the processors: the threads of a read stand back.
+// In process, all statements share the processors: those that no writer waits for stand back.
 const BEHIND_WRITES: ClickHouseSettings = { os_threads_nice_value_query: 10 };
 
 export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Logger): Store {
@@ -78,12 +78,10 @@ export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Lo
   const usageWriter = connect(WRITE_SETTINGS, INSERT_SILENCE_MS_MAX);
   const lookups = connect(WRITE_SETTINGS, STATEMENT_WAIT_MS_MAX);
   const accounts = connect(WRITE_SETTINGS, STATEMENT_WAIT_MS_MAX);
-  const background = clickhouse === undefined ? lookups : connect(WRITE_SETTINGS, BACKGROUND_SILENCE_MS_MAX);
+  const standBack = clickhouse === undefined ? BEHIND_WRITES : {};
+  const background = connect({ ...WRITE_SETTINGS, ...standBack }, BACKGROUND_SILENCE_MS_MAX);
   const reads = createReadPool((settings) =>
-    connect(
-      { ...READ_SETTINGS, ...(clickhouse === undefined ? BEHIND_WRITES : {}), ...settings },
-      READ_SILENCE_MS_MAX,
-    ),
+    connect({ ...READ_SETTINGS, ...standBack, ...settings }, READ_SILENCE_MS_MAX),
   );
   let release: Release | undefined;
   const prepare = async () => {
@@ -93,6 +91,12 @@ export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Lo
     }
     await migrate(background, engines);
   };
+  const ready = onceItWorks(prepare, {
+    logger,
+    // An embedded store that opens slowly is one that a start waits for.
+    waitMsMax: clickhouse === undefined ? undefined : STATEMENT_WAIT_MS_MAX,
+  });
+  const askOne = () => ready().then(() => lookups.query('SELECT 1'));
   return {
     kind: clickhouse === undefined ? 'embedded' : 'server',
     engines,
@@ -102,13 +106,9 @@ export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Lo
     background,
     accounts,
     reads,
-    ready: onceItWorks(prepare, {
-      logger,
-      // An embedded store that opens slowly is one that a start waits for.
-      waitMsMax: clickhouse === undefined ? undefined : STATEMENT_WAIT_MS_MAX,
-    }),
+    ready,
     isUp: () =>
-      lookups.query('SELECT 1').then(
+      inTime(askOne(), STATEMENT_WAIT_MS_MAX).then(
         () => true,
         () => false,
       ),

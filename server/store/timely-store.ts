@@ -1,6 +1,7 @@
 import { RequestError } from '../errors.ts';
 import { STATEMENT_WAIT_MS_MAX, STATEMENTS_OPEN_MAX } from '../limits.ts';
 import type { Connection, QueryParams } from './connection.ts';
+import { inTime } from './in-time.ts';
 
 /** One row to add. `token`: the store keeps only the first insert with the same one. */
 export type Append = { table: string; values: Record<string, unknown>; token?: string };
@@ -19,7 +20,7 @@ export function createTimelyStore(
   ready: () => Promise<void>,
 ): TimelyStore {
   let open = 0;
-  const inTime = async <T>(work: () => Promise<T>): Promise<T> => {
+  const run = async <T>(work: () => Promise<T>): Promise<T> => {
     if (open >= STATEMENTS_OPEN_MAX)
       throw new RequestError('overloaded', 'Too many calls wait for the store. Try again.');
     open += 1;
@@ -27,27 +28,13 @@ export function createTimelyStore(
     const done = ready()
       .then(work)
       .finally(() => (open -= 1));
-    return withTimeLimit(done);
+    return inTime(done, STATEMENT_WAIT_MS_MAX);
   };
   return {
-    query: <Row>(sql: string, params?: QueryParams) => inTime(() => connection.query<Row>(sql, params)),
+    query: <Row>(sql: string, params?: QueryParams) => run(() => connection.query<Row>(sql, params)),
     append: ({ table, values, token = '' }) => {
       const lines = [JSON.stringify(Object.values(values))];
-      return inTime(() => connection.insert({ table, columns: Object.keys(values), lines, token }));
+      return run(() => connection.insert({ table, columns: Object.keys(values), lines, token }));
     },
   };
-}
-
-/** A store that hangs must not keep a caller: 503 within 5 s (CONTRACT 3). */
-async function withTimeLimit<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const fault = new RequestError('store_unavailable', 'The store did not answer in time. Try again.');
-    timer = setTimeout(() => reject(fault), STATEMENT_WAIT_MS_MAX);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -125,6 +125,21 @@ describe('faults of the store', () => {
     expect(await recovery(service, 'bad key over')).to.be.below(RECOVERY_MS_MAX);
   });
 
+  it('while the store is silent, who sends an event again is answered in time as well, and it becomes one record', async function () {
+    this.timeout(60_000);
+    await server.fail({ on: 'insert', does: 'wait', ms: 20_000 });
+    const first = await writeMany(service, 'again', 5);
+
+    // Their rows are still under way.
+    const again = await Promise.all(first.map(({ event }) => write(service, event)));
+    await server.fail();
+
+    expectAnswered([...first, ...again]);
+    expect([...first, ...again].map(({ status }) => status)).to.deep.equal(Array(10).fill(503));
+    expect(await recovery(service, 'again over')).to.be.below(3 * RECOVERY_MS_MAX);
+    await holdsEachOnce(service, 'again', first);
+  });
+
   it('an insert whose answer is a hang-up after the rows were written is retried: accepted, one record each', async () => {
     await server.fail({ on: 'insert', table: 'decisions', does: 'hang up', when: 'after', times: 1 });
 
@@ -132,6 +147,26 @@ describe('faults of the store', () => {
 
     expect(writes.map(({ status }) => status)).to.deep.equal(writes.map(() => 202));
     await holdsEachOnce(service, 'hang-up', writes);
+  });
+});
+
+describe('SIGTERM with a silent store', () => {
+  it('every caller is answered, and the exit code is 0 within 10 s', async function () {
+    this.timeout(60_000);
+    const server = await startClickHouse();
+    const service = await startTestService({ env: onServer(server) });
+    await server.fail({ on: 'insert', does: 'wait', ms: 30_000 });
+    const writes = writeMany(service, 'silent', WRITES);
+    await sleep(200);
+
+    const startMs = performance.now();
+    const code = await service.stop();
+    const tookMs = performance.now() - startMs;
+    await server.kill();
+
+    expect(code).to.equal(0);
+    expect(tookMs).to.be.below(10_000);
+    expectAnswered(await writes);
   });
 });
 

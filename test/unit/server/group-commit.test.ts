@@ -25,7 +25,7 @@ describe('GroupCommit on the embedded engine', () => {
   /** One group commit, as a process that just started has it. */
   function make({ queueRowsMax = 10_000, queueBytesMax = 10_000_000, batchRowsMax = 5000 } = {}): Made {
     const logger = createLogger('silent');
-    const shared = { stream: 'decisions' as const, isSoleWriter: true, logger, now: Date.now };
+    const shared = { stream: 'decisions' as const, logger, now: Date.now };
     const identities = new IdentityIndex({ ...shared, connection: store.lookups });
     const batches: number[] = [];
     const commit = new GroupCommit({
@@ -195,6 +195,22 @@ describe('GroupCommit on the embedded engine', () => {
 
     expect(results.filter((result) => result === 'accepted').length).to.be.within(9, 11);
     expect(results.filter((result) => result === 'overloaded').length).to.be.within(19, 21);
+  });
+
+  it('counts those that wait for another write of their identity', async () => {
+    const [made, project, event_id] = [make({ queueRowsMax: 20 }), randomUUID(), randomUUID()];
+
+    const results = await writeAll(
+      made,
+      Array.from({ length: 30 }, () => entryOf(project, { event_id })),
+    );
+    const later = await writeAll(made, [entryOf(project)]);
+    await made.close();
+
+    expect(results).to.deep.equal(
+      results.map((_, i) => ['accepted', 'duplicate', 'overloaded'][i === 0 ? 0 : i < 20 ? 1 : 2]),
+    );
+    expect(later).to.deep.equal(['accepted']);
   });
 
   it('takes writes again when the queue has been written', async () => {
