@@ -86,7 +86,8 @@ export class AccountStore {
     const changed = { ...account, session_epoch: randomUUID(), version: this.#versionAfter(account) };
     const holder = await claim(this.#options.mutex, `epoch:${account.session_epoch}`, {
       find: () => this.#findChanged(account),
-      write: async (token) => this.#append({ ...changed, password_hash: await hash() }, 'password_set', token),
+      write: async (token) =>
+        this.#append({ ...changed, password_hash: await hash() }, 'password_set', token),
     });
     return holder.session_epoch === changed.session_epoch;
   }
