@@ -70,17 +70,20 @@ export class Projects {
     }));
   }
 
+  /** Of two processes the other's clock may be ahead: what comes later must have the higher version all the same. */
   async setMember({ projectId, accountId, isMember, changedBy }: Membership): Promise<void> {
-    const nowMs = this.#options.now();
+    const { store, now } = this.#options;
+    const pair = { account_id: accountId, project_id: projectId };
+    const [newest] = await store.query<{ version: string }>(sql('project_member_version'), pair);
+    const nowMs = now();
     const values = {
-      account_id: accountId,
-      project_id: projectId,
+      ...pair,
       is_member: isMember ? 1 : 0,
       changed_by: changedBy,
       changed_at: clickhouseTime(nowMs),
-      version: nowMs,
+      version: Math.max(nowMs, Number(newest?.version ?? 0) + 1),
     };
-    await this.#options.store.append({ table: 'project_members', values });
+    await store.append({ table: 'project_members', values });
   }
 
   async #query(name: string, params?: QueryParams): Promise<Project[]> {

@@ -102,11 +102,14 @@ function mountMembers(
       const projectId = projectIdOf(req);
       const actor = await access.requireMember(req, projectId);
       const accountId = String(req.params['account_id']);
-      const member = (await itemsOf(projectId)).find(({ account_id }) => account_id === accountId);
-      if (member === undefined) throw new RequestError('not_found', 'The project has no such member');
-      if (member.is_owner) throw new RequestError('conflict', 'The owner of a project stays its member');
-      await projects.setMember({ projectId, accountId, isMember: false, changedBy: actor.id });
-      const detail = { account_id: accountId, email: member.email };
+      const email = await mutex.run(`members:${projectId}`, async () => {
+        const member = (await itemsOf(projectId)).find(({ account_id }) => account_id === accountId);
+        if (member === undefined) throw new RequestError('not_found', 'The project has no such member');
+        if (member.is_owner) throw new RequestError('conflict', 'The owner of a project stays its member');
+        await projects.setMember({ projectId, accountId, isMember: false, changedBy: actor.id });
+        return member.email;
+      });
+      const detail = { account_id: accountId, email };
       const deed = { event: 'member_removed', project_id: projectId, detail } as const;
       await recordActivity({ ...deed, actor: actorFrom(actor), address: addressOf(req) });
       res.status(204).end();

@@ -10,6 +10,7 @@ import {
   type Person,
   useToken,
 } from '../support/accounts.ts';
+import { createServiceClock } from '../support/clock.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 type Project = { id: string; name: string; created_at: string };
@@ -89,11 +90,12 @@ describe('POST and GET /v1/projects', function () {
 
 describe('Members of a project', function () {
   this.timeout(60_000);
+  const clock = createServiceClock();
   let service: TestService;
   let ann: Person;
   let bob: Person;
   before(async () => {
-    service = await startTestService();
+    service = await startTestService({ env: clock.env });
     [ann, bob] = [await newPerson(service), await newPerson(service)];
     await useToken(service, 'verify', await mailedToken(service, 'verify', bob.email));
   });
@@ -135,6 +137,27 @@ describe('Members of a project', function () {
     const codes = [await codeOf(add(squatter.email)), await codeOf(add(newEmail()))];
 
     expect(codes).to.deep.equal(['not_found', 'not_found']);
+  });
+
+  it('are removed, and added again, also by a process whose clock is behind', async () => {
+    const statuses: number[] = [];
+
+    clock.passMs(60_000);
+    statuses.push((await add(bob.email)).status);
+    clock.passMs(-60_000);
+    statuses.push((await remove(bob.id)).status, await canRead(bob));
+    statuses.push((await add(bob.email)).status, await canRead(bob), (await remove(bob.id)).status);
+
+    expect(statuses).to.deep.equal([201, 204, 403, 201, 200, 204]);
+  });
+
+  it('are removed once of ten at once', async () => {
+    await add(bob.email);
+
+    const removed = await Promise.all(Array.from({ length: 10 }, () => remove(bob.id)));
+
+    const statuses = removed.map(({ status }) => status).sort((a, b) => a - b);
+    expect(statuses).to.deep.equal([204, ...Array<number>(9).fill(404)]);
   });
 
   it('cannot remove the owner, nor who is none', async () => {
