@@ -44,8 +44,11 @@ export async function governMcpClient<Client extends McpClient>(
     gate: binding.gate,
     startRun: async (caller) => {
       const run = await binding.startRun(caller);
-      const callTool = (params: CallParams, ...rest: never[]): Promise<unknown> =>
-        run.call(params.name, params.arguments, () => client.callTool(params, ...rest));
+      const callTool = (params: CallParams, ...rest: never[]): Promise<unknown> => {
+        // Whoever holds the caller's object may change it while an approval is pending.
+        const decided = { ...params };
+        return run.call(decided.name, decided.arguments, () => client.callTool(decided, ...rest));
+      };
       return { callTool };
     },
   };

@@ -81,6 +81,17 @@ describe('@gatehouse/client/mcp, with a real server process', () => {
     expect(await outcomes()).to.deep.equal(['needs_approval', 'needs_approval']);
   });
 
+  it('the call that was decided is the one that is made, whatever becomes of the caller’s object', async () => {
+    const params = { name: 'transfer', arguments: { amount: 1 } as Record<string, unknown> };
+    const onApproval = (): boolean => {
+      Object.assign(params, { name: 'write', arguments: { path: '/etc' } });
+      return true;
+    };
+    const run = await (await bind(onApproval)).startRun();
+
+    expect((await run.callTool(params)).content).to.deep.equal([{ type: 'text', text: 'sent 1' }]);
+  });
+
   it('warns of the server’s tools that the policy does not name', async () => {
     const logger = captureLogger();
     await bind(undefined, logger);
