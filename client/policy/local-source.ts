@@ -15,6 +15,13 @@ export async function resolveFromFile(options: LocalOptions): Promise<PolicySour
     if (loaded.kind !== 'unchanged') held = heldFrom(loaded);
   };
   const request = (): LoadRequest => ({ ...options, heldText: held.text, heldVersion: held.version });
+  let refreshing: Promise<void> | undefined;
+  const refresh = async (): Promise<void> => {
+    const heldBefore = held;
+    const loaded = await loadLocal(request());
+    // Otherwise a blocking refresh came meanwhile, and it has read the file later than this one.
+    if (held === heldBefore) accept(loaded);
+  };
   return {
     origin: 'local',
     etag: null,
@@ -22,7 +29,8 @@ export async function resolveFromFile(options: LocalOptions): Promise<PolicySour
     get policy() {
       return held.policy;
     },
-    refresh: async () => accept(await loadLocal(request())),
+    // Spec 4.11: one read serves all who wait, so that no earlier one ends last.
+    refresh: () => (refreshing ??= refresh().finally(() => (refreshing = undefined))),
     refreshSync: () => accept(loadBlocking(request())),
   };
 }

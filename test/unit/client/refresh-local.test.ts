@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { constants } from 'node:fs';
+import { open, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PolicySource } from '../../../client/index.ts';
 import {
   policyYaml,
@@ -28,6 +31,27 @@ describe('refresh (spec 4.11)', () => {
   const mayWrite = (source: PolicySource): boolean =>
     source.policy.decide({ tool: 'write' }).outcome === 'allow';
 
+  /** A source whose file has become a named pipe: a read of it ends when the test says so. */
+  async function overPipe(): Promise<{ localPolicy: string; source: PolicySource }> {
+    const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
+    const source = await resolveByKey({ localPolicy });
+    await rm(localPolicy);
+    execFileSync('mkfifo', [localPolicy]);
+    return { localPolicy, source };
+  }
+
+  /** Resolves as soon as somebody reads the pipe. */
+  async function openForReader(path: string): Promise<FileHandle> {
+    for (;;) {
+      try {
+        return await open(path, constants.O_WRONLY | constants.O_NONBLOCK);
+      } catch (error) {
+        expect(error).to.have.property('code', 'ENXIO');
+        await sleep(5);
+      }
+    }
+  }
+
   describe('a local override', () => {
     it('is read again: the same text keeps the same policy object, another swaps it', async () => {
       const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
@@ -49,6 +73,31 @@ describe('refresh (spec 4.11)', () => {
 
       expect(fault).to.deep.include({ code: 'policy_invalid' });
       expect(source.policy.decide({ tool: 'search' }).outcome).to.equal('allow');
+    });
+
+    it('is read once for all who wait', async () => {
+      const { localPolicy, source } = await overPipe();
+      const refreshes = [source.refresh(), source.refresh()];
+      const writer = await openForReader(localPolicy);
+      await writer.writeFile(policyYaml({ allow: ['write'] }));
+      await writer.close();
+      await Promise.all(refreshes);
+
+      expect(mayWrite(source)).to.equal(true);
+    });
+
+    it('that was read earlier never replaces what a blocking refresh read later', async () => {
+      const { localPolicy, source } = await overPipe();
+      const refreshing = source.refresh();
+      const writer = await openForReader(localPolicy);
+      await rm(localPolicy);
+      await writeFile(localPolicy, policyYaml({ allow: ['write'] }));
+      source.refreshSync();
+      await writer.writeFile(policyYaml({ allow: [] }));
+      await writer.close();
+      await refreshing;
+
+      expect(mayWrite(source)).to.equal(true);
     });
 
     it('in JSON with a bad signature, an older version or no bundle any more raises at refresh', async () => {
