@@ -16,10 +16,12 @@ import {
 } from './transfer.ts';
 
 type Part = Manifest['files'][number];
+type Day = { day: string; rows: string; newest: string };
 
 /**
- * Writes an embedded store into a directory of compressed files, one a table and day. What is there already from a run
- * that was cut short stays. The service must be stopped: what it wrote meanwhile would be in one file and not in another.
+ * Writes an embedded store into a directory of compressed files, one a table and day. A day that is there already from an
+ * earlier run, and has not changed since, stays. The service must be stopped: what it wrote meanwhile would be in one file
+ * and not in another.
  */
 export async function exportStore(
   config: Config,
@@ -54,10 +56,16 @@ export async function exportStore(
 type Target = { directory: string; done: Manifest | undefined; tell: Tell };
 
 async function exportTables(connection: Connection, { directory, done, tell }: Target): Promise<unknown> {
-  const manifest = done ?? (await newManifest(connection));
+  const manifest = await newManifest(connection);
   const parts = await partsOf(connection);
-  const missing = parts.filter(({ name }) => !manifest.files.some((file) => file.name === name));
+  const written = new Set(
+    done?.schema_version === manifest.schema_version ? unchanged(parts, done).map(({ name }) => name) : [],
+  );
+  const missing = parts.filter(({ name }) => !written.has(name));
+  const noteWritten = () =>
+    writeManifest(directory, { ...manifest, files: parts.filter(({ name }) => written.has(name)) });
   const startMs = performance.now();
+  noteWritten();
   for (const [index, part] of missing.entries()) {
     const path = join(directory, part.name);
     // Under another name until it is whole; the ending says that it is to be compressed.
@@ -65,12 +73,21 @@ async function exportTables(connection: Connection, { directory, done, tell }: T
     if (part.day === undefined) await connection.command(sql('export_table'), params);
     else await connection.command(sql('export_day'), { ...params, day: part.day });
     renameSync(params.path, path);
-    manifest.files.push(part);
-    writeManifest(directory, manifest);
+    written.add(part.name);
+    noteWritten();
     tell(`${index + 1} of ${missing.length} files  ${part.name}`);
   }
   const seconds = Math.round((performance.now() - startMs) / 100) / 10;
-  return { directory, files: manifest.files.length, written_now: missing.length, seconds };
+  return { directory, files: parts.length, written_now: missing.length, seconds };
+}
+
+/** The days that hold what they held when they were written. The small tables are written every time. */
+function unchanged(parts: Part[], { files }: Manifest): Part[] {
+  const before = new Map(files.map((file) => [file.name, file]));
+  return parts.filter(({ name, day, rows, newest }) => {
+    const file = before.get(name);
+    return day !== undefined && file?.rows === rows && file?.newest === newest;
+  });
 }
 
 async function newManifest(connection: Connection): Promise<Manifest> {
@@ -86,8 +103,9 @@ async function newManifest(connection: Connection): Promise<Manifest> {
 async function partsOf(connection: Connection): Promise<Part[]> {
   const parts: Part[] = SMALL_TABLES.map((table) => ({ name: `${table}.jsonl.gz`, table }));
   for (const table of EVENT_TABLES) {
-    const days = await connection.query<{ day: string }>(sql('export_days'), { table });
-    parts.push(...days.map(({ day }) => ({ name: `${table}.${day}.jsonl.gz`, table, day })));
+    const days = await connection.query<Day>(sql('export_days'), { table });
+    for (const { day, rows, newest } of days)
+      parts.push({ name: `${table}.${day}.jsonl.gz`, table, day, rows: Number(rows), newest });
   }
   return parts;
 }

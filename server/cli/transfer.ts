@@ -7,7 +7,8 @@ export type Manifest = {
   /** The newest migration of the store that was exported. */
   schema_version: number;
   tables: Record<string, string[]>;
-  files: { name: string; table: string; day?: string }[];
+  /** `rows` and `newest`, the last received_at, are of a day in the store when it was written. */
+  files: { name: string; table: string; day?: string; rows?: number; newest?: string }[];
 };
 
 /** Events, day by day; their identities are made anew where they go. */
