@@ -49,5 +49,5 @@ export class BoundedWork {
 }
 
 function overloaded(): RequestError {
-  return new RequestError('overloaded', 'Too many passwords are being checked. Try again.');
+  return new RequestError('overloaded', 'Too much of this work is running already. Try again.');
 }

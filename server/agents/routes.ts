@@ -5,16 +5,15 @@ import { RequestError } from '../errors.ts';
 import { authenticate } from '../http/authenticate.ts';
 import { etagMatches, onlyEntityTag } from '../http/etag.ts';
 import { addressOf } from '../http/rate-limit.ts';
-import { readJsonText } from '../http/read-body.ts';
+import { readJson } from '../http/read-json.ts';
 import { mount } from '../http/routes.ts';
-import { parseJson } from '../json.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
-import { BODY_BYTES_MAX } from '../limits.ts';
 import type { Metrics } from '../metrics.ts';
 import { agentUnknown, type AgentSaver } from './agent-saver.ts';
 import type { AgentStore } from './agent-store.ts';
 import { bundleOf, fetchBody, savedBody, versionSummary } from './agent-version.ts';
 import { parseEdit, parseRegistration } from './bodies.ts';
+import { createCheckRunner, type RunCheck } from './check-runner.ts';
 import { checkPolicy, parseCheck, type ReadRecorded } from './check-policy.ts';
 import type { Fleet } from './fleet.ts';
 import type { PolicyReader } from './policy-reader.ts';
@@ -38,6 +37,7 @@ export type AgentRouteDeps = {
 /** Registration and policy fetch by agents, save and history for the dashboard (SPECIFICATION 4.6 to 4.8). */
 export function agentRoutes(deps: AgentRouteDeps): Router {
   const router = Router();
+  const runCheck = createCheckRunner();
   mount(router, '/v1/agents', { post: (req, res) => register(req, res, deps) });
   mount(router, '/v1/agents/:name', { get: (req, res) => fetchPolicy(req, res, deps) });
   mount(router, '/v1/projects/:id/agents', { get: (req, res) => listAgents(req, res, deps) });
@@ -48,7 +48,9 @@ export function agentRoutes(deps: AgentRouteDeps): Router {
   mount(router, '/v1/projects/:id/agents/:name/versions/:version', {
     get: (req, res) => showVersion(req, res, deps),
   });
-  mount(router, '/v1/projects/:id/agents/:name/check', { post: (req, res) => checkDraft(req, res, deps) });
+  mount(router, '/v1/projects/:id/agents/:name/check', {
+    post: (req, res) => checkDraft(req, res, { ...deps, runCheck }),
+  });
   mount(router, '/v1/projects/:id/agents/:name/fleet', { get: (req, res) => showFleet(req, res, deps) });
   return router;
 }
@@ -59,7 +61,7 @@ async function register(
   { bearerKeys, agentSaver }: AgentRouteDeps,
 ): Promise<void> {
   const { project_id: projectId, key_id } = await authenticate(req, bearerKeys);
-  const registration = parseRegistration(parseJson(await readJsonText(req, BODY_BYTES_MAX)));
+  const registration = await readJson(req, parseRegistration);
   const { version, created } = await agentSaver.register(registration, { projectId, by: `key ${key_id}` });
   res.status(created ? 201 : 200).json(savedBody(version, created));
 }
@@ -97,7 +99,7 @@ async function saveAgent(
 ): Promise<void> {
   const { projectId, name } = paramsOf(req);
   const actor = await authorizeEdit(req, projectId);
-  const edit = parseEdit(parseJson(await readJsonText(req, BODY_BYTES_MAX)));
+  const edit = await readJson(req, parseEdit);
   const { version, created, isNew, absentReason } = await agentSaver.edit(
     name,
     { edit, ifMatch: req.headers['if-match'] },
@@ -152,12 +154,15 @@ async function showVersion(
 }
 
 /** A dry run: nothing is saved. It reads stored decisions, so it asks for the right to change and not only to read. */
-async function checkDraft(req: Request, res: Response, deps: AgentRouteDeps): Promise<void> {
+async function checkDraft(
+  req: Request,
+  res: Response,
+  { authorizeEdit, runtime, readRecorded, runCheck }: AgentRouteDeps & { runCheck: RunCheck },
+): Promise<void> {
   const { projectId, name: agentName } = paramsOf(req);
-  await deps.authorizeEdit(req, projectId);
-  const check = parseCheck(parseJson(await readJsonText(req, BODY_BYTES_MAX)));
-  const { runtime, readRecorded } = deps;
-  res.json(await checkPolicy(check, { projectId, agentName, runtime, readRecorded }));
+  await authorizeEdit(req, projectId);
+  const check = await readJson(req, parseCheck);
+  res.json(await checkPolicy(check, { projectId, agentName, runtime, readRecorded, runCheck }));
 }
 
 async function showFleet(

@@ -1,0 +1,48 @@
+import { Worker } from 'node:worker_threads';
+import { BoundedWork } from '../accounts/bounded-work.ts';
+import { RequestError } from '../errors.ts';
+import { READ_SECONDS_MAX, READ_WAIT_MS_MAX } from '../limits.ts';
+import type { CheckJob, Decided } from './decide-check.ts';
+
+/** The job is made when it is its turn, so that those in line hold no rows. */
+export type RunCheck = (createJob: () => Promise<CheckJob>) => Promise<Decided>;
+
+/** Each takes a processor for as long as it runs. */
+const CHECKS_RUNNING_MAX = 2;
+const CHECKS_WAITING_MAX = 16;
+
+const WORKER = new URL('./check-worker.ts', import.meta.url);
+
+/**
+ * Decides off the main thread, because a policy of 64 KiB on a call of 250 KiB takes seconds in which nothing else
+ * would be answered. Rejects with `overloaded` when too many checks run or one takes too long.
+ */
+export function createCheckRunner(): RunCheck {
+  const checks = new BoundedWork({
+    runningMax: CHECKS_RUNNING_MAX,
+    waitingMax: CHECKS_WAITING_MAX,
+    waitMsMax: READ_WAIT_MS_MAX,
+  });
+  return (createJob) => checks.run(async () => decideInThread(await createJob()));
+}
+
+async function decideInThread(job: CheckJob): Promise<Decided> {
+  const worker = new Worker(WORKER, { workerData: job });
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<Decided>((resolve, reject) => {
+      timer = setTimeout(() => reject(tookTooLong()), READ_SECONDS_MAX * 1000);
+      worker.once('message', resolve).once('error', reject);
+    });
+  } finally {
+    clearTimeout(timer);
+    await worker.terminate();
+  }
+}
+
+function tookTooLong(): RequestError {
+  return new RequestError(
+    'overloaded',
+    `Deciding took more than ${READ_SECONDS_MAX} s. Try fewer calls, a shorter replay or fewer conditions.`,
+  );
+}

@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bodyOf, checkDraft } from '../support/agents.ts';
+import { outcomeOf } from '../support/audit.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+// In a file of its own that runs alone: it keeps the processors busy and measures how long an answer takes.
+
+describe('POST /v1/projects/{id}/agents/{name}/check that takes too long', () => {
+  let service: TestService;
+  before(async () => (service = await startTestService()));
+  after(() => service.stop());
+
+  it('holds nobody up, and ends with 503 overloaded', async () => {
+    let isOver = false;
+    const endless = [1, 2, 3].map(() => checkDraft(service, 'any', draftThatTakesMinutes()));
+    const ended = Promise.all(endless.map(async (answer) => outcomeOf(await answer))).finally(
+      () => (isOver = true),
+    );
+    const waitsMs: number[] = [];
+    // The first policies are read and compiled meanwhile.
+    await sleep(1_000);
+    while (!isOver) {
+      const startMs = performance.now();
+      expect((await fetch(`${service.url}/healthz`)).status).to.equal(200);
+      waitsMs.push(performance.now() - startMs);
+      await sleep(50);
+    }
+
+    expect(Math.max(...waitsMs)).to.be.below(200);
+    expect(await ended).to.deep.equal([1, 2, 3].map(() => ({ status: 503, code: 'overloaded' })));
+  });
+
+  it('leaves room for the next', async () => {
+    const policy_yaml = 'version: 1\ntools: [t]\nroles: {"*": {allow: [t]}}\n';
+    const answer = checkDraft(service, 'any', { policy_yaml, calls: [{ tool: 't' }] });
+
+    expect(await bodyOf(answer)).to.deep.include({
+      decisions: [{ outcome: 'allow', reason: '', violations: [], hint: null }],
+    });
+  });
+});
+
+/** 1,920 tests, each of which looks at every character of 250 KiB, four times. */
+function draftThatTakesMinutes(): unknown {
+  const tests = Array.from({ length: 240 }, () => '{arg: a, like: "*ab*"}').join(', ');
+  const rules = Array.from(
+    { length: 8 },
+    (_, index) => `  - {id: r${index}, effect: deny, reason: R, when: {any: [${tests}]}}\n`,
+  );
+  const policy_yaml = `version: 1\ntools: [t]\nroles: {"*": {allow: [t]}}\nrules:\n${rules.join('')}`;
+  const call = { tool: 't', arguments: { a: 'a'.repeat(240 * 1024) } };
+  return { policy_yaml, calls: [call, call, call, call] };
+}
