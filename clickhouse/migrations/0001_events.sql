@@ -90,7 +90,7 @@ SETTINGS
 
 -- Which identities are taken. Written a moment after the event itself, in bigger batches; what a crash
 -- keeps from being written here is filled in from the event tables at the next start.
--- The small granules make the look-up of a random id cheap.
+-- The small granules and blocks make the look-up of a random id cheap.
 CREATE TABLE IF NOT EXISTS event_identities
 (
     stream Enum8('decisions' = 1, 'llm_invocations' = 2),
@@ -104,6 +104,7 @@ ORDER BY (stream, project_id, event_id)
 TTL toDateTime(occurred_at) + INTERVAL 90 DAY
 SETTINGS
     index_granularity = 256,
+    min_compress_block_size = 8192,
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_rows_to_fsync_after_merge = 1,

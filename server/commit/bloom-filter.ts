@@ -115,6 +115,11 @@ export function wordsOfUuid(uuid: string): UuidWords {
   ];
 }
 
+export function uuidOfWords(words: UuidWords): string {
+  const hex = words.map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
 /** A seed for the keys of one project, so that the same event_id in two projects is two keys. */
 export function seedOfText(text: string): number {
   let h = 0x811c9dc5;

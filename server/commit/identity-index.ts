@@ -4,7 +4,7 @@ import { RETENTION_MS } from '../limits.ts';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
-import { GrowingFilter, seedOfText, wordsOfUuid } from './bloom-filter.ts';
+import { GrowingFilter, seedOfText, uuidOfWords, type UuidWords, wordsOfUuid } from './bloom-filter.ts';
 import { chunksOf, idsOf, type Identity, keyOf, type Pair, type Stream } from './identity.ts';
 import type { IdentityConflicts } from './identity-conflicts.ts';
 
@@ -17,7 +17,6 @@ const UNCOPIED_MAX = 500_000;
 const WRITER_MAX = 2 ** 48 - 1;
 const FILTER_KEYS_FIRST = 1_000_000;
 const FILTER_BYTES_MAX = 512 * 1024 * 1024;
-/** Identities read in one step while the filter is filled at the start. */
 const WARM_PAGE_ROWS = 250_000;
 const UUID_BYTES = 16;
 const COLUMNS = ['stream', 'project_id', 'event_id', 'occurred_at', 'received_at', 'writer'] as const;
@@ -30,6 +29,8 @@ type IdentityIndexOptions = {
   stream: Stream;
   /** Where other processes write to this store. Without them, what the filter does not know is new. */
   conflicts?: IdentityConflicts | undefined;
+  /** Identities read in one step while the filter is filled at the start. */
+  pageRows?: number;
   logger: Logger;
   now: () => number;
 };
@@ -47,7 +48,8 @@ export class IdentityIndex {
   #uncopied = new Map<string, Identity>();
   #copying: { identities: Map<string, Identity>; done: Promise<void> } | undefined;
   #opening: Promise<void> | undefined;
-  #isWarm = false;
+  /** Projects that the filter does not know whole yet, and up to which identity it does; unset until they are listed. */
+  #unread: Map<string, UuidWords | undefined> | undefined;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -114,8 +116,17 @@ export class IdentityIndex {
   }
 
   #mayBeKnown({ project_id, event_id }: Identity): boolean {
-    if (this.#options.conflicts !== undefined || !this.#isWarm) return true;
-    return this.#filter.mayHave(this.#seedOf(project_id), wordsOfUuid(event_id));
+    if (this.#options.conflicts !== undefined) return true;
+    const words = wordsOfUuid(event_id);
+    return !this.#isRead(project_id, words) || this.#filter.mayHave(this.#seedOf(project_id), words);
+  }
+
+  /** Whether the filter knows this identity, if the store has it. */
+  #isRead(projectId: string, words: UuidWords): boolean {
+    if (this.#unread === undefined) return false;
+    if (!this.#unread.has(projectId)) return true;
+    const last = this.#unread.get(projectId);
+    return last !== undefined && !isAfter(words, last);
   }
 
   async #lookUp(identities: Identity[]): Promise<string[]> {
@@ -148,33 +159,35 @@ export class IdentityIndex {
     }
   }
 
-  /** Reads all living identities into the filter, page by page, while look-ups do without it. */
+  /** Reads all living identities into the filter, page by page in their order; what is not read yet is looked up. */
   async #warm(): Promise<void> {
-    const { stream } = this.#options;
+    const { stream, pageRows = WARM_PAGE_ROWS } = this.#options;
     const projects = await this.#background.query<{ project_id: string }>(sql('identities_projects'), {
       stream,
     });
+    this.#unread = new Map(projects.map(({ project_id }) => [project_id, undefined]));
     for (const { project_id } of projects) {
-      let after = '00000000-0000-0000-0000-000000000000';
-      for (let rows = WARM_PAGE_ROWS; rows === WARM_PAGE_ROWS && !this.#isClosed;) {
+      for (let rows = pageRows; rows === pageRows;) {
+        if (this.#isClosed) return;
         const page = await this.#background.queryBytes(sql('identities_page'), {
           stream,
           project_id,
-          after,
+          from: uuidOfWords(this.#unread.get(project_id) ?? [0, 0, 0, 0]),
           alive_since: clickhouseTime(this.#aliveSinceMs()),
-          limit: WARM_PAGE_ROWS,
+          limit: pageRows,
         });
         rows = page.length / UUID_BYTES;
-        after = this.#addPage(project_id, page) ?? after;
+        const last = this.#addPage(project_id, page);
+        if (last !== undefined) this.#unread.set(project_id, last);
       }
+      this.#unread.delete(project_id);
     }
-    this.#isWarm = true;
   }
 
-  /** RowBinary keeps a UUID as two little-endian 64-bit halves, the high one first. */
-  #addPage(projectId: string, page: Buffer): string | undefined {
+  /** RowBinary keeps a UUID as two little-endian 64-bit halves, the high one first. Returns the last. */
+  #addPage(projectId: string, page: Buffer): UuidWords | undefined {
     const seed = this.#seedOf(projectId);
-    let last: readonly number[] = [];
+    let last: UuidWords | undefined;
     for (let at = 0; at < page.length; at += UUID_BYTES) {
       const words = [
         page.readInt32LE(at + 4),
@@ -185,9 +198,7 @@ export class IdentityIndex {
       this.#filter.add(seed, words);
       last = words;
     }
-    if (last.length === 0) return undefined;
-    const hex = last.map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
-    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+    return last;
   }
 
   async #copyInBackground(): Promise<void> {
@@ -232,4 +243,10 @@ export class IdentityIndex {
     );
     return this.#background.insert({ table: 'event_identities', columns: COLUMNS, lines, token: '' });
   }
+}
+
+/** As the store orders UUIDs: by their second halves first. */
+function isAfter(a: UuidWords, b: UuidWords): boolean {
+  for (const at of [2, 3, 0, 1] as const) if (a[at] !== b[at]) return a[at] >>> 0 > b[at] >>> 0;
+  return false;
 }

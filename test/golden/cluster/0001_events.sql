@@ -95,6 +95,7 @@ ORDER BY (stream, project_id, event_id)
 TTL toDateTime(occurred_at) + INTERVAL 90 DAY
 SETTINGS
     index_granularity = 256,
+    min_compress_block_size = 8192,
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_rows_to_fsync_after_merge = 1,

@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import { keyOf, type Identity } from '../../../server/commit/identity.ts';
+import { IdentityIndex } from '../../../server/commit/identity-index.ts';
+import { readConfig } from '../../../server/config.ts';
+import { createLogger } from '../../../server/logger.ts';
+import type { Connection } from '../../../server/store/connection.ts';
+import { createStore, type Store } from '../../../server/store/store.ts';
+import { eventually } from '../../support/eventually.ts';
+import { temporaryDirectory } from '../../support/service.ts';
+
+const NIL = '00000000-0000-0000-0000-000000000000';
+const PAGE_ROWS = 7;
+/** One key in 1,000 is taken for known when it is not. */
+const FALSE_HITS_MAX = 2;
+
+describe('IdentityIndex on the embedded engine', () => {
+  let store: Store;
+  before(async () => {
+    store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
+    await store.ready();
+  });
+  after(() => store.close());
+
+  const identityOf = (project_id: string, event_id: string = randomUUID()): Identity => ({
+    project_id,
+    event_id,
+    occurredAtMs: Date.now(),
+    receivedAtMs: Date.now(),
+  });
+
+  function open(connections: { connection: Connection; background: Connection }, pageRows?: number) {
+    const options = { stream: 'decisions' as const, logger: createLogger('silent'), now: Date.now };
+    return new IdentityIndex({ ...options, ...connections, ...(pageRows === undefined ? {} : { pageRows }) });
+  }
+
+  /** Stores these as a process before did. */
+  async function writeBefore(identities: Identity[]): Promise<void> {
+    const index = open({ connection: store.lookups, background: store.background });
+    await index.open();
+    index.add(identities);
+    await index.close();
+  }
+
+  it('knows all of them at every page while the filter is filled, and looks up less with each', async () => {
+    const projects = [randomUUID(), randomUUID()];
+    const stored = [
+      ...projects.map((project) => identityOf(project, NIL)),
+      ...Array.from({ length: 60 }, (_, i) => identityOf(projects[i % 2] ?? '')),
+    ];
+    await writeBefore(stored);
+    const fresh = Array.from({ length: 60 }, (_, i) => identityOf(projects[i % 2] ?? ''));
+    // Each page waits for its turn.
+    const turns: (() => void)[] = [];
+    const background: Connection = {
+      ...store.background,
+      queryBytes: async (...asked) => {
+        await new Promise<void>((resolve) => turns.push(resolve));
+        return store.background.queryBytes(...asked);
+      },
+    };
+    const lookedUp: number[] = [];
+    const connection: Connection = {
+      ...store.lookups,
+      query: (sql, params) => {
+        lookedUp.push((params?.['event_ids'] as string[]).length);
+        return store.lookups.query(sql, params);
+      },
+    };
+    const index = open({ connection, background }, PAGE_ROWS);
+    await index.open();
+    await eventually(() => (turns.length > 0 ? true : undefined));
+
+    /** How many of identities that nobody has taken are looked up in the store. */
+    const lookUps = async () => {
+      lookedUp.length = 0;
+      expect((await index.findKnown(fresh)).size).to.equal(0);
+      return lookedUp.reduce((sum, count) => sum + count, 0);
+    };
+    const perPage: number[] = [];
+    for (;;) {
+      const known = await index.findKnown(stored);
+      expect([...known].sort()).to.deep.equal(stored.map(keyOf).sort());
+      perPage.push(await lookUps());
+      const next = turns.shift();
+      if (next === undefined) break;
+      next();
+      await eventually(async () =>
+        turns.length > 0 || (await lookUps()) <= FALSE_HITS_MAX ? true : undefined,
+      );
+    }
+    await index.close();
+
+    expect(perPage[0]).to.equal(fresh.length);
+    expect(perPage.at(-1)).to.be.at.most(FALSE_HITS_MAX);
+    expect(perPage.length).to.be.above(stored.length / PAGE_ROWS);
+    expect(perPage).to.deep.equal(perPage.toSorted((a, b) => b - a));
+  });
+});
