@@ -62,8 +62,8 @@ describe('IdentityIndex on the embedded engine', () => {
     const lookedUp: number[] = [];
     const connection: Connection = {
       ...store.lookups,
-      query: (sql, params) => {
-        lookedUp.push((params?.['event_ids'] as string[]).length);
+      query: (sql, params = {}) => {
+        lookedUp.push((params['event_ids'] as string[]).length);
         return store.lookups.query(sql, params);
       },
     };
