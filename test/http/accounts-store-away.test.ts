@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call, codeOf, logIn, newEmail, register, requestToken, useToken } from '../support/accounts.ts';
+import { onServer } from '../support/clickhouse-server/services.ts';
+import { startClickHouse } from '../support/clickhouse-server/start.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /** What people call, with the store away or hanging: each takes at least one statement. */
@@ -65,5 +67,35 @@ describe('With a store that takes connections and never answers', function () {
     ];
 
     expect(responses.map(({ status }) => status)).to.deep.equal([401, 401, 401, 422]);
+  });
+});
+
+describe('With a store that freezes, many calls at once for one account or agent', () => {
+  it('are each answered 503 within 5 s', async function () {
+    this.timeout(60_000);
+    const server = await startClickHouse();
+    const service = await startTestService({ env: onServer(server) });
+    const { key, project_id, agent_name } = service.demo;
+    const agent = `/v1/projects/${project_id}/agents/${agent_name}`;
+    const body = { system_md: 'new' };
+    await call(service, agent, { method: 'PUT', key, body });
+    const email = newEmail();
+    server.freeze();
+    const answers: unknown[] = [];
+
+    for (const make of [
+      () => logIn(service, email),
+      () => register(service, email),
+      () => call(service, agent, { method: 'PUT', key, body: { system_md: 'newer' } }),
+    ]) {
+      const startMs = performance.now();
+      const ask = async () => [(await make()).status, performance.now() - startMs < 5000];
+      answers.push(...(await Promise.all(Array.from({ length: 5 }, ask))));
+    }
+    server.thaw();
+    await service.stop();
+    await server.kill();
+
+    expect(answers).to.deep.equal(Array.from({ length: 15 }, () => [503, true]));
   });
 });

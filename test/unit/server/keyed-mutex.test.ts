@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RequestError } from '../../../server/errors.ts';
+import { KeyedMutex } from '../../../server/keyed-mutex.ts';
+
+const codeOf = (error: unknown) => (error instanceof RequestError ? error.code : String(error));
+
+describe('KeyedMutex', () => {
+  it('runs the work of a key one at a time in the order it was asked for, and that of others beside it', async () => {
+    const mutex = new KeyedMutex();
+    const told: string[] = [];
+    const work = (name: string, ms: number) => async () => {
+      told.push(`${name} begins`);
+      await sleep(ms);
+      told.push(`${name} ends`);
+    };
+
+    await Promise.all([
+      mutex.run('a', work('1', 40)),
+      mutex.run('a', work('2', 1)),
+      mutex.run('b', work('3', 10)),
+      mutex.run('a', () => Promise.reject(new Error('no'))).catch(() => undefined),
+      mutex.run('a', work('4', 1)),
+    ]);
+
+    expect(told).to.deep.equal([
+      '1 begins',
+      '3 begins',
+      '3 ends',
+      '1 ends',
+      '2 begins',
+      '2 ends',
+      '4 begins',
+      '4 ends',
+    ]);
+  });
+
+  it('refuses after 1.5 s who waits behind work that does not end, and keeps the turns of the others', async () => {
+    const mutex = new KeyedMutex();
+    const hanging = Promise.withResolvers<void>();
+    const running = mutex.run('a', () => hanging.promise);
+    const startMs = performance.now();
+
+    const refused = await Promise.all(
+      Array.from({ length: 5 }, () => mutex.run('a', () => Promise.resolve('ran')).catch(codeOf)),
+    );
+    const tookMs = performance.now() - startMs;
+    const late = await mutex.run('a', () => Promise.resolve('ran')).catch(codeOf);
+    const lateMs = performance.now() - startMs - tookMs;
+    hanging.resolve();
+    await running;
+
+    expect(refused).to.deep.equal(Array(5).fill('overloaded'));
+    expect(tookMs).to.be.within(1400, 2500);
+    expect([late, lateMs < 500]).to.deep.equal(['overloaded', true]);
+    expect(await mutex.run('a', () => Promise.resolve('ran'))).to.equal('ran');
+  });
+
+  it('lets who gave up leave its place without letting two in', async () => {
+    const mutex = new KeyedMutex();
+    const hanging = Promise.withResolvers<void>();
+    let running = 0;
+    let most = 0;
+    const work = async (wait: Promise<unknown>) => {
+      running += 1;
+      most = Math.max(most, running);
+      await wait;
+      running -= 1;
+    };
+    const first = mutex.run('a', () => work(hanging.promise));
+    await mutex.run('a', () => work(Promise.resolve())).catch(codeOf);
+
+    const next = mutex.run('a', () => work(sleep(5)));
+    hanging.resolve();
+    await Promise.all([first, next, mutex.run('a', () => work(sleep(5)))]);
+
+    expect([most, running]).to.deep.equal([1, 0]);
+  });
+
+  it('keeps who waits in a line that moves for longer than that', async () => {
+    const mutex = new KeyedMutex();
+    const startMs = performance.now();
+
+    const done = await Promise.all(Array.from({ length: 5 }, () => mutex.run('a', () => sleep(500, 'ran'))));
+
+    expect(done).to.deep.equal(Array(5).fill('ran'));
+    expect(performance.now() - startMs).to.be.above(2400);
+  });
+});
