@@ -1,9 +1,11 @@
 import { expect } from 'chai';
-import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
+import { calculateJwkThumbprint, decodeProtectedHeader } from 'jose';
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolvePolicy } from '../../client/index.ts';
-import { save } from '../support/agents.ts';
+import { call, cookieOf, jsonOf, logIn } from '../support/accounts.ts';
+import { fetchAgent, type FetchedAgent, save } from '../support/agents.ts';
 import { DAY_MS, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { runCommand } from '../support/processes.ts';
@@ -49,29 +51,31 @@ describe('operations on the embedded store', function () {
     const { demo } = first;
     await first.stop();
     const old = createPublicKey(createPrivateKey(readFileSync(join(dataDir, 'signing-key.pem'))));
+    const { d, x } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+    const kidOfNew = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x: String(x) });
     const env = {
-      GATE_SIGNING_KEY: randomBytes(32).toString('base64'),
-      GATE_SIGNING_KEYS_RETIRED: Buffer.from(String(old.export({ format: 'jwk' }).x), 'base64url').toString(
-        'base64',
-      ),
+      GATE_SIGNING_KEY: base64Of(d),
+      GATE_SIGNING_KEYS_RETIRED: base64Of(old.export({ format: 'jwk' }).x),
     };
 
     const second = await startTestService({ dataDir, env });
-    const [kid, policyOfOld] = [await newestKid(second), await pull(second, demo)];
+    const policyOfOld = await pull(second, demo);
+    const kidOfOld = await manifestKid(second, demo);
     const sent = await sendDecision(second, decisionEvent(), { key: demo.key });
-    const saved = await save(
-      second,
-      demo.agent_name,
-      { system_md: 'new' },
-      { key: demo.key, projectId: demo.project_id },
-    );
+    const { key } = await issueKey(second);
+    const change = { system_md: 'new' };
+    const saved = await save(second, demo.agent_name, change, { key, projectId: demo.project_id });
     const policyOfNew = await pull(second, demo);
-    await second.stop();
 
     expect([sent.status, saved.status]).to.deep.equal([202, 200]);
     expect([policyOfOld.origin, policyOfNew.origin]).to.deep.equal(['bundle', 'bundle']);
     expect(policyOfNew.etag).not.to.equal(policyOfOld.etag);
-    expect(kid).to.be.a('string');
+    expect([kidOfOld, decodeProtectedHeader(demo.key).kid]).to.not.include(kidOfNew);
+    expect([await manifestKid(second, demo), decodeProtectedHeader(key).kid]).to.deep.equal([
+      kidOfNew,
+      kidOfNew,
+    ]);
+    await second.stop();
   });
 });
 
@@ -80,7 +84,19 @@ function pull({ url }: TestService, { key, agent_name }: TestService['demo']) {
   return resolvePolicy({ agentName: agent_name, key, baseUrl: url });
 }
 
-async function newestKid({ url }: TestService): Promise<string | undefined> {
-  const answer = await fetch(`${url}/v1/.well-known/keys`);
-  return ((await answer.json()) as { keys: { kid: string }[] }).keys[0]?.kid;
+/** By which key the agent's bundle says that it is signed. */
+async function manifestKid(service: TestService, { key, agent_name }: TestService['demo']): Promise<string> {
+  const { bundle_manifest = '{}' } = await jsonOf<FetchedAgent>(fetchAgent(service, agent_name, { key }));
+  return (JSON.parse(bundle_manifest) as { kid: string }).kid;
+}
+
+async function issueKey(service: TestService): Promise<{ key: string }> {
+  const { email = '', password } = service.demo.dashboard ?? {};
+  const cookie = cookieOf(await logIn(service, email, password));
+  return jsonOf(call(service, `/v1/projects/${service.demo.project_id}/keys`, { cookie, body: {} }));
+}
+
+/** Environment variables hold keys as plain base64; a JWK has them as base64url. */
+function base64Of(base64url: string | undefined): string {
+  return Buffer.from(base64url ?? '', 'base64url').toString('base64');
 }
