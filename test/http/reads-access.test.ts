@@ -1,8 +1,11 @@
 import { expect } from 'chai';
-import { randomUUID } from 'node:crypto';
+import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
+import { createPrivateKey, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { directoryWithProject, type IssuedKey } from '../support/gate.ts';
+import { createProject, directoryWithProject, gate, type IssuedKey, issueKey } from '../support/gate.ts';
 import { ask, type Problem } from '../support/reads.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -12,9 +15,15 @@ const OPEN = 'The audit read endpoints are open';
 describe('GATE_READ_AUTH=required', () => {
   let service: TestService;
   let project: IssuedKey;
-  before(async () => {
+  let other: IssuedKey;
+  let revoked: IssuedKey;
+  before(async function () {
+    this.timeout(60_000);
     const made = await directoryWithProject();
     project = made.project;
+    other = await createProject(made.dataDir, 'other');
+    revoked = await issueKey(made.dataDir, project.project_id);
+    await gate(made.dataDir, 'key', 'revoke', '--project', project.project_id, '--key', revoked.key_id);
     const env = { GATE_READ_AUTH: 'required', GATE_DEMO: '0' };
     service = await startTestService({ dataDir: made.dataDir, env });
     await sendDecision(service, decisionEvent(), { key: project.key });
@@ -30,7 +39,7 @@ describe('GATE_READ_AUTH=required', () => {
 
   it('is 401 without a key, with a bad one and with a revoked one, before any parameter is looked at', async () => {
     for (const endpoint of ENDPOINTS) {
-      for (const key of [undefined, 'nonsense', `${project.key}x`]) {
+      for (const key of [undefined, 'nonsense', `${project.key}x`, revoked.key]) {
         const options = {
           projectId: project.project_id,
           query: 'window=bad',
@@ -48,11 +57,31 @@ describe('GATE_READ_AUTH=required', () => {
 
   it('is 403 for a key of another project, whether or not that project exists', async () => {
     for (const endpoint of ENDPOINTS) {
-      for (const projectId of [randomUUID(), 'x']) {
+      for (const projectId of [other.project_id, randomUUID(), 'x']) {
         const { status, text } = await ask(service, endpoint, { projectId, key: project.key });
         expect([status, (JSON.parse(text) as Problem).code], endpoint).to.deep.equal([403, 'forbidden']);
       }
     }
+  });
+
+  it('is 403 for a key of the project that may only write', async () => {
+    const pem = readFileSync(join(service.dataDir, 'signing-key.pem'), 'utf8');
+    const header = { ...decodeProtectedHeader(project.key), alg: 'EdDSA' };
+    const signed = (scope: string) =>
+      new SignJWT({ ...decodeJwt(project.key), scope })
+        .setProtectedHeader(header)
+        .sign(createPrivateKey(pem));
+    const [writeOnly, both] = [await signed('emit_audit'), await signed('emit_audit read_audit')];
+
+    for (const endpoint of ENDPOINTS) {
+      const asked = [writeOnly, both].map((key) =>
+        ask(service, endpoint, { projectId: project.project_id, key }),
+      );
+      const [refused, answered] = await Promise.all(asked);
+      expect([refused?.status, answered?.status], endpoint).to.deep.equal([403, 200]);
+      expect((JSON.parse(refused?.text ?? '') as Problem).code).to.equal('forbidden');
+    }
+    expect((await sendDecision(service, decisionEvent(), { key: writeOnly })).status).to.equal(202);
   });
 
   it('does not warn at the start that the reads are open', () => {
