@@ -1,10 +1,11 @@
 /** Forgotten after this long without a heartbeat. */
 const AGE_MS_MAX = 24 * 60 * 60 * 1000;
-/** Heartbeats of one agent, and agents, that are kept; the ones seen longest ago go first. */
-const HEARTBEATS_MAX = 10_000;
-const AGENTS_MAX = 1000;
+/** Keys on agents that are kept, and versions of each of them; the ones seen longest ago go first. 30 MB in all. */
+const HOLDERS_MAX = 20_000;
+const ETAGS_PER_HOLDER_MAX = 5;
 
-type Heartbeat = { keyId: string; etag: string; seenMs: number };
+/** One key on one agent. Clients that share a key may hold several versions. */
+type Holder = { agent: string; seenMsByEtag: Map<string, number> };
 export type HeldVersion = { etag: string; keys: number; last_seen: string };
 
 /**
@@ -12,7 +13,7 @@ export type HeldVersion = { etag: string; keys: number; last_seen: string };
  * writes nothing; it starts anew with the process.
  */
 export class Fleet {
-  readonly #agents = new Map<string, Map<string, Heartbeat>>();
+  readonly #holders = new Map<string, Holder>();
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -20,30 +21,32 @@ export class Fleet {
   }
 
   seen(
-    agent: { projectId: string; agentName: string },
+    { projectId, agentName }: { projectId: string; agentName: string },
     { keyId, etag }: { keyId: string; etag: string },
   ): void {
-    const agentKey = `${agent.projectId}/${agent.agentName}`;
-    const heartbeats = this.#agents.get(agentKey) ?? new Map<string, Heartbeat>();
-    touch(this.#agents, agentKey, heartbeats, AGENTS_MAX);
-    touch(heartbeats, `${keyId} ${etag}`, { keyId, etag, seenMs: this.#now() }, HEARTBEATS_MAX);
+    const agent = `${projectId}/${agentName}`;
+    const id = `${keyId} ${agent}`;
+    const holder = this.#holders.get(id) ?? { agent, seenMsByEtag: new Map<string, number>() };
+    touch(this.#holders, { key: id, value: holder, sizeMax: HOLDERS_MAX });
+    touch(holder.seenMsByEtag, { key: etag, value: this.#now(), sizeMax: ETAGS_PER_HOLDER_MAX });
   }
 
   /** The versions held, the one with the most keys first. */
   held(projectId: string, agentName: string): HeldVersion[] {
     const sinceMs = this.#now() - AGE_MS_MAX;
-    const byEtag = new Map<string, { keys: Set<string>; seenMs: number }>();
-    for (const { keyId, etag, seenMs } of this.#agents.get(`${projectId}/${agentName}`)?.values() ?? []) {
-      if (seenMs < sinceMs) continue;
-      const held = byEtag.get(etag) ?? { keys: new Set(), seenMs: 0 };
-      held.keys.add(keyId);
-      held.seenMs = Math.max(held.seenMs, seenMs);
-      byEtag.set(etag, held);
+    const byEtag = new Map<string, { keys: number; seenMs: number }>();
+    for (const { agent, seenMsByEtag } of this.#holders.values()) {
+      if (agent !== `${projectId}/${agentName}`) continue;
+      for (const [etag, seenMs] of seenMsByEtag) {
+        if (seenMs < sinceMs) continue;
+        const held = byEtag.get(etag) ?? { keys: 0, seenMs: 0 };
+        byEtag.set(etag, { keys: held.keys + 1, seenMs: Math.max(held.seenMs, seenMs) });
+      }
     }
     return [...byEtag]
       .map(([etag, { keys, seenMs }]) => ({
         etag,
-        keys: keys.size,
+        keys,
         last_seen: new Date(seenMs).toISOString(),
       }))
       .sort((a, b) => b.keys - a.keys || (a.last_seen < b.last_seen ? 1 : -1));
@@ -51,7 +54,10 @@ export class Fleet {
 }
 
 /** Puts the entry last in line, and drops the first when there are too many. */
-function touch<T>(map: Map<string, T>, key: string, value: T, sizeMax: number): void {
+function touch<T>(
+  map: Map<string, T>,
+  { key, value, sizeMax }: { key: string; value: T; sizeMax: number },
+): void {
   map.delete(key);
   map.set(key, value);
   if (map.size <= sizeMax) return;

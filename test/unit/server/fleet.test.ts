@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import { Fleet } from '../../../server/agents/fleet.ts';
+
+const agent = { projectId: 'p', agentName: 'a' };
+
+describe('Fleet', () => {
+  it('a key that names ever new versions takes no room from others', () => {
+    const fleet = new Fleet(() => 1);
+    fleet.seen(agent, { keyId: 'honest', etag: 'v1' });
+    for (let i = 0; i < 100_000; i += 1) fleet.seen(agent, { keyId: 'noisy', etag: `random-${i}` });
+    const held = fleet.held('p', 'a');
+
+    expect(held).to.have.length(6);
+    expect(held.find(({ etag }) => etag === 'v1')).to.include({ keys: 1 });
+  });
+
+  it('has one bound for all agents: the keys seen longest ago go first', () => {
+    const fleet = new Fleet(() => 1);
+    for (let i = 0; i < 30_000; i += 1) {
+      fleet.seen({ projectId: 'p', agentName: `agent-${i % 500}` }, { keyId: `key-${i}`, etag: 'v1' });
+    }
+    const keys = Array.from({ length: 500 }, (_, i) => fleet.held('p', `agent-${i}`)[0]?.keys ?? 0);
+
+    expect(keys.reduce((sum, count) => sum + count)).to.equal(20_000);
+  });
+
+  it('tells every version that clients with one key hold, and forgets it after 24 hours', () => {
+    let nowMs = 0;
+    const fleet = new Fleet(() => nowMs);
+    fleet.seen(agent, { keyId: 'k', etag: 'v1' });
+    nowMs = 60_000;
+    fleet.seen(agent, { keyId: 'k', etag: 'v2' });
+    fleet.seen(agent, { keyId: 'l', etag: 'v2' });
+
+    expect(fleet.held('p', 'a')).to.deep.equal([
+      { etag: 'v2', keys: 2, last_seen: '1970-01-01T00:01:00.000Z' },
+      { etag: 'v1', keys: 1, last_seen: '1970-01-01T00:00:00.000Z' },
+    ]);
+    nowMs = 24 * 3_600_000 + 1;
+    expect(fleet.held('p', 'a').map(({ etag }) => etag)).to.deep.equal(['v2']);
+  });
+});
