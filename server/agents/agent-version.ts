@@ -1,7 +1,9 @@
-import type { ManifestTool } from '../../client/policy/language/index.ts';
-
 /** One tool of a registered agent, as the manifest gave it; annotations are MCP's. */
-export type AgentTool = ManifestTool & { description?: string };
+export type AgentTool = {
+  name: string;
+  description?: string;
+  annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean };
+};
 
 /** A version of an agent as it is stored: written once, never changed. Without a module the bundle fields are ''. */
 export type AgentVersion = {

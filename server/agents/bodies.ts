@@ -72,8 +72,17 @@ function toolFrom({ name, description, annotations }: AgentTool): AgentTool {
   return {
     name,
     ...(description === undefined ? {} : { description }),
-    ...(annotations === undefined ? {} : { annotations }),
+    ...annotationsFrom(annotations),
   };
+}
+
+/** The two that CONTRACT 7 names, always in this order: what else was sent is no news of a manifest. */
+function annotationsFrom({ readOnlyHint, destructiveHint }: NonNullable<AgentTool['annotations']> = {}) {
+  const annotations = {
+    ...(readOnlyHint === undefined ? {} : { readOnlyHint }),
+    ...(destructiveHint === undefined ? {} : { destructiveHint }),
+  };
+  return Object.keys(annotations).length === 0 ? {} : { annotations };
 }
 
 export function parseEdit(body: unknown): Edit {

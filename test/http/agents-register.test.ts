@@ -58,6 +58,28 @@ describe('POST /v1/agents', () => {
     );
   });
 
+  it('makes no version when only the order of annotations or one that means nothing here is another', async () => {
+    let deep: unknown = true;
+    for (let depth = 0; depth < 3_000; depth += 1) deep = [deep];
+    const annotations: unknown[] = [
+      { readOnlyHint: true, destructiveHint: false },
+      { destructiveHint: false, readOnlyHint: true },
+      { readOnlyHint: true, destructiveHint: false, title: 'Searches' },
+      { deep, readOnlyHint: true, destructiveHint: false },
+    ];
+    const versions: unknown[] = [];
+    for (const hints of annotations) {
+      const tools = [{ name: 'search', annotations: hints }];
+      versions.push((await bodyOf<SavedAgent>(register(service, { name: 'hints', tools }))).version);
+    }
+    const { items } = await readProject<{ items: { name: string; tools: unknown[] }[] }>(service, 'agents');
+
+    expect(versions).to.deep.equal([1, 1, 1, 1]);
+    expect(items.find(({ name }) => name === 'hints')?.tools).to.deep.equal([
+      { name: 'search', annotations: { readOnlyHint: true, destructiveHint: false } },
+    ]);
+  });
+
   it('makes a new version of a manifest with news, and leaves an edited policy_yaml and system_md as they are', async () => {
     await register(service, { name: 'news', tools: ['search'], system_md: 'as registered' });
     const edited = policyText('edited in the dashboard');
