@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
+import { fetchAgent } from '../support/agents.ts';
 import { DAY_MS, sendDecision, sendLlm, timeFromNow } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
@@ -130,6 +131,22 @@ describe('operations', () => {
     expect(batches).to.equal(flushes);
     const now = await readMetrics(service);
     expect([now.value('gate_ingest_queue_rows'), now.value('gate_store_up')]).to.deep.equal([0, 1]);
+  });
+
+  it('counts policy fetches by what was answered', async () => {
+    const { demo } = service;
+    const results = ['fresh', 'not_modified', 'unknown'];
+    const series = results.map((result) => `gate_policy_fetch_total{result="${result}"}`);
+    const etag = (await fetchAgent(service, demo.agent_name)).headers.get('ETag') ?? '';
+
+    const grown = await growth(series, async () => {
+      await fetchAgent(service, demo.agent_name);
+      await fetchAgent(service, demo.agent_name);
+      await fetchAgent(service, demo.agent_name, { headers: { 'If-None-Match': etag } });
+      await fetchAgent(service, randomUUID());
+    });
+
+    expect(grown).to.deep.equal([2, 1, 1]);
   });
 
   it('does not count usage reports as decisions', async () => {

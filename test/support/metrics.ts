@@ -1,7 +1,7 @@
 import type { TestService } from './service.ts';
 
 export type Samples = {
-  /** The value of one series, 0 when it is not there. */
+  /** The value of one series, 0 when nothing was counted under its labels yet. Throws when no metric has its name. */
   value(series: string): number;
   /** Every series of that name with all of its labels. */
   named(name: string): string[];
@@ -17,10 +17,21 @@ export async function readMetrics({ url }: Pick<TestService, 'url'>): Promise<Sa
     if (!line.startsWith('#') && at > 0) values.set(line.slice(0, at), Number(line.slice(at + 1)));
   }
   return {
-    value: (series) => values.get(series) ?? 0,
+    value: (series) => {
+      const value = values.get(series);
+      if (value === undefined && !isKnown(series, text)) throw new Error(`There is no metric ${series}`);
+      return value ?? 0;
+    },
     named: (name) => [...values.keys()].filter((series) => series === name || series.startsWith(`${name}{`)),
     text,
   };
+}
+
+/** A histogram is declared under its bare name. */
+function isKnown(series: string, text: string): boolean {
+  const name = series.split('{', 1)[0] ?? '';
+  const names = [name, name.replace(/_(?:bucket|count|sum)$/, '')];
+  return names.some((declared) => text.includes(`# TYPE ${declared} `));
 }
 
 export function ingestResult(result: string): string {
