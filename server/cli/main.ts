@@ -3,6 +3,7 @@ import type { Difference } from '../audit/read-verify.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { KEY_DAYS_MAX } from '../limits.ts';
 import { createLogger } from '../logger.ts';
+import { parseProjectName } from '../projects/project-name.ts';
 import { StoreInUseError } from '../store/store.ts';
 import { openAdmin, type Admin } from './admin.ts';
 import { backUp, restore } from './transfer-backup.ts';
@@ -48,7 +49,8 @@ type Options = {
 type Command = (admin: Admin, options: Options) => Promise<unknown>;
 
 const COMMANDS: Record<string, Command> = {
-  'project create': ({ projects }, options) => projects.create(need(options, 'name')),
+  'project create': ({ projects }, options) =>
+    projects.create(parseProjectName({ name: need(options, 'name') })),
   'project list': ({ projects }) => projects.list(),
   'key issue': async (admin, options) => {
     const projectId = await needProject(admin, options);
@@ -143,9 +145,9 @@ async function run(): Promise<void> {
   });
   const name = positionals.join(' ');
   if (values.help === true || name === '' || name === 'help') return void process.stdout.write(USAGE);
-  const transfer = TRANSFERS[name];
+  const transfer = commandNamed(name, TRANSFERS);
   if (transfer !== undefined) return print(await transfer(readConfig(), values), values.json === true);
-  const command = COMMANDS[name];
+  const command = commandNamed(name, COMMANDS);
   if (command === undefined) throw new UsageError(`There is no command "${name}".\n\n${USAGE}`);
   const admin = await openAdmin(readConfig(), createLogger('silent'));
   try {
@@ -153,6 +155,11 @@ async function run(): Promise<void> {
   } finally {
     await admin.close();
   }
+}
+
+/** What every object has, such as "constructor", is no command. */
+function commandNamed<T>(name: string, commands: Record<string, T>): T | undefined {
+  return Object.hasOwn(commands, name) ? commands[name] : undefined;
 }
 
 function print(result: unknown, asJson: boolean): void {
@@ -168,14 +175,14 @@ const IN_USE_HELP =
   "member's session), or stop the service, run this command and start it again.";
 
 run().catch((error: unknown) => {
-  const { message, stack, name } = error as NodeJS.ErrnoException;
+  const { message, stack, name, code } = error as NodeJS.ErrnoException;
   const isExpected =
     error instanceof UsageError ||
     error instanceof VerifyError ||
     error instanceof ConfigError ||
     name === 'RequestError' ||
     name === 'TransferError' ||
-    name === 'TypeError';
+    code?.startsWith('ERR_PARSE_ARGS') === true;
   if (error instanceof StoreInUseError) process.stderr.write(`${message}\n${IN_USE_HELP}\n`);
   else process.stderr.write(`${isExpected ? message : (stack ?? message)}\n`);
   process.exit(1);

@@ -6,9 +6,10 @@ import { RequestError } from '../errors.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import { readJson } from '../http/read-json.ts';
 import { mount } from '../http/routes.ts';
-import { EMAIL_CHARS_MAX, PROJECT_NAME_CHARS_MAX } from '../limits.ts';
+import { EMAIL_CHARS_MAX } from '../limits.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { createParser } from '../validate.ts';
+import { NEW_PROJECT, parseProjectName } from './project-name.ts';
 import type { Projects } from './projects.ts';
 
 export type ProjectDeps = {
@@ -20,11 +21,7 @@ export type ProjectDeps = {
 };
 
 export const PROJECT_BODIES = {
-  create: {
-    type: 'object',
-    required: ['name'],
-    properties: { name: { type: 'string', minLength: 1, maxLength: PROJECT_NAME_CHARS_MAX, format: 'text' } },
-  },
+  create: NEW_PROJECT,
   addMember: {
     type: 'object',
     required: ['email'],
@@ -32,7 +29,6 @@ export const PROJECT_BODIES = {
   },
 } as const;
 
-const parseCreate = createParser<{ name: string }>(PROJECT_BODIES.create);
 const parseAddMember = createParser<{ email: string }>(PROJECT_BODIES.addMember);
 
 /** Projects and their members (CONTRACT 8). All of it takes a session. */
@@ -46,7 +42,7 @@ export function projectRoutes(deps: ProjectDeps): Router {
     },
     post: async (req, res) => {
       const { account } = await access.requireSession(req);
-      const name = readName(await readJson(req, parseCreate));
+      const name = await readJson(req, parseProjectName);
       const project = await projects.create(name, account.id);
       const deed = { event: 'project_created', project_id: project.id, detail: { name } } as const;
       await recordActivity({ ...deed, actor: actorFrom(account), address: addressOf(req) });
@@ -55,13 +51,6 @@ export function projectRoutes(deps: ProjectDeps): Router {
   });
   mountMembers(router, deps);
   return router;
-}
-
-function readName({ name }: { name: string }): string {
-  if (name.trim() !== '') return name.trim();
-  throw new RequestError('body_invalid', '/name must not be blank', {
-    errors: [{ path: '/name', message: 'must not be blank' }],
-  });
 }
 
 function mountMembers(

@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readMigrations } from '../../server/store/sql.ts';
+import { gate } from '../support/gate.ts';
+import { runCommand } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/service.ts';
+
+describe('gate, the command line', function () {
+  this.timeout(60_000);
+  const dataDir = temporaryDirectory();
+
+  for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
+    it(`has no command "${name}", and prints nothing of its configuration for it`, async () => {
+      const env = { MAILER_API_KEY: 'mail-key-7', GATE_EMAIL_FROM: 'gate@example.com' };
+
+      const { code, stdout, stderr } = await runCommand({ dataDir, args: [name], env });
+
+      expect([code, stdout, stderr.split('\n')[0]]).to.deep.equal([1, '', `There is no command "${name}".`]);
+      expect(stdout + stderr).not.to.contain('mail-key-7');
+    });
+  }
+
+  it('says in a line what was typed wrong', async () => {
+    const { code, stderr } = await runCommand({ dataDir, args: ['project', 'list', '--nmae', 'x'] });
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^Unknown option '--nmae'/);
+    expect(stderr).not.to.contain('\n    at ');
+  });
+
+  it('shows where a fault of its own is', async () => {
+    const from = temporaryDirectory();
+    const schema_version = Math.max(...readMigrations().map(({ version }) => version));
+    writeFileSync(join(from, 'manifest.json'), JSON.stringify({ format: 1, schema_version }));
+
+    const { code, stderr } = await runCommand({ dataDir, args: ['import', '--from', from] });
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^TypeError: .*\n    at importStore/);
+  });
+
+  it('takes the names of projects that POST /v1/projects takes', async () => {
+    const create = (name: string) =>
+      runCommand({ dataDir, args: ['project', 'create', '--name', name, '--json'] });
+
+    const refused = [await create('   '), await create('x'.repeat(101))];
+    const taken = [await create('  Support '), await create('x'.repeat(100))];
+
+    expect(refused.map(({ code, stderr }) => [code, stderr])).to.deep.equal([
+      [1, '/name must not be blank\n'],
+      [1, '/name must have at most 100 characters\n'],
+    ]);
+    expect(taken.map(({ code }) => code)).to.deep.equal([0, 0]);
+    const names = (await gate<{ name: string }[]>(dataDir, 'project', 'list')).map(({ name }) => name);
+    expect(names).to.deep.equal(['Support', 'x'.repeat(100)]);
+  });
+});
