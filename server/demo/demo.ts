@@ -35,11 +35,16 @@ const TOOLS = [
   },
 ];
 
-/** On an empty store makes the demo project, agent and key and writes demo.json; later finds them there. */
+/**
+ * On an empty store makes the demo project, agent and key and writes demo.json; later finds them there. A demo.json of
+ * another store does not count.
+ */
 export async function prepareDemo(deps: DemoDeps, dataDir: string): Promise<Demo | undefined> {
   const path = join(dataDir, 'demo.json');
-  if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Demo;
-  if ((await deps.projects.list()).length > 0) return undefined;
+  const projects = await deps.projects.list();
+  const before = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Demo) : undefined;
+  if (projects.some(({ id }) => id === before?.project_id)) return before;
+  if (projects.length > 0) return undefined;
   const demo = await makeDemo(deps);
   writeFileSync(`${path}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);

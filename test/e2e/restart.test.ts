@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { accepted, DAY_MS, outcomeOf, sendDecision, tally, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { runInShell } from '../support/processes.ts';
@@ -57,5 +59,20 @@ describe('the first start with GATE_DEMO=1', () => {
     const [recorded, summary] = answers.map((text) => JSON.parse(text) as Record<string, unknown>);
     expect(recorded).to.have.all.keys('event_id');
     expect(summary).to.deep.include({ totals: { total: 1, allow: 1, deny: 0, needs_approval: 0 } });
+  });
+
+  it('makes a demo of its own on an empty store, whatever another one left in demo.json', async () => {
+    const dataDir = temporaryDirectory();
+    const first = await startTestService({ dataDir });
+    await first.stop();
+    rmSync(join(dataDir, 'clickhouse'), { recursive: true });
+
+    const second = await startTestService({ dataDir });
+    const recorded = await outcomeOf(await sendDecision(second, decisionEvent()));
+    await second.stop();
+
+    expect(second.demo.project_id).not.to.equal(first.demo.project_id);
+    expect(recorded).to.deep.equal(accepted);
+    expect(second.output()).not.to.contain(first.demo.key);
   });
 });
