@@ -8,6 +8,8 @@ class Records {
   readonly #records: DecisionRecord[] = [];
   calls = 0;
   isDown = false;
+  /** The one cursor that is not answered. */
+  brokenCursor: string | undefined;
 
   /** Records with these numbers, which are their times, too. */
   add(...numbers: number[]): void {
@@ -17,7 +19,7 @@ class Records {
 
   readonly fetchPage = (cursor: string | undefined, limit: number): Promise<DecisionsPage> => {
     this.calls += 1;
-    if (this.isDown)
+    if (this.isDown || (cursor !== undefined && cursor === this.brokenCursor))
       return Promise.reject(new ApiError({ status: 503, code: 'store_unavailable', detail: '' }));
     const rest =
       cursor === undefined ? this.#records : this.#records.filter(({ event_id }) => event_id < cursor);
@@ -105,6 +107,43 @@ describe('the feed of decisions', () => {
     await feed.loadMore();
     expect(feed.state).to.deep.include({ error: undefined, isAtEnd: true });
     expect(feed.state.rows.length).to.equal(300);
+  });
+
+  it('takes in later what it could not read whole when it came', async () => {
+    const records = new Records();
+    records.add(...range(0, 50));
+    const feed = await feedOf(records, 1);
+    records.add(...range(100, 250));
+    records.brokenCursor = '00000150';
+    expect(await feed.catchUp()).to.equal(0);
+    expect(feed.state.error?.code).to.equal('store_unavailable');
+    records.brokenCursor = undefined;
+    expect(await feed.catchUp()).to.equal(150);
+    expect(numbersOf(feed)).to.deep.equal([...range(0, 50), ...range(100, 250)].toReversed());
+  });
+
+  it('drops a page that comes after the list was started anew', async () => {
+    const records = new Records();
+    records.add(...range(0, 300));
+    let answerLate: (() => void) | undefined;
+    const feed = new DecisionFeed(
+      async (cursor, limit) => {
+        const page = await records.fetchPage(cursor, limit);
+        if (cursor === '00000200') await new Promise<void>((resolve) => (answerLate = resolve));
+        return page;
+      },
+      () => undefined,
+    );
+    await feed.loadMore();
+    records.add(...range(1000, 3000));
+    const caughtUp = feed.catchUp();
+    const late = feed.loadMore();
+    await caughtUp;
+    answerLate?.();
+    await late;
+    expect(numbersOf(feed)).to.deep.equal(range(2500, 3000).toReversed());
+    await feed.loadMore();
+    expect(numbersOf(feed)).to.deep.equal(range(2000, 3000).toReversed());
   });
 
   it('lets go of what is heavy far down, and finds it again by the cursor of its page', async () => {

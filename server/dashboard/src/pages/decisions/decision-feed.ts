@@ -2,8 +2,8 @@ import { ApiError } from '../../api/api-error.ts';
 import type { DecisionRecord, DecisionsPage } from '../../api/types.ts';
 
 /** The first page is small, to be there soon; who scrolls gets more at a time, up to the API's bound. */
-export const FIRST_PAGE_ROWS = 100;
-export const PAGE_ROWS = 500;
+const FIRST_PAGE_ROWS = 100;
+const PAGE_ROWS = 500;
 /** Rows beyond this many keep no arguments, hint or violations: the drawer fetches their page again. */
 const FULL_ROWS_MAX = 5000;
 /** More is no list to look through; the export has no such bound. */
@@ -15,7 +15,7 @@ const FIND_PAGES = 10;
 
 /** A row of the list, and the cursor of the page that it came in. */
 export type FeedRow = DecisionRecord & { pageCursor: string | undefined; isWhole: boolean };
-export type FetchPage = (cursor: string | undefined, limit: number) => Promise<DecisionsPage>;
+type FetchPage = (cursor: string | undefined, limit: number) => Promise<DecisionsPage>;
 
 export type FeedState = {
   rows: FeedRow[];
@@ -56,8 +56,13 @@ export class DecisionFeed {
     const cursor = this.#nextCursor;
     try {
       const page = await this.#fetchPage(cursor, cursor === undefined ? FIRST_PAGE_ROWS : PAGE_ROWS);
+      if (cursor !== this.#nextCursor) {
+        // The list was started anew meanwhile: this page is not the one that comes next any more.
+        this.#set({ isLoading: false });
+        return;
+      }
       this.#nextCursor = page.next_cursor ?? undefined;
-      const fresh = this.#unknown(page, cursor);
+      const fresh = this.#takeIn(this.#newOf(page, cursor));
       const all = [...this.#state.rows, ...fresh];
       const isAtEnd = this.#nextCursor === undefined || all.length >= ROWS_MAX;
       // The first page's count stays until the live mode brings a newer one: later ones may count by other clocks.
@@ -89,22 +94,22 @@ export class DecisionFeed {
     for (let pages = 0; pages < CATCH_UP_PAGES; pages += 1) {
       const page = await this.#fetchPage(cursor, FIRST_PAGE_ROWS);
       total ??= page.total;
-      const news = this.#unknown(page, cursor);
+      const news = this.#newOf(page, cursor);
       fresh.push(...news);
       cursor = page.next_cursor ?? undefined;
       const meetsKnown = news.length < page.items.length || cursor === undefined;
       if (meetsKnown) {
         if (fresh.length === 0 && total === this.#state.total && this.#state.error === undefined) return 0;
-        const rows = fresh.length === 0 ? this.#state.rows : merged(fresh, this.#state.rows);
+        const taken = this.#takeIn(fresh);
+        const rows = taken.length === 0 ? this.#state.rows : merged(taken, this.#state.rows);
         this.#set({ rows, total, error: undefined });
-        return fresh.length;
+        return taken.length;
       }
     }
     // So much has happened that there would be a gap: start anew with what was just read.
     this.#nextCursor = cursor;
     this.#ids.clear();
-    for (const { event_id } of fresh) this.#ids.add(event_id);
-    this.#set({ rows: fresh, total, isAtEnd: cursor === undefined, error: undefined });
+    this.#set({ rows: this.#takeIn(fresh), total, isAtEnd: cursor === undefined, error: undefined });
     return fresh.length;
   }
 
@@ -124,14 +129,21 @@ export class DecisionFeed {
   }
 
   /** The rows of a page that are not in the list yet. */
-  #unknown(page: DecisionsPage, pageCursor: string | undefined): FeedRow[] {
-    const fresh: FeedRow[] = [];
-    for (const item of page.items) {
-      if (this.#ids.has(item.event_id)) continue;
-      this.#ids.add(item.event_id);
-      fresh.push({ ...item, pageCursor, isWhole: true });
+  #newOf(page: DecisionsPage, pageCursor: string | undefined): FeedRow[] {
+    return page.items
+      .filter(({ event_id }) => !this.#ids.has(event_id))
+      .map((item) => ({ ...item, pageCursor, isWhole: true }));
+  }
+
+  /** Counts rows as known, at the moment they go into the list: what a failed call has read is to be found new again. */
+  #takeIn(rows: FeedRow[]): FeedRow[] {
+    const taken: FeedRow[] = [];
+    for (const row of rows) {
+      if (this.#ids.has(row.event_id)) continue;
+      this.#ids.add(row.event_id);
+      taken.push(row);
     }
-    return fresh;
+    return taken;
   }
 
   #set(changes: Partial<FeedState>): void {
