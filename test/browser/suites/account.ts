@@ -53,6 +53,27 @@ export function accountSuite(world: World): void {
       await expectAccessible(page);
     });
 
+    it('leave nothing of who signs out in the page, no draft either', async () => {
+      // A session of its own: the others share one, which would end here.
+      const { page } = await world.newPage({ isSignedIn: false });
+      const { email = '', password = '' } = world.service.demo.dashboard ?? {};
+      const agent = world.projectPath('agents/support-triage');
+      await page.goto(`/sign-in?next=${encodeURIComponent(agent)}`);
+      await signIn(page, email, password);
+      await page.getByText('valid', { exact: true }).waitFor();
+      const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
+      await editor.click();
+      await page.keyboard.insertText('# unsaved\n');
+      await page.getByText(email).click();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await signIn(page, email, password);
+      await page.getByRole('link', { name: 'Agents', exact: true }).click();
+      await page.getByRole('link', { name: 'support-triage' }).click();
+      await page.getByText('valid', { exact: true }).waitFor();
+      expect(await editor.innerText()).not.to.include('# unsaved');
+    });
+
     it('says what to do about a verification link that no longer works', async () => {
       const { page } = await world.newPage({ isSignedIn: false });
       await page.goto('/verify-email/not-a-token');
@@ -64,11 +85,15 @@ export function accountSuite(world: World): void {
     });
 
     it('returns to where the sign-in was asked for, and to no other site', async () => {
-      const { page } = await world.newPage();
+      const { page } = await world.newPage({ isSignedIn: false });
+      const { email = '', password = '' } = world.service.demo.dashboard ?? {};
       const target = world.projectPath('decisions', { outcome: 'deny' });
-      await page.goto(`/sign-in?next=${encodeURIComponent(target)}`);
+      await page.goto(target);
+      await page.getByRole('link', { name: 'Sign in' }).click();
+      await signIn(page, email, password);
       await page.waitForURL(/outcome=deny/);
       expect(addressOf(page)).to.equal(target);
+      await page.getByText(email).waitFor();
       for (const next of ['https://example.org/', '//example.org', '/\\example.org', 'javascript:alert(1)']) {
         await page.goto(`/sign-in?next=${encodeURIComponent(next)}`);
         await page.waitForURL(/\/overview$/);

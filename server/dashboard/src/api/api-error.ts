@@ -20,7 +20,12 @@ export class ApiError extends Error {
   }
 }
 
-export type Explanation = { title: string; advice: string; action: 'retry' | 'sign-in' | 'none' };
+/** The service or its store is away for now: asking again may help. */
+export function mayRecover(error: ApiError | undefined): boolean {
+  return error !== undefined && (error.status === 503 || error.code === 'unreachable');
+}
+
+type Explanation = { title: string; advice: string; action: 'retry' | 'sign-in' | 'account' | 'none' };
 
 /** What an error means for the person in front of it, and what to do about it. */
 export function explain(error: ApiError): Explanation {
@@ -28,7 +33,7 @@ export function explain(error: ApiError): Explanation {
     case 'unreachable':
       return {
         title: 'The service cannot be reached',
-        advice: 'Check that it runs and that your network is up. The page tries again by itself.',
+        advice: 'Check that it runs and that your network is up.',
         action: 'retry',
       };
     case 'unauthenticated':
@@ -40,14 +45,13 @@ export function explain(error: ApiError): Explanation {
     case 'forbidden':
       return {
         title: 'You have no access to this project',
-        advice: 'Ask a member to add your account, or sign in with another one.',
-        action: 'sign-in',
+        advice: 'Ask a member to add your account, or sign out and come back with another one.',
+        action: 'account',
       };
     case 'store_unavailable':
       return {
         title: 'The store does not answer',
-        advice:
-          'Nothing is lost: records are safe, reads are not possible right now. The page tries again by itself.',
+        advice: 'Nothing is lost: records are safe, reads are not possible right now.',
         action: 'retry',
       };
     case 'overloaded':

@@ -1,13 +1,13 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError } from './api-error.ts';
+import { ApiError, mayRecover } from './api-error.ts';
 import { request } from './request.ts';
 
 const ANSWERS_MAX = 60;
-const RETRY_MS = 5000;
+export const RETRY_MS = 5000;
 /** The last answers by path: a page that was there before shows at once, and is brought up to date. */
 const answers = new Map<string, unknown>();
 
-export type Answer<T> = {
+type Answer<T> = {
   data: T | undefined;
   error: ApiError | undefined;
   isLoading: boolean;
@@ -43,8 +43,7 @@ export function useAnswer<T>(
   }, [path, round]);
 
   const error = isCurrent ? state.error : undefined;
-  const mayRecover = error !== undefined && (error.status === 503 || error.code === 'unreachable');
-  useTimer(mayRecover ? RETRY_MS : refreshMs, reload);
+  useTimer(mayRecover(error) ? RETRY_MS : refreshMs, reload);
   const data = isCurrent && state.data !== undefined ? state.data : cached;
   return { data, error, isLoading: path !== undefined && data === undefined && error === undefined, reload };
 }
@@ -59,6 +58,11 @@ function keep(path: string, data: unknown): void {
 /** After a sign-in or a sign-out nothing of the person before may show. */
 export function forgetAnswers(): void {
   answers.clear();
+}
+
+/** Calls again and again while what went wrong may pass by itself. */
+export function useRetry(error: ApiError | undefined, call: () => void): void {
+  useTimer(mayRecover(error) ? RETRY_MS : undefined, call);
 }
 
 /** Calls every so often while the page is visible; undefined stops it. */

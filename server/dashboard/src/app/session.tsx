@@ -1,7 +1,7 @@
 import { createContext, type ComponentChildren } from 'preact';
 import { useCallback, useContext, useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiError } from '../api/api-error.ts';
-import { forgetAnswers } from '../api/use-answer.ts';
+import { RETRY_MS, useTimer } from '../api/use-answer.ts';
 import { request } from '../api/request.ts';
 import type { Me } from '../api/types.ts';
 
@@ -16,19 +16,23 @@ const SessionContext = createContext<Session | undefined>(undefined);
 
 export function SessionProvider({ children }: { children: ComponentChildren }) {
   const [state, setState] = useState<SessionState>({ status: 'loading' });
+  const [isUnanswered, setIsUnanswered] = useState(false);
   const reload = useCallback(async () => {
     try {
       setState({ status: 'in', me: await request<Me>('/v1/auth/me') });
+      setIsUnanswered(false);
     } catch (error) {
-      // Open reads work without a session, so whatever went wrong here stops nobody.
       if (!(error instanceof ApiError)) throw error;
-      setState({ status: 'out' });
+      // Only the service can say that nobody is signed in; one answer that did not come says nothing.
+      if (error.status === 401) setState({ status: 'out' });
+      setIsUnanswered(error.status !== 401);
     }
   }, []);
+  useTimer(isUnanswered ? RETRY_MS : undefined, () => void reload());
   const signOut = useCallback(async () => {
     await request('/v1/auth/logout', { method: 'POST' });
-    forgetAnswers();
-    setState({ status: 'out' });
+    // Loaded anew, so that nothing of this person stays in the page: no answer, and no draft.
+    location.replace('/sign-in');
   }, []);
   useEffect(() => void reload(), [reload]);
   const session = useMemo(() => ({ ...state, reload, signOut }), [state, reload, signOut]);

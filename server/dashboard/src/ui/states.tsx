@@ -1,16 +1,26 @@
 import type { ComponentChildren } from 'preact';
-import { type ApiError, explain } from '../api/api-error.ts';
+import { useEffect } from 'preact/hooks';
+import { type ApiError, explain, mayRecover } from '../api/api-error.ts';
+import { useSession } from '../app/session.tsx';
 import { Icon } from './icon.tsx';
 
 /** What went wrong, what it means, and what to do now. */
 export function ErrorState({ error, retry }: { error: ApiError; retry?: (() => void) | undefined }) {
   const { title, advice, action } = explain(error);
   const here = location.pathname + location.search;
+  const { reload } = useSession();
+  useEffect(() => {
+    // The session has ended meanwhile: as long as it counts as open, the sign-in page would lead straight back.
+    if (error.code === 'unauthenticated') void reload();
+  }, [error, reload]);
   return (
     <div class="state state-error" role="alert">
       <Icon name="warn" />
       <p class="state-title">{title}</p>
-      <p>{advice}</p>
+      <p>
+        {advice}
+        {mayRecover(error) && ' The page tries again by itself.'}
+      </p>
       <p class="state-actions">
         {action === 'retry' && retry !== undefined && (
           <button type="button" onClick={retry}>
@@ -20,6 +30,11 @@ export function ErrorState({ error, retry }: { error: ApiError; retry?: (() => v
         {action === 'sign-in' && (
           <a class="button primary" href={`/sign-in?${new URLSearchParams({ next: here })}`}>
             Sign in
+          </a>
+        )}
+        {action === 'account' && (
+          <a class="button" href="/account">
+            Your account
           </a>
         )}
       </p>

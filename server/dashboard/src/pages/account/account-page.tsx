@@ -1,8 +1,8 @@
-import { navigate } from '../../app/location.ts';
 import { projectPath } from '../../app/route.ts';
 import { useSession } from '../../app/session.tsx';
 import { CreateProject } from '../home/create-project.tsx';
 import { FormError } from '../../ui/form-error.tsx';
+import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, Loading } from '../../ui/states.tsx';
 import { useAction } from '../../ui/use-action.ts';
@@ -10,10 +10,7 @@ import { RequestVerification } from './request-verification.tsx';
 
 export function AccountPage() {
   const session = useSession();
-  const signOut = useAction(async () => {
-    await session.signOut();
-    navigate('/sign-in');
-  });
+  const signOut = useAction(session.signOut);
   if (session.status === 'loading') return <Loading />;
   if (session.status === 'out') {
     return (
@@ -52,7 +49,10 @@ export function AccountPage() {
         <ul class="plain-list">
           {projects.map(({ id, name }) => (
             <li key={id}>
-              <a href={projectPath(id, 'overview')}>{name}</a> <code class="muted">{id}</code>
+              <a href={projectPath(id, 'overview')}>
+                <Inert text={name} />
+              </a>{' '}
+              <code class="muted">{id}</code>
             </li>
           ))}
         </ul>

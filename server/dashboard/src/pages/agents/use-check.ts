@@ -3,6 +3,7 @@ import { ApiError } from '../../api/api-error.ts';
 import { apiPath } from '../../api/paths.ts';
 import { request } from '../../api/request.ts';
 import type { CheckResult } from '../../api/types.ts';
+import { useRetry } from '../../api/use-answer.ts';
 
 const WAIT_MS = 250;
 
@@ -19,6 +20,8 @@ export function useCheck(
   isOn: boolean,
 ): CheckState {
   const [state, setState] = useState<CheckState>({ isChecking: true, result: undefined, error: undefined });
+  const [round, setRound] = useState(0);
+  useRetry(state.error, () => setRound(round + 1));
   const { projectId, agentName } = agent;
   useEffect(() => {
     if (!isOn) return undefined;
@@ -40,6 +43,6 @@ export function useCheck(
       clearTimeout(timer);
       abort.abort();
     };
-  }, [projectId, agentName, text, isOn]);
+  }, [projectId, agentName, text, isOn, round]);
   return state;
 }

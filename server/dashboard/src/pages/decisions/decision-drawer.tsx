@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../../api/api-error.ts';
 import type { FilterName } from '../../api/paths.ts';
+import { useRetry } from '../../api/use-answer.ts';
 import { hrefWith } from '../../app/location.ts';
 import { agentPath } from '../../app/route.ts';
 import { formatBytes } from '../../text/format.ts';
@@ -43,6 +44,8 @@ export function DecisionDrawer({ feed, eventId, pageCursor, onClose }: DecisionD
     return () => void (isCurrent = false);
   }, [feed, eventId, round]);
   const { record, error, isDone } = found;
+  const retry = () => setRound(round + 1);
+  useRetry(error, retry);
   return (
     <Drawer
       label="Decision"
@@ -50,7 +53,7 @@ export function DecisionDrawer({ feed, eventId, pageCursor, onClose }: DecisionD
       onClose={onClose}
     >
       {!isDone && <Loading lines={8} />}
-      {error !== undefined && <ErrorState error={error} retry={() => setRound(round + 1)} />}
+      {error !== undefined && <ErrorState error={error} retry={retry} />}
       {isDone && record === undefined && error === undefined && (
         <EmptyState title="This decision is not in the view">
           <p>It is older than the window, does not match the filters, or is too far down the list.</p>
@@ -178,7 +181,7 @@ function Fields({ record }: { record: FeedRow }) {
                   <Icon name="filter" />
                 </a>
               )}
-              {field === 'event_id' && <CopyButton text={value} label="Copy" />}
+              {field === 'event_id' && <CopyButton text={value} />}
             </dd>
           </div>
         );

@@ -18,7 +18,7 @@ type DecisionListProps = {
 
 /** Only the rows in view exist as elements, so that 50,000 scroll like 50. A grid for the keyboard: arrows and Enter. */
 export function DecisionList({ state, selected, onOpen, onEnd }: DecisionListProps) {
-  const { rows, isAtEnd, isLoading } = state;
+  const { rows, isAtEnd, isLoading, error } = state;
   const place = useRef<HTMLDivElement>(null);
   const { top, height, rowHeight, onScroll } = useScroll(place);
   const [active, setActive] = useState<string | undefined>(selected);
@@ -26,8 +26,9 @@ export function DecisionList({ state, selected, onOpen, onEnd }: DecisionListPro
   const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN);
   const last = Math.min(rows.length, Math.ceil((top + height) / rowHeight) + OVERSCAN);
   useEffect(() => {
-    if (!isAtEnd && !isLoading && last > rows.length - AHEAD) onEnd();
-  }, [last, rows.length, isAtEnd, isLoading]);
+    // After an error the page decides when to ask again: from here it would be without a pause.
+    if (!isAtEnd && !isLoading && error === undefined && last > rows.length - AHEAD) onEnd();
+  }, [last, rows.length, isAtEnd, isLoading, error]);
 
   const activeIndex = active === undefined ? -1 : rows.findIndex(({ event_id }) => event_id === active);
   const onKeyDown = (event: KeyboardEvent) => {

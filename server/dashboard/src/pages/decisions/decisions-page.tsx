@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { apiPath, filterQuery, FILTER_NAMES, type Filters } from '../../api/paths.ts';
 import { request } from '../../api/request.ts';
 import type { DecisionsPage as PageBody, Summary } from '../../api/types.ts';
-import { useAnswer, useTimer } from '../../api/use-answer.ts';
+import { useAnswer, useRetry, useTimer } from '../../api/use-answer.ts';
 import { hrefWith, navigate, usePlace } from '../../app/location.ts';
 import { formatCount } from '../../text/format.ts';
 import { FirstDecision } from '../../ui/first-decision.tsx';
@@ -27,7 +27,10 @@ export function DecisionsPage({ projectId }: { projectId: string }) {
   const { feed, state } = useFeed(projectId, shown.toString());
   const facets = useAnswer<Summary>(apiPath.summary(projectId, window));
   useTimer(isLive ? LIVE_MS : undefined, () => void feed.catchUp());
-  useTimer(state.error?.status === 503 ? 5000 : undefined, () => void feed.loadMore());
+  const { rows, total } = state;
+  // Brought up to date, a list that lacks a later page asks for it again.
+  const retry = () => void (rows.length === 0 && !state.isAtEnd ? feed.loadMore() : feed.catchUp());
+  useRetry(state.error, retry);
 
   const open = useCallback((row: FeedRow) => {
     navigate(hrefWith({ event: row.event_id, at: row.pageCursor }), {
@@ -35,7 +38,6 @@ export function DecisionsPage({ projectId }: { projectId: string }) {
     });
   }, []);
   const close = () => navigate(hrefWith({ event: undefined, at: undefined }));
-  const { rows, total } = state;
   return (
     <div class="decisions-page">
       <PageHead title={<DecisionsTitle total={total} />} hasWindow>
@@ -43,12 +45,7 @@ export function DecisionsPage({ projectId }: { projectId: string }) {
         <ExportMenu projectId={projectId} query={shown} />
       </PageHead>
       <FilterBar filters={filters} summary={facets.data} />
-      {state.error !== undefined && (
-        <ErrorState
-          error={state.error}
-          retry={() => void (rows.length === 0 ? feed.loadMore() : feed.catchUp())}
-        />
-      )}
+      {state.error !== undefined && <ErrorState error={state.error} retry={retry} />}
       {total === 0 && (
         <EmptyState title="No decisions match">
           {Object.keys(filters).length > 0 ? (

@@ -1,0 +1,23 @@
+import { expect } from 'chai';
+import type { World } from './world.ts';
+
+/** The policy that an agent would fetch. */
+export async function fetchPolicy({ service: { url, demo } }: World, agent: string) {
+  const answer = await fetch(`${url}/v1/agents/${agent}`, {
+    headers: { Authorization: `Bearer ${demo.key}` },
+  });
+  const { policy_yaml } = (await answer.json()) as { policy_yaml: string };
+  return { etag: answer.headers.get('ETag'), policy: policy_yaml };
+}
+
+/** As another member would: the policy as it is, with a line added. */
+export async function savePolicy(world: World, agent: string, line: string): Promise<void> {
+  const { url, demo } = world.service;
+  const { policy } = await fetchPolicy(world, agent);
+  const answer = await fetch(`${url}/v1/projects/${demo.project_id}/agents/${agent}`, {
+    method: 'PUT',
+    headers: { Authorization: `Bearer ${demo.key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ policy_yaml: policy + line }),
+  });
+  expect(answer.status).to.equal(200);
+}
