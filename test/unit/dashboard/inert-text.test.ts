@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { cutText, inertParts } from '../../../server/dashboard/src/text/inert-text.ts';
+import { cutText, inertParts, inertText } from '../../../server/dashboard/src/text/inert-text.ts';
 
 const shown = (text: string, keep?: string) =>
   inertParts(text, keep)
@@ -16,7 +16,13 @@ describe('text from events', () => {
     expect(shown('a\u202egnp.exe')).to.equal('a[U+202E]gnp.exe');
     expect(shown('\u2066x\u2069\u200b\ufeff\u00ad')).to.equal('[U+2066]x[U+2069][U+200B][U+FEFF][U+00AD]');
     expect(shown('a\0b\x1b[31m')).to.equal('a[U+0000]b[U+001B][31m');
+    expect(shown('a\u{e0041}\u{e007f}')).to.equal('a[U+E0041][U+E007F]');
     expect(shown('\ud800x\udc00')).to.equal('[U+D800]x[U+DC00]');
+  });
+
+  it('is spelled out where only plain text can stand', () => {
+    expect(inertText('a\u202eb\nc')).to.equal('a[U+202E]b[U+000A]c');
+    expect(inertText('a\u202eb\nc', '\n')).to.equal('a[U+202E]b\nc');
   });
 
   it('keeps line breaks only where a block has them', () => {

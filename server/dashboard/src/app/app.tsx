@@ -14,6 +14,7 @@ import { KeysPage } from '../pages/keys/keys-page.tsx';
 import { MembersPage } from '../pages/members/members-page.tsx';
 import { OverviewPage } from '../pages/overview/overview-page.tsx';
 import { UsagePage } from '../pages/usage/usage-page.tsx';
+import { cutText, inertText } from '../text/inert-text.ts';
 import { ToastProvider } from '../ui/toast.tsx';
 import { usePlace } from './location.ts';
 import { NotFoundPage } from './not-found-page.tsx';
@@ -78,7 +79,7 @@ function PageBody({ page }: { page: Page | undefined }) {
 
 function titleOf(page: Page | undefined): string {
   if (page === undefined) return 'Not found';
-  if (page.name === 'agent') return page.agentName.slice(0, 60);
+  if (page.name === 'agent') return inertText(cutText(page.agentName, 60));
   const words = page.name.replaceAll('-', ' ');
   return page.name === 'home' ? 'Welcome' : words.charAt(0).toUpperCase() + words.slice(1);
 }

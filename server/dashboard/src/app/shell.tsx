@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { inertText } from '../text/inert-text.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { navigate, usePlace } from './location.ts';
 import { type Page, PROJECT_PAGES, type ProjectPageName, projectPath } from './route.ts';
@@ -101,7 +102,7 @@ function ProjectSwitcher({ projectId, page }: ProjectProps) {
       >
         {own.map(({ id, name }) => (
           <option key={id} value={id}>
-            {name}
+            {inertText(name)}
           </option>
         ))}
         {!isOwn && <option value={projectId}>{shortId(projectId)}</option>}

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PolicyFault } from '../api/types.ts';
+import { inertText } from '../text/inert-text.ts';
 import { Loading } from '../ui/states.tsx';
 import type { Editor } from './create-editor.ts';
 
@@ -17,6 +18,7 @@ type CodeEditorProps = {
 };
 
 const NO_FAULTS: PolicyFault[] = [];
+const LINE_ENDS = '\t\n\r';
 
 /** The editor comes in a file of its own, when a page needs it. */
 export function CodeEditor({
@@ -45,18 +47,21 @@ export function CodeEditor({
   );
 }
 
-/** What changed from one text to another. */
-export function DiffView({ before, after, label }: { before: string; after: string; label: string }) {
-  const { host, editor } = useEditor({
-    text: after,
+type DiffViewProps = { before: string; after: string; label: string };
+
+/** What changed from one text to another. Hidden characters are spelled out: the editor leaves removed lines as they are. */
+export function DiffView({ before, after, label }: DiffViewProps) {
+  const { host, editor, isFailed } = useEditor({
+    text: inertText(after, LINE_ENDS),
     label,
     isYaml: true,
     isReadOnly: true,
-    original: before,
+    original: inertText(before, LINE_ENDS),
   });
   return (
     <div class="code-editor code-diff">
-      {editor === undefined && <Loading lines={8} />}
+      {editor === undefined && !isFailed && <Loading lines={8} />}
+      {isFailed && <PlainEditor text={after} label={label} isReadOnly onChange={undefined} />}
       <div ref={host} class={editor === undefined ? 'editor-host is-waiting' : 'editor-host'} />
     </div>
   );

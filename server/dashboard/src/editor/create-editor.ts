@@ -4,9 +4,17 @@ import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } fr
 import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { unifiedMergeView } from '@codemirror/merge';
 import { EditorState, type Extension, type Text } from '@codemirror/state';
-import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import type { PolicyFault } from '../api/types.ts';
+import { HIDDEN, inertParts } from '../text/inert-text.ts';
 
 type EditorOptions = {
   text: string;
@@ -55,6 +63,7 @@ function extensionsOf({ label, isYaml, isReadOnly, original, onChange }: EditorO
     lineNumbers(),
     drawSelection(),
     bracketMatching(),
+    highlightSpecialChars({ specialChars: new RegExp(HIDDEN), render: visibleMark }),
     theme,
     syntaxHighlighting(colours),
     EditorView.lineWrapping,
@@ -99,6 +108,18 @@ const ownTyping = EditorView.domEventHandlers({
   },
 });
 
+/** A character that would turn or hide what stands around it, as the mark that it is elsewhere, too. */
+function visibleMark(code: number): HTMLElement {
+  const mark = document.createElement('span');
+  mark.className = 'cm-specialChar';
+  for (const part of inertParts(String.fromCodePoint(code))) {
+    if (part.kind !== 'mark') continue;
+    mark.textContent = part.code;
+    mark.title = `${part.code} ${part.name}`;
+  }
+  return mark;
+}
+
 /** Lines and columns count from 1; what is past an end is at that end. */
 function positionOf(doc: Text, line: number, column: number): number {
   const { from, length } = doc.line(Math.min(Math.max(1, line), doc.lines));
@@ -123,6 +144,14 @@ const theme = EditorView.theme({
   '.cm-activeLine': { backgroundColor: 'color-mix(in srgb, var(--hover) 60%, transparent)' },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
     backgroundColor: 'color-mix(in srgb, var(--focus) 28%, transparent)',
+  },
+  '.cm-specialChar': {
+    margin: '0 1px',
+    padding: '0 3px',
+    borderRadius: '3px',
+    backgroundColor: 'var(--soft-needs_approval)',
+    color: 'var(--needs_approval)',
+    fontSize: '0.8em',
   },
   '.cm-tooltip': {
     backgroundColor: 'var(--panel)',

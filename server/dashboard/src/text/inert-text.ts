@@ -2,7 +2,7 @@
 export const TEXT_CHARS_LINE = 300;
 export const TEXT_CHARS_BLOCK = 10_000;
 
-export type TextPart = { kind: 'text'; text: string } | { kind: 'mark'; code: string; name: string };
+type TextPart = { kind: 'text'; text: string } | { kind: 'mark'; code: string; name: string };
 
 const NAMES: Record<string, string> = {
   '\t': 'tab',
@@ -11,8 +11,6 @@ const NAMES: Record<string, string> = {
   '\u00ad': 'soft hyphen',
   '\u061c': 'Arabic letter mark',
   '\u200b': 'zero width space',
-  '\u200c': 'zero width non-joiner',
-  '\u200d': 'zero width joiner',
   '\u200e': 'left-to-right mark',
   '\u200f': 'right-to-left mark',
   '\u202a': 'left-to-right embedding',
@@ -29,8 +27,8 @@ const NAMES: Record<string, string> = {
 };
 
 /** Control characters, and those that turn, hide or join what stands around them. */
-const HIDDEN =
-  /[\p{Cc}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
+export const HIDDEN =
+  /[\p{Cc}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
 
 /**
  * Text from an event, cut into what may be shown as it is and what would trick the eye: those characters become
@@ -48,6 +46,13 @@ export function inertParts(text: string, keep = ''): TextPart[] {
   }
   if (from < text.length) parts.push({ kind: 'text', text: text.slice(from) });
   return parts;
+}
+
+/** The same for where nothing but plain text can stand, such as the options of a list. */
+export function inertText(text: string, keep = ''): string {
+  return inertParts(text, keep)
+    .map((part) => (part.kind === 'text' ? part.text : `[${part.code}]`))
+    .join('');
 }
 
 function codeOf(character: string): string {

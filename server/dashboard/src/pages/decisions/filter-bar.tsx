@@ -1,8 +1,9 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { FILTER_NAMES, type FilterName, type Filters } from '../../api/paths.ts';
 import type { OutcomeCounts, Summary } from '../../api/types.ts';
 import { hrefWith, navigate } from '../../app/location.ts';
 import { formatCompact, NO_ROLE, OUTCOME_LABELS, roleLabel } from '../../text/format.ts';
-import { cutText } from '../../text/inert-text.ts';
+import { cutText, inertText } from '../../text/inert-text.ts';
 import { Icon } from '../../ui/icon.tsx';
 
 const LABELS: Record<FilterName, string> = {
@@ -104,8 +105,7 @@ function Choice({
         <option value="any">any</option>
         {listed.map((known) => (
           <option key={known.value} value={`=${known.value}`}>
-            {cutText(name === 'role' ? roleLabel(known.value) : known.value, OPTION_CHARS)} ·{' '}
-            {formatCompact(known.count)}
+            {optionText(name, known.value)} · {formatCompact(known.count)}
           </option>
         ))}
         {name === 'role' && !listed.some((known) => known.value === '') && (
@@ -116,7 +116,16 @@ function Choice({
   );
 }
 
+function optionText(name: FilterName, value: string): string {
+  return inertText(cutText(name === 'role' ? roleLabel(value) : value, OPTION_CHARS));
+}
+
 function TextFilter({ name, value }: { name: FilterName; value: string | undefined }) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    // The filter was changed elsewhere, say by a step back. A new input instead would lose the focus.
+    if (input.current !== null) input.current.value = value ?? '';
+  }, [value]);
   const apply = (text: string) => {
     const given = text === '' ? undefined : text;
     if (given !== value) navigate(hrefWith({ ...GONE, [name]: given }));
@@ -125,7 +134,7 @@ function TextFilter({ name, value }: { name: FilterName; value: string | undefin
     <label class={value === undefined ? 'choice' : 'choice choice-on'}>
       <span>{LABELS[name]}</span>
       <input
-        key={value ?? ''}
+        ref={input}
         aria-label={LABELS[name]}
         type="search"
         defaultValue={value ?? ''}

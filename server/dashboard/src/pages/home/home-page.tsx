@@ -3,6 +3,7 @@ import { navigate, usePlace } from '../../app/location.ts';
 import { recall } from '../../app/remembered.ts';
 import { projectPath } from '../../app/route.ts';
 import { useSession, type Session } from '../../app/session.tsx';
+import { Inert } from '../../ui/inert.tsx';
 import { Loading } from '../../ui/states.tsx';
 import { Door } from '../account/door.tsx';
 import { OpenProject } from '../account/open-project.tsx';
@@ -25,7 +26,9 @@ export function HomePage() {
       <ul class="plain-list">
         {projects.map(({ id, name }) => (
           <li key={id}>
-            <a href={projectPath(id, 'overview')}>{name}</a>
+            <a href={projectPath(id, 'overview')}>
+              <Inert text={name} />
+            </a>
           </li>
         ))}
       </ul>
