@@ -1,10 +1,12 @@
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
 import { decisionEvent, post } from '../../support/events.ts';
 import type { World } from '../support/world.ts';
 
 const IMAGE = '<img src=x onerror="window.pwned=1">';
 const TRICK = '\u202egnp.exe\u2066 \u200bhidden';
 const HOSTILE = `${IMAGE}<script>window.pwned=1</script> javascript:window.pwned=1 {{7*7}} ${TRICK}`;
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/;
 const TEN_MEGABYTES = 10_000_000;
 const HUGE_WAIT_MS_MAX = 25_000;
 
@@ -13,23 +15,31 @@ export function hostileContentSuite(world: World): void {
     it('is shown as text in every field and runs nothing', async () => {
       await recordHostile(world);
       const { page, faults } = await world.newPage();
+      const key = await page.request.post(`/v1/projects/${world.service.demo.project_id}/keys`, {
+        data: { name: IMAGE + TRICK },
+      });
+      expect(key.status()).to.equal(201);
+      await nameProject(page, HOSTILE.slice(-60));
       const agent = HOSTILE.replaceAll('/', '|');
       await page.goto(world.projectPath('decisions', { agent }));
       await page.locator('.decision-row').first().click();
       const drawer = page.getByRole('complementary', { name: 'Decision' });
       await drawer.getByText('Record').waitFor();
       const shown = await drawer.innerText();
-      for (const path of ['overview', 'agents', 'usage', `agents/${encodeURIComponent(agent)}`]) {
-        await page.goto(world.projectPath(path, { window: '90d' }));
-        await page.getByText('onerror=').first().waitFor();
+      await expectInert(page);
+      const own = `agents/${encodeURIComponent(agent)}`;
+      for (const path of ['overview', 'agents', 'usage', 'keys', own, `${own}?tab=definition`]) {
+        await page.goto(world.projectPath(path));
+        await page.locator('main').getByText('onerror=').locator('visible=true').first().waitFor();
+        await expectInert(page);
       }
+      await page.locator('.cm-specialChar').getByText('U+202E').first().waitFor();
+      await page.goto('/account');
+      await page.locator('main').getByText('U+202E').waitFor();
+      await expectInert(page);
 
       expect(shown.split('onerror=').length).to.be.above(8);
       expect(shown).to.include('U+202E').and.to.include('U+2066').and.to.include('U+200B');
-      expect(shown).not.to.match(/[\u202a-\u202e\u2066-\u2069]/);
-      expect(await page.evaluate('window.pwned')).to.equal(undefined);
-      expect(await page.locator('main img, main script').count()).to.equal(0);
-      expect(await page.locator('a[href^="javascript:"]').count()).to.equal(0);
       expect(faults).to.deep.equal([]);
     });
 
@@ -51,6 +61,26 @@ export function hostileContentSuite(world: World): void {
       expect(length).to.be.above(10_000).and.below(1_000_000);
       expect(faults).to.deep.equal([]);
     });
+  });
+}
+
+/** Nothing has run, nothing became an element or a link, and nothing turns what stands beside it around. */
+async function expectInert(page: Page): Promise<void> {
+  expect(await page.evaluate('window.pwned')).to.equal(undefined);
+  expect(await page.locator('main img, main script').count()).to.equal(0);
+  expect(await page.locator('a[href^="javascript:"]').count()).to.equal(0);
+  const labels = '[...document.querySelectorAll("[aria-label]")].map((element) => element.ariaLabel)';
+  const seen = await page.evaluate<string[]>(`[document.title, document.body.textContent, ...${labels}]`);
+  for (const text of seen) expect(text).not.to.match(TURNING);
+  for (const text of await page.locator('.cm-content').allTextContents()) expect(text).not.to.match(TURNING);
+}
+
+/** As if the project had been made under that name. */
+async function nameProject(page: Page, name: string): Promise<void> {
+  await page.route(/auth\/me$/, async (route) => {
+    const answer = await route.fetch();
+    const me = (await answer.json()) as { projects: { name: string }[] };
+    await route.fulfill({ json: { ...me, projects: me.projects.map((project) => ({ ...project, name })) } });
   });
 }
 

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { Bucket, Timeseries } from '../api/types.ts';
 import { formatCompact, formatCount, formatShare, OUTCOME_LABELS } from '../text/format.ts';
+import { Table } from '../ui/table.tsx';
 import { bucketLabel, tickLabel } from './bucket-label.ts';
 
 const HEIGHT = 220;
@@ -104,28 +105,16 @@ function DataTable({ series }: { series: Timeseries }) {
     <details class="data-table" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>As a table</summary>
       {isOpen && (
-        <div class="table-scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">From (UTC)</th>
-                <th scope="col">Allow</th>
-                <th scope="col">Needs approval</th>
-                <th scope="col">Deny</th>
-              </tr>
-            </thead>
-            <tbody>
-              {series.buckets.toReversed().map(({ start, allow, needs_approval, deny }) => (
-                <tr key={start}>
-                  <th scope="row">{bucketLabel(start, series.bucket_seconds, series.to)}</th>
-                  <td>{formatCount(allow)}</td>
-                  <td>{formatCount(needs_approval)}</td>
-                  <td>{formatCount(deny)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="Decisions by outcome" columns={['From (UTC)', 'Allow', 'Needs approval', 'Deny']}>
+          {series.buckets.toReversed().map(({ start, allow, needs_approval, deny }) => (
+            <tr key={start}>
+              <th scope="row">{bucketLabel(start, series.bucket_seconds, series.to)}</th>
+              <td>{formatCount(allow)}</td>
+              <td>{formatCount(needs_approval)}</td>
+              <td>{formatCount(deny)}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </details>
   );

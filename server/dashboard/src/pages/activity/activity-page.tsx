@@ -8,6 +8,7 @@ import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
 import { useAction } from '../../ui/use-action.ts';
 
 const WORDS: Record<string, string> = {
@@ -50,23 +51,12 @@ export function ActivityPage({ projectId }: { projectId: string }) {
         </EmptyState>
       )}
       {items.length > 0 && (
-        <div class="panel table-scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Time (UTC)</th>
-                <th scope="col">Who</th>
-                <th scope="col">What</th>
-                <th scope="col">Details</th>
-                <th scope="col">From</th>
-              </tr>
-            </thead>
-            <tbody>
-              {items.map((item) => (
-                <ActivityRow key={item.id} item={item} />
-              ))}
-            </tbody>
-          </table>
+        <div class="panel">
+          <Table label="Activity" columns={['Time (UTC)', 'Who', 'What', 'Details', 'From']}>
+            {items.map((item) => (
+              <ActivityRow key={item.id} item={item} />
+            ))}
+          </Table>
         </div>
       )}
       <FormError error={more.error} />

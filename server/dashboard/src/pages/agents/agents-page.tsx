@@ -7,6 +7,17 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead, useWindow } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+
+const COLUMNS = [
+  'Agent',
+  'Policy',
+  ['Tools', 'number'],
+  ['Decisions', 'number'],
+  ['Denied', 'number'],
+  ['Waiting', 'number'],
+  'Saved (UTC)',
+] as const;
 
 type Row = { name: string; agent: AgentSummary | undefined; counts: OutcomeCounts | undefined };
 
@@ -23,33 +34,12 @@ export function AgentsPage({ projectId }: { projectId: string }) {
       {agents.isLoading && <Loading lines={8} />}
       {rows?.length === 0 && <NoAgents projectId={projectId} />}
       {rows !== undefined && rows.length > 0 && (
-        <div class="panel table-scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Agent</th>
-                <th scope="col">Policy</th>
-                <th scope="col" class="number">
-                  Tools
-                </th>
-                <th scope="col" class="number">
-                  Decisions
-                </th>
-                <th scope="col" class="number">
-                  Denied
-                </th>
-                <th scope="col" class="number">
-                  Waiting
-                </th>
-                <th scope="col">Saved (UTC)</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <AgentRow key={row.name} row={row} projectId={projectId} />
-              ))}
-            </tbody>
-          </table>
+        <div class="panel">
+          <Table label="Agents" columns={COLUMNS}>
+            {rows.map((row) => (
+              <AgentRow key={row.name} row={row} projectId={projectId} />
+            ))}
+          </Table>
         </div>
       )}
     </>

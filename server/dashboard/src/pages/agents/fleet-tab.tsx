@@ -3,6 +3,7 @@ import type { Fleet } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatAgo, formatCount, formatDate, formatShare } from '../../text/format.ts';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
 import type { AgentTabProps } from './agent-page.tsx';
 
 const REFRESH_MS = 10_000;
@@ -32,48 +33,34 @@ export function FleetTab({ projectId, agentName }: AgentTabProps) {
         <b>{formatShare(data.keys_on_latest, keys)}</b> of the keys in use run the latest version, v
         {data.latest.version}, saved {formatDate(data.latest.created_at)} UTC.
       </p>
-      <div class="table-scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Version held</th>
-              <th scope="col" class="number">
-                Keys
-              </th>
-              <th scope="col" class="fleet-share">
-                Share
-              </th>
-              <th scope="col">Last seen</th>
-              <th scope="col">ETag</th>
-            </tr>
-          </thead>
-          <tbody>
-            {data.items.map((item) => (
-              <tr key={item.etag}>
-                <th scope="row">
-                  {item.version === null ? 'unknown' : `v${item.version}`}{' '}
-                  {item.is_latest ? (
-                    <span class="tag tag-good">latest</span>
-                  ) : (
-                    <span class="tag tag-warn">old</span>
-                  )}
-                </th>
-                <td class="number">{formatCount(item.keys)}</td>
-                <td class="fleet-share">
-                  <span class="bar" aria-hidden="true">
-                    <span
-                      class={item.is_latest ? 'bar-part fill-allow' : 'bar-part fill-needs_approval'}
-                      style={{ width: `${(item.keys / keys) * 100}%` }}
-                    />
-                  </span>
-                </td>
-                <td title={item.last_seen}>{formatAgo(item.last_seen, nowMs)}</td>
-                <td class="mono muted">{item.etag.replaceAll('"', '').slice(0, 12)}…</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Versions in use"
+        columns={['Version held', ['Keys', 'number'], ['Share', 'fleet-share'], 'Last seen', 'ETag']}
+      >
+        {data.items.map((item) => (
+          <tr key={item.etag}>
+            <th scope="row">
+              {item.version === null ? 'unknown' : `v${item.version}`}{' '}
+              {item.is_latest ? (
+                <span class="tag tag-good">latest</span>
+              ) : (
+                <span class="tag tag-warn">old</span>
+              )}
+            </th>
+            <td class="number">{formatCount(item.keys)}</td>
+            <td class="fleet-share">
+              <span class="bar" aria-hidden="true">
+                <span
+                  class={item.is_latest ? 'bar-part fill-allow' : 'bar-part fill-needs_approval'}
+                  style={{ width: `${(item.keys / keys) * 100}%` }}
+                />
+              </span>
+            </td>
+            <td title={item.last_seen}>{formatAgo(item.last_seen, nowMs)}</td>
+            <td class="mono muted">{item.etag.replaceAll('"', '').slice(0, 12)}…</td>
+          </tr>
+        ))}
+      </Table>
     </div>
   );
 }

@@ -4,13 +4,16 @@ import { request } from '../../api/request.ts';
 import type { KeyItem, NewKey } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatAgo, formatDate } from '../../text/format.ts';
+import { inertText } from '../../text/inert-text.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icon.tsx';
+import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { submitted } from '../account/door.tsx';
 
@@ -18,14 +21,6 @@ import { submitted } from '../account/door.tsx';
 export function KeysPage({ projectId }: { projectId: string }) {
   const keys = useAnswer<{ items: KeyItem[] }>(apiPath.keys(projectId));
   const [made, setMade] = useState<NewKey | undefined>(undefined);
-  if (keys.error !== undefined) {
-    return (
-      <>
-        <PageHead title="Keys" />
-        <ErrorState error={keys.error} retry={keys.reload} />
-      </>
-    );
-  }
   const onMade = (key: NewKey) => {
     setMade(key);
     keys.reload();
@@ -34,9 +29,12 @@ export function KeysPage({ projectId }: { projectId: string }) {
     <>
       <PageHead title="Keys" />
       {made !== undefined && <KeyOnce made={made} onDone={() => setMade(undefined)} />}
-      <section class="panel" aria-label="New key">
-        <NewKeyForm projectId={projectId} onMade={onMade} />
-      </section>
+      {keys.error !== undefined && <ErrorState error={keys.error} retry={keys.reload} />}
+      {keys.data !== undefined && (
+        <section class="panel" aria-label="New key">
+          <NewKeyForm projectId={projectId} onMade={onMade} />
+        </section>
+      )}
       {keys.isLoading && <Loading />}
       {keys.data?.items.length === 0 && (
         <EmptyState title="No keys yet">
@@ -57,7 +55,7 @@ function KeyOnce({ made, onDone }: { made: NewKey; onDone: () => void }) {
         <b>Copy the key now.</b> It is not stored and cannot be shown again. Put it into GATE_API_KEY (audit)
         and GATE_KEY (policy) of your agent.
       </p>
-      <CodeBlock text={made.key} label={`Key ${made.name}`} />
+      <CodeBlock text={made.key} label={`Key ${inertText(made.name)}`} />
       <div>
         <button type="button" onClick={onDone}>
           <Icon name="check" /> I have it
@@ -94,51 +92,41 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
   const nowMs = Date.now();
   const sorted = items.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
   return (
-    <div class="panel table-scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">State</th>
-            <th scope="col">May</th>
-            <th scope="col">Made</th>
-            <th scope="col">Expires (UTC)</th>
-            <th scope="col">
-              <span class="visually-hidden">Actions</span>
+    <div class="panel">
+      <Table label="Keys" columns={['Name', 'State', 'May', 'Made', 'Expires (UTC)', ['Actions', 'hidden']]}>
+        {sorted.map((key) => (
+          <tr key={key.key_id}>
+            <th scope="row" title={key.key_id}>
+              {key.name === '' ? (
+                <span class="muted">{key.key_id.slice(0, 8)}</span>
+              ) : (
+                <Inert text={key.name} />
+              )}
             </th>
+            <td>{stateTag(key, nowMs)}</td>
+            <td class="muted">
+              {key.scope.replaceAll('_', ' ').replaceAll(' audit', '').split(' ').join(', ')}
+            </td>
+            <td title={formatDate(key.created_at)}>{formatAgo(key.created_at, nowMs)}</td>
+            <td>{key.expires_at === null ? 'never' : formatDate(key.expires_at)}</td>
+            <td class="actions">
+              {(key.revoked_at ?? null) === null && (
+                <button
+                  type="button"
+                  class="small danger"
+                  aria-label={`Revoke ${inertText(key.name) || key.key_id}`}
+                  onClick={() => setRevoking(key)}
+                >
+                  Revoke
+                </button>
+              )}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {sorted.map((key) => (
-            <tr key={key.key_id}>
-              <th scope="row" title={key.key_id}>
-                {key.name === '' ? <span class="muted">{key.key_id.slice(0, 8)}</span> : key.name}
-              </th>
-              <td>{stateTag(key, nowMs)}</td>
-              <td class="muted">
-                {key.scope.replaceAll('_', ' ').replaceAll(' audit', '').split(' ').join(', ')}
-              </td>
-              <td title={formatDate(key.created_at)}>{formatAgo(key.created_at, nowMs)}</td>
-              <td>{key.expires_at === null ? 'never' : formatDate(key.expires_at)}</td>
-              <td class="actions">
-                {(key.revoked_at ?? null) === null && (
-                  <button
-                    type="button"
-                    class="small danger"
-                    aria-label={`Revoke ${key.name || key.key_id}`}
-                    onClick={() => setRevoking(key)}
-                  >
-                    Revoke
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
       {revoking !== undefined && (
         <Confirm
-          title={`Revoke ${revoking.name || 'this key'}?`}
+          title={`Revoke ${inertText(revoking.name) || 'this key'}?`}
           text="Whoever uses it gets 401 at once. This cannot be undone; a new key can be made at any time."
           action="Revoke"
           work={() => request(`${apiPath.keys(projectId)}/${revoking.key_id}`, { method: 'DELETE' })}

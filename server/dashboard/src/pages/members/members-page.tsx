@@ -4,12 +4,14 @@ import { request } from '../../api/request.ts';
 import type { Member } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatDate } from '../../text/format.ts';
+import { inertText } from '../../text/inert-text.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { submitted } from '../account/door.tsx';
 
@@ -64,43 +66,32 @@ type MemberTableProps = { projectId: string; items: Member[]; onRemoved: () => v
 function MemberTable({ projectId, items, onRemoved }: MemberTableProps) {
   const [removing, setRemoving] = useState<Member | undefined>(undefined);
   return (
-    <div class="panel table-scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Account</th>
-            <th scope="col">Since (UTC)</th>
-            <th scope="col">
-              <span class="visually-hidden">Actions</span>
+    <div class="panel">
+      <Table label="Members" columns={['Account', 'Since (UTC)', ['Actions', 'hidden']]}>
+        {items.map((member) => (
+          <tr key={member.account_id}>
+            <th scope="row">
+              <Inert text={member.email} /> {member.is_owner && <span class="tag">owner</span>}
             </th>
+            <td>{formatDate(member.added_at)}</td>
+            <td class="actions">
+              {!member.is_owner && (
+                <button
+                  type="button"
+                  class="small danger"
+                  aria-label={`Remove ${inertText(member.email)}`}
+                  onClick={() => setRemoving(member)}
+                >
+                  Remove
+                </button>
+              )}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {items.map((member) => (
-            <tr key={member.account_id}>
-              <th scope="row">
-                <Inert text={member.email} /> {member.is_owner && <span class="tag">owner</span>}
-              </th>
-              <td>{formatDate(member.added_at)}</td>
-              <td class="actions">
-                {!member.is_owner && (
-                  <button
-                    type="button"
-                    class="small danger"
-                    aria-label={`Remove ${member.email}`}
-                    onClick={() => setRemoving(member)}
-                  >
-                    Remove
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
       {removing !== undefined && (
         <Confirm
-          title={`Remove ${removing.email}?`}
+          title={`Remove ${inertText(removing.email)}?`}
           text="The account loses its access to this project at once. It can be added again."
           action="Remove"
           work={() => request(`${apiPath.members(projectId)}/${removing.account_id}`, { method: 'DELETE' })}

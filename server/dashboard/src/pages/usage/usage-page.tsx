@@ -6,6 +6,9 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead, useWindow, WINDOW_WORDS } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+
+const NUMBERS = ['Calls', 'Input', 'Cached', 'Output', 'Cost'].map((label) => [label, 'number'] as const);
 
 /** Tokens and cost of the language models, by model and by agent. */
 export function UsagePage({ projectId }: { projectId: string }) {
@@ -86,49 +89,32 @@ function UsageTable({ title, of, rows, totals }: UsageTableProps) {
   const sizeOf = (row: UsageCounts) => (hasCost ? (row.cost_usd ?? 0) : row.input_tokens + row.output_tokens);
   const whole = sizeOf(totals);
   const sorted = rows.toSorted((a, b) => sizeOf(b) - sizeOf(a));
-  const numbers = ['Calls', 'Input', 'Cached', 'Output', 'Cost'];
+  const share = [`Share of ${hasCost ? 'cost' : 'tokens'}`, 'usage-share'] as const;
   return (
     <section class="panel" aria-label={title}>
       <h2>{title}</h2>
-      <div class="table-scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{of}</th>
-              <th scope="col" class="usage-share">
-                Share of {hasCost ? 'cost' : 'tokens'}
-              </th>
-              {numbers.map((label) => (
-                <th key={label} scope="col" class="number">
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {sorted.map((row) => (
-              <tr key={row.name}>
-                <th scope="row" class="cell-long">
-                  <Inert text={row.name} />
-                </th>
-                <td class="usage-share">
-                  <span class="bar" aria-hidden="true">
-                    <span
-                      class="bar-part fill-allow"
-                      style={{ width: `${whole === 0 ? 0 : (sizeOf(row) / whole) * 100}%` }}
-                    />
-                  </span>
-                </td>
-                <td class="number">{formatCount(row.calls)}</td>
-                <td class="number">{formatCompact(row.input_tokens)}</td>
-                <td class="number">{formatCompact(row.cached_input_tokens)}</td>
-                <td class="number">{formatCompact(row.output_tokens)}</td>
-                <td class="number">{formatCost(row.cost_usd)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label={`Usage ${title.toLowerCase()}`} columns={[of, share, ...NUMBERS]}>
+        {sorted.map((row) => (
+          <tr key={row.name}>
+            <th scope="row" class="cell-long">
+              <Inert text={row.name} />
+            </th>
+            <td class="usage-share">
+              <span class="bar" aria-hidden="true">
+                <span
+                  class="bar-part fill-allow"
+                  style={{ width: `${whole === 0 ? 0 : (sizeOf(row) / whole) * 100}%` }}
+                />
+              </span>
+            </td>
+            <td class="number">{formatCount(row.calls)}</td>
+            <td class="number">{formatCompact(row.input_tokens)}</td>
+            <td class="number">{formatCompact(row.cached_input_tokens)}</td>
+            <td class="number">{formatCompact(row.output_tokens)}</td>
+            <td class="number">{formatCost(row.cost_usd)}</td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }
