@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { fetchPolicy, savePolicy } from '../support/policy.ts';
 import { expectAccessible, type World } from '../support/world.ts';
 
 const AGENT = 'code-reviewer';
@@ -20,7 +22,7 @@ export function policyEditorSuite(world: World): void {
   describe('the policy editor', () => {
     it('shows an error as it is typed, decides, replays and saves; the next fetch serves it', async () => {
       const { page, faults } = await world.newPage();
-      const before = await fetchPolicy(world);
+      const before = await fetchPolicy(world, AGENT);
       await page.goto(world.projectPath(`agents/${AGENT}`));
       const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
       await editor.click();
@@ -66,7 +68,7 @@ export function policyEditorSuite(world: World): void {
       await expectAccessible(page);
       await dialog.getByRole('button', { name: 'Save', exact: true }).click();
       await page.getByText('Saved as version 2.').waitFor();
-      const after = await fetchPolicy(world);
+      const after = await fetchPolicy(world, AGENT);
 
       expect(after.policy).to.equal(DRAFT.replace('XX', ''));
       expect(after.etag).not.to.equal(before.etag);
@@ -95,6 +97,88 @@ export function policyEditorSuite(world: World): void {
       await page.getByText('Saved as version 3.').waitFor();
     });
 
+    it('keeps a draft of the system prompt, too, and loads the newer version where it was refused', async () => {
+      const { page } = await world.newPage();
+      await page.goto(world.projectPath('agents/checkout-assistant', { tab: 'definition' }));
+      const prompt = page.getByRole('region', { name: 'System prompt' });
+      await prompt.locator('.cm-content').click();
+      await page.keyboard.type('mine');
+      await savePolicy(world, 'checkout-assistant', '# theirs\n');
+      await prompt.getByRole('button', { name: 'Save' }).click();
+      await prompt.getByRole('button', { name: 'Load the newer version and keep my draft' }).click();
+      await page.getByText('Someone else saved a newer version').waitFor({ state: 'detached' });
+      expect(await prompt.locator('.cm-content').innerText()).to.include('mine');
+      await prompt.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Saved as version 3.').waitFor();
+    });
+
+    it('loses nothing that is typed while a draft is being saved', async () => {
+      const { page } = await world.newPage();
+      await page.route(/\/agents\/support-triage(\/versions\/\d+)?$/, async (route) => {
+        await sleep(600);
+        await route.continue();
+      });
+      await page.goto(world.projectPath('agents/support-triage', { tab: 'definition' }));
+      const prompt = page.getByRole('region', { name: 'System prompt' });
+      await prompt.locator('.cm-content').click();
+      await page.keyboard.type('one');
+      await prompt.getByRole('button', { name: 'Save' }).click();
+      await prompt.locator('.cm-content').click();
+      await page.keyboard.type(' two');
+      await page.getByText('Saved as version 2.').waitFor();
+      await page.keyboard.type(' three');
+      await page.waitForTimeout(1000);
+      expect(await prompt.locator('.cm-content').innerText()).to.include('one two three');
+      await prompt.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Saved as version 3.').waitFor();
+    });
+
+    it('shows no result beside another question than its own', async () => {
+      const { page } = await world.newPage();
+      await page.goto(world.projectPath('agents/support-triage'));
+      const decide = page.getByRole('button', { name: 'Decide' });
+      const args = page.getByLabel('Arguments (JSON)');
+      await args.fill('{');
+      expect(await args.getAttribute('aria-invalid')).to.equal('true');
+      const note = page.locator(`[id="${await args.getAttribute('aria-describedby')}"]`);
+      expect(await note.innerText()).to.equal('This is not valid JSON.');
+      await args.fill('{}');
+      await decide.click();
+      await page.locator('.dry-run-result').waitFor();
+      await page.getByLabel('Role').fill('another');
+      await page.locator('.dry-run-result').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Replay' }).click();
+      await page.locator('.replay-report').waitFor();
+      await page.getByLabel('Window').selectOption('24h');
+      await page.locator('.replay-report').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Replay' }).click();
+      await page.locator('.replay-report').waitFor();
+      await page.getByRole('textbox', { name: 'Policy in YAML' }).click();
+      await page.keyboard.insertText('# another\n');
+      await page.locator('.replay-report').waitFor({ state: 'detached' });
+    });
+
+    it('asks before a copy of an old version replaces a draft', async () => {
+      const { page } = await world.newPage();
+      await savePolicy(world, 'data-analyst', '# one more\n');
+      await page.goto(world.projectPath('agents/data-analyst'));
+      const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
+      await editor.click();
+      await page.keyboard.insertText('# my draft\n');
+      await page.getByRole('link', { name: 'Versions' }).click();
+      await page.getByRole('link', { name: /^v1 / }).click();
+      const edit = page.getByRole('button', { name: 'Edit a copy of v1' });
+      const question = page.getByRole('dialog', { name: 'Replace the draft?' });
+      await edit.click();
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      await edit.click();
+      await expectAccessible(page);
+      await question.getByRole('button', { name: 'Replace it' }).click();
+      await page.getByText('valid', { exact: true }).waitFor();
+      expect(await editor.innerText()).not.to.include('# my draft');
+      expect(await editor.innerText()).not.to.include('# one more');
+    });
+
     it('is read-only for who is not a member', async () => {
       const { page } = await world.newPage({ isSignedIn: false });
       await page.goto(world.projectPath('agents/support-triage'));
@@ -104,24 +188,4 @@ export function policyEditorSuite(world: World): void {
       await expectAccessible(page);
     });
   });
-}
-
-async function fetchPolicy({ service: { url, demo } }: World, agent = AGENT) {
-  const answer = await fetch(`${url}/v1/agents/${agent}`, {
-    headers: { Authorization: `Bearer ${demo.key}` },
-  });
-  const { policy_yaml } = (await answer.json()) as { policy_yaml: string };
-  return { etag: answer.headers.get('ETag'), policy: policy_yaml };
-}
-
-/** As another member would: the policy as it is, with a line added. */
-async function savePolicy(world: World, agent: string, line: string): Promise<void> {
-  const { url, demo } = world.service;
-  const { policy } = await fetchPolicy(world, agent);
-  const answer = await fetch(`${url}/v1/projects/${demo.project_id}/agents/${agent}`, {
-    method: 'PUT',
-    headers: { Authorization: `Bearer ${demo.key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ policy_yaml: policy + line }),
-  });
-  expect(answer.status).to.equal(200);
 }

@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks';
 import { apiPath } from '../../api/paths.ts';
 import type { AgentVersion, VersionSummary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
@@ -35,7 +36,15 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
     newest === undefined ? undefined : apiPath.version(projectId, agentName, newest),
   );
   const mayEdit = useIsMember(projectId);
+  // While a newer version loads, the one before stays: a tab that went away would take along what is being typed.
+  const kept = useRef<AgentVersion | undefined>(undefined);
+  kept.current = latest.data ?? kept.current;
+  const shown = kept.current;
   const error = versions.error ?? latest.error;
+  const retry = () => {
+    versions.reload();
+    latest.reload();
+  };
   const decisions = `${projectPath(projectId, 'decisions')}?${new URLSearchParams({ agent: agentName })}`;
   return (
     <>
@@ -45,15 +54,15 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
         </a>
       </PageHead>
       <Tabs label="Agent" names={TABS} current={tab} first="policy" />
-      {error !== undefined && <ErrorState error={error} retry={versions.reload} />}
-      {error === undefined && latest.data === undefined && <Loading lines={12} />}
-      {versions.data !== undefined && latest.data !== undefined && (
+      {error !== undefined && <ErrorState error={error} retry={retry} />}
+      {error === undefined && shown === undefined && <Loading lines={12} />}
+      {versions.data !== undefined && shown !== undefined && (
         <Tab
           tab={tab}
           projectId={projectId}
           agentName={agentName}
           versions={versions.data.items}
-          latest={latest.data}
+          latest={shown}
           mayEdit={mayEdit}
           onSaved={versions.reload}
         />

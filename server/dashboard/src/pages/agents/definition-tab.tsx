@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks';
 import { apiPath } from '../../api/paths.ts';
 import { request } from '../../api/request.ts';
 import type { AgentTool, SaveResult } from '../../api/types.ts';
@@ -5,6 +6,7 @@ import { forgetAnswers } from '../../api/use-answer.ts';
 import { CodeEditor } from '../../editor/code-editor.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
+import { Table } from '../../ui/table.tsx';
 import { useSay } from '../../ui/toast.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { AgentTabProps } from './agent-page.tsx';
@@ -34,33 +36,22 @@ export function DefinitionTab(props: AgentTabProps) {
 function ToolTable({ tools }: { tools: AgentTool[] }) {
   if (tools.length === 0) return <p class="muted">It registered without tools.</p>;
   return (
-    <div class="table-scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Tool</th>
-            <th scope="col">Hints</th>
-            <th scope="col">Description</th>
-          </tr>
-        </thead>
-        <tbody>
-          {tools.map(({ name, description = '', annotations }, index) => (
-            <tr key={index}>
-              <th scope="row">
-                <Inert text={name} />
-              </th>
-              <td>
-                {annotations?.readOnlyHint === true && <span class="tag">read only</span>}{' '}
-                {annotations?.destructiveHint === true && <span class="tag tag-warn">destructive</span>}
-              </td>
-              <td class="muted">
-                <Inert text={description} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="Tools" columns={['Tool', 'Hints', 'Description']}>
+      {tools.map(({ name, description = '', annotations }, index) => (
+        <tr key={index}>
+          <th scope="row">
+            <Inert text={name} />
+          </th>
+          <td>
+            {annotations?.readOnlyHint === true && <span class="tag">read only</span>}{' '}
+            {annotations?.destructiveHint === true && <span class="tag tag-warn">destructive</span>}
+          </td>
+          <td class="muted">
+            <Inert text={description} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -69,17 +60,21 @@ type TextPartProps = AgentTabProps & { part: 'agent_yaml' | 'system_md'; title: 
 function TextPart({ projectId, agentName, latest, mayEdit, onSaved, part, title, note }: TextPartProps) {
   const say = useSay();
   const draft = useDraft(draftKey(projectId, agentName, part), latest[part]);
+  const { text } = draft;
   const save = useAction(async () => {
     const saved = await request<SaveResult>(apiPath.agent(projectId, agentName), {
       method: 'PUT',
-      body: { [part]: draft.text },
+      body: { [part]: text },
       headers: { 'If-Match': latest.etag },
     });
     forgetAnswers();
     say(`Saved as version ${saved.version}.`);
-    draft.settle();
+    draft.settle(text);
     onSaved();
   });
+  const isStale = save.error?.code === 'precondition_failed';
+  // Before the newer version is here, a second try would be refused like the first.
+  useEffect(save.clearError, [latest.etag]);
   return (
     <section class="panel" aria-label={title}>
       <h2>
@@ -88,7 +83,7 @@ function TextPart({ projectId, agentName, latest, mayEdit, onSaved, part, title,
           <button
             type="button"
             class="small"
-            disabled={!draft.isChanged || save.isRunning}
+            disabled={!draft.isChanged || save.isRunning || isStale}
             onClick={() => void save.run()}
           >
             Save
@@ -97,8 +92,13 @@ function TextPart({ projectId, agentName, latest, mayEdit, onSaved, part, title,
       </h2>
       <p class="muted">{note}</p>
       <FormError error={save.error} />
+      {isStale && (
+        <button type="button" onClick={onSaved}>
+          Load the newer version and keep my draft
+        </button>
+      )}
       <CodeEditor
-        text={draft.text}
+        text={text}
         revision={draft.revision}
         label={title}
         isYaml={part === 'agent_yaml'}

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { apiPath } from '../../api/paths.ts';
 import { request } from '../../api/request.ts';
 import type { CheckResult, Decision } from '../../api/types.ts';
@@ -16,18 +16,21 @@ export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: Dr
   const [tool, setTool] = useState(latest.tools[0]?.name ?? '');
   const [role, setRole] = useState('');
   const [args, setArgs] = useState('{}');
-  const [decision, setDecision] = useState<Decision | undefined>(undefined);
+  const [decided, setDecided] = useState<{ question: string; decision: Decision | undefined }>();
   const fault = jsonFault(args);
+  const faultId = useId();
+  const head = JSON.stringify({ tool, ...(role === '' ? {} : { role }) }).slice(0, -1);
+  // As text, so that every digit of a number is decided as it was typed.
+  const question = `{"policy_yaml":${JSON.stringify(policyYaml)},"calls":[${head},"arguments":${args}}]}`;
   const { run, isRunning, error } = useAction(async () => {
-    const head = JSON.stringify({ tool, ...(role === '' ? {} : { role }) }).slice(0, -1);
-    // As text, so that every digit of a number is decided as it was typed.
-    const call = `${head},"arguments":${args}}`;
     const result = await request<CheckResult>(apiPath.check(projectId, agentName), {
       method: 'POST',
-      bodyText: `{"policy_yaml":${JSON.stringify(policyYaml)},"calls":[${call}]}`,
+      bodyText: question,
     });
-    setDecision(result.decisions?.[0]);
+    setDecided({ question, decision: result.decisions?.[0] });
   });
+  // Beside another draft or call an old decision would seem to be its own.
+  const decision = decided?.question === question ? decided.decision : undefined;
   return (
     <section class="panel" aria-labelledby="dry-run">
       <h2 id="dry-run">Dry run</h2>
@@ -67,10 +70,16 @@ export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: Dr
             rows={4}
             value={args}
             spellcheck={false}
+            aria-invalid={fault !== undefined}
+            aria-describedby={fault === undefined ? undefined : faultId}
             onInput={({ currentTarget }) => setArgs(currentTarget.value)}
           />
         </label>
-        {fault !== undefined && <p class="field-error">{fault}</p>}
+        {fault !== undefined && (
+          <p id={faultId} class="field-error">
+            {fault}
+          </p>
+        )}
         <FormError error={error} />
         <button type="submit" disabled={!isValid || isRunning || fault !== undefined || tool === ''}>
           Decide

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { CodeEditor } from '../../editor/code-editor.tsx';
 import type { PolicyFault } from '../../api/types.ts';
+import { useSession } from '../../app/session.tsx';
 import { formatBytes, formatCount } from '../../text/format.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
@@ -68,7 +69,7 @@ export function PolicyTab(props: AgentTabProps) {
           policyYaml={draft.text}
           onClose={() => setIsSaving(false)}
           onSaved={() => {
-            draft.settle();
+            draft.settle(draft.text);
             setIsSaving(false);
             onSaved();
           }}
@@ -83,7 +84,16 @@ export function PolicyTab(props: AgentTabProps) {
 }
 
 function ReadOnlyNote() {
+  const { status } = useSession();
   const next = location.pathname + location.search;
+  if (status === 'loading') return null;
+  if (status === 'in') {
+    return (
+      <span class="muted">
+        Only members may edit. Ask one to add <a href="/account">your account</a>.
+      </span>
+    );
+  }
   return (
     <span class="muted">
       <a href={`/sign-in?${new URLSearchParams({ next })}`}>Sign in</a> as a member to edit.

@@ -8,6 +8,7 @@ import { FormError } from '../../ui/form-error.tsx';
 import { Inert, Role } from '../../ui/inert.tsx';
 import { OutcomeBadge } from '../../ui/outcome.tsx';
 import { WINDOW_WORDS, WINDOWS } from '../../ui/page-head.tsx';
+import { Table } from '../../ui/table.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { DraftProps } from './dry-run.tsx';
 
@@ -17,10 +18,13 @@ const ROWS_MAX = 10_000;
 export function Replay(props: DraftProps) {
   const { projectId, agentName, policyYaml, isValid } = props;
   const [window, setWindow] = useState<WindowName>('7d');
-  const [result, setResult] = useState<ReplayResult | undefined>(undefined);
+  const [replayed, setReplayed] = useState<{ policyYaml: string; result: ReplayResult | undefined }>();
   const { run, isRunning, error } = useAction(async () => {
-    setResult(await replayDraft({ projectId, agentName, policyYaml, window }));
+    const result = await replayDraft({ projectId, agentName, policyYaml, window });
+    setReplayed({ policyYaml, result });
   });
+  const isCurrent = replayed?.policyYaml === policyYaml && replayed.result?.window === window;
+  const result = isCurrent ? replayed.result : undefined;
   return (
     <section class="panel" aria-labelledby="replay">
       <h2 id="replay">Replay</h2>
@@ -79,48 +83,33 @@ export function ReplayReport({ result, projectId, agentName }: ReplayReportProps
         )}
       </p>
       {changes.length > 0 && (
-        <div class="table-scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Tool</th>
-                <th scope="col">Role</th>
-                <th scope="col">From</th>
-                <th scope="col">To</th>
-                <th scope="col" class="number">
-                  Calls
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {changes.map(({ tool, role, from, to, count, samples }) => (
-                <tr key={JSON.stringify([tool, role, from, to])}>
-                  <td>
-                    <Inert text={tool} />
-                  </td>
-                  <td>
-                    <Role role={role} />
-                  </td>
-                  <td>
-                    <OutcomeBadge outcome={from} />
-                  </td>
-                  <td>
-                    <OutcomeBadge outcome={to} />
-                  </td>
-                  <td class="number">
-                    <a
-                      href={`${list}&${new URLSearchParams({ tool, role, outcome: from, event: samples[0] ?? '' })}`}
-                      target="_blank"
-                      rel="noreferrer"
-                    >
-                      {formatCount(count)}
-                    </a>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="What would change" columns={['Tool', 'Role', 'From', 'To', ['Calls', 'number']]}>
+          {changes.map(({ tool, role, from, to, count, samples }) => (
+            <tr key={JSON.stringify([tool, role, from, to])}>
+              <td>
+                <Inert text={tool} />
+              </td>
+              <td>
+                <Role role={role} />
+              </td>
+              <td>
+                <OutcomeBadge outcome={from} />
+              </td>
+              <td>
+                <OutcomeBadge outcome={to} />
+              </td>
+              <td class="number">
+                <a
+                  href={`${list}&${new URLSearchParams({ tool, role, outcome: from, event: samples[0] ?? '' })}`}
+                  target="_blank"
+                  rel="noreferrer"
+                >
+                  {formatCount(count)}
+                </a>
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
     </div>
   );

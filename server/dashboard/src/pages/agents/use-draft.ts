@@ -3,22 +3,23 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 /** What was typed and not saved, by agent and part: it survives a look at another page. */
 const drafts = new Map<string, string>();
 
-export type Draft = {
+type Draft = {
   text: string;
   /** Counts how often the text was replaced by something else than typing. */
   revision: number;
   isChanged: boolean;
   set: (text: string) => void;
   discard: () => void;
-  /** The draft was saved: nothing typed is left to keep. */
-  settle: () => void;
+  /** This text was saved; what was typed since then stays a draft. */
+  settle: (text: string) => void;
 };
 
 /** The saved text, or what the person has made of it. */
 export function useDraft(key: string, saved: string): Draft {
   const [{ text, revision }, setState] = useState({ text: drafts.get(key) ?? saved, revision: 0 });
   const replace = (next: string) => setState((state) => ({ text: next, revision: state.revision + 1 }));
-  const isChanged = text !== saved;
+  // What was just saved is no draft any more, although the version with it is still on its way here.
+  const isChanged = drafts.has(key) && text !== saved;
   useEffect(() => {
     // A newer version was loaded, and nothing typed stands against it.
     if (!drafts.has(key)) replace(saved);
@@ -34,7 +35,12 @@ export function useDraft(key: string, saved: string): Draft {
     drafts.delete(key);
     replace(saved);
   }, [key, saved]);
-  const settle = useCallback(() => void drafts.delete(key), [key]);
+  const settle = useCallback(
+    (stored: string) => {
+      if (drafts.get(key) === stored) drafts.delete(key);
+    },
+    [key],
+  );
   useEffect(() => {
     if (!isChanged) return undefined;
     const warn = (event: BeforeUnloadEvent) => event.preventDefault();
@@ -42,6 +48,11 @@ export function useDraft(key: string, saved: string): Draft {
     return () => removeEventListener('beforeunload', warn);
   }, [isChanged]);
   return { text, revision, isChanged, set, discard, settle };
+}
+
+/** What was typed, if anything was. */
+export function draftOf(key: string): string | undefined {
+  return drafts.get(key);
 }
 
 export function putDraft(key: string, text: string): void {

@@ -1,19 +1,21 @@
+import { useState } from 'preact/hooks';
 import { apiPath } from '../../api/paths.ts';
 import type { AgentVersion } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { hrefWith, navigate, usePlace } from '../../app/location.ts';
 import { CodeEditor, DiffView } from '../../editor/code-editor.tsx';
 import { formatDate } from '../../text/format.ts';
+import { Confirm } from '../../ui/confirm.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
 import type { AgentTabProps } from './agent-page.tsx';
-import { draftKey, putDraft } from './use-draft.ts';
+import { draftKey, draftOf, putDraft } from './use-draft.ts';
 
 const PARTS = { policy_yaml: 'Policy', agent_yaml: 'Definition', system_md: 'System prompt' } as const;
 type Part = keyof typeof PARTS;
 
 /** Every version, and what changed between any two of them. */
-export function VersionsTab({ projectId, agentName, versions, mayEdit }: AgentTabProps) {
+export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }: AgentTabProps) {
   const { query } = usePlace();
   const known = new Set(versions.map(({ version }) => version));
   const numberOf = (name: string, fallback: number) => {
@@ -27,9 +29,16 @@ export function VersionsTab({ projectId, agentName, versions, mayEdit }: AgentTa
   const before = useAnswer<AgentVersion>(apiPath.version(projectId, agentName, from));
   const after = useAnswer<AgentVersion>(apiPath.version(projectId, agentName, to));
   const error = before.error ?? after.error;
+  const retry = () => {
+    before.reload();
+    after.reload();
+  };
+  const [isAsking, setIsAsking] = useState(false);
+  const key = draftKey(projectId, agentName, 'policy');
+  const hasDraft = () => (draftOf(key) ?? latest.policy_yaml) !== latest.policy_yaml;
   const restore = () => {
     if (after.data === undefined) return;
-    putDraft(draftKey(projectId, agentName, 'policy'), after.data.policy_yaml);
+    putDraft(key, after.data.policy_yaml);
     navigate(hrefWith({ tab: undefined, from: undefined, to: undefined, part: undefined }));
   };
   return (
@@ -75,12 +84,12 @@ export function VersionsTab({ projectId, agentName, versions, mayEdit }: AgentTa
             ))}
           </nav>
           {mayEdit && to !== newest && (
-            <button type="button" onClick={restore}>
+            <button type="button" onClick={() => (hasDraft() ? setIsAsking(true) : restore())}>
               Edit a copy of v{to}
             </button>
           )}
         </div>
-        {error !== undefined && <ErrorState error={error} retry={after.reload} />}
+        {error !== undefined && <ErrorState error={error} retry={retry} />}
         {(before.isLoading || after.isLoading) && <Loading lines={10} />}
         {before.data !== undefined && after.data !== undefined && (
           <>
@@ -98,6 +107,16 @@ export function VersionsTab({ projectId, agentName, versions, mayEdit }: AgentTa
           </>
         )}
       </section>
+      {isAsking && (
+        <Confirm
+          title="Replace the draft?"
+          text={`The policy has changes that are not saved. The copy of v${to} takes their place.`}
+          action="Replace it"
+          work={() => Promise.resolve()}
+          onClose={() => setIsAsking(false)}
+          onDone={restore}
+        />
+      )}
     </div>
   );
 }
