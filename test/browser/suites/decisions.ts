@@ -47,10 +47,31 @@ export function decisionsSuite(world: World): void {
       const all = await totalOf(page);
       await page.getByRole('link', { name: /^Deny/ }).click();
       await page.waitForURL(/outcome=deny/);
+      await page.getByTestId('total').filter({ hasNotText: all }).waitFor();
+      const denied = await totalOf(page);
+      expect((await rowsOf(page)).every((row) => row.includes('Deny'))).to.equal(true);
       await page.goBack();
       await page.waitForURL((url) => !url.search.includes('outcome'));
-      await page.locator('.decision-row').first().waitFor();
-      expect(await totalOf(page)).to.equal(all);
+      await page.getByTestId('total').getByText(all, { exact: true }).waitFor();
+      expect((await rowsOf(page)).every((row) => row.includes('Deny'))).to.equal(false);
+      await page.goForward();
+      await page.waitForURL(/outcome=deny/);
+      await page.getByTestId('total').getByText(denied, { exact: true }).waitFor();
+      expect((await rowsOf(page)).every((row) => row.includes('Deny'))).to.equal(true);
+    });
+
+    it('keeps the focus in a filter that was applied, and empties it on the way back', async () => {
+      const { page } = await world.newPage();
+      await page.goto(world.projectPath('decisions'));
+      const user = page.getByRole('searchbox', { name: 'User' });
+      await user.fill('user-1');
+      await user.press('Enter');
+      await page.waitForURL(/user_id=user-1/);
+      await page.getByRole('link', { name: 'Clear filter' }).waitFor();
+      expect(await page.evaluate('document.activeElement.ariaLabel')).to.equal('User');
+      await page.goBack();
+      await page.getByRole('link', { name: 'Clear filter' }).waitFor({ state: 'detached' });
+      expect(await user.inputValue()).to.equal('');
     });
 
     it('marks what the client redacted and what it cut', async () => {

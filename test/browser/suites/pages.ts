@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { eventually } from '../../support/eventually.ts';
 import { expectAccessible, type World } from '../support/world.ts';
 
 /** Every page, and what it must show with the demo data. */
-const PAGES: [name: string, path: (world: World) => string, shows: string][] = [
+const PAGES: [name: string, path: (world: World) => string, shows: string, editor?: 'editor'][] = [
   ['Overview', (world) => world.projectPath('overview'), 'Decisions over time'],
   [
     'Overview, 7 days by denials',
@@ -13,11 +14,12 @@ const PAGES: [name: string, path: (world: World) => string, shows: string][] = [
   ['Decisions', (world) => world.projectPath('decisions'), 'refund_order'],
   ['Decisions without a role', (world) => world.projectPath('decisions', { role: '' }), '(none)'],
   ['Agents', (world) => world.projectPath('agents'), 'not registered'],
-  ['an agent', (world) => world.projectPath('agents/support-triage'), 'Dry run'],
+  ['an agent', (world) => world.projectPath('agents/support-triage'), 'Dry run', 'editor'],
   [
     "an agent's versions",
     (world) => world.projectPath('agents/support-triage', { tab: 'versions' }),
     'Compare with',
+    'editor',
   ],
   [
     "an agent's fleet",
@@ -28,6 +30,7 @@ const PAGES: [name: string, path: (world: World) => string, shows: string][] = [
     "an agent's definition",
     (world) => world.projectPath('agents/support-triage', { tab: 'definition' }),
     'System prompt',
+    'editor',
   ],
   ['Usage', (world) => world.projectPath('usage'), 'model-large'],
   ['Keys', (world) => world.projectPath('keys'), 'Make a key'],
@@ -45,10 +48,10 @@ export function pagesSuite(world: World): void {
     for (const scheme of ['light', 'dark'] as const) {
       it(`shows its data without a complaint from the browser or axe-core, 360 to 2,560 px wide, in ${scheme}`, async () => {
         const { page, faults } = await world.newPage({ scheme });
-        for (const [name, path, shows] of PAGES) {
+        for (const [name, path, shows, editor] of PAGES) {
           await page.goto(path(world));
           await page.getByText(shows).locator('visible=true').first().waitFor();
-          if (path(world).includes('support-triage')) await settled(page);
+          if (editor !== undefined) await settled(page);
           await expectAccessible(page).catch((error: Error) => {
             throw new Error(`${name}: ${error.message}`, { cause: error });
           });
@@ -71,6 +74,30 @@ export function pagesSuite(world: World): void {
       await page.getByText('Decisions over time').waitFor();
       // Nobody is signed in: that the service says so is all the browser may mention.
       expect(faults.filter((fault) => !fault.includes('401'))).to.deep.equal([]);
+    });
+
+    it('begins at its top, with the focus there, when another page was shown before', async () => {
+      const { page } = await world.newPage({ viewport: { width: 1000, height: 300 } });
+      await page.goto(world.projectPath('overview'));
+      await page.locator('.bar-row').first().waitFor();
+      await page.evaluate('scrollTo(0, 200)');
+      await page.getByRole('link', { name: 'Usage', exact: true }).click();
+      await page.getByText('model-large').first().waitFor();
+      expect(await page.evaluate('scrollY')).to.equal(0);
+      expect(await page.evaluate('document.activeElement.id')).to.equal('content');
+    });
+
+    it('brings the comparison with the time before up to date, too', async () => {
+      const { page } = await world.newPage();
+      await page.clock.install();
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
+      await page.goto(world.projectPath('overview'));
+      await page.getByText('than the 24h before').waitFor();
+      asked.length = 0;
+      await page.clock.fastForward('01:05');
+      for (const path of ['timeseries', 'summary'])
+        await eventually(() => asked.find((url) => url.includes(`/audit/${path}?window=7d`)));
     });
 
     it('is reached by keyboard alone', async () => {
@@ -106,6 +133,7 @@ async function overflowAt(page: Page, width: number): Promise<number> {
 
 /** The editor comes in a file of its own; before it is there, axe would look at the grey lines. */
 async function settled(page: Page): Promise<void> {
+  await page.locator('.cm-content').first().waitFor();
   await page.locator('.is-waiting').first().waitFor({ state: 'detached' });
 }
 

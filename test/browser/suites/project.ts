@@ -30,6 +30,31 @@ export function projectSuite(world: World): void {
       expect(faults).to.deep.equal([]);
     });
 
+    it('shows a new key although the list of keys fails', async () => {
+      const { page } = await world.newPage();
+      await page.goto(world.projectPath('keys'));
+      await page.getByLabel('Name').fill('shown in spite');
+      await page.route(/\/keys$/, (route) =>
+        route.request().method() === 'GET' ? route.abort() : route.continue(),
+      );
+      await page.getByRole('button', { name: 'Make a key' }).click();
+      await page.getByText('The service cannot be reached').waitFor();
+      const key = await page.getByRole('status', { name: 'The new key' }).locator('pre').innerText();
+      expect(key.trim()).not.to.equal('');
+    });
+
+    it('gives the focus back when a question was answered with no', async () => {
+      const { page } = await world.newPage();
+      await page.goto(world.projectPath('keys'));
+      const revoke = page.getByRole('button', { name: /^Revoke/ }).first();
+      await revoke.click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(await page.evaluate('document.activeElement.ariaLabel')).to.equal(
+        await revoke.getAttribute('aria-label'),
+      );
+    });
+
     it('says why an address cannot be made a member', async () => {
       const { page } = await world.newPage();
       await page.goto(world.projectPath('members'));

@@ -7,8 +7,16 @@ const listeners = new Set<() => void>();
 
 export function navigate(target: string, { replace = false }: NavigateOptions = {}): void {
   const current = location.pathname + location.search;
+  const isOtherPage = new URL(target, location.href).pathname !== location.pathname;
   if (target !== current) history[replace ? 'replaceState' : 'pushState'](null, '', target);
   for (const listener of listeners) listener();
+  if (isOtherPage && !replace) startAtTop();
+}
+
+/** As after a page load. The focus would else be on a link that is gone, or in a navigation that has been used. */
+function startAtTop(): void {
+  scrollTo(0, 0);
+  document.getElementById('content')?.focus({ preventScroll: true });
 }
 
 /** Where the address bar points; renders again when it changes. The whole state of a view is in it. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 type DialogProps = { title: string; onClose: () => void; children: ComponentChildren };
 
@@ -7,7 +7,12 @@ type DialogProps = { title: string; onClose: () => void; children: ComponentChil
 export function Dialog({ title, onClose, children }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => place.current?.showModal(), []);
+  useLayoutEffect(() => {
+    const dialog = place.current;
+    dialog?.showModal();
+    // Closed, not only taken away: then the browser gives the focus back to where it was.
+    return () => dialog?.close();
+  }, []);
   return (
     <dialog
       ref={place}

@@ -22,9 +22,11 @@ export function OverviewPage({ projectId }: { projectId: string }) {
   const widerWindow = WIDER[window];
   const wider = useAnswer<Timeseries>(
     widerWindow === undefined ? undefined : apiPath.timeseries(projectId, widerWindow),
+    { refreshMs: REFRESH_LONG_MS },
   );
   const widerSummary = useAnswer<Summary>(
     widerWindow === undefined ? undefined : apiPath.summary(projectId, widerWindow),
+    { refreshMs: REFRESH_LONG_MS },
   );
   const isEmpty = summary.data?.totals.total === 0;
   return (
