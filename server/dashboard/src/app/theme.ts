@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { recall, remember } from './remembered.ts';
 
 const THEMES = ['auto', 'light', 'dark'] as const;
-export type Theme = (typeof THEMES)[number];
+type Theme = (typeof THEMES)[number];
 
 function savedTheme(): Theme {
   return THEMES.find((theme) => theme === recall('theme')) ?? 'auto';

@@ -1,7 +1,7 @@
 import { useCallback, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api/api-error.ts';
 
-export type Action<Args extends unknown[]> = {
+type Action<Args extends unknown[]> = {
   run: (...args: Args) => Promise<void>;
   isRunning: boolean;
   error: ApiError | undefined;
