@@ -10,7 +10,7 @@ type Finished = Pick<Generated, 'usage' | 'finishReason'>;
 
 type UsageOptions = { agentName: string; caller: Caller; now?: () => number };
 
-/** Reports every model call that passes through it, and changes none of them. */
+/** Reports every model call that passes through it once it ends, however it ends, and changes none of them. */
 export function usageMiddleware(
   gate: Gate,
   { agentName, caller, now = Date.now }: UsageOptions,
@@ -40,13 +40,7 @@ export function usageMiddleware(
     wrapStream: async ({ doStream, model }) => {
       const startedAtMs = now();
       const { stream, ...rest } = await failing(doStream, (outcome) => report(model, startedAtMs, outcome));
-      const watch = new TransformStream<StreamPart, StreamPart>({
-        transform(part, controller) {
-          if (part.type === 'finish') report(model, startedAtMs, tokensOf(part));
-          controller.enqueue(part);
-        },
-      });
-      return { stream: stream.pipeThrough(watch), ...rest };
+      return { stream: watched(stream, (outcome) => report(model, startedAtMs, outcome)), ...rest };
     },
   };
 }
@@ -63,6 +57,37 @@ function tokensOf({ usage, finishReason }: Finished): Partial<UsageInput> {
     reasoning_tokens: usage.outputTokens.reasoning ?? 0,
     finish_reason: finishReason.unified,
   };
+}
+
+/**
+ * The same stream, reported once: at its finish, or when it breaks or is given up before; then its tokens are not
+ * known. By hand and not by a TransformStream, which does not learn of a cancel in every version of Node.
+ */
+function watched(
+  stream: ReadableStream<StreamPart>,
+  report: (outcome: Partial<UsageInput>) => void,
+): ReadableStream<StreamPart> {
+  const reader = stream.getReader();
+  let isReported = false;
+  const reportOnce = (outcome: Partial<UsageInput>): void => {
+    if (!isReported) report(outcome);
+    isReported = true;
+  };
+  const pull = async (controller: ReadableStreamDefaultController<StreamPart>): Promise<void> => {
+    const { done, value } = await failing(() => reader.read(), reportOnce);
+    if (done) {
+      reportOnce({ error_type: 'Error' });
+      return controller.close();
+    }
+    if (value.type === 'finish') reportOnce(tokensOf(value));
+    controller.enqueue(value);
+  };
+  const cancel = (reason: unknown): Promise<void> => {
+    reportOnce({ error_type: 'AbortError' });
+    return reader.cancel(reason);
+  };
+  // Read no further ahead than whoever reads this one.
+  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
 }
 
 async function failing<T>(

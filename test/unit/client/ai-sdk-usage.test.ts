@@ -78,6 +78,62 @@ describe('token usage from the AI SDK', () => {
     expect(bodiesOf(mock, USAGE)[0]).to.include({ output_tokens: 20, finish_reason: 'length' });
   });
 
+  const partial = [
+    { type: 'text-start', id: '1' },
+    { type: 'text-delta', id: '1', delta: 'hel' },
+  ] as const;
+
+  /** What the middleware makes of a stream, without the SDK around it. */
+  const streamed = async (stream: ReadableStream<(typeof partial)[number]>) => {
+    const { usage: middleware } = await (await governed()).startRun();
+    const model = wrapLanguageModel({ model: new MockLanguageModelV4({ doStream: { stream } }), middleware });
+    return (await model.doStream({ prompt: [] })).stream;
+  };
+
+  it('reports a stream that breaks, once, and lets it break', async () => {
+    const broken = new ReadableStream<(typeof partial)[number]>({
+      start: (controller) => {
+        for (const part of partial) controller.enqueue(part);
+      },
+      pull: (controller) => controller.error(new TypeError('terminated')),
+    });
+    const seen: unknown[] = [];
+    const fault = await (async () => {
+      for await (const part of await streamed(broken)) seen.push(part);
+    })().catch((error: unknown) => error);
+    await shutdown();
+
+    expect(fault).to.be.instanceOf(TypeError);
+    expect(seen).to.deep.equal([...partial]);
+    expect(bodiesOf(mock, USAGE)).to.have.length(1);
+    expect(bodiesOf(mock, USAGE)[0]).to.include({ error_type: 'TypeError', output_tokens: 0 });
+  });
+
+  it('reports a stream that is cancelled, and cancels the model’s', async () => {
+    let cancelledWith: unknown;
+    const endless = new ReadableStream<(typeof partial)[number]>({
+      pull: (controller) => controller.enqueue(partial[0]),
+      cancel: (reason) => {
+        cancelledWith = reason;
+      },
+    });
+    const reader = (await streamed(endless)).getReader();
+    await reader.read();
+    await reader.cancel('enough');
+    await shutdown();
+
+    expect(cancelledWith).to.equal('enough');
+    expect(bodiesOf(mock, USAGE).map(({ error_type }) => error_type)).to.deep.equal(['AbortError']);
+  });
+
+  it('reports a stream that ends without a finish as a failure', async () => {
+    const cut = simulateReadableStream({ chunks: [...partial] });
+    for await (const _part of await streamed(cut));
+    await shutdown();
+
+    expect(bodiesOf(mock, USAGE).map(({ error_type }) => error_type)).to.deep.equal(['Error']);
+  });
+
   it('reports a call that failed, and lets it fail', async () => {
     const { usage: middleware } = await (await governed()).startRun();
     const inner = new MockLanguageModelV4({
