@@ -8,6 +8,7 @@ const NULLABLE_TIME = { ...TIME, type: ['string', 'null'] } as const;
 const NULLABLE_TEXT = { type: ['string', 'null'] } as const;
 const BUNDLE = { type: 'string', enum: ['signed', 'absent'] } as const;
 const COUNTS = { total: COUNT, allow: COUNT, deny: COUNT, needs_approval: COUNT };
+const OUTCOME = { type: 'string', enum: OUTCOMES } as const;
 const WINDOW = { type: 'string', enum: WINDOW_NAMES } as const;
 const SCOPE = { project_id: STRING, window: WINDOW, from: TIME, to: TIME };
 const USAGE = {
@@ -36,7 +37,8 @@ const VERSION_SUMMARY = { ...VERSION, bundle: BUNDLE, created_at: TIME, created_
 const POLICY_TEXTS = { agent_yaml: STRING, policy_yaml: STRING, system_md: STRING };
 const BUNDLE_PARTS = { bundle_wasm_b64: STRING, bundle_manifest: STRING, bundle_signature_b64: STRING };
 const MEMBER = { account_id: UUID, is_owner: BOOLEAN, added_at: TIME, email: STRING };
-const TOOL = exactObject({ name: STRING }, { description: STRING, annotations: { type: 'object' } });
+const HINTS = exactObject({}, { readOnlyHint: BOOLEAN, destructiveHint: BOOLEAN });
+const TOOL = exactObject({ name: STRING }, { description: STRING, annotations: HINTS });
 
 /** The bodies of answers, by name. What leaves the service is told exactly: no key more, none less. */
 export const ANSWERS: Record<string, JsonSchema> = {
@@ -79,7 +81,7 @@ export const ANSWERS: Record<string, JsonSchema> = {
     occurred_at: TIME,
     agent_name: STRING,
     tool_name: STRING,
-    outcome: { type: 'string', enum: OUTCOMES },
+    outcome: OUTCOME,
     role: STRING,
     error_type: STRING,
     reason: STRING,
@@ -116,11 +118,44 @@ export const ANSWERS: Record<string, JsonSchema> = {
   Agents: exactObject({ items: listOf(exactObject({ ...VERSION_SUMMARY, tools: listOf(TOOL) })) }),
   Versions: exactObject({ items: listOf(exactObject(VERSION_SUMMARY)) }),
   Version: exactObject({ ...VERSION_SUMMARY, tools: listOf(TOOL), ...POLICY_TEXTS }, BUNDLE_PARTS),
-  Check: {
-    type: 'object',
-    required: ['valid', 'errors'],
-    properties: { valid: BOOLEAN, errors: { type: 'array' }, bundle: BUNDLE, decisions: { type: 'array' } },
-  },
+  Check: exactObject(
+    {
+      valid: BOOLEAN,
+      errors: listOf(
+        exactObject({ line: { type: 'integer' }, column: { type: 'integer' }, message: STRING }),
+      ),
+    },
+    {
+      bundle: BUNDLE,
+      bundle_absent_reason: STRING,
+      module_bytes: { type: ['integer', 'null'], description: 'null without a bundle' },
+      decisions: listOf(ref('Decided')),
+      replay: ref('Replay'),
+    },
+  ),
+  Decided: exactObject({
+    outcome: OUTCOME,
+    reason: STRING,
+    violations: listOf(STRING),
+    hint: NULLABLE_OBJECT,
+  }),
+  Replay: exactObject({
+    window: WINDOW,
+    examined: COUNT,
+    replayed: COUNT,
+    not_replayable: COUNT,
+    changed: COUNT,
+    changes: listOf(
+      exactObject({
+        tool: STRING,
+        role: STRING,
+        from: OUTCOME,
+        to: OUTCOME,
+        count: COUNT,
+        samples: { ...listOf(UUID), description: 'The event_id of a few' },
+      }),
+    ),
+  }),
   Fleet: exactObject({
     name: STRING,
     latest: exactObject(VERSION_SUMMARY),
@@ -137,11 +172,16 @@ export const ANSWERS: Record<string, JsonSchema> = {
     ),
   }),
   KeySet: exactObject({
-    keys: listOf({
-      type: 'object',
-      required: ['kty', 'crv', 'alg', 'use', 'kid', 'x'],
-      properties: { kty: { const: 'OKP' }, crv: { const: 'Ed25519' }, kid: STRING, x: STRING },
-    }),
+    keys: listOf(
+      exactObject({
+        kty: { const: 'OKP' },
+        crv: { const: 'Ed25519' },
+        alg: { const: 'EdDSA' },
+        use: { const: 'sig' },
+        kid: STRING,
+        x: STRING,
+      }),
+    ),
   }),
   Account: exactObject({ id: UUID, email: STRING, is_verified: BOOLEAN }),
   Me: exactObject({
@@ -159,7 +199,19 @@ export const ANSWERS: Record<string, JsonSchema> = {
   Keys: exactObject({ items: listOf(exactObject({ ...KEY, revoked_at: NULLABLE_TIME })) }),
   Activity: exactObject({
     project_id: STRING,
-    items: listOf({ type: 'object', required: ['id', 'occurred_at', 'event', 'detail'] }),
+    items: listOf(
+      exactObject({
+        id: UUID,
+        occurred_at: TIME,
+        event: STRING,
+        project_id: STRING,
+        account_id: STRING,
+        email: STRING,
+        key_id: STRING,
+        address: STRING,
+        detail: { type: 'object' },
+      }),
+    ),
     limit: COUNT,
     next_cursor: NULLABLE_TEXT,
   }),

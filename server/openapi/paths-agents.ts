@@ -102,7 +102,7 @@ export function agentPaths() {
           example: { policy_yaml: 'version: 1\n', calls: [{ tool: 'search' }] },
         },
         answers: ok('Check'),
-        problems: [...BODY_PROBLEMS, 'store_unavailable'],
+        problems: [...BODY_PROBLEMS, 'store_unavailable', 'overloaded'],
       }),
     },
     '/v1/projects/{id}/agents/{name}/fleet': {

@@ -1,3 +1,5 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormatsModule from 'ajv-formats';
 import { expect } from 'chai';
 import {
   bodyOf,
@@ -160,6 +162,22 @@ describe('POST /v1/projects/{id}/agents/{name}/check', () => {
   let service: TestService;
   before(async () => (service = await startTestService()));
   after(() => service.stop());
+
+  it('answers as the OpenAPI document tells, with no key more', async () => {
+    const ajv = new Ajv2020({ strict: false });
+    addFormatsModule.default(ajv);
+    ajv.addSchema({ $id: 'document', ...(await bodyOf<object>(fetch(`${service.url}/openapi.json`))) });
+    const isTold = ajv.getSchema('document#/components/schemas/Check');
+    await sendDecision(service, decisionEvent({ agent_name: 'told', role: 'nobody' }));
+    const policy_yaml = policyText('told').replace('"*"', 'admin');
+    const draft = { policy_yaml, calls: [{ tool: 'search' }], replay: {} };
+    const answer = await bodyOf<{ replay: { changes: unknown[] } }>(checkDraft(service, 'told', draft));
+    const invalid = await bodyOf<object>(checkDraft(service, 'told', { policy_yaml: 'version: 1\n' }));
+
+    expect(answer.replay.changes).to.have.length(1);
+    expect([answer, invalid].map((body) => isTold?.(body))).to.deep.equal([true, true]);
+    expect(isTold?.({ ...invalid, more: 1 })).to.equal(false);
+  });
 
   it('tells every error of a draft, and saves nothing', async () => {
     const answer = await bodyOf<{ valid: boolean; errors: unknown[] }>(
