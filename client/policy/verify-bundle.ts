@@ -6,9 +6,8 @@ import { PolicyError } from './policy-error.ts';
 
 export type BundleToVerify = {
   record: AgentRecord;
-  /** 32 raw bytes each; the signature must verify under one of them. */
-  publicKey?: Uint8Array | undefined;
-  publicKeys?: readonly Uint8Array[] | undefined;
+  /** 32 raw bytes. */
+  publicKey: Uint8Array;
   agentName: string;
   /** The project of the bearer key, where one is known. */
   projectId?: string | undefined;
@@ -25,9 +24,10 @@ export type VerifiedBundle = { manifest: BundleManifest; module: Uint8Array };
  * or throws a PolicyError whose code names the first check that failed.
  */
 export async function verifyBundle(bundle: BundleToVerify): Promise<VerifiedBundle> {
-  const { record, agentName, projectId, heldVersion, isWhole = true } = bundle;
+  const { record, publicKey, agentName, projectId, heldVersion, isWhole = true } = bundle;
   const { text, signature, module } = bundleParts(record);
-  await checkSignature(bundle, { message: utf8From(text), signature });
+  if (!(await isSignedBy(publicKey, { message: utf8From(text), signature })))
+    refuse('signature_invalid', 'is not signed by the known key');
   const manifest = parseManifest(text);
   await checkHash(module, manifest.wasm_hash, 'wasm_hash_mismatch');
   if (isWhole) {
@@ -58,17 +58,6 @@ function bundleParts(record: AgentRecord): { text: string; signature: Uint8Array
   const module = bytesFromBase64(bundle_wasm_b64);
   if (module === undefined) refuse('wasm_hash_mismatch', 'has a module that is not base64');
   return { text, signature, module };
-}
-
-async function checkSignature(
-  { publicKey, publicKeys = [] }: BundleToVerify,
-  { message, signature }: { message: Uint8Array; signature: Uint8Array },
-): Promise<void> {
-  const candidates = publicKey === undefined ? publicKeys : [publicKey, ...publicKeys];
-  for (const candidate of candidates) {
-    if (await isSignedBy(candidate, { message, signature })) return;
-  }
-  refuse('signature_invalid', 'is not signed by a known key');
 }
 
 async function isSignedBy(
