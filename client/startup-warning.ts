@@ -2,7 +2,7 @@ import type { Logger } from './logger.ts';
 
 let hasWarned = false;
 
-/** Spec 6.2: once per process, when decisions go to the platform and the policy does not come from it. */
+/** Spec 6.2: once per process, when there is a platform for decisions and the policy does not come from it. */
 export function warnOfBoth(
   set: { apiKey: string | undefined; localPolicy: string | undefined },
   logger: Logger,
@@ -10,6 +10,6 @@ export function warnOfBoth(
   if (hasWarned || !set.apiKey || !set.localPolicy) return;
   hasWarned = true;
   logger.warn(
-    'GATE_API_KEY and GATE_LOCAL_POLICY are both set: decisions of the local policy are sent to the platform',
+    'GATE_API_KEY and GATE_LOCAL_POLICY are both set: decisions of the local policy go to the platform, except in local mode',
   );
 }

@@ -139,6 +139,7 @@ describe('a process that emits', function () {
     const result = await run(program, both);
 
     expect(result.stderr.match(/GATE_API_KEY and GATE_LOCAL_POLICY are both set/g)).to.have.length(1);
+    expect(result.stderr).to.include('except in local mode');
     expect(result.stdout).to.equal('"local_policy_unreadable"');
     expect((await run(program, { GATE_API_KEY: 'k' })).stderr).to.equal('');
     expect((await run('', { GATE_LOCAL_POLICY: '/x' })).stderr).to.include('are both set');
