@@ -16,7 +16,7 @@ export type Gate = {
 /** What a gate is to the rest of the client. */
 export type OpenGate = Gate & { warnOfLoop(): void };
 
-export type Senders = { decisions: Sender; usage: Sender };
+type Senders = { decisions: Sender; usage: Sender };
 
 const NOTHING: Counts = { sent: 0, failed: 0, dropped: 0, in_flight: 0 };
 

@@ -6,7 +6,7 @@ import type { Send, SendResult } from './send.ts';
 /** The connections of one sender, kept open between events. */
 export type Pool = http.Agent;
 
-export type PostTarget = { url: string; apiKey: string; timeoutMs: number; pool: Pool };
+type PostTarget = { url: string; apiKey: string; timeoutMs: number; pool: Pool };
 
 const STATUS_RETRYABLE = 503;
 

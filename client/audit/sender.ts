@@ -7,7 +7,7 @@ import { createPool, postEvent, type Pool } from './post-event.ts';
 import { retryOnce } from './retry-once.ts';
 import type { Send, SendResult, Sleep } from './send.ts';
 
-export type SenderOptions = {
+type SenderOptions = {
   url: string;
   path: string;
   apiKey: string;

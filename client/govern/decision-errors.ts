@@ -1,7 +1,7 @@
 import type { Decision } from '../policy/language/index.ts';
 
 /** The call that was decided, and under which event it was recorded. */
-export type DecidedCall = { tool: string; event_id: string };
+type DecidedCall = { tool: string; event_id: string };
 
 /** The policy says no; the tool did not run. */
 export class PolicyDeniedError extends Error {

@@ -26,7 +26,7 @@ export type ApprovalRequest = {
 /** Says yes with true; everything else is a no. */
 export type OnApproval = (request: ApprovalRequest) => boolean | Promise<boolean>;
 
-export type RunOptions = {
+type RunOptions = {
   agentName: string;
   policy: PolicyEngine;
   gate: OpenGate;

@@ -3,7 +3,7 @@ import { bytesFromBase64 } from './base64.ts';
 import { PolicyError } from './policy-error.ts';
 
 /** What a bearer key says about itself; true only once its signature is verified. */
-export type BearerKey = { kid: string; projectId: string; signedText: string; signature: Uint8Array };
+type BearerKey = { kid: string; projectId: string; signedText: string; signature: Uint8Array };
 
 /** Reads a bearer key without the network, or throws `key_malformed`. */
 export function parseBearerKey(text: string): BearerKey {

@@ -1,7 +1,7 @@
 import { ANSWER_BYTES_MAX } from '../limits.ts';
 import { PolicyError } from './policy-error.ts';
 
-export type GetOptions = { url: string; headers?: Record<string, string>; timeoutMs: number };
+type GetOptions = { url: string; headers?: Record<string, string>; timeoutMs: number };
 
 export type Answer = { status: number; etag: string | null; text: string };
 

@@ -7,7 +7,7 @@ import { PolicyError } from './policy-error.ts';
 import type { Held, PolicyOrigin, PolicySource } from './policy-source.ts';
 import { pullPolicy, type Pulled, type PullRequest, type PullResult } from './pull.ts';
 
-export type PlatformOptions = {
+type PlatformOptions = {
   agentName: string;
   bearerKey: string;
   baseUrl: string;

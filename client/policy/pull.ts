@@ -23,7 +23,7 @@ export type Pulled =
   | { kind: 'fresh'; record: FetchedRecord; etag: string | null; signed: SignedFacts | undefined };
 
 /** What the verified manifest says; absent where there is no bundle. */
-export type SignedFacts = { version: number; agentVersionId: string };
+type SignedFacts = { version: number; agentVersionId: string };
 
 /** Also hands back the key set it used, for the caller's cache. */
 export type PullResult = { pulled: Pulled; keySet: KeySet | undefined };

@@ -17,7 +17,7 @@ export type BundleToVerify = {
   isWhole?: boolean | undefined;
 };
 
-export type VerifiedBundle = { manifest: BundleManifest; module: Uint8Array };
+type VerifiedBundle = { manifest: BundleManifest; module: Uint8Array };
 
 /**
  * POLICY 4, in its order: signature, module, record, agent, project, version. Returns what may be cached,

@@ -166,7 +166,7 @@ function preconditionFailed(etag: string): RequestError {
   );
 }
 
-export function policyInvalid(errors: PolicyFault[]): RequestError {
+function policyInvalid(errors: PolicyFault[]): RequestError {
   const [first] = errors;
   const where = first === undefined ? '' : `: line ${first.line}, column ${first.column}: ${first.message}`;
   return new RequestError('policy_invalid', `The policy has ${errors.length} error(s)${where}`, {

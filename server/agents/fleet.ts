@@ -6,7 +6,7 @@ const ETAGS_PER_HOLDER_MAX = 5;
 
 /** One key on one agent. Clients that share a key may hold several versions. */
 type Holder = { agent: string; seenMsByEtag: Map<string, number> };
-export type HeldVersion = { etag: string; keys: number; last_seen: string };
+type HeldVersion = { etag: string; keys: number; last_seen: string };
 
 /**
  * Which versions clients hold: a policy fetch with If-None-Match is a heartbeat. Kept in memory only, so that a fetch

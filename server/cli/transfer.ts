@@ -13,7 +13,6 @@ export type Manifest = {
 
 /** Events, day by day; their identities are made anew where they go. */
 export const EVENT_TABLES = ['decisions', 'llm_invocations'] as const;
-export type EventTable = (typeof EVENT_TABLES)[number];
 /** Everything else; small enough to be compared row by row. */
 export const SMALL_TABLES = [
   'projects',

@@ -6,7 +6,7 @@ import { withData } from './wasm-sections.ts';
 /** POLICY 3: what is larger has no module, and clients run the text instead. */
 export const BLOB_BYTES_MAX = 120 * 1024;
 
-export type CompiledPolicy = { module: Uint8Array } | { module: null; absentReason: string };
+type CompiledPolicy = { module: Uint8Array } | { module: null; absentReason: string };
 
 /** A checked policy -> its module. Pure: the same policy, runtime and record give the same bytes. */
 export function compilePolicy({

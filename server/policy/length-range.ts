@@ -4,7 +4,7 @@ import type { Bound, Decimal } from '../../client/policy/language/index.ts';
 const LENGTH_MAX = 0x7fff_ffff;
 const NEVER = { least: 1, most: 0 };
 
-export type LengthRange = { least: number; most: number };
+type LengthRange = { least: number; most: number };
 
 /** All bounds of a `length` as one range of whole numbers, which is all that a length can be. */
 export function lengthRange(bounds: readonly Bound[]): LengthRange {

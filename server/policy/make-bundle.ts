@@ -3,7 +3,7 @@ import { compilePolicy } from './compile-policy.ts';
 import { recordHash, sha256Hex } from './record-hash.ts';
 import { manifestText, signManifest, type SigningKey } from './sign-bundle.ts';
 
-export type BundleParts = {
+type BundleParts = {
   record: RecordParts;
   ir: PolicyIr;
   agent_version_id: string;

@@ -2,8 +2,8 @@ import type { PolicyIr, RoleRow } from '../../client/policy/language/index.ts';
 import type { BlobWriter, PoolRef } from './blob-writer.ts';
 
 /** Entries stand sorted by name, so that the runtime can halve its way to one; `index` is the policy's own. */
-export type SortedTool = { name: string; index: number };
-export type SortedRole = RoleRow & { index: number };
+type SortedTool = { name: string; index: number };
+type SortedRole = RoleRow & { index: number };
 
 export function packTools(blob: BlobWriter, { rules }: PolicyIr, tools: SortedTool[]): number {
   const table = blob.address;

@@ -9,7 +9,7 @@ import {
 /** The 32-byte seed of an Ed25519 key and the name it has in the key set. */
 export type SigningKey = { kid: string; seed: Uint8Array };
 
-export type ManifestFields = Omit<BundleManifest, 'format' | 'abi'>;
+type ManifestFields = Omit<BundleManifest, 'format' | 'abi'>;
 
 /** The exact text that is signed: these keys in this order. */
 export function manifestText(fields: ManifestFields): string {

@@ -6,7 +6,7 @@ const DATA_COUNT_SECTION = 12;
 const I32_CONST = 0x41;
 const END = 0x0b;
 
-export type CustomSection = { name: string; text: string };
+type CustomSection = { name: string; text: string };
 
 /**
  * A runtime without data of its own, with one data segment and custom sections behind it. A plain

@@ -18,7 +18,7 @@ export function checkNumber(check: PolicyCheck, node: YamlNode, what: string): D
   return decimalFrom(node.source) ?? check.refuse(node, exponentMessage());
 }
 
-export function checkLiteralText(check: PolicyCheck, node: YamlNode, what: string): string | undefined {
+function checkLiteralText(check: PolicyCheck, node: YamlNode, what: string): string | undefined {
   const text = check.text(node, what);
   if (text === undefined || utf8Length(text) <= LITERAL_BYTES_MAX) return text;
   return check.refuse(node, literalMessage(what));

@@ -11,7 +11,7 @@ import type { PolicyCheck } from './policy-check.ts';
 import type { Check, Condition, Relation } from './policy-ir.ts';
 import type { YamlEntry } from './yaml-node.ts';
 
-export type OperatorPlace = { fold: boolean; depth: number };
+type OperatorPlace = { fold: boolean; depth: number };
 
 type OperatorReader = (check: PolicyCheck, entry: YamlEntry, place: OperatorPlace) => Check | undefined;
 

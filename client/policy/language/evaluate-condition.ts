@@ -4,7 +4,7 @@ import type { JsonValue } from './json-value.ts';
 import type { Condition, PathStep } from './policy-ir.ts';
 
 /** What a condition looks at: the arguments, and inside every/some the element. */
-export type Subject = { args: JsonValue | undefined; element: JsonValue | undefined };
+type Subject = { args: JsonValue | undefined; element: JsonValue | undefined };
 
 export type ConditionTest = (subject: Subject) => boolean;
 

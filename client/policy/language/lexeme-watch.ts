@@ -9,7 +9,7 @@ const SCALAR_MARK = '\x1f';
 /** After so many refused lexemes the text is hostile, and parsing the rest of it would only cost time. */
 const REFUSED_LEXEMES_MAX = 64;
 
-export type LexemeVerdict = 'feed' | 'end of document' | 'stop';
+type LexemeVerdict = 'feed' | 'end of document' | 'stop';
 
 /**
  * Reads along with the lexer and refuses what version 1 has no use for, before anything is built from

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from './json-value.ts';
 import { CALL_BYTES_MAX } from './limits.ts';
 import { utf8Length } from './utf8.ts';
 
-export type ReadCall =
+type ReadCall =
   { ok: true; tool: string; role: string; args: JsonObject | null } | { ok: false; code: Unreadable };
 
 /** A call's JSON text -> what a policy looks at. An absent role is the empty role. */
