@@ -2,14 +2,38 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { accepted, DAY_MS, outcomeOf, sendDecision, tally, timeFromNow } from '../support/audit.ts';
-import { decisionEvent } from '../support/events.ts';
+import { call, cookieOf, jsonOf, logIn } from '../support/accounts.ts';
+import { accepted, DAY_MS, outcomeOf, sendDecision, sendLlm, tally, timeFromNow } from '../support/audit.ts';
+import { decisionEvent, llmInvocation } from '../support/events.ts';
+import { runOnStore } from '../support/engine.ts';
 import { runInShell } from '../support/processes.ts';
-import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
+import { spawnService, startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
 import { everythingOf, otherVersionsOf } from '../support/snapshot.ts';
 
 async function keySetOf({ url }: TestService): Promise<unknown> {
   return (await fetch(`${url}/v1/.well-known/keys`)).json();
+}
+
+const NO_USAGE = {
+  calls: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_input_tokens: 0,
+  reasoning_tokens: 0,
+  cost_usd: 0,
+};
+
+/** Another project of the demo account, with a key. */
+async function newProject(service: TestService): Promise<{ id: string; key: string }> {
+  const { email = '', password } = service.demo.dashboard ?? {};
+  const cookie = cookieOf(await logIn(service, email, password));
+  const { id } = await jsonOf<{ id: string }>(
+    call(service, '/v1/projects', { cookie, body: { name: 'other' } }),
+  );
+  const { key } = await jsonOf<{ key: string }>(
+    call(service, `/v1/projects/${id}/keys`, { cookie, body: {} }),
+  );
+  return { id, key };
 }
 
 describe('across a restart', function () {
@@ -23,24 +47,53 @@ describe('across a restart', function () {
         decisionEvent({ agent_name: `agent-${days}`, occurred_at: timeFromNow(-days * DAY_MS) }),
       );
       for (const event of events) await sendDecision(first, event);
-      const before = await everythingOf(first, first.demo.project_id);
+      const reports = [0, 89].map((days) => llmInvocation({ occurred_at: timeFromNow(-days * DAY_MS) }));
+      for (const report of reports) await sendLlm(first, report);
+      const other = await newProject(first);
+      // The same ids elsewhere are other records.
+      const theirs = events.map((event) => ({ ...event, agent_name: 'theirs', outcome: 'deny' }));
+      for (const event of theirs) await sendDecision(first, event, { key: other.key });
+      const everything = async (service: TestService) => [
+        await everythingOf(service, first.demo.project_id),
+        await everythingOf(service, other.id),
+      ];
+      const before = await everything(first);
       const keys = await keySetOf(first);
       await first[end]();
 
       const second = await startTestService({ dataDir });
       expect([second.demo, await keySetOf(second)]).to.deep.equal([first.demo, keys]);
-      expect(await everythingOf(second, second.demo.project_id)).to.deep.equal(before);
+      expect(await everything(second)).to.deep.equal(before);
       for (const event of events) {
         const upper = { ...event, event_id: String(event['event_id']).toUpperCase() };
-        const again = [event, upper, ...otherVersionsOf(event)].map((other) => sendDecision(second, other));
+        const variants = [event, upper, ...otherVersionsOf(event)];
+        const again = variants.flatMap((body) => [
+          sendDecision(second, body),
+          sendDecision(second, body, { key: other.key }),
+        ]);
         expect(tally(await Promise.all(again))).to.deep.equal({ '202': again.length });
-        expect(await everythingOf(second, second.demo.project_id)).to.deep.equal(before);
+        expect(await everything(second)).to.deep.equal(before);
       }
+      const reposts = reports.map((report) =>
+        sendLlm(second, { ...report, model: 'other', input_tokens: 7 }),
+      );
+      expect(tally(await Promise.all(reposts))).to.deep.equal({ '202': reposts.length });
+      expect(await everything(second)).to.deep.equal(before);
       const fresh = await outcomeOf(await sendDecision(second, decisionEvent({ event_id: randomUUID() })));
       const after = await everythingOf(second, second.demo.project_id);
       await second.stop();
 
-      expect(before.totals.total).to.equal(4);
+      expect(
+        before.map(({ totals, exported, buckets, usage }) => [
+          totals.total,
+          exported.length,
+          buckets.length,
+          usage.totals,
+        ]),
+      ).to.deep.equal([
+        [4, 4, 4, { ...NO_USAGE, calls: 2, input_tokens: 200, output_tokens: 40 }],
+        [4, 4, 4, NO_USAGE],
+      ]);
       expect([fresh, after.totals.total]).to.deep.equal([accepted, 5]);
     });
   }
@@ -74,5 +127,26 @@ describe('the first start with GATE_DEMO=1', () => {
     expect(second.demo.project_id).not.to.equal(first.demo.project_id);
     expect(recorded).to.deep.equal(accepted);
     expect(second.output()).not.to.contain(first.demo.key);
+  });
+
+  it('goes on without a demo when the one before was cut short after its account', async () => {
+    const dataDir = temporaryDirectory();
+    const first = await startTestService({ dataDir });
+    await first.stop();
+    rmSync(join(dataDir, 'demo.json'));
+    await runOnStore(dataDir, 'TRUNCATE TABLE projects');
+
+    const child = spawnService({ dataDir, env: {} });
+    const printed = await new Promise<string>((resolve) => {
+      let output = '';
+      child.stdout?.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+        if (output.includes('Gatehouse is listening')) resolve(output);
+      });
+      child.once('exit', () => resolve(output));
+    });
+    child.kill();
+
+    expect(printed).to.contain('Gatehouse is listening');
   });
 });

@@ -29,12 +29,14 @@ describe('identity is (project_id, event_id) and the first write wins', () => {
 
   /** Exactly this event is in every endpoint under its own names. */
   async function holds(project: IssuedKey, event: Record<string, unknown>): Promise<void> {
-    const { items, by_agent, by_role, by_tool } = await everything(project);
+    const { items, exported, totals, buckets, by_agent, by_role, by_tool } = await everything(project);
     const found = items.filter(({ event_id }) => event_id === event['event_id']);
     const { received_at, ...record } = found[0] ?? {};
     const counts = { total: 1, allow: 0, deny: 0, needs_approval: 0, [String(event['outcome'])]: 1 };
     const { agent_name, role, tool_name } = event;
     expect(found.length).to.equal(1);
+    expect(exported).to.deep.equal(items);
+    expect(buckets.reduce((sum, { total }) => sum + total, 0)).to.equal(totals.total);
     expect(received_at).to.be.a('string');
     expect(record).to.deep.equal({ ...event, project_id: project.project_id, agent_version_id: '' });
     expect(by_agent.filter((group) => group.agent_name === agent_name)).to.deep.equal([

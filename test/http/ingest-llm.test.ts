@@ -9,11 +9,13 @@ import {
   readSummary,
   sendDecision,
   sendLlm,
+  tally,
   timeFromNow,
 } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { runOnStore } from '../support/engine.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { usageOf } from '../support/snapshot.ts';
 
 const POINTS_MAX = {
   agent_name: 200,
@@ -117,6 +119,31 @@ describe('POST /v1/audit/llm-invocations', () => {
     const body = JSON.stringify(llmInvocation({ cost_usd: 7.25 })).replace('7.25', '1e400');
 
     expect(await outcomeOf(await sendLlm(service, body))).to.deep.equal(invalid);
+  });
+});
+
+describe('50 usage reports of one event_id at once', () => {
+  it('make one record, and every caller gets 202', async () => {
+    const service = await startTestService();
+    const report = llmInvocation();
+    const variants = Array.from({ length: 50 }, (_, i) => ({
+      ...report,
+      model: `model-${i}`,
+      input_tokens: i,
+      occurred_at: timeFromNow(-i * DAY_MS),
+    }));
+
+    const outcomes = await Promise.all(variants.map((body) => sendLlm(service, body)));
+    const usage = await usageOf(service, service.demo.project_id);
+    await sendLlm(service, { ...report, model: 'late' });
+    const after = await usageOf(service, service.demo.project_id);
+    await service.stop();
+
+    const [winner] = usage.by_model as { model: string; calls: number; input_tokens: number }[];
+    expect(tally(outcomes)).to.deep.equal({ '202': 50 });
+    expect(usage.totals).to.include({ calls: 1, input_tokens: winner?.input_tokens, output_tokens: 20 });
+    expect(winner?.model).to.equal(`model-${winner?.input_tokens}`);
+    expect(after).to.deep.equal(usage);
   });
 });
 

@@ -6,18 +6,47 @@ import {
   type Summary,
   timeFromNow,
 } from './audit.ts';
+import { ask, askJson, type Bucket, type Timeseries } from './reads.ts';
 import type { TestService } from './service.ts';
 
 export type Everything = Omit<Summary, 'project_id' | 'window' | 'from' | 'to'> & {
   total: number;
   items: DecisionRecord[];
+  /** Those of the timeseries that hold anything. */
+  buckets: Bucket[];
+  /** The records of the export. */
+  exported: unknown[];
+  usage: Usage;
 };
+export type Usage = { totals: unknown; by_model: unknown; by_agent: unknown };
 
 /** All that the read endpoints say of a project with at most 500 records, without the time of asking. */
 export async function everythingOf(service: TestService, projectId: string): Promise<Everything> {
   const { totals, by_agent, by_role, by_tool } = await readSummary(service, { window: '90d' }, projectId);
   const { total, items } = await readDecisions(service, { window: '90d', limit: '500' }, projectId);
-  return { totals, by_agent, by_role, by_tool, total, items };
+  const options = { projectId, query: { window: '90d' } };
+  const { buckets } = await askJson<Timeseries>(service, 'timeseries', options);
+  const { text } = await ask(service, 'decisions/export', options);
+  return {
+    totals,
+    by_agent,
+    by_role,
+    by_tool,
+    total,
+    items,
+    buckets: buckets.filter((bucket) => bucket.total > 0),
+    exported: text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as unknown),
+    usage: await usageOf(service, projectId),
+  };
+}
+
+export async function usageOf(service: TestService, projectId: string): Promise<Usage> {
+  const query = { window: '90d' };
+  const { totals, by_model, by_agent } = await askJson<Usage>(service, 'llm-usage', { projectId, query });
+  return { totals, by_model, by_agent };
 }
 
 /** The same event_id with everything else different: all of it valid, none of it to be stored. */
