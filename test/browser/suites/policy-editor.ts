@@ -133,6 +133,22 @@ export function policyEditorSuite(world: World): void {
       await page.getByText('Saved as version 3.').waitFor();
     });
 
+    it('shows the newer version to who has discarded a draft', async () => {
+      const { page } = await world.newPage();
+      await page.goto(world.projectPath('agents/demo-agent'));
+      const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
+      await editor.click();
+      await page.keyboard.insertText('# mine\n');
+      const discard = page.getByRole('button', { name: 'Discard' });
+      await discard.click();
+      await discard.waitFor({ state: 'detached' });
+      await savePolicy(world, 'demo-agent', '# theirs\n');
+      await page.getByRole('link', { name: 'Agents', exact: true }).click();
+      await page.getByRole('link', { name: 'demo-agent' }).click();
+      await editor.getByText('# theirs').waitFor();
+      expect(await discard.count()).to.equal(0);
+    });
+
     it('shows no result beside another question than its own', async () => {
       const { page } = await world.newPage();
       await page.goto(world.projectPath('agents/support-triage'));

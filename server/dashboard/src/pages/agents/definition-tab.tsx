@@ -93,7 +93,7 @@ function TextPart({ projectId, agentName, latest, mayEdit, onSaved, part, title,
       <p class="muted">{note}</p>
       <FormError error={save.error} />
       {isStale && (
-        <button type="button" onClick={onSaved}>
+        <button type="button" class="small" onClick={onSaved}>
           Load the newer version and keep my draft
         </button>
       )}

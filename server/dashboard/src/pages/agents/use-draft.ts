@@ -26,10 +26,12 @@ export function useDraft(key: string, saved: string): Draft {
   }, [key, saved]);
   const set = useCallback(
     (next: string) => {
-      drafts.set(key, next);
+      // The saved text is no draft, whoever put it there: it would stand against the next version.
+      if (next === saved) drafts.delete(key);
+      else drafts.set(key, next);
       setState((state) => ({ ...state, text: next }));
     },
-    [key],
+    [key, saved],
   );
   const discard = useCallback(() => {
     drafts.delete(key);
