@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import { BODY_BYTES_MAX, HEADERS_ARRIVAL_MS_MAX, INGEST_BODY_BYTES_MAX } from '../../server/limits.ts';
+import { accepted, outcomeOf, readAllDecisions, sendLlm } from '../support/audit.ts';
+import { decisionEvent, llmInvocation, post } from '../support/events.ts';
+import { codeOf, openRaw } from '../support/raw-http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const tooLarge = { status: 413, code: 'body_too_large' };
+
+describe('the bounds of a request', () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.stop());
+
+  it('a body of 1 MiB passes on the routes that are not ingest, and one byte more is 413', async () => {
+    const body = JSON.stringify({ name: randomUUID(), tools: ['search'] });
+    const register = async (bytes: number) =>
+      (await post(`${service.url}/v1/agents`, body.padEnd(bytes), { key: service.demo.key })).status;
+
+    expect(BODY_BYTES_MAX).to.equal(1024 * 1024);
+    expect(await register(BODY_BYTES_MAX + 1)).to.equal(tooLarge.status);
+    expect(await register(BODY_BYTES_MAX)).to.equal(201);
+  });
+
+  it('a body of 1 MiB and a byte is 413 without a key, too', async () => {
+    const body = JSON.stringify({ email: 'a@example.com', password: 'x' }).padEnd(BODY_BYTES_MAX + 1);
+
+    expect(await outcomeOf(await post(`${service.url}/v1/auth/login`, body))).to.deep.equal(tooLarge);
+  });
+
+  it('a usage report of 64 KiB passes, and one byte more is 413', async () => {
+    const send = async (bytes: number) =>
+      outcomeOf(await sendLlm(service, JSON.stringify(llmInvocation()).padEnd(bytes)));
+
+    expect(INGEST_BODY_BYTES_MAX).to.equal(64 * 1024);
+    expect(await send(INGEST_BODY_BYTES_MAX)).to.deep.equal(accepted);
+    expect(await send(INGEST_BODY_BYTES_MAX + 1)).to.deep.equal(tooLarge);
+  });
+
+  it('ingest behind a query string is the same: the key first, then 202 and one record, and the same bounds', async () => {
+    const url = `${service.url}/v1/audit/decisions?x=1`;
+    const event = decisionEvent({ agent_name: randomUUID() });
+    const { key } = service.demo;
+
+    const answers = [
+      await outcomeOf(await post(url, event, { key: 'bad' })),
+      await outcomeOf(await post(url, event, { key })),
+      await outcomeOf(await post(url, { ...event, outcome: 'deny' }, { key })),
+      await outcomeOf(await post(url, JSON.stringify(event).padEnd(INGEST_BODY_BYTES_MAX + 1), { key })),
+    ];
+
+    const stored = await readAllDecisions(service, String(event['agent_name']));
+    expect(answers).to.deep.equal([{ status: 401, code: 'unauthenticated' }, accepted, accepted, tooLarge]);
+    expect(stored.map(({ event_id, outcome }) => [event_id, outcome])).to.deep.equal([
+      [event['event_id'], 'allow'],
+    ]);
+  });
+
+  it('a head that does not arrive within 10 s is 408 request_timeout', async () => {
+    const connection = await openRaw(service.url);
+    const startMs = performance.now();
+
+    await connection.write('POST /v1/audit/decisions HTTP/1.1\r\nHost: x\r\n');
+    const answer = await connection.answer();
+
+    const tookMs = performance.now() - startMs;
+    connection.close();
+    expect(codeOf(answer)).to.deep.equal([408, 'request_timeout']);
+    // The connections are looked at once a second.
+    expect(tookMs).to.be.within(HEADERS_ARRIVAL_MS_MAX - 100, HEADERS_ARRIVAL_MS_MAX + 2500);
+  });
+});
