@@ -25,6 +25,7 @@ export type DemoDeps = {
 };
 
 const AGENT_NAME = 'demo-agent';
+const EMAIL = 'demo@gatehouse.example';
 const TOOLS = [
   { name: 'search', description: 'Searches the knowledge base', annotations: { readOnlyHint: true } },
   { name: 'read_ticket', description: 'Reads a support ticket', annotations: { readOnlyHint: true } },
@@ -44,7 +45,8 @@ export async function prepareDemo(deps: DemoDeps, dataDir: string): Promise<Demo
   const projects = await deps.projects.list();
   const before = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Demo) : undefined;
   if (projects.some(({ id }) => id === before?.project_id)) return before;
-  if (projects.length > 0) return undefined;
+  // The account alone: a first start was cut short. Its password is known to nobody, so there is no demo.
+  if (projects.length > 0 || (await deps.accountStore.find(EMAIL)) !== undefined) return undefined;
   const demo = await makeDemo(deps);
   writeFileSync(`${path}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);
@@ -58,7 +60,7 @@ async function makeDemo({
   bearerKeys,
   agentSaver,
 }: DemoDeps): Promise<Demo> {
-  const dashboard = { email: 'demo@gatehouse.example', password: randomBytes(18).toString('base64url') };
+  const dashboard = { email: EMAIL, password: randomBytes(18).toString('base64url') };
   const account = await accounts.register(dashboard, { address: '', projectName: 'Demo' });
   await accountStore.setVerified(account);
   const [project] = await projects.listOf(account.id);

@@ -97,7 +97,8 @@ describe('A registration that was cut short between the account and its project'
     // With the rows goes what the engine remembers of their inserts: as if they had never been made.
     await runOnStore(first.dataDir, 'TRUNCATE TABLE projects');
 
-    const second = await startTestService({ dataDir: first.dataDir });
+    // Its store is not empty, and the project of its demo.json is gone.
+    const second = await startTestService({ dataDir: first.dataDir, env: { GATE_DEMO: '0' } });
     const mended = await newPerson(second, email);
     await second.stop();
 
