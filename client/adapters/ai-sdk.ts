@@ -2,7 +2,7 @@ import type { LanguageModelMiddleware, ToolSet } from 'ai';
 import type { Gate } from '../audit/gate.ts';
 import { bindingDeps } from '../defaults.ts';
 import { bind, type BindingOptions } from '../govern/binding.ts';
-import type { Caller, Run } from '../govern/run.ts';
+import type { Caller, LastLook, Run } from '../govern/run.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 import { usageMiddleware } from './ai-sdk-usage.ts';
 
@@ -59,8 +59,8 @@ function governedExecute(run: Run, name: string, execute: Execute): Execute {
   };
 }
 
-async function afterApproval(pending: Promise<void>, execute: () => unknown): Promise<unknown> {
-  await pending;
+async function afterApproval(pending: Promise<LastLook>, execute: () => unknown): Promise<unknown> {
+  (await pending)();
   const result = execute();
   return isAsyncIterable(result) ? lastOf(result) : result;
 }

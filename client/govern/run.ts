@@ -36,6 +36,9 @@ type RunOptions = {
   isSync: boolean;
 };
 
+/** Throws when the arguments are others by now; called right before the tool runs, with no await between. */
+export type LastLook = () => void;
+
 type Decided = { decision: Decision; request: ApprovalRequest };
 
 /** One run of an agent: the policy it started with, and who it acts for. */
@@ -51,7 +54,7 @@ export class Run {
   }
 
   /** Decides and records the call: throws, asks (then the promise says how that went), or lets it through at once. */
-  admit(tool: string, args: unknown): Promise<void> | undefined {
+  admit(tool: string, args: unknown): Promise<LastLook> | undefined {
     const decided = this.#decide(tool, args);
     return decided.decision.outcome === 'needs_approval' ? this.#approve(decided) : undefined;
   }
@@ -59,7 +62,7 @@ export class Run {
   /** Admits the call and then executes it. */
   async call(tool: string, args: unknown, execute: () => unknown): Promise<unknown> {
     const pending = this.admit(tool, args);
-    if (pending) await pending;
+    if (pending) (await pending)();
     return execute();
   }
 
@@ -85,13 +88,13 @@ export class Run {
     throw new PolicyDeniedError(decision, request);
   }
 
-  async #approve({ decision, request }: Decided): Promise<void> {
+  async #approve({ decision, request }: Decided): Promise<LastLook> {
     const decidedOn = jsonText(plainCopy(request.arguments));
     const answer = await Promise.resolve(this.#ask({ decision, request })).catch((cause: unknown) => {
       throw new ApprovalRequiredError(decision, request, { cause });
     });
     if (answer !== true) throw new ApprovalRequiredError(decision, request);
-    refuseChange(decidedOn, { decision, request });
+    return () => refuseChange(decidedOn, { decision, request });
   }
 
   #approveSync({ decision, request }: Decided): void {

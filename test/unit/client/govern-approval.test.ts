@@ -79,5 +79,22 @@ describe('govern', () => {
       expect((outcome as { error: unknown }).error).to.be.instanceOf(ApprovalRequiredError);
       expect(ran).to.deep.equal([]);
     });
+
+    it('nor to arguments that change between the yes and the call, at whatever turn', async () => {
+      for (let turns = 0; turns < 20; turns += 1) {
+        const args = { amount: 5 };
+        const changeLater = async (): Promise<void> => {
+          for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+          if (ran.length === 0) args.amount = 5_000;
+        };
+        const bound = await governed({ onApproval: () => (void changeLater(), true) });
+        await bound.run([['transfer', args]]);
+
+        expect(
+          ran.splice(0).map(([, given]) => given),
+          `after ${turns}`,
+        ).to.not.deep.include({ amount: 5_000 });
+      }
+    });
   });
 });
