@@ -132,6 +132,31 @@ export function errorsSuite(world: World): void {
       await page.getByText('valid', { exact: true }).waitFor();
     });
 
+    it('of the older of two versions go away when it is asked for again', async () => {
+      const { page } = await world.newPage();
+      await savePolicy(world, 'checkout-assistant', '# another line\n');
+      const oldest = /\/versions\/1$/;
+      await page.route(oldest, (route) => route.fulfill(problem(500, 'internal')));
+      const shown = { tab: 'versions', from: '1', to: '2' };
+      await page.goto(world.projectPath('agents/checkout-assistant', shown));
+      const again = page.getByRole('button', { name: 'Try again' });
+      await again.waitFor();
+      await page.unroute(oldest);
+      await again.click();
+      await page.locator('.cm-changedLine').first().waitFor();
+    });
+
+    it('of one record are asked for again by themselves', async () => {
+      const { page } = await world.newPage();
+      const found = /limit=500/;
+      await page.route(found, (route) => route.fulfill(problem(503, 'store_unavailable')));
+      await page.goto(world.projectPath('decisions', { event: 'none of these' }));
+      const drawer = page.getByRole('complementary', { name: 'Decision' });
+      await drawer.getByText('tries again by itself').waitFor();
+      await page.unroute(found);
+      await drawer.getByText('This decision is not in the view').waitFor();
+    });
+
     it('of a check pass by themselves', async () => {
       const { page } = await world.newPage();
       await page.route(/\/check$/, (route) => route.abort());

@@ -28,12 +28,18 @@ export function hostileContentSuite(world: World): void {
       const shown = await drawer.innerText();
       await expectInert(page);
       const own = `agents/${encodeURIComponent(agent)}`;
-      for (const path of ['overview', 'agents', 'usage', 'keys', own, `${own}?tab=definition`]) {
-        await page.goto(world.projectPath(path));
+      for (const shownAt of ['overview', 'agents', 'usage', 'keys', own, `${own}?tab=definition`]) {
+        await page.goto(world.projectPath(shownAt));
         await page.locator('main').getByText('onerror=').locator('visible=true').first().waitFor();
         await expectInert(page);
       }
       await page.locator('.cm-specialChar').getByText('U+202E').first().waitFor();
+      const path = `/v1/projects/${world.service.demo.project_id}/agents/${encodeURIComponent(agent)}`;
+      const saved = await page.request.put(path, { data: { system_md: 'harmless' } });
+      expect(saved.status()).to.equal(200);
+      await page.goto(world.projectPath(`${own}?tab=versions&part=system_md`));
+      await page.locator('.cm-deletedChunk').getByText('onerror=').first().waitFor();
+      await expectInert(page);
       await page.goto('/account');
       await page.locator('main').getByText('U+202E').waitFor();
       await expectInert(page);
