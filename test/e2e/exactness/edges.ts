@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readWindow, type WindowName } from '../../../server/audit/read-window.ts';
 import type { ModelRecord } from './model.ts';
-import { Random } from './random.ts';
+import { Random } from '../../support/random.ts';
 import { askBuckets, askIds, askSummary, entryOf, insertRows, openWorld, type World } from './world.ts';
 
 // Golden answers, counted by hand: four records at each edge, 1 ms before it, on it, 1 ms and an hour after it.

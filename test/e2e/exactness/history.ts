@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Writers } from '../../../server/audit/read-days.ts';
 import type { DecisionFilters } from '../../../server/audit/read-decisions.ts';
 import { readWindow, WINDOW_NAMES, type WindowName } from '../../../server/audit/read-window.ts';
+import type { Random } from '../../support/random.ts';
 import { Model, type ModelRecord } from './model.ts';
-import type { Random } from './random.ts';
 import { askBuckets, askIds, askSummary, entryOf, insertRows, type World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const NO_FILTER: DecisionFilters = {
+export const NO_FILTER: DecisionFilters = {
   agent: null,
   role: null,
   outcome: null,
@@ -53,6 +53,8 @@ export class History {
   async run(): Promise<number> {
     await this.#world.restart(this.#writers);
     const steps = 2 + this.#random.below(5);
+    // First some records: nothing can go wrong with none.
+    await this.#post();
     for (let step = 0; step < steps; step += 1) await this.#take(this.#random.pick(STEPS));
     await this.#ask();
     return this.#asked;

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { readWindow } from '../../../server/audit/read-window.ts';
-import { History } from './history.ts';
+import { readWindow, WINDOW_NAMES } from '../../../server/audit/read-window.ts';
+import { Random } from '../../support/random.ts';
+import { History, NO_FILTER } from './history.ts';
 import { Model, type ModelRecord } from './model.ts';
-import { Random } from './random.ts';
-import { askSummary, openWorld, type World } from './world.ts';
+import { askBuckets, askIds, askSummary, openWorld, type World } from './world.ts';
 
 // One life of the process: what earlier lives wrote must read as it did, then new histories begin.
 // Arguments: data directory, seed, number of the first history, how many.
@@ -17,13 +17,20 @@ const PAST = join(dataDir, 'past.json');
 type Past = { projectId: string; records: ModelRecord[] }[];
 
 async function checkPast(world: World, past: Past): Promise<void> {
-  const window = readWindow('30d', Date.now());
+  const nowMs = Date.now();
   for (const { projectId, records } of past) {
     const model = new Model();
     for (const record of records) model.write(record);
-    const summary = await askSummary(world, { projectId, window });
-    if (!isDeepStrictEqual(summary, model.summary(window)))
-      throw new Error(`After a restart ${projectId} reads ${JSON.stringify(summary)}`);
+    for (const name of WINDOW_NAMES) {
+      const window = readWindow(name, nowMs);
+      const asked = { projectId, window };
+      const ids = model.ids(window, NO_FILTER);
+      const list = await askIds(world, { ...asked, filters: NO_FILTER, limit: 1000, by: 'cursor' });
+      const answers = [await askSummary(world, asked), await askBuckets(world, asked), list];
+      const expected = [model.summary(window), model.buckets(window), { total: ids.length, ids }];
+      if (!isDeepStrictEqual(answers, expected))
+        throw new Error(`After a restart ${projectId} reads over ${name}\n${JSON.stringify(answers)}`);
+    }
   }
 }
 
