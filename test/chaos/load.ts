@@ -2,22 +2,39 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decisionEvent } from '../support/events.ts';
-import type { Random } from './random.ts';
 
 export const AGENT = 'chaos';
 
 /** What callers saw, and which ids they may rely on. */
 export type Account = {
   acknowledged: Set<string>;
-  tried: Set<string>;
+  /** Each id with every content that was sent under it. */
+  tried: Map<string, Set<string>>;
   statuses: Record<string, number>;
   slowestMs: number;
 };
 
+/** What a row must have of an event. */
+export const CONTENT = [
+  'occurred_at',
+  'outcome',
+  'reason',
+  'tool_name',
+  'role',
+  'user_id',
+  'session_id',
+] as const;
+
+/** The content of an event, or of a row that has the same fields, as a text to compare. */
+export function contentOf(fields: Record<string, unknown>): string {
+  return JSON.stringify(CONTENT.map((name) => fields[name]));
+}
+
 type LoadOptions = {
   senders: number;
   key: string;
-  random: Random;
+  /** A number from 0 to below 1. */
+  random: () => number;
   /** Where a request goes now; services come and go. */
   url: () => string | undefined;
 };
@@ -29,16 +46,18 @@ export type ChaosLoad = { account: Account; end: () => Promise<void> };
  * times with another body. What an unclear answer left behind must meet its own second try.
  */
 export function startLoad({ senders, key, random, url }: LoadOptions): ChaosLoad {
-  const account: Account = { acknowledged: new Set(), tried: new Set(), statuses: {}, slowestMs: 0 };
+  const account: Account = { acknowledged: new Set(), tried: new Map(), statuses: {}, slowestMs: 0 };
   const agent = new Agent({ keepAlive: true });
   const ending = new AbortController();
   const sender = async () => {
     while (!ending.signal.aborted) {
       const event_id = randomUUID();
       let event = decisionEvent({ event_id, agent_name: AGENT });
-      account.tried.add(event_id);
+      const contents = new Set<string>();
+      account.tried.set(event_id, contents);
       // To the end, even when the load ends: half-tried events would prove nothing.
       for (let tries = 1; ; tries += 1) {
+        contents.add(contentOf(event));
         const status = await timed(event);
         account.statuses[status] = (account.statuses[status] ?? 0) + 1;
         if (status === '202') account.acknowledged.add(event_id);

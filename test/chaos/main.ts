@@ -20,9 +20,9 @@ const report = await runChaos({
 });
 mkdirSync(dirname(values.report), { recursive: true });
 writeFileSync(values.report, `${JSON.stringify(report, null, 2)}\n`);
-const { lost, doubled, invented, ...figures } = report;
+const { lost, doubled, invented, altered, ...figures } = report;
 console.log(`\n${JSON.stringify(figures, null, 2)}`);
 console.log(
-  `lost ${lost.length}, doubled ${doubled.length}, invented ${invented.length}; report in ${values.report}`,
+  `lost ${lost.length}, doubled ${doubled.length}, invented ${invented.length}, altered ${altered.length}; report in ${values.report}`,
 );
-process.exit(lost.length + doubled.length + invented.length === 0 ? 0 : 1);
+process.exit([lost, doubled, invented, altered].every(({ length }) => length === 0) ? 0 : 1);

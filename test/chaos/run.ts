@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { recovery } from '../support/clickhouse-server/probes.ts';
 import { onServer } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
+import { Random } from '../support/random.ts';
 import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
-import { AGENT, type Account, startLoad } from './load.ts';
-import { seededRandom, type Random } from './random.ts';
+import { AGENT, type Account, contentOf, startLoad } from './load.ts';
 
 export type ChaosOptions = {
   cycles: number;
@@ -29,6 +29,8 @@ export type ChaosReport = {
   doubled: string[];
   /** There, and never sent. */
   invented: string[];
+  /** There, with a content that was never sent under this id. */
+  altered: string[];
   recovery_ms_max: number;
 };
 
@@ -37,11 +39,11 @@ const SETTLE_MS_MAX = 5000;
 /** Two services on one store under load; in each cycle one of the three is killed with SIGKILL and comes back. */
 export async function runChaos({ cycles, seed, senders = 32, onCycle }: ChaosOptions): Promise<ChaosReport> {
   const startMs = performance.now();
-  const random = seededRandom(seed);
+  const generator = new Random(seed);
+  const random = () => generator.real();
   const server = await startClickHouse();
   const dataDir = temporaryDirectory();
-  const env = onServer(server, { GATE_LOG_LEVEL: 'error' });
-  const start = () => startTestService({ dataDir, env: { ...env, GATE_LOG_LEVEL: 'info' } });
+  const start = () => startTestService({ dataDir, env: onServer(server) });
   const services: (TestService | undefined)[] = [await start(), await start()];
   const key = services[0]?.demo.key ?? '';
   const url = () => services[random() < 0.5 ? 0 : 1]?.url;
@@ -81,7 +83,7 @@ type Scene = {
   server: ClickHouseServer;
   services: (TestService | undefined)[];
   start: () => Promise<TestService>;
-  random: Random;
+  random: () => number;
 };
 
 async function killAndBringBack({ victim, server, services, start, random }: Scene): Promise<void> {
@@ -97,21 +99,33 @@ async function killAndBringBack({ victim, server, services, start, random }: Sce
   services[victim] = await start();
 }
 
-type Verdict = Pick<ChaosReport, 'stored' | 'lost' | 'doubled' | 'invented'>;
+type Verdict = Pick<ChaosReport, 'stored' | 'lost' | 'doubled' | 'invented' | 'altered'>;
 
 /** Every row there is, not only the ones a read would show: what two services wrote at once is to be settled by now. */
 async function judge(server: ClickHouseServer, { acknowledged, tried }: Account): Promise<Verdict> {
-  const sql = `SELECT toString(event_id) AS id, count() AS n FROM decisions WHERE agent_name = '${AGENT}' GROUP BY id`;
+  const sql = `SELECT toString(event_id) AS id, occurred_at, outcome, reason, tool_name, role, user_id, session_id
+    FROM decisions WHERE agent_name = '${AGENT}'`;
   for (const endMs = performance.now() + SETTLE_MS_MAX; ; await sleep(250)) {
-    const rows = await server.query<{ id: string; n: string }>(sql);
-    const stored = new Set(rows.map(({ id }) => id));
-    const doubled = rows.filter(({ n }) => Number(n) > 1).map(({ id }) => id);
+    const rows = await server.query<{ id: string; occurred_at: string }>(sql);
+    const stored = new Set<string>();
+    const doubled: string[] = [];
+    for (const { id } of rows)
+      if (stored.has(id)) doubled.push(id);
+      else stored.add(id);
     if (doubled.length > 0 && performance.now() < endMs) continue;
     return {
       stored: stored.size,
       lost: [...acknowledged].filter((id) => !stored.has(id)),
       doubled,
       invented: [...stored].filter((id) => !tried.has(id)),
+      altered: rows
+        .filter((row) => tried.get(row.id)?.has(contentOf(asSent(row))) === false)
+        .map(({ id }) => id),
     };
   }
+}
+
+/** ClickHouse writes a time with a space and without its zone. */
+function asSent<Row extends { occurred_at: string }>(row: Row): Row {
+  return { ...row, occurred_at: `${row.occurred_at.replace(' ', 'T')}Z` };
 }

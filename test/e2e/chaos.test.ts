@@ -9,7 +9,7 @@ describe('chaos', () => {
 
     const report = await runChaos({ cycles: CYCLES, seed: 7 });
 
-    expect([report.lost, report.doubled, report.invented]).to.deep.equal([[], [], []]);
+    expect([report.lost, report.doubled, report.invented, report.altered]).to.deep.equal([[], [], [], []]);
     expect(report.acknowledged).to.be.above(200);
     expect(report.answers['500']).to.equal(undefined);
     expect(report.slowest_answer_ms).to.be.below(6000);

@@ -53,6 +53,12 @@ export function acknowledged(sent: Sent[]): string[] {
   return sent.filter(({ status }) => status === 202).map(({ event }) => String(event['event_id']));
 }
 
+/** A stored record without what the server adds: what was sent. */
+export function contentOf(record: Record<string, unknown>): Record<string, unknown> {
+  const { project_id: _, agent_version_id: __, received_at: ___, ...content } = record;
+  return content;
+}
+
 /** Those whose connection broke before an answer. */
 export function cutOff(sent: Sent[]): Sent[] {
   return sent.filter(({ error }) => error !== undefined);
