@@ -8,23 +8,8 @@ const given = process.env['GATE_TEST_CLICKHOUSE_URL'];
 const server = given === undefined ? await startClickHouse() : undefined;
 const url = given ?? new URL(server?.url ?? '').href.replace(/\/gatehouse$/, '');
 const mocha = new URL('../../../node_modules/mocha/bin/mocha.js', import.meta.url).pathname;
-// Without package.json's settings, which name all suites.
-const settings = [
-  '--no-package',
-  '--extension',
-  'ts',
-  '--forbid-only',
-  '--check-leaks',
-  '--timeout',
-  '30000',
-  '--retries',
-  '1',
-  '--parallel',
-  '--jobs',
-  '2',
-  '--ignore',
-  '**/*.alone.test.ts',
-];
+// The rest comes from package.json, as for every other run.
+const settings = ['--parallel', '--jobs', '2', '--ignore', '**/*.alone.test.ts'];
 const child = spawn(process.execPath, [mocha, ...settings, ...process.argv.slice(2)], {
   stdio: 'inherit',
   env: { ...process.env, GATE_TEST_CLICKHOUSE_URL: url },
