@@ -1,5 +1,6 @@
--- What was done in a project, and what the reader did with its own account, newest first.
--- project_id; reader_id: an account, never ''; before_at and before_id: only what sorts after this row, for the next page; limit.
+-- What was done in a project, and what its members did with their accounts, newest first: the reader always, another one
+-- from its first deed in the project on. Anyone can be made a member without being asked.
+-- project_id; account_ids: its members; reader_id: one of them; before_at and before_id: only what sorts after this row, for the next page; limit.
 SELECT
     toString(activity_id) AS id,
     occurred_at,
@@ -11,9 +12,20 @@ SELECT
     event,
     detail
 FROM activity
+LEFT JOIN
+(
+    SELECT
+        account_id,
+        min(occurred_at) AS active_from
+    FROM activity
+    WHERE project_id = {project_id: String}
+        AND account_id IN {account_ids: Array(String)}
+    GROUP BY account_id
+) AS members USING (account_id)
 WHERE (
     project_id = {project_id: String}
     OR (project_id = '' AND account_id = {reader_id: String})
+    OR (project_id = '' AND account_id IN {account_ids: Array(String)} AND active_from > 0 AND occurred_at >= active_from)
 )
     AND (occurred_at, toString(activity_id)) < ({before_at: DateTime64(3, 'UTC')}, {before_id: String})
 ORDER BY

@@ -37,7 +37,13 @@ export type ActivityItem = Required<Omit<Deed, 'actor'>> & Actor & { id: string;
 export type ActivityCursor = { occurred_at: string; id: string };
 
 type ActivityRow = Omit<ActivityItem, 'detail'> & { detail: string };
-type Page = { projectId: string; readerId: string; before: ActivityCursor; limit: number };
+type Page = {
+  projectId: string;
+  accountIds: string[];
+  readerId: string;
+  before: ActivityCursor;
+  limit: number;
+};
 
 export function createRecordActivity(store: TimelyStore, now: () => number): RecordActivity {
   return async ({ event, project_id = '', actor, address, detail = {} }) => {
@@ -57,13 +63,14 @@ export function createRecordActivity(store: TimelyStore, now: () => number): Rec
   };
 }
 
-/** What was done in a project and with the reader's own account, newest first. */
+/** What was done in a project and with the accounts of its members, newest first; see activity.sql. */
 export async function readActivity(
   store: TimelyStore,
-  { projectId, readerId, before, limit }: Page,
+  { projectId, accountIds, readerId, before, limit }: Page,
 ): Promise<ActivityItem[]> {
   const rows = await store.query<ActivityRow>(sql('activity'), {
     project_id: projectId,
+    account_ids: accountIds,
     reader_id: readerId,
     before_at: clickhouseTime(Date.parse(before.occurred_at)),
     before_id: before.id,

@@ -2,10 +2,11 @@ import { Router } from 'express';
 import type { Access } from '../accounts/access.ts';
 import { Query, queryInvalid } from '../http/query.ts';
 import { mount } from '../http/routes.ts';
+import type { Projects } from '../projects/projects.ts';
 import type { TimelyStore } from '../store/timely-store.ts';
 import { type ActivityCursor, readActivity } from './activity.ts';
 
-export type ActivityDeps = { access: Access; store: TimelyStore };
+export type ActivityDeps = { access: Access; projects: Projects; store: TimelyStore };
 
 const LIMIT = { fallback: 50, min: 1, max: 500 };
 /** Sorts before every row: later than any time the store can hold a row of. */
@@ -13,10 +14,10 @@ const NEWEST: ActivityCursor = { occurred_at: '2200-01-01T00:00:00.000Z', id: ''
 const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f-]{36})$/;
 
 /**
- * GET /v1/projects/{id}/activity: what was done in the project, for its members to read, and each one's own logins. Those
- * of the others are not shown: anyone can be made a member without being asked.
+ * GET /v1/projects/{id}/activity: what people did, for members to read. What another did with its account is shown from
+ * its first deed in the project on: anyone can be made a member without being asked.
  */
-export function activityRoutes({ access, store }: ActivityDeps): Router {
+export function activityRoutes({ access, projects, store }: ActivityDeps): Router {
   const router = Router();
   mount(router, '/v1/projects/:id/activity', {
     get: async (req, res) => {
@@ -25,7 +26,9 @@ export function activityRoutes({ access, store }: ActivityDeps): Router {
       const query = new Query(req, ['limit', 'cursor']);
       const limit = query.integer('limit', LIMIT);
       const before = cursorFrom(query.text('cursor'));
-      const items = await readActivity(store, { projectId, readerId: reader.id, before, limit });
+      const accountIds = (await projects.members(projectId)).map(({ account_id }) => account_id);
+      const asked = { projectId, accountIds, readerId: reader.id, before, limit };
+      const items = await readActivity(store, asked);
       const last = items.length === limit ? items.at(-1) : undefined;
       res.json({
         project_id: projectId,
