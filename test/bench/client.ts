@@ -1,4 +1,4 @@
-import { govern, shutdown, type PolicyEngine } from '../../client/index.ts';
+import { configure, flush, govern, shutdown, type PolicyEngine } from '../../client/index.ts';
 import { parsePublicKey } from '../../client/policy/public-key.ts';
 import { createResolvePolicy } from '../../client/policy/resolve-policy.ts';
 import { verifyBundle } from '../../client/policy/verify-bundle.ts';
@@ -73,13 +73,15 @@ async function measureGoverned({ mock, key }: World): Promise<Measured[]> {
   const decided = await silent.run('tool call, decided');
   const emitting = await govern(agent, { ...options, apiKey: 'k' });
   const emitted = await emitting.run('tool call, decided and emitted');
+  const { dropped } = configure({ apiKey: 'k', baseUrl: mock.url, logger: QUIET }).stats();
+  if (dropped > 0) throw new Error(`${dropped} events were dropped: dropping is cheaper than sending`);
   await shutdown();
   return [decided, emitted, decideAlone(silent.source.policy)];
 }
 
 /** Between batches the events of the last one are sent, so that every call that is measured gets a slot. */
 async function pause(call: number): Promise<void> {
-  if (call % BATCH === 0) await new Promise((resolve) => setTimeout(resolve, 4));
+  if (call % BATCH === 0) await flush();
 }
 
 function decideAlone(policy: PolicyEngine): Measured {

@@ -5,6 +5,7 @@ import { benchMemory } from './memory.ts';
 import { benchPolicy } from './policy.ts';
 import { benchPulls } from './pulls.ts';
 import { benchReads } from './reads.ts';
+import { benchSlowRead } from './slow-read.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -32,6 +33,12 @@ const PARTS: Record<string, () => Promise<void> | void> = {
       seconds,
       ...only,
       ...(values.directory === undefined ? {} : { directory: values.directory }),
+    }),
+  'slow-read': () =>
+    benchSlowRead({
+      rows: Number(values.rows),
+      seconds: Math.max(seconds, 10),
+      rounds: Number(values.rounds),
     }),
   policy: benchPolicy,
   client: benchClient,

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, globSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,6 +74,19 @@ export function load(url: URL, { key, connections, seconds, pull }: LoadOptions)
   });
 }
 
+/** As `load`; any answer but a good one is an error: the figures would be those of another load. */
+export async function loadOnlyGood(url: URL, options: LoadOptions): Promise<LoadResult> {
+  const result = await load(url, options);
+  const others = Object.keys(result.statuses).filter((status) => status !== (options.pull ? '304' : '202'));
+  if (others.length > 0) throw new Error(`There were other answers: ${JSON.stringify(result.statuses)}`);
+  return result;
+}
+
+/** What a directory lies on: in memory an fsync costs nothing. */
+export function fileSystemOf(path: string): string {
+  return execFileSync('stat', ['-f', '-c', '%T', path], { encoding: 'utf8' }).trim();
+}
+
 /** Resident memory of a process in MB. */
 export function rssMb(child: ChildProcess): number {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
@@ -106,8 +119,8 @@ export type Postgres = { url: string; stop(): void };
 
 /** A PostgreSQL cluster of its own with the defaults (fsync and synchronous commit on); undefined where it is not installed. */
 export async function startPostgres(): Promise<Postgres | undefined> {
-  const bin = '/usr/lib/postgresql/15/bin';
-  if (!existsSync(join(bin, 'initdb'))) return undefined;
+  const bin = globSync('/usr/lib/postgresql/*/bin').findLast((path) => existsSync(join(path, 'initdb')));
+  if (bin === undefined) return undefined;
   const directory = temporaryDirectory();
   const port = await freePort();
   // PostgreSQL refuses to run as root.

@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { endProcess, rssMb, startServer, temporaryDirectory } from './process.ts';
+import { endProcess, fileSystemOf, rssMb, startServer, temporaryDirectory } from './process.ts';
 import { printIngest } from './reads-beside-ingest.ts';
 import { type Target, timesOf } from './reads-target.ts';
 
@@ -29,27 +29,31 @@ export async function benchReads({ rows, seconds, directory, only }: BenchReads)
     const args = ['test/bench/rivals/read-engine.ts', join(dataDir, 'clickhouse'), demo.project_id];
     const { stdout } = await run(process.execPath, args, { cwd: ROOT, maxBuffer: 16_000_000 });
     const engine = JSON.parse(stdout) as Engine;
+    console.log(`\nThe store lies in ${dataDir}, on ${fileSystemOf(dataDir)}.`);
     printDisk(engine);
     const env = { GATE_DATA_DIR: dataDir, GATE_PORT: '0', GATE_LOG_LEVEL: 'info' };
-    const { child, url } = await startServer(join(ROOT, 'server/main.ts'), [], env);
-    try {
-      const target = { url, projectId: demo.project_id, key: demo.key };
-      const parts: Record<string, () => Promise<void>> = {
-        windows: () => printWindows(target, engine),
-        pages: () => printPages(target, engine),
-        export: () => printExport(target, () => rssMb(child)),
-        ingest: () => printIngest(target, seconds),
-      };
-      for (const [name, part] of Object.entries(parts)) if (only === undefined || only === name) await part();
-    } finally {
-      await endProcess(child);
+    const parts: Record<string, (target: Target, child: ChildProcess) => Promise<void>> = {
+      windows: (target) => printWindows(target, engine),
+      pages: (target) => printPages(target, engine),
+      export: (target, child) => printExport(target, () => rssMb(child)),
+      ingest: (target) => printIngest(target, seconds),
+    };
+    for (const [name, part] of Object.entries(parts)) {
+      if (only !== undefined && only !== name) continue;
+      // A fresh service for each: what one part left in memory is not the next one's.
+      const { child, url } = await startServer(join(ROOT, 'server/main.ts'), [], env);
+      try {
+        await part({ url, projectId: demo.project_id, key: demo.key }, child);
+      } finally {
+        await endProcess(child);
+      }
     }
   } finally {
     if (directory === undefined) rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
-async function fill(dataDir: string, rows: number): Promise<void> {
+export async function fill(dataDir: string, rows: number): Promise<void> {
   const env = { PATH: process.env['PATH'], GATE_DATA_DIR: dataDir };
   const args = ['server/demo/fleet.ts', '--rows', String(rows), '--days', '90'];
   const { stdout } = await run(process.execPath, args, { cwd: ROOT, env });
