@@ -93,7 +93,7 @@ export function benchPolicy(): void {
 }
 
 /** The module beside the TypeScript engine. */
-export function policyFigures(): PolicyFigure[] {
+function policyFigures(): PolicyFigure[] {
   const small = measure('small');
   const big = measure('big');
   return BARS.map(([what, bar]) => ({ what, small: small.get(what) ?? '', big: big.get(what) ?? '', bar }));

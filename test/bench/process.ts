@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { rssMb as rssMbOf } from '../support/rss.ts';
 
 export type LoadResult = {
   accepted: number;
@@ -89,8 +90,7 @@ export function fileSystemOf(path: string): string {
 
 /** Resident memory of a process in MB. */
 export function rssMb(child: ChildProcess): number {
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
+  return Math.round(rssMbOf(child.pid));
 }
 
 /** Processor time of a process so far, user and system, in microseconds. */

@@ -5,6 +5,7 @@ import { READS_RUNNING_MAX } from '../../server/limits.ts';
 import { storeEnvironment } from '../support/clickhouse-server/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { ask, askJson } from '../support/reads.ts';
+import { rssMb } from '../support/rss.ts';
 import { runCommand } from '../support/run-command.ts';
 import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
 
@@ -15,10 +16,6 @@ const BYTES_BEFORE_LEAVING = 20_000_000;
 const RESTING_S_MAX = 0.2;
 /** Clock ticks of /proc/<pid>/stat, 100 a second on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
-
-function rssMb(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-}
 
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -71,9 +71,7 @@ function send(url: string, { method, key, headers = {}, body }: Sent): Promise<R
   });
 }
 
-export async function bodyOf<T>(response: Response | Promise<Response>): Promise<T> {
-  return (await (await response).json()) as T;
-}
+export { jsonOf as bodyOf } from './accounts.ts';
 
 /** A policy for one tool, with a comment that tells one from another. */
 export function policyText(comment: string, tool = 'search'): string {

@@ -1,22 +1,20 @@
 // Says what the tests need and the machine does not have; as root on Debian or Ubuntu it installs that.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-
-const NEEDS = [
-  {
-    what: 'Chromium or Chrome',
-    package: 'chromium',
-    commands: ['chromium', 'chromium-browser', 'google-chrome', 'chrome'],
-  },
-  { what: 'a C compiler', package: 'gcc libc6-dev', commands: ['gcc'] },
-  { what: 'the WebAssembly binary toolkit', package: 'wabt', commands: ['wasm2c', 'wasm-validate'] },
-];
+import { findChromium } from './find-chromium.ts';
 
 const has = (command: string) => spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
-const isMet = ({ package: name, commands }: (typeof NEEDS)[number]) =>
-  name === 'wabt' ? commands.every(has) : commands.some(has);
+const NEEDS = [
+  { what: 'Chromium or Chrome', package: 'chromium', isMet: () => findChromium() !== undefined },
+  { what: 'a C compiler', package: 'gcc libc6-dev', isMet: () => has('gcc') },
+  {
+    what: 'the WebAssembly binary toolkit',
+    package: 'wabt',
+    isMet: () => has('wasm2c') && has('wasm-validate'),
+  },
+];
 
-const missing = NEEDS.filter((need) => !isMet(need));
+const missing = NEEDS.filter(({ isMet }) => !isMet());
 if (missing.length > 0) {
   const packages = missing.flatMap(({ package: name }) => name.split(' '));
   if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) {

@@ -40,9 +40,8 @@ process.once('exit', () => {
   for (const path of directories) rmSync(path, { recursive: true, force: true });
 });
 
-/** A fresh directory that is gone when the tests end. */
 /**
- * In memory where the system has a place for that: hundreds of stores come and go in a test run, and a disk that has
+ * A fresh directory that is gone when the tests end. In memory where the system has a place for that: hundreds of stores come and go in a test run, and a disk that has
  * just deleted them is slow to make files for minutes.
  */
 export function temporaryDirectory(): string {

@@ -5,7 +5,7 @@ import type { Fault } from './faults.ts';
 
 const SCRIPT = new URL('process.ts', import.meta.url).pathname;
 const USER = 'gate';
-export const STORE_PASSWORD = 'store-password-7';
+const STORE_PASSWORD = 'store-password-7';
 
 /** A ClickHouse server for tests, in a process of its own; see process.ts. */
 export type ClickHouseServer = {
