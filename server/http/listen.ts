@@ -1,4 +1,10 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
@@ -34,12 +40,21 @@ export async function listen(
       connectionsCheckingInterval: ARRIVAL_CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
-    (req, res) => {
-      track(connections, res);
-      if (isStopping) sayLast(res);
-      listener(req, res);
-    },
+    take,
   );
+  function take(req: IncomingMessage, res: ServerResponse): void {
+    track(connections, res);
+    if (isStopping) sayLast(res);
+    listener(req, res);
+  }
+  // Who asks first whether to send a body (RFC 9110 section 10.1.1) is told so when it is about to be read: not before its
+  // key was looked at.
+  server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
+    req.once('resume', () => {
+      if (!res.headersSent) res.writeContinue();
+    });
+    take(req, res);
+  });
   server.on('connection', (socket) => {
     connections.set(socket, new Set());
     socket.on('close', () => connections.delete(socket));

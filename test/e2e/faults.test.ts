@@ -135,7 +135,9 @@ describe('faults of the store', () => {
     await server.fail();
 
     expectAnswered([...first, ...again]);
-    expect([...first, ...again].map(({ status }) => status)).to.deep.equal(Array.from({ length: 10 }, () => 503));
+    expect([...first, ...again].map(({ status }) => status)).to.deep.equal(
+      Array.from({ length: 10 }, () => 503),
+    );
     expect(await recovery(service, 'again over')).to.be.below(3 * RECOVERY_MS_MAX);
     await holdsEachOnce(service, 'again', first);
   });

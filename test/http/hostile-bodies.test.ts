@@ -130,7 +130,7 @@ describe('a hostile body gets a clear answer and does the service no harm', () =
     for (const connection of [...stalled, slow]) connection.close();
   });
 
-  it('a caller that waits for 100 Continue gets it, and 401 without having sent a body where its key is bad', async () => {
+  it('a caller that waits for 100 Continue gets it, unless its key is bad', async () => {
     const body = JSON.stringify(decisionEvent());
     const good = await openRaw(service.url);
     await good.write(head(PATH, withKey({ 'Content-Length': body.length, Expect: '100-continue' })));
@@ -141,12 +141,11 @@ describe('a hostile body gets a clear answer and does the service no harm', () =
     const bad = await openRaw(service.url);
     const expecting = { 'Content-Length': body.length, Expect: '100-continue' };
     await bad.write(head(PATH, { ...withKey(expecting), Authorization: 'Bearer bad' }));
-    const interim = await bad.answer();
-    const last = interim.status === 100 ? await bad.answer() : interim;
+    const refused = await bad.answer();
     bad.close();
 
     expect([first.status, second.status]).to.deep.equal([100, 202]);
-    expect(codeOf(last)).to.deep.equal([401, 'unauthenticated']);
+    expect(codeOf(refused)).to.deep.equal([401, 'unauthenticated']);
   });
 
   it('a gzip bomb in chunks is 413', async () => {
