@@ -17,7 +17,7 @@ export function Tiles({ window, summary, series, wider, widerSummary, decisionsH
   const totals = summary?.totals;
   const before = wider === undefined ? undefined : windowBefore(wider, WINDOW_HOURS[window]);
   const buckets = series?.buckets ?? [];
-  const noneBefore = window === '90d' ? 'records live 90 days' : undefined;
+  const thanBefore = before?.total === 0 ? `none in the ${window} before` : `than the ${window} before`;
   const change = (
     of: (now: NonNullable<typeof totals>, then: NonNullable<typeof before>) => Change | undefined,
   ) => (totals === undefined || before === undefined ? undefined : of(totals, before));
@@ -28,7 +28,7 @@ export function Tiles({ window, summary, series, wider, widerSummary, decisionsH
         href={`${decisionsHref}?window=${window}`}
         value={totals && formatCount(totals.total)}
         change={change((now, then) => countChange(now.total, then.total))}
-        note={noneBefore ?? `than the ${window} before`}
+        note={window === '90d' ? 'records live 90 days' : thanBefore}
         spark={buckets.map(({ total }) => total)}
         tone="plain"
       />
