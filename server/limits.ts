@@ -21,9 +21,9 @@ export const QUEUE_BYTES_MAX = 256 * 1024 * 1024;
 
 /** A read may run this long in the store (CONTRACT 5). */
 export const READ_SECONDS_MAX = 10;
-/** Reads that run side by side, and those that may wait for a place. */
+/** Statements of reads that run side by side, and those that may wait for a place: a page of decisions asks two at once. */
 export const READS_RUNNING_MAX = 4;
-export const READS_WAITING_MAX = 64;
+export const READS_WAITING_MAX = 128;
 /** A read that has not found a place by then is answered 503. */
 export const READ_WAIT_MS_MAX = 4500;
 

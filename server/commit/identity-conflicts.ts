@@ -10,6 +10,8 @@ type MarkRow = Pair & { times: string[] };
 type EventRow = Pair & { day: string; version: string };
 
 const RETRY_MS = 1000;
+/** What each failed flush left in doubt is asked for by itself: less often, so that a store that is away is left alone. */
+const RETRY_LATER_MS = 30_000;
 /** Identities that wait for a store that is away; beyond this many the oldest are let go. */
 const UNCHECKED_MAX = 500_000;
 /** A lost insert may still be carried out: after the server has let go of the connection, and long after. */
@@ -91,7 +93,7 @@ export class IdentityConflicts {
       this.#timers.delete(timer);
       work().catch((error: unknown) => {
         this.#options.logger.warn({ err: error }, 'A conflict is not settled yet');
-        this.#later(RETRY_MS, work);
+        this.#later(RETRY_LATER_MS, work);
       });
     }, waitMs).unref();
     this.#timers.add(timer);

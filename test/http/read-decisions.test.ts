@@ -98,6 +98,12 @@ describe('the decisions', () => {
     expect([page.window, page.total]).to.deep.equal(['24h', 5]);
   });
 
+  it('are answered to 64 callers at once', async () => {
+    const pages = Array.from({ length: 64 }, () => readDecisions(service, { window: '7d' }));
+
+    expect((await Promise.all(pages)).map(({ total }) => total)).to.deep.equal(pages.map(() => 6));
+  });
+
   it('are paged by limit and offset, with the total of all', async () => {
     for (const [limit, offset] of [
       [1, 0],
