@@ -59,6 +59,21 @@ export function storeSuite(
       expect(await store.isUp()).to.equal(true);
     });
 
+    it('writes every table through to the disk, and merged parts as well', async () => {
+      // All but the list of migrations, whose statements may run again.
+      const tables = await store.lookups.query<{ name: string; engine_full: string }>(
+        "SELECT name, engine_full FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'schema_migrations'",
+      );
+
+      const missing = tables.flatMap(({ name, engine_full }) =>
+        ['fsync_after_insert', 'fsync_part_directory', 'min_rows_to_fsync_after_merge']
+          .filter((setting) => !engine_full.includes(`${setting} = 1`))
+          .map((setting) => `${name} ${setting}`),
+      );
+      expect(tables.map(({ name }) => name)).to.include.members(['decisions', 'llm_invocations', 'api_keys']);
+      expect(missing).to.deep.equal([]);
+    });
+
     it('gives parameters to a statement as they are', async () => {
       for (const text of AWKWARD) {
         const params = { text, none: null, list: AWKWARD, number: 42 };

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readMigrations } from '../../server/store/sql.ts';
-import { gate } from '../support/gate.ts';
+import { createProject, gate, issueKey } from '../support/gate.ts';
 import { runCommand } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/service.ts';
 
@@ -54,5 +54,26 @@ describe('gate, the command line', function () {
     expect(taken.map(({ code }) => code)).to.deep.equal([0, 0]);
     const names = (await gate<{ name: string }[]>(dataDir, 'project', 'list')).map(({ name }) => name);
     expect(names).to.deep.equal(['Support', 'x'.repeat(100)]);
+  });
+
+  it('lists the keys of a project with their state, and never the keys themselves', async () => {
+    const kept = await createProject(dataDir, 'Keys');
+    const project = ['--project', kept.project_id];
+    const revoked = await issueKey(dataDir, kept.project_id, '--name', 'ci');
+    await gate(dataDir, 'key', 'revoke', ...project, '--key', revoked.key_id);
+
+    const listed = await gate<{ key_id: string; name: string; revoked_at: string | null }[]>(
+      dataDir,
+      'key',
+      'list',
+      ...project,
+    );
+
+    const states = listed.map(({ key_id, name, revoked_at }) => [key_id, name, revoked_at !== null]);
+    expect(states).to.have.deep.members([
+      [kept.key_id, '', false],
+      [revoked.key_id, 'ci', true],
+    ]);
+    expect(JSON.stringify(listed)).not.to.contain(kept.key);
   });
 });
