@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
 type DrawerProps = {
@@ -14,7 +14,8 @@ export function Drawer({ title, label, onClose, children }: DrawerProps) {
   const place = useRef<HTMLElement>(null);
   const latest = useRef(onClose);
   latest.current = onClose;
-  useEffect(() => {
+  // At once, not after the next paint: a key that is pressed in between would go nowhere.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     place.current?.focus({ preventScroll: true });
     const onKey = (event: KeyboardEvent) => {
