@@ -8,6 +8,7 @@ import type { RequestError } from '../../server/errors.ts';
 import { createLogger } from '../../server/logger.ts';
 import { readMigrations } from '../../server/store/sql.ts';
 import type { Store } from '../../server/store/store.ts';
+import { eventually } from '../support/eventually.ts';
 import { entryOf } from '../support/rows.ts';
 
 const AWKWARD = [
@@ -127,6 +128,30 @@ export function storeSuite(
 
       expect((await Promise.all(reads)).flat().map(({ n }) => n)).to.deep.equal(reads.map((_, n) => n));
     });
+
+    for (const table of ['decisions', 'llm_invocations', 'event_identities']) {
+      it(`drops the rows of ${table} after 90 days, by itself, and none before`, async () => {
+        const project_id = randomUUID();
+        const ages =
+          'SELECT DISTINCT toInt32(dateDiff(day, occurred_at, now())) AS days FROM {table: Identifier}';
+        const params = { table, project_id };
+        await store.lookups.command(
+          `INSERT INTO {table: Identifier} (project_id, event_id, occurred_at)
+           SELECT {project_id: String}, generateUUIDv4(), now() - INTERVAL [0, 89, 91, 200][number + 1] DAY
+           FROM numbers(4)`,
+          params,
+        );
+
+        const left = await eventually(async () => {
+          const rows = await store.lookups.query<{ days: number }>(
+            `${ages} WHERE project_id = {project_id: String} ORDER BY days`,
+            params,
+          );
+          return rows.length <= 2 ? rows.map(({ days }) => days) : undefined;
+        });
+        expect(left).to.deep.equal([0, 89]);
+      });
+    }
 
     it('a slow read holds up no write', async () => {
       const project_id = randomUUID();

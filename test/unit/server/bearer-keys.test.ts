@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { decodeJwt, SignJWT } from 'jose';
+import { readConfig } from '../../../server/config.ts';
+import { BearerKeys } from '../../../server/keys/bearer-keys.ts';
+import { KeyRegistry } from '../../../server/keys/key-registry.ts';
+import { readSigningKeys, type SigningKeys } from '../../../server/keys/signing-keys.ts';
+import { VERIFIED_KEYS_MAX } from '../../../server/limits.ts';
+import { createLogger } from '../../../server/logger.ts';
+import type { Connection } from '../../../server/store/connection.ts';
+import { createStore, type Store } from '../../../server/store/store.ts';
+import { temporaryDirectory } from '../../support/service.ts';
+
+const PROJECT = 'project';
+
+describe('bearer keys in memory, on the embedded engine', () => {
+  let store: Store;
+  let signing: SigningKeys;
+  before(async () => {
+    const dataDir = temporaryDirectory();
+    store = createStore(readConfig({ GATE_DATA_DIR: dataDir }), createLogger('silent'));
+    await store.ready();
+    signing = await readSigningKeys({ signingKey: undefined, retired: [], dataDir });
+  });
+  after(() => store.close());
+
+  function open(connection: Connection = store.accounts) {
+    const registry = new KeyRegistry({
+      connection,
+      ready: store.ready,
+      isSoleWriter: false,
+      now: Date.now,
+    });
+    return { registry, keys: new BearerKeys(signing, registry, Date.now) };
+  }
+
+  it(`are ${VERIFIED_KEYS_MAX} at most: of one more the oldest is verified anew, and passes`, async () => {
+    const { keys } = open();
+    const { key, key_id } = await keys.issue(PROJECT);
+    const texts = await Promise.all(
+      Array.from({ length: VERIFIED_KEYS_MAX + 1 }, (_, n) =>
+        new SignJWT({ ...decodeJwt(key), n })
+          .setProtectedHeader({ alg: 'EdDSA', kid: signing.kid })
+          .sign(signing.privateKey),
+      ),
+    );
+    const [oldest = '', second = ''] = texts;
+
+    for (const text of texts) await keys.verify(text);
+
+    expect(keys.peek(oldest)).to.equal(undefined);
+    expect(keys.peek(second)).to.include({ project_id: PROJECT, key_id });
+    expect(keys.peek(texts.at(-1) ?? '')).to.include({ project_id: PROJECT, key_id });
+    expect(await keys.verify(oldest)).to.include({ project_id: PROJECT, key_id });
+  });
+
+  it('stay revoked when a read that began before the revocation ends after it', async () => {
+    let answer: (() => void) | undefined;
+    const connection: Connection = {
+      ...store.accounts,
+      query: async <Row>(...asked: Parameters<Connection['query']>) => {
+        const rows = await store.accounts.query<Row>(...asked);
+        await new Promise<void>((resolve) => (answer = resolve));
+        return rows;
+      },
+    };
+    const { registry, keys } = open(connection);
+    const { key, ...record } = await open().keys.issue(PROJECT);
+    const reading = registry.list(PROJECT);
+    while (answer === undefined) await new Promise(setImmediate);
+
+    await registry.write({ ...record, revoked_at: new Date().toISOString() });
+    answer();
+    await reading;
+
+    expect(registry.peek(record.key_id)?.revoked_at).to.be.a('string');
+    expect(keys.peek(key)).to.equal(undefined);
+  });
+});
