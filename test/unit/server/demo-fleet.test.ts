@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import { readConfig } from '../../../server/config.ts';
+import { FLEET_AGENTS } from '../../../server/demo/fleet-agents.ts';
+import { fillFleet } from '../../../server/demo/fleet-fill.ts';
+import { fleetDays, fleetJson } from '../../../server/demo/fleet-plan.ts';
+import { createLogger } from '../../../server/logger.ts';
+import { sql } from '../../../server/store/sql.ts';
+import { createStore, type Store } from '../../../server/store/store.ts';
+import { clickhouseTime } from '../../../server/store/time.ts';
+import { temporaryDirectory } from '../../support/service.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const YESTERDAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - 1;
+const SIZE = { rows: 60_000, days: 28, nowMs: YESTERDAY_MS };
+const SEED = 1;
+
+describe('the demo fleet, on the embedded engine', function () {
+  this.timeout(60_000);
+  let store: Store;
+  before(async () => {
+    store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
+    await store.ready();
+    await fill('fleet', { ...SIZE, seed: SEED });
+  });
+  after(() => store.close());
+
+  const fill = (projectId: string, size: typeof SIZE & { seed: number }) =>
+    fillFleet(store.background, {
+      ...size,
+      projectId,
+      versionIds: FLEET_AGENTS.map(() => ''),
+      onProgress: () => undefined,
+    });
+
+  const ask = <Row>(text: string, params: Record<string, string | number> = {}) =>
+    store.lookups.query<Row>(`${text} SETTINGS output_format_json_quote_64bit_integers = 0`, {
+      project_id: 'fleet',
+      ...params,
+    });
+
+  async function perUnit(unit: 'toHour' | 'toDayOfWeek'): Promise<number[]> {
+    const rows = await ask<{ n: number }>(
+      `SELECT count() AS n FROM decisions WHERE project_id = {project_id: String}
+       GROUP BY ${unit}(occurred_at) AS unit ORDER BY unit`,
+    );
+    return rows.map(({ n }) => n);
+  }
+
+  const sumOf = (counts: number[]) => counts.reduce((sum, n) => sum + n, 0);
+
+  it('has as many rows as were asked for, also when the last day is not over', async () => {
+    const earlyMs = YESTERDAY_MS - DAY_MS * 0.7;
+    await fill('early', { rows: 20_000, days: 2, nowMs: earlyMs, seed: SEED });
+    const counts = await ask<{ n: number; last: number }>(
+      `SELECT count() AS n, toInt64(toUnixTimestamp64Milli(max(occurred_at))) AS last
+       FROM decisions WHERE project_id IN ('fleet', 'early') GROUP BY project_id ORDER BY project_id DESC`,
+    );
+
+    expect(counts[0]?.n).to.be.within(SIZE.rows - SIZE.days, SIZE.rows + SIZE.days);
+    expect(counts[1]?.n).to.be.within(19_500, 20_500);
+    expect(counts[1]?.last).to.be.within(earlyMs - 600_000, earlyMs);
+  });
+
+  it('works by day and by week', async () => {
+    const hours = await perUnit('toHour');
+    const weekdays = await perUnit('toDayOfWeek');
+
+    expect(sumOf(hours.slice(9, 18))).to.be.above(5 * sumOf(hours.slice(0, 5)));
+    expect(Math.min(...weekdays.slice(0, 5))).to.be.above(1.7 * Math.max(...weekdays.slice(5)));
+  });
+
+  it('has an incident about every tenth day, in which one agent is denied far more often', async () => {
+    const planned = [1, 2, 3, 4, 5].flatMap((seed) => fleetDays({ ...SIZE, days: 90, seed }));
+    const rates = planned.flatMap(({ incidents }) => incidents.map(({ rate }) => rate));
+    const day = new Date(YESTERDAY_MS).toISOString().slice(0, 10);
+    const incident = { agent: 1, fromSecond: 9 * 3600, toSecond: 12 * 3600, rate: 0.7 };
+    const fleet = fleetJson(
+      { day, rows: 20_000, incidents: [incident] },
+      FLEET_AGENTS.map(() => ''),
+    );
+    await store.background.command(sql('fleet_day'), {
+      project_id: 'incident',
+      seed: SEED,
+      day,
+      rows: 20_000,
+      until: clickhouseTime(YESTERDAY_MS),
+      users: 100,
+      fleet,
+    });
+    const [row] = await ask<{ inside: number; before: number; others: number }>(
+      `SELECT avgIf(outcome = 'deny', is_agent AND hour BETWEEN 9 AND 11) AS inside,
+         avgIf(outcome = 'deny', is_agent AND hour < 9) AS before,
+         avgIf(outcome = 'deny', NOT is_agent AND hour BETWEEN 9 AND 11) AS others
+       FROM (SELECT outcome, agent_name = {agent: String} AS is_agent, toHour(occurred_at) AS hour
+         FROM decisions WHERE project_id = {project_id: String})`,
+      { project_id: 'incident', agent: FLEET_AGENTS[0]?.name ?? '' },
+    );
+
+    expect(rates.length / planned.length).to.be.within(0.05, 0.2);
+    expect(Math.min(...rates)).to.be.at.least(0.4);
+    expect(row?.inside).to.be.within(0.6, 0.8);
+    expect(row?.before).to.be.below(0.1);
+    expect(row?.others).to.be.below(0.15);
+  });
+
+  it('gives every agent its own tools and roles, and few users most of the work', async () => {
+    const agents = await ask<{ agent_name: string; tools: string[]; roles: string[] }>(
+      `SELECT agent_name, groupUniqArray(tool_name) AS tools, groupUniqArray(role) AS roles
+       FROM decisions WHERE project_id = {project_id: String} GROUP BY agent_name`,
+    );
+    const users = await ask<{ n: number }>(
+      `SELECT count() AS n FROM decisions WHERE project_id = {project_id: String} AND user_id != ''
+       GROUP BY user_id ORDER BY n DESC`,
+    );
+
+    expect(agents).to.have.length(FLEET_AGENTS.length);
+    for (const { name, tools, roles } of FLEET_AGENTS) {
+      const found = agents.find(({ agent_name }) => agent_name === name);
+      expect(found?.tools, name).to.have.members(tools);
+      expect(found?.roles, name).to.have.members(roles);
+    }
+    const counts = users.map(({ n }) => n);
+    expect(sumOf(counts.slice(0, 100))).to.be.above(sumOf(counts) * 0.4);
+    expect(counts.length).to.be.above(5000);
+  });
+
+  it('is the same fleet for the same seed, and another for another', async () => {
+    const size = { rows: 2000, days: 3, nowMs: YESTERDAY_MS };
+    await fill('one', { ...size, seed: 5 });
+    await fill('two', { ...size, seed: 5 });
+    await fill('three', { ...size, seed: 6 });
+    const sums = await ask<{ hash: string }>(
+      `SELECT toString(sum(cityHash64(event_id, occurred_at, agent_name, tool_name, outcome, user_id))) AS hash
+       FROM decisions WHERE project_id IN ('one', 'two', 'three') GROUP BY project_id ORDER BY project_id`,
+    );
+
+    const [one, three, two] = sums.map(({ hash }) => hash);
+    expect(two).to.equal(one);
+    expect(three).not.to.equal(one);
+  });
+});
