@@ -22,6 +22,13 @@ describe('One-time tokens', function () {
   before(async () => (service = await startTestService({ env: clock.env })));
   after(() => service.stop());
 
+  /** Comes back for as long as it is told that too many wait: on a slow machine fifty do. */
+  async function useUntilTold(kind: TokenKind, token: string): Promise<string> {
+    const response = await useToken(service, kind, token);
+    const code = response.ok ? 'ok' : await codeOf(response);
+    return code === 'overloaded' ? useUntilTold(kind, token) : `${response.status} ${code}`;
+  }
+
   it('verify an account; again with another one it stays verified', async () => {
     const { id, email, cookie } = await newPerson(service);
     const tokens = [await mailedToken(service, 'verify', email), await mailedToken(service, 'verify', email)];
@@ -84,13 +91,9 @@ describe('One-time tokens', function () {
       const { email } = await newPerson(service);
       const token = await mailedToken(service, kind, email);
 
-      const responses = await Promise.all(Array.from({ length: 50 }, () => useToken(service, kind, token)));
+      const answers = await Promise.all(Array.from({ length: 50 }, () => useUntilTold(kind, token)));
 
-      const codes = await Promise.all(
-        responses.map(async (response) => (response.ok ? 'ok' : codeOf(response))),
-      );
-      expect(codes.sort()).to.deep.equal(['ok', ...Array<string>(49).fill('token_invalid')]);
-      expect(responses.filter(({ status }) => status === 400)).to.have.length(49);
+      expect(answers.sort()).to.deep.equal(['200 ok', ...Array<string>(49).fill('400 token_invalid')]);
     });
 
     it(`for ${kind}: used, foreign, truncated, changed and empty ones answer 400`, async () => {
