@@ -33,12 +33,11 @@ export function createDecisionIngest({
   now,
 }: IngestDeps): Handler {
   return counted(metrics.ingest, async (req, res) => {
-    const startMs = Date.now();
-    const { project_id } = await authenticate(req, bearerKeys);
-    const keyMs = Date.now() - startMs;
-    const event = parseDecisionEvent(await readJsonText(req, INGEST_BODY_BYTES_MAX));
-    // The caller's time: without the body's way here, with what the key took.
-    const sinceMs = Date.now() - keyMs;
+    const {
+      project_id,
+      body: event,
+      sinceMs,
+    } = await receive(req, { bearerKeys, parse: parseDecisionEvent });
     const receivedAtMs = now();
     const occurredAtMs = admitTime(event.occurred_at, receivedAtMs);
     admitSizes(event);
@@ -60,12 +59,11 @@ export function createLlmIngest({
   now,
 }: IngestDeps): Handler {
   return counted(metrics.ingestLlm, async (req, res) => {
-    const startMs = Date.now();
-    const { project_id } = await authenticate(req, bearerKeys);
-    const keyMs = Date.now() - startMs;
-    const usage = parseLlmInvocation(await readJsonText(req, INGEST_BODY_BYTES_MAX));
-    // The caller's time: without the body's way here, with what the key took.
-    const sinceMs = Date.now() - keyMs;
+    const {
+      project_id,
+      body: usage,
+      sinceMs,
+    } = await receive(req, { bearerKeys, parse: parseLlmInvocation });
     const receivedAtMs = now();
     const occurredAtMs = admitTime(usage.occurred_at, receivedAtMs);
     const agent_version_id = await latestVersionId(project_id, usage.agent_name);
@@ -74,6 +72,18 @@ export function createLlmIngest({
     sendAccepted(res, usage.event_id);
     return result;
   });
+}
+
+/** The caller's project, its body, and since when it waits: without the body's way here, with what the key took. */
+async function receive<Body>(
+  req: IncomingMessage,
+  { bearerKeys, parse }: { bearerKeys: BearerKeys; parse: (text: string) => Body },
+): Promise<{ project_id: string; body: Body; sinceMs: number }> {
+  const startMs = Date.now();
+  const { project_id } = await authenticate(req, bearerKeys);
+  const keyMs = Date.now() - startMs;
+  const body = parse(await readJsonText(req, INGEST_BODY_BYTES_MAX));
+  return { project_id, body, sinceMs: Date.now() - keyMs };
 }
 
 function sendAccepted(res: ServerResponse, eventId: string): void {

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { median } from './median.ts';
 import {
   cpuMicroseconds,
   endProcess,
@@ -149,7 +150,6 @@ async function measure(
 }
 
 function printTable(connections: number, runs: Map<Rival, Run[]>): void {
-  const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
   const rows = [...runs].map(([{ name, hasOtherProcesses = false }, all]) => ({
     name,
     perSecond: median(all.map(({ perSecond }) => perSecond)),

@@ -1,11 +1,14 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startGatehouse } from './ingest.ts';
+import { median } from './median.ts';
 import { endProcess, load, rssMb, temporaryDirectory } from './process.ts';
 
 const STEPS = 10;
 const CONNECTIONS = 256;
 const SECONDS_PER_LOAD = 5;
+/** Merges make it swing; what grows with the events would grow from the first half to the second. */
+const RATIO_MAX = 1.25;
 
 /** Resident memory of one service while it takes `events` decisions, ten readings evenly apart. */
 export async function benchMemory({ events }: { events: number }): Promise<void> {
@@ -16,6 +19,7 @@ export async function benchMemory({ events }: { events: number }): Promise<void>
       `\n${CONNECTIONS} connections\n\n| events | RSS MB |\n|--:|--:|\n| 0 | ${rssMb(service.child)} |`,
     );
     let accepted = 0;
+    const readings: number[] = [];
     for (let step = 1; step <= STEPS; step += 1) {
       while (accepted < (events * step) / STEPS) {
         const run = await load(service.url, {
@@ -26,8 +30,12 @@ export async function benchMemory({ events }: { events: number }): Promise<void>
         if (run.accepted === 0) throw new Error(`nothing was accepted: ${JSON.stringify(run.statuses)}`);
         accepted += run.accepted;
       }
-      console.log(`| ${accepted} | ${rssMb(service.child)} |`);
+      readings.push(rssMb(service.child));
+      console.log(`| ${accepted} | ${readings.at(-1)} |`);
     }
+    const ratio = median(readings.slice(STEPS / 2)) / median(readings.slice(0, STEPS / 2));
+    console.log(`The second half takes ${ratio.toFixed(2)} times the first; at most ${RATIO_MAX} is allowed`);
+    if (ratio > RATIO_MAX) process.exitCode = 1;
     const stored = await service.count();
     console.log(
       `${accepted} accepted, ${stored} in the store${stored === accepted ? '' : '  <-- NOT EQUAL'}`,

@@ -1,3 +1,4 @@
+import { median } from './median.ts';
 import { loadOnlyGood, type LoadResult } from './process.ts';
 import { type Target, timesOf } from './reads-target.ts';
 
@@ -18,13 +19,11 @@ export async function printIngest(target: Target, seconds: number): Promise<void
     busy.push(await loadOnlyGood(url, options));
     await analyst.stop();
   }
-  const median = (runs: LoadResult[], field: 'p99' | 'perSecond') => {
-    const sorted = runs.map((result) => result[field]).sort((a, b) => a - b);
-    return sorted[Math.floor(sorted.length / 2)]?.toFixed(0);
-  };
+  const middle = (runs: LoadResult[], field: 'p99' | 'perSecond') =>
+    median(runs.map((result) => result[field])).toFixed(0);
   console.log('\n| ingest on 64 connections | p99 ms | events/s |\n|---|--:|--:|');
-  console.log(`| alone | ${median(quiet, 'p99')} | ${median(quiet, 'perSecond')} |`);
-  console.log(`| beside an analyst's loop | ${median(busy, 'p99')} | ${median(busy, 'perSecond')} |`);
+  console.log(`| alone | ${middle(quiet, 'p99')} | ${middle(quiet, 'perSecond')} |`);
+  console.log(`| beside an analyst's loop | ${middle(busy, 'p99')} | ${middle(busy, 'perSecond')} |`);
 }
 
 function startAnalyst(target: Target): { stop: () => Promise<void> } {

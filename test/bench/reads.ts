@@ -2,6 +2,7 @@ import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { median } from './median.ts';
 import { endProcess, fileSystemOf, rssMb, startServer, temporaryDirectory } from './process.ts';
 import { printIngest } from './reads-beside-ingest.ts';
 import { type Target, timesOf } from './reads-target.ts';
@@ -133,13 +134,8 @@ async function printCursor(target: Target): Promise<void> {
     cursor = next.next_cursor;
     times.push(performance.now() - startMs);
   }
-  const median = (some: number[]) =>
-    at(
-      some.sort((a, b) => a - b),
-      0.5,
-    );
   console.log(
-    `\nCursor: pages 1 to 20 take ${median(times.slice(0, 20))} ms, pages ${times.length - 19} to ${times.length} ${median(times.slice(-20))} ms (p50)`,
+    `\nCursor: pages 1 to 20 take ${median(times.slice(0, 20)).toFixed(1)} ms, pages ${times.length - 19} to ${times.length} ${median(times.slice(-20)).toFixed(1)} ms (p50)`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { READS_RUNNING_MAX } from '../../server/limits.ts';
+import { median } from './median.ts';
 import { endProcess, fileSystemOf, loadOnlyGood, startServer, temporaryDirectory } from './process.ts';
 import { fill } from './reads.ts';
 import type { Target } from './reads-target.ts';
@@ -78,8 +79,4 @@ function startExports({ url, projectId }: Target): { stop: () => Promise<void> }
       await ended;
     },
   };
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 }
