@@ -55,6 +55,8 @@ type CheckContext = {
   runtime: Uint8Array;
   readRecorded: ReadRecorded;
   runCheck: RunCheck;
+  /** Aborts when nobody waits for the answer any more. */
+  signal: AbortSignal;
 };
 
 /** Tells everything about a draft without saving it: its errors, its size, what it decides, what it would have changed. */
@@ -68,11 +70,12 @@ export async function checkPolicy({ policy_yaml, calls, replay }: Check, context
       : { bundle: 'signed', module_bytes: compiled.module.length };
   const checked = { valid: true, errors: [], ...size };
   if (calls === undefined && replay === undefined) return checked;
-  const decided = await context.runCheck(async () => ({
+  const createJob = async (): Promise<CheckJob> => ({
     ir: parsed.ir,
     calls: calls?.map((call) => callTextFrom(call)),
     replay: replay && (await readReplay(replay, context)),
-  }));
+  });
+  const decided = await context.runCheck(createJob, context.signal);
   return { ...checked, ...decided };
 }
 

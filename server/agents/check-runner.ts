@@ -4,8 +4,8 @@ import { RequestError } from '../errors.ts';
 import { READ_SECONDS_MAX, READ_WAIT_MS_MAX } from '../limits.ts';
 import type { CheckJob, Decided } from './decide-check.ts';
 
-/** The job is made when it is its turn, so that those in line hold no rows. */
-export type RunCheck = (createJob: () => Promise<CheckJob>) => Promise<Decided>;
+/** The job is made when it is its turn, so that those in line hold no rows. Its thread ends when the signal aborts. */
+export type RunCheck = (createJob: () => Promise<CheckJob>, signal: AbortSignal) => Promise<Decided>;
 
 /** Each takes a processor for as long as it runs. */
 const CHECKS_RUNNING_MAX = 2;
@@ -23,19 +23,26 @@ export function createCheckRunner(): RunCheck {
     waitingMax: CHECKS_WAITING_MAX,
     waitMsMax: READ_WAIT_MS_MAX,
   });
-  return (createJob) => checks.run(async () => decideInThread(await createJob()));
+  return (createJob, signal) =>
+    checks.run(async () => {
+      signal.throwIfAborted();
+      return decideInThread(await createJob(), signal);
+    });
 }
 
-async function decideInThread(job: CheckJob): Promise<Decided> {
+async function decideInThread(job: CheckJob, signal: AbortSignal): Promise<Decided> {
+  signal.throwIfAborted();
   const worker = new Worker(WORKER, { workerData: job });
-  let timer: NodeJS.Timeout | undefined;
+  const { promise, resolve, reject } = Promise.withResolvers<Decided>();
+  const leave = () => reject(signal.reason as Error);
+  const timer = setTimeout(() => reject(tookTooLong()), READ_SECONDS_MAX * 1000);
+  signal.addEventListener('abort', leave);
+  worker.once('message', resolve).once('error', reject);
   try {
-    return await new Promise<Decided>((resolve, reject) => {
-      timer = setTimeout(() => reject(tookTooLong()), READ_SECONDS_MAX * 1000);
-      worker.once('message', resolve).once('error', reject);
-    });
+    return await promise;
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener('abort', leave);
     await worker.terminate();
   }
 }

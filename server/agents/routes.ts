@@ -7,6 +7,7 @@ import { etagMatches, onlyEntityTag } from '../http/etag.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import { readJson } from '../http/read-json.ts';
 import { mount } from '../http/routes.ts';
+import { whileCallerWaits } from '../http/while-caller-waits.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
 import type { Metrics } from '../metrics.ts';
 import { agentUnknown, type AgentSaver } from './agent-saver.ts';
@@ -162,7 +163,10 @@ async function checkDraft(
   const { projectId, name: agentName } = paramsOf(req);
   await authorizeEdit(req, projectId);
   const check = await readJson(req, parseCheck);
-  res.json(await checkPolicy(check, { projectId, agentName, runtime, readRecorded, runCheck }));
+  const context = { projectId, agentName, runtime, readRecorded, runCheck };
+  await whileCallerWaits(res, async (signal) => {
+    res.json(await checkPolicy(check, { ...context, signal }));
+  });
 }
 
 async function showFleet(

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { type Request, type Response, Router } from 'express';
 import { Query } from '../http/query.ts';
 import { mount } from '../http/routes.ts';
+import { whileCallerWaits } from '../http/while-caller-waits.ts';
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, type ExportFormat, exportBytes } from './export-decisions.ts';
 import { type ReadScope, readSummary, readTimeseries } from './read-counts.ts';
 import { createReads, type RunRead, type RunReadBytes, type Writers } from './read-days.ts';
@@ -49,7 +50,7 @@ export function readRoutes(deps: ReadDeps): Router {
   return router;
 }
 
-/** Who may read, then which window, then the answer. Nobody is answered who is gone; their query stops. */
+/** Who may read, then which window, then the answer. The query of who is gone stops. */
 function scoped({ authorizeRead, now }: ReadDeps, names: readonly string[], answer: Answer) {
   return async (req: Request, res: Response) => {
     const projectId = String(req.params['id']);
@@ -57,22 +58,10 @@ function scoped({ authorizeRead, now }: ReadDeps, names: readonly string[], answ
     const query = new Query(req, ['window', ...names]);
     // Every edge of this answer comes from this one instant.
     const window = readWindow(query.text('window'), now());
-    const signal = goneSignal(res);
-    try {
-      await answer({ req, res, query, scope: { projectId, window, signal } });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+    await whileCallerWaits(res, (signal) =>
+      answer({ req, res, query, scope: { projectId, window, signal } }),
+    );
   };
-}
-
-/** Aborts when the caller goes away before it was answered: its query must not run on. An answer that fails is no such. */
-function goneSignal(res: Response): AbortSignal {
-  const gone = new AbortController();
-  res.on('close', () => {
-    if (!res.writableFinished && res.errored === null) gone.abort();
-  });
-  return gone.signal;
 }
 
 function describeExport(res: Response, format: ExportFormat, { window }: ReadScope): void {

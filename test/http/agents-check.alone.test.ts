@@ -34,13 +34,27 @@ describe('POST /v1/projects/{id}/agents/{name}/check that takes too long', () =>
     expect(await ended).to.deep.equal([1, 2, 3].map(() => ({ status: 503, code: 'overloaded' })));
   });
 
-  it('leaves room for the next', async () => {
+  it('ends at once when its caller goes away, and leaves room for the next', async () => {
+    const leaving = new AbortController();
+    const left = [1, 2].map(() =>
+      checkDraft(service, 'any', draftThatTakesMinutes(), leaving.signal).then(
+        () => 'answered',
+        () => 'left',
+      ),
+    );
+    await sleep(2_000);
+    leaving.abort();
+    expect(await Promise.all(left)).to.deep.equal(['left', 'left']);
     const policy_yaml = 'version: 1\ntools: [t]\nroles: {"*": {allow: [t]}}\n';
+    const startMs = performance.now();
+
     const answer = checkDraft(service, 'any', { policy_yaml, calls: [{ tool: 't' }] });
 
     expect(await bodyOf(answer)).to.deep.include({
       decisions: [{ outcome: 'allow', reason: '', violations: [], hint: null }],
     });
+    expect(performance.now() - startMs).to.be.below(3_000);
+    expect(service.output()).not.to.match(/"level":[56]0/);
   });
 });
 

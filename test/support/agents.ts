@@ -50,9 +50,14 @@ export function fetchAgent(
   });
 }
 
-export function checkDraft(service: TestService, name: string, draft: unknown): Promise<Response> {
+export function checkDraft(
+  service: TestService,
+  name: string,
+  draft: unknown,
+  signal?: AbortSignal,
+): Promise<Response> {
   const url = `${service.url}/v1/projects/${service.demo.project_id}/agents/${name}/check`;
-  return send(url, { method: 'POST', key: service.demo.key, body: draft });
+  return send(url, { method: 'POST', key: service.demo.key, body: draft, signal });
 }
 
 /** GET of a list below a project, which is open by default. */
@@ -61,11 +66,18 @@ export async function readProject<T>(service: TestService, path: string): Promis
   return (await response.json()) as T;
 }
 
-type Sent = { method: string; key: string; headers?: Record<string, string>; body: unknown };
+type Sent = {
+  method: string;
+  key: string;
+  headers?: Record<string, string>;
+  body: unknown;
+  signal?: AbortSignal | undefined;
+};
 
-function send(url: string, { method, key, headers = {}, body }: Sent): Promise<Response> {
+function send(url: string, { method, key, headers = {}, body, signal }: Sent): Promise<Response> {
   return fetch(url, {
     method,
+    signal: signal ?? null,
     headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}`, ...headers },
     body: JSON.stringify(body),
   });

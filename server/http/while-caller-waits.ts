@@ -1,0 +1,20 @@
+import type { Response } from 'express';
+
+/**
+ * Does the work for as long as the caller waits for it: `signal` aborts when the caller goes away before it was answered,
+ * and how the work ends is then nobody's business. An answer that fails is no such.
+ */
+export async function whileCallerWaits(
+  res: Response,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const gone = new AbortController();
+  res.on('close', () => {
+    if (!res.writableFinished && res.errored === null) gone.abort();
+  });
+  try {
+    await work(gone.signal);
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+  }
+}
