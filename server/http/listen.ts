@@ -83,6 +83,7 @@ function track(connections: Connections, res: ServerResponse): void {
 }
 
 async function stopServer(server: Server, connections: Connections): Promise<void> {
+  await acceptWaiting(server);
   // By hand: http.Server.close would cut idle connections at once, with a request perhaps on its way on them.
   NetServer.prototype.close.call(server);
   for (const answers of connections.values()) for (const res of answers) sayLast(res);
@@ -95,6 +96,18 @@ async function stopServer(server: Server, connections: Connections): Promise<voi
     await sleep(POLL_MS);
   }
   server.closeAllConnections();
+}
+
+/** To close resets the connections that the kernel has taken and the process has not: it takes one a turn of its loop. */
+async function acceptWaiting(server: Server): Promise<void> {
+  let isQuiet = false;
+  const onConnection = () => void (isQuiet = false);
+  server.on('connection', onConnection);
+  for (const endMs = performance.now() + IDLE_GRACE_MS; !isQuiet && performance.now() < endMs;) {
+    isQuiet = true;
+    for (let turn = 0; turn < 2; turn += 1) await new Promise(setImmediate);
+  }
+  server.off('connection', onConnection);
 }
 
 /** Tells the caller not to send another request on this connection. */

@@ -79,6 +79,20 @@ describe('SIGTERM', function () {
     expect(tally(answers)).to.deep.equal({ '202': 200 });
   });
 
+  it('with 200 requests sent that it has not even accepted: each of them is answered', async () => {
+    const service = await startTestService();
+    process.kill(service.pid, 'SIGSTOP');
+    const connections = await Promise.all(Array.from({ length: 200 }, () => openRaw(service.url)));
+    await Promise.all(connections.map((connection) => connection.write(requestOf(service, decisionEvent()))));
+
+    const stopped = stopTimed(service);
+    process.kill(service.pid, 'SIGCONT');
+    const answers = await Promise.all(connections.map((connection) => connection.answer()));
+
+    expect((await stopped).code).to.equal(0);
+    expect(tally(answers)).to.deep.equal({ '202': 200 });
+  });
+
   it('with requests half sent: those that arrive get their answer, and the others 503, never a reset', async () => {
     const service = await startTestService();
     const request = requestOf(service, decisionEvent());
