@@ -2,7 +2,7 @@ import type { LanguageModelMiddleware, ToolSet } from 'ai';
 import type { Gate } from '../audit/gate.ts';
 import { bindingDeps } from '../defaults.ts';
 import { bind, type BindingOptions } from '../govern/binding.ts';
-import type { Caller, LastLook, Run } from '../govern/run.ts';
+import type { Admitted, Caller, Run } from '../govern/run.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 import { usageMiddleware } from './ai-sdk-usage.ts';
 
@@ -54,14 +54,17 @@ type Execute = (input: unknown, options: unknown) => unknown;
 /** An allowed call stays as it is, because a tool that streams returns an iterable and no promise of one. */
 function governedExecute(run: Run, name: string, execute: Execute): Execute {
   return (input, options) => {
-    const pending = run.admit(name, input);
-    return pending ? afterApproval(pending, () => execute(input, options)) : execute(input, options);
+    const admitted = run.admit(name, input);
+    if (typeof admitted === 'function') return execute(admitted(), options);
+    return afterApproval(admitted, (decided) => execute(decided, options));
   };
 }
 
-async function afterApproval(pending: Promise<LastLook>, execute: () => unknown): Promise<unknown> {
-  (await pending)();
-  const result = execute();
+async function afterApproval(
+  pending: Promise<Admitted>,
+  execute: (decided: unknown) => unknown,
+): Promise<unknown> {
+  const result = execute((await pending)());
   return isAsyncIterable(result) ? lastOf(result) : result;
 }
 

@@ -46,8 +46,10 @@ export async function governMcpClient<Client extends McpClient>(
       const run = await binding.startRun(caller);
       const callTool = (params: CallParams, ...rest: never[]): Promise<unknown> => {
         // Whoever holds the caller's object may change it while an approval is pending.
-        const decided = { ...params };
-        return run.call(decided.name, decided.arguments, () => client.callTool(decided, ...rest));
+        const called = { ...params };
+        return run.call(called.name, called.arguments, (decided) =>
+          client.callTool({ ...called, arguments: decided as CallParams['arguments'] }, ...rest),
+        );
       };
       return { callTool };
     },

@@ -1,3 +1,4 @@
+import { unboxed } from '../policy/language/plain.ts';
 import { BIGINT_BITS_MAX, CALL_BYTES_MAX } from '../policy/language/limits.ts';
 import { COPY_UNITS_MAX, COPY_UNITS_PER_CONTAINER, COPY_UNITS_PER_LEAF } from '../limits.ts';
 
@@ -84,7 +85,7 @@ function unwrap(value: unknown, key: string): unknown {
     // A larger one is never decided on, and listing its elements, one key each, takes seconds.
     if (ArrayBuffer.isView(value) && value.byteLength > CALL_BYTES_MAX)
       return `[Binary, ${value.byteLength} bytes]`;
-    const plain = hasToJson(value) ? value.toJSON(key) : value;
+    const plain = unboxed(hasToJson(value) ? value.toJSON(key) : value);
     // Its digits alone would take seconds.
     if (typeof plain === 'bigint' && BigInt.asIntN(BIGINT_BITS_MAX, plain) !== plain) return CUT;
     const isText = typeof plain === 'bigint' || typeof plain === 'symbol' || typeof plain === 'function';

@@ -3,7 +3,7 @@ import { isTruthy, readEnvironment } from '../config.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 import { ValueError } from '../value-error.ts';
 import { bind, type Binding, type BindingOptions, type BindingDeps } from './binding.ts';
-import type { Caller } from './run.ts';
+import type { Caller, Execute } from './run.ts';
 
 /** A tool as a run sees it: decided before it is called. */
 export type GovernedTools = Record<string, (args?: unknown) => unknown>;
@@ -67,7 +67,10 @@ function governed<Input, Output>(
 ): GovernedAgent<Input, Output> {
   const toolsOf = (call: CallTool): GovernedTools => {
     const tools = Object.entries(agent.tools).map(([name, tool]) => {
-      return [name, (args?: unknown) => call(name, args, () => Reflect.apply(tool, agent.tools, [args]))];
+      return [
+        name,
+        (args?: unknown) => call(name, args, (decided) => Reflect.apply(tool, agent.tools, [decided])),
+      ];
     });
     return Object.fromEntries(tools) as GovernedTools;
   };
@@ -86,4 +89,4 @@ function governed<Input, Output>(
   };
 }
 
-type CallTool = (tool: string, args: unknown, execute: () => unknown) => unknown;
+type CallTool = (tool: string, args: unknown, execute: Execute) => unknown;

@@ -1,6 +1,8 @@
+import { copyArguments } from './copy-arguments.ts';
 import { jsonText } from '../audit/json-text.ts';
 import { plainCopy } from '../audit/plain-copy.ts';
 import type { OpenGate } from '../audit/gate.ts';
+import { decisionText, unreadableCall } from '../policy/language/index.ts';
 import type { Decision, PolicyCall, PolicyEngine } from '../policy/language/index.ts';
 import { ValueError } from '../value-error.ts';
 import { ApprovalRequiredError, PolicyDeniedError } from './decision-errors.ts';
@@ -36,8 +38,14 @@ type RunOptions = {
   isSync: boolean;
 };
 
-/** Throws when the arguments are others by now; called right before the tool runs, with no await between. */
-export type LastLook = () => void;
+/** Runs a tool on the arguments that were decided on; any others are none of its business. */
+export type Execute = (args: unknown) => unknown;
+
+/**
+ * The arguments that the tool gets: those that were decided on. Throws when they have been changed; called right before the
+ * tool runs, with no await between.
+ */
+export type Admitted = () => unknown;
 
 type Decided = { decision: Decision; request: ApprovalRequest };
 
@@ -53,33 +61,37 @@ export class Run {
     return this.#options.caller;
   }
 
-  /** Decides and records the call: throws, asks (then the promise says how that went), or lets it through at once. */
-  admit(tool: string, args: unknown): Promise<LastLook> | undefined {
+  /** Decides and records the call: throws, asks (then a promise says how that went), or lets it through at once. */
+  admit(tool: string, args: unknown): Promise<Admitted> | Admitted {
     const decided = this.#decide(tool, args);
-    return decided.decision.outcome === 'needs_approval' ? this.#approve(decided) : undefined;
+    if (decided.decision.outcome === 'needs_approval') return this.#approve(decided);
+    return () => decided.request.arguments;
   }
 
   /** Admits the call and then executes it. */
-  async call(tool: string, args: unknown, execute: () => unknown): Promise<unknown> {
-    const pending = this.admit(tool, args);
-    if (pending) (await pending)();
-    return execute();
+  async call(tool: string, args: unknown, execute: Execute): Promise<unknown> {
+    const admitted = this.admit(tool, args);
+    return execute((typeof admitted === 'function' ? admitted : await admitted)());
   }
 
   /** The same for a synchronous run, where nothing can be waited for. */
-  callSync(tool: string, args: unknown, execute: () => unknown): unknown {
+  callSync(tool: string, args: unknown, execute: Execute): unknown {
     const decided = this.#decide(tool, args);
     if (decided.decision.outcome === 'needs_approval') this.#approveSync(decided);
-    return refusePromise(execute(), `The tool ${tool}`);
+    return refusePromise(execute(decided.request.arguments), `The tool ${tool}`);
   }
 
   #decide(tool: string, args: unknown): Decided {
     const { policy, gate, agentName, caller, isSync } = this.#options;
     const { role = '' } = caller;
-    const decision = policy.decide({ tool, role, arguments: argumentsOf(args) });
+    const copied = copyArguments(args);
+    const decision = copied.ok
+      ? policy.decide({ tool, role, arguments: argumentsOf(copied.value) })
+      : (JSON.parse(decisionText(unreadableCall(copied.code))) as Decision);
     const { outcome, reason, violations, hint } = decision;
     const event_id = crypto.randomUUID();
-    const request = Object.freeze({ tool, arguments: args, role, reason, violations, hint, event_id });
+    const called = { tool, arguments: copied.ok ? copied.value : args, role };
+    const request = Object.freeze({ ...called, reason, violations, hint, event_id });
     if (!isSync) {
       const { userId: user_id, sessionId: session_id } = caller;
       gate.emit({ ...request, agent_name: agentName, tool_name: tool, outcome, user_id, session_id });
@@ -88,13 +100,16 @@ export class Run {
     throw new PolicyDeniedError(decision, request);
   }
 
-  async #approve({ decision, request }: Decided): Promise<LastLook> {
+  async #approve({ decision, request }: Decided): Promise<Admitted> {
     const decidedOn = jsonText(plainCopy(request.arguments));
     const answer = await Promise.resolve(this.#ask({ decision, request })).catch((cause: unknown) => {
       throw new ApprovalRequiredError(decision, request, { cause });
     });
     if (answer !== true) throw new ApprovalRequiredError(decision, request);
-    return () => refuseChange(decidedOn, { decision, request });
+    return () => {
+      refuseChange(decidedOn, { decision, request });
+      return request.arguments;
+    };
   }
 
   #approveSync({ decision, request }: Decided): void {
@@ -113,7 +128,7 @@ export class Run {
   }
 }
 
-/** The yes was to other arguments than the tool would get: whoever held them changed them meanwhile. */
+/** The yes was to other arguments than the tool would get: whoever was asked changed them meanwhile. */
 function refuseChange(decidedOn: string, { decision, request }: Decided): void {
   if (jsonText(plainCopy(request.arguments)) === decidedOn) return;
   const cause = new ValueError('The arguments changed while the approval was pending');

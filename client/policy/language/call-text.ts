@@ -1,3 +1,4 @@
+import { isPlain, unboxed } from './plain.ts';
 import type { Unreadable } from './decision.ts';
 import { BIGINT_BITS_MAX, CALL_BYTES_MAX, CALL_LOOKS_MAX } from './limits.ts';
 
@@ -15,7 +16,8 @@ class Unserialisable extends Error {
 /**
  * A call as JSON text, both engines' only input. Like JSON.stringify, but a BigInt is its digits, and
  * what JSON would drop or turn into null in silence (functions, symbols, NaN, infinities) is refused,
- * as are cycles: the policy must see what the tool will get.
+ * as are cycles, and objects with a state that is not in their own properties: the policy must see what
+ * the tool will get.
  */
 export function callTextFrom(call: unknown): CallText {
   try {
@@ -65,7 +67,9 @@ class CallWriter {
   }
 
   #container(value: object): string {
-    return Array.isArray(value) ? this.#array(value) : this.#object(value, value);
+    if (Array.isArray(value)) return this.#array(value);
+    if (!isTransparent(value)) throw new Unserialisable('bad_call');
+    return this.#object(value, value);
   }
 
   #object(owner: object, content: object): string {
@@ -118,9 +122,19 @@ function withToJson(value: unknown, key: string): unknown {
   return typeof toJSON === 'function' ? (toJSON.call(value, key) as unknown) : value;
 }
 
-const BOX = /^\[object (?:Number|String|Boolean|BigInt)\]$/;
+/** Whether all that the object tells is in its own properties, as they are now: a Map, say, or a getter tells more. */
+function isTransparent(value: object): boolean {
+  if (isPlain(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView))) return true;
+  if (Object.prototype.toString.call(value) !== '[object Object]') return false;
+  const own = Object.values(Object.getOwnPropertyDescriptors(value));
+  if (!own.every((property) => property.enumerable === true && 'value' in property)) return false;
+  for (let type = prototypeOf(value); type !== null && prototypeOf(type) !== null; type = prototypeOf(type)) {
+    const inherited = Object.values(Object.getOwnPropertyDescriptors(type));
+    if (!inherited.every((property) => typeof property.value === 'function')) return false;
+  }
+  return true;
+}
 
-function unboxed(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  return BOX.test(Object.prototype.toString.call(value)) ? value.valueOf() : value;
+function prototypeOf(value: object): object | null {
+  return Object.getPrototypeOf(value) as object | null;
 }

@@ -66,7 +66,7 @@ describe('govern', () => {
       expect(ran).to.have.length(1);
     });
 
-    it('a yes to arguments that changed meanwhile is no yes', async () => {
+    it('a yes is to the arguments as they were: what the caller changes meanwhile reaches no tool', async () => {
       const args = { amount: 5 };
       const bound = await governed({
         onApproval: async () => {
@@ -74,21 +74,34 @@ describe('govern', () => {
           return true;
         },
       });
-      const [outcome] = await bound.run([['transfer', args]]);
+      await bound.run([['transfer', args]]);
+
+      expect(ran).to.deep.equal([['transfer', { amount: 5 }]]);
+    });
+
+    it('a yes of who changes the arguments is no yes', async () => {
+      const bound = await governed({
+        onApproval: ({ arguments: given }) => {
+          (given as { amount: number }).amount = 5_000;
+          return true;
+        },
+      });
+      const [outcome] = await bound.run([['transfer', { amount: 5 }]]);
 
       expect((outcome as { error: unknown }).error).to.be.instanceOf(ApprovalRequiredError);
       expect(ran).to.deep.equal([]);
     });
 
-    it('nor to arguments that change between the yes and the call, at whatever turn', async () => {
+    it('nor one to arguments that change between the yes and the call, at whatever turn', async () => {
       for (let turns = 0; turns < 20; turns += 1) {
-        const args = { amount: 5 };
-        const changeLater = async (): Promise<void> => {
+        const changeLater = async (given: unknown): Promise<void> => {
           for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-          if (ran.length === 0) args.amount = 5_000;
+          if (ran.length === 0) (given as { amount: number }).amount = 5_000;
         };
-        const bound = await governed({ onApproval: () => (void changeLater(), true) });
-        await bound.run([['transfer', args]]);
+        const bound = await governed({
+          onApproval: ({ arguments: given }) => (void changeLater(given), true),
+        });
+        await bound.run([['transfer', { amount: 5 }]]);
 
         expect(
           ran.splice(0).map(([, given]) => given),

@@ -94,6 +94,16 @@ describe('truncateArguments (spec 2.4)', () => {
     );
   });
 
+  it('takes what is in a box, as JSON.stringify does', () => {
+    const args = { a: new String('x'), b: new Number(5), c: new Boolean(false), d: [new String('y')] };
+
+    expect(truncateArguments(args)).to.deep.equal({ a: 'x', b: 5, c: false, d: ['y'] });
+    expect(truncateArguments({ e: Object(5n), f: new Number(Number.NaN) })).to.deep.equal({
+      e: '5',
+      f: 'NaN',
+    });
+  });
+
   it('keeps nesting that fits, however deep', () => {
     let deep: unknown = 1;
     for (let depth = 0; depth < 4_000; depth += 1) deep = [deep];

@@ -90,17 +90,15 @@ describe('decide', () => {
   });
 
   it('small typed arrays and buffers are what JSON.stringify makes of them', () => {
-    for (const value of [
-      new Uint8Array([1, 2]),
-      Buffer.from('ab'),
-      new DataView(new ArrayBuffer(2)),
-      new ArrayBuffer(2),
-    ])
+    for (const value of [new Uint8Array([1, 2]), Buffer.from('ab')])
       expect(callTextFrom({ tool: 't', arguments: { value } })).to.deep.equal({
         ok: true,
         text: JSON.stringify({ tool: 't', arguments: { value } }),
       });
     expect(withArgument(new Uint8Array(10_000))).to.deep.equal(PRESENT);
+    // JSON.stringify says {} of these, whatever they hold.
+    for (const value of [new DataView(new ArrayBuffer(2)), new ArrayBuffer(2)])
+      expect(withArgument(value)).to.deep.equal(['bad_call']);
   });
 
   it('what is far too large is not listed to find that out', () => {

@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { govern, type GovernedAgent, PolicyDeniedError } from '../../../client/index.ts';
+import { temporaryDirectory } from '../../support/service.ts';
+
+const POLICY = `version: 1
+tools: [read]
+roles: {"*": {allow: [read]}}
+rules:
+  - {id: etc, effect: deny, reason: Not there., when: {arg: path, starts_with: /etc/}}
+  - {id: small, effect: deny, reason: Too much., require: {any: [{arg: lines, exists: false}, {arg: lines, lte: 10}]}}
+`;
+
+type Read = { path: string; lines?: number };
+type Tools = { read: (args: unknown) => unknown };
+
+class Place {
+  path = '/tmp/x';
+  name() {
+    return this.path;
+  }
+}
+
+describe('a governed tool gets the arguments that were decided on', () => {
+  let got: Read[];
+  let agent: GovernedAgent<unknown, unknown>;
+  beforeEach(async () => {
+    got = [];
+    const localPolicy = join(temporaryDirectory(), 'policy.yaml');
+    writeFileSync(localPolicy, POLICY);
+    const tools: Tools = {
+      read: (args) => {
+        const { path, lines } = args as Read;
+        got.push({ path, ...(lines === undefined ? {} : { lines }) });
+        return args;
+      },
+    };
+    const read = {
+      name: 'reader',
+      tools,
+      run: (context: { tools: Partial<Tools> }, args: unknown) => context.tools.read?.(args),
+    };
+    agent = await govern<unknown, unknown>(read, { localPolicy, bindPolicy: true });
+  });
+
+  const denialOf = async (args: unknown): Promise<string[]> => {
+    const error: unknown = await agent.run(args).catch((caught: unknown) => caught);
+    expect(error).to.be.instanceOf(PolicyDeniedError);
+    return (error as PolicyDeniedError).violations as string[];
+  };
+
+  it('a getter is read once', async () => {
+    let reads = 0;
+    const args = {
+      get path() {
+        reads += 1;
+        return reads === 1 ? '/tmp/x' : '/etc/x';
+      },
+    };
+    await agent.run(args);
+
+    expect(got).to.deep.equal([{ path: '/tmp/x' }]);
+    expect(reads).to.equal(1);
+  });
+
+  it('a proxy is asked once, at every depth', async () => {
+    let asked = 0;
+    const shifty = (target: object): object =>
+      new Proxy(target, {
+        get: (of, key) =>
+          key === 'lines' ? (asked += 1) && (asked === 1 ? 3 : 1000) : (Reflect.get(of, key) as unknown),
+      });
+    await agent.run(shifty({ path: '/tmp/x', lines: 3 }));
+    const nested = (await agent.run({ path: '/tmp/y', deep: [shifty({ lines: 3 })] })) as {
+      deep: [{ lines: number }];
+    };
+
+    expect(got).to.deep.equal([{ path: '/tmp/x', lines: 3 }, { path: '/tmp/y' }]);
+    expect([nested.deep[0].lines, nested.deep[0].lines]).to.deep.equal([1000, 1000]);
+  });
+
+  it('what is not among the own enumerable properties of a plain object never reaches it', async () => {
+    await agent.run(Object.defineProperty({}, 'path', { value: '/etc/x', enumerable: false }));
+    await agent.run(Object.create(Object.assign(Object.create(null), { path: '/etc/x' })));
+
+    expect(got).to.deep.equal([{ path: undefined }, { path: undefined }]);
+  });
+
+  it('toJSON of a plain object says what is decided and what the tool gets', async () => {
+    await agent.run({ path: '/etc/x', toJSON: () => ({ path: '/tmp/x' }) });
+
+    expect(got).to.deep.equal([{ path: '/tmp/x' }]);
+    expect(await denialOf({ path: '/tmp/x', toJSON: () => ({ path: '/etc/x' }) })).to.deep.equal([
+      'etc: Not there.',
+    ]);
+  });
+
+  it('objects whose state is not in their own properties are a bad call', async () => {
+    class Hidden {
+      get path() {
+        return '/etc/x';
+      }
+    }
+    const accessor = Object.defineProperty(new Place(), 'path', {
+      get: () => '/etc/x',
+      enumerable: true,
+    });
+    const values = {
+      map: new Map([['path', '/etc/x']]),
+      set: new Set(['/etc/x']),
+      inherited: Object.create({ path: '/etc/x' }) as object,
+      getter: new Hidden(),
+      accessor,
+      error: new Error('/etc/x'),
+      headers: new Headers({ path: '/etc/x' }),
+      promise: Promise.resolve('/etc/x'),
+      weak: new WeakMap(),
+    };
+    for (const [name, value] of Object.entries(values)) {
+      expect(await denialOf(value), name).to.deep.equal(['bad_call']);
+      expect(await denialOf({ path: '/tmp/x', more: value }), `${name} within`).to.deep.equal(['bad_call']);
+    }
+    expect(got).to.deep.equal([]);
+  });
+
+  it('dates, buffers, BigInts and objects with nothing but data and methods come as they are', async () => {
+    const args = {
+      path: '/tmp/y',
+      at: new Date(0),
+      bytes: Buffer.from('x'),
+      small: new Uint8Array(2),
+      n: 3n,
+      url: new URL('http://x'),
+    };
+    const place = new Place();
+
+    const [given, placed] = [await agent.run(args), await agent.run(place)];
+
+    expect(given).to.deep.equal(args);
+    expect((given as typeof args).at).to.equal(args.at);
+    expect(placed).to.equal(place);
+    expect(await denialOf(Object.assign(new Place(), { path: '/etc/x' }))).to.deep.equal(['etc: Not there.']);
+  });
+
+  it('what throws, never ends or is too large is a denial', async () => {
+    const thrower = {
+      get path(): never {
+        throw new Error('no');
+      },
+    };
+    const cycle: Record<string, unknown> = { path: '/tmp/x' };
+    cycle['self'] = cycle;
+    const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`) as unknown;
+    const sparse: unknown[] = [];
+    sparse.length = 4e9;
+
+    expect(await denialOf(thrower)).to.deep.equal(['bad_call']);
+    expect(await denialOf(cycle)).to.deep.equal(['bad_call']);
+    expect(await denialOf({ deep })).to.deep.equal(['bad_call']);
+    expect(await denialOf({ sparse })).to.deep.equal(['too_large']);
+    expect(await denialOf('text')).to.deep.equal(['bad_call']);
+    expect(got).to.deep.equal([]);
+  });
+
+  it('the same object twice stays one, and __proto__ is data', async () => {
+    const shared = { x: 1 };
+    const args = JSON.parse('{"path": "/tmp/x", "__proto__": {"path": "/etc/x"}}') as Record<string, unknown>;
+    const given = (await agent.run({ ...args, one: shared, two: shared })) as { one: object; two: object };
+    const own = await agent.run(args);
+
+    expect(given.one).to.equal(given.two);
+    expect(given.one).not.to.equal(shared);
+    expect(JSON.stringify(own)).to.equal(JSON.stringify(args));
+  });
+});
