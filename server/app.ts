@@ -54,6 +54,7 @@ function createExpressApp(deps: AppDeps, ingest: Ingest): Express {
   app.disable('x-powered-by');
   // Express would hash every JSON answer for a weak ETag.
   app.disable('etag');
+  app.enable('case sensitive routing').enable('strict routing');
   // Attempts are counted by caller, and behind a proxy all callers have its address.
   app.set('trust proxy', deps.trustedProxies);
   app.use(createRequestLog(logger));

@@ -1,5 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { directoryFault } from './make-directory.ts';
 import { isAddressRange } from './http/address-range.ts';
 
 export type ClickHouseConfig = { url: string; username: string; password: string; database: string };
@@ -181,6 +183,29 @@ function readTrustedProxies(read: Reader): string[] {
   return proxies;
 }
 
+/** A name that may be one; whether it is an address of this machine shows when the service listens. */
+function readHost(read: Reader): string {
+  const host = read.text('GATE_HOST') ?? '127.0.0.1';
+  if (isIP(host) === 0 && !/^(?=.{1,253}$)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(host))
+    read.faults.push(`GATE_HOST is "${host}"; it must be an address or a host name`);
+  return host;
+}
+
+function readDataDir(read: Reader): string {
+  const dataDir = read.text('GATE_DATA_DIR') ?? '.data';
+  const fault = directoryFault(dataDir);
+  if (fault !== undefined) read.faults.push(`GATE_DATA_DIR is "${dataDir}"; ${fault}`);
+  return dataDir;
+}
+
+/** Mails carry links that begin with it. */
+function readDashboardUrl(read: Reader): string {
+  const url = read.url('GATE_DASHBOARD_URL', ['http:', 'https:']);
+  if (url !== undefined && url.href !== url.origin + url.pathname)
+    read.faults.push('GATE_DASHBOARD_URL must have no user, query or fragment: paths are put behind it');
+  return (url?.href ?? 'http://localhost:8000').replace(/\/+$/, '');
+}
+
 function readServiceName(read: Reader): string {
   const name = read.text('GATE_SERVICE_NAME') ?? 'Gatehouse';
   // A line break in a mail subject would start a header of its own.
@@ -196,9 +221,9 @@ export function readConfig(env: Environment = process.env): Config {
   const clickhouse = readClickHouse(read);
   const smtp = read.url('MAILER_SMTP_URL', ['smtp:', 'smtps:']);
   const config: Config = {
-    host: read.text('GATE_HOST') ?? '127.0.0.1',
+    host: readHost(read),
     port: read.integer('GATE_PORT', 8000, { min: 0, max: 65_535 }),
-    dataDir: read.text('GATE_DATA_DIR') ?? '.data',
+    dataDir: readDataDir(read),
     demo: read.choice('GATE_DEMO', '0', ['0', '1']) === '1',
     clickhouse,
     cluster: readCluster(read, clickhouse),
@@ -206,9 +231,7 @@ export function readConfig(env: Environment = process.env): Config {
     retiredSigningKeys: readRetiredKeys(read),
     readAuth: read.choice('GATE_READ_AUTH', 'open', ['open', 'required']),
     serviceName: readServiceName(read),
-    dashboardUrl: (
-      read.url('GATE_DASHBOARD_URL', ['http:', 'https:'])?.href ?? 'http://localhost:8000'
-    ).replace(/\/+$/, ''),
+    dashboardUrl: readDashboardUrl(read),
     trustedProxies: readTrustedProxies(read),
     emailFrom: read.text('GATE_EMAIL_FROM'),
     mailerApiKey: read.text('MAILER_API_KEY'),

@@ -10,6 +10,17 @@ import { isOverseer, oversee } from './workers.ts';
 /** Past this, what does not end by itself is cut: SIGTERM promises an end within 10 s. */
 const STOP_MS_MAX = 9500;
 const EXPECTED = [ConfigError, StoreInUseError, SchemaTooNewError];
+/** What the system says of an address or a directory that does not do. */
+const EXPECTED_CODES = [
+  'EADDRINUSE',
+  'EADDRNOTAVAIL',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EACCES',
+  'EPERM',
+  'ENOENT',
+  'EROFS',
+];
 
 async function start(): Promise<void> {
   const config = readConfig();
@@ -23,7 +34,7 @@ async function start(): Promise<void> {
     );
   }
   stopOnSignal(service);
-  if (service.demo !== undefined) process.stdout.write(welcomeText(service.url, service.demo));
+  if (service.demo !== undefined) process.stdout.write(welcomeText(service.url, service.demo, config));
 
   function stopOnSignal(running: Service): void {
     let isStopping = false;
@@ -48,7 +59,8 @@ async function start(): Promise<void> {
 start().catch((error: unknown) => {
   const fault = error as NodeJS.ErrnoException;
   // Expected faults are told in one message; anything else shows where it is and what it came from.
-  const isExpected = EXPECTED.some((kind) => fault instanceof kind) || fault.code === 'EADDRINUSE';
+  const isExpected =
+    EXPECTED.some((kind) => fault instanceof kind) || EXPECTED_CODES.includes(fault.code ?? '');
   process.stderr.write(`${isExpected ? fault.message : inspect(fault)}\n`);
   process.exit(1);
 });

@@ -7,6 +7,8 @@ import type { Projects } from '../projects/projects.ts';
 import type { Account } from './account-store.ts';
 import type { Session, Sessions } from './sessions.ts';
 
+const KEY_OR_SESSION = 'a bearer key of the project, or a session';
+
 /** Who does something: an account by its session, or a bearer key. What does not apply is ''. */
 export type Actor = { account_id: string; email: string; key_id: string };
 
@@ -36,23 +38,23 @@ export function createAccess({ sessions, projects, bearerKeys, dashboardUrl }: A
     const secret = sessionSecretOf(req);
     return secret === undefined ? undefined : sessions.find(secret);
   };
-  const requireSession = async (req: IncomingMessage) => {
+  const requireSession = async (req: IncomingMessage, what = 'a session') => {
     const session = await sessionOf(req);
     if (session !== undefined) return session;
     if (hasBearerKey(req)) {
       await authenticate(req, bearerKeys);
       throw new RequestError('forbidden', 'A bearer key may not do this; it takes the session of a member');
     }
-    throw unauthenticated('This takes a session: log in with POST /v1/auth/login');
+    throw unauthenticated(`This takes ${what}: log in with POST /v1/auth/login`);
   };
-  const requireMember = async (req: IncomingMessage, projectId: string) => {
-    const { account } = await requireSession(req);
+  const requireMember = async (req: IncomingMessage, projectId: string, what?: string) => {
+    const { account } = await requireSession(req, what);
     if (await projects.isMember(projectId, account.id)) return account;
     throw forbidden();
   };
   const requireMemberOrKey = async (req: IncomingMessage, projectId: string, scope?: Scope) => {
     // A header is sent on purpose, a cookie by itself: the key goes first.
-    if (!hasBearerKey(req)) return actorFrom(await requireMember(req, projectId));
+    if (!hasBearerKey(req)) return actorFrom(await requireMember(req, projectId, KEY_OR_SESSION));
     const key = await authenticate(req, bearerKeys);
     const hasScope = scope === undefined || key.scope.split(' ').includes(scope);
     if (key.project_id !== projectId || !hasScope) throw forbidden();

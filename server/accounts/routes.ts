@@ -2,7 +2,7 @@ import { Router, type RequestHandler, type Response } from 'express';
 import { AttemptLimit, addressOf } from '../http/rate-limit.ts';
 import { RequestError } from '../errors.ts';
 import { readJson } from '../http/read-json.ts';
-import { mount } from '../http/routes.ts';
+import { createRouter, mount } from '../http/routes.ts';
 import { requireOwnOrigin, setSessionCookie } from '../http/session.ts';
 import {
   MAILS_PER_ACCOUNT_MAX,
@@ -22,7 +22,7 @@ export type AccountDeps = { accounts: Accounts; access: Access; projects: Projec
 
 /** The account endpoints (SPECIFICATION 4.10, CONTRACT 8). */
 export function accountRoutes(deps: AccountDeps): Router {
-  const router = Router();
+  const router = createRouter();
   router.use('/v1/auth', (req, res, next) => {
     res.set('Cache-Control', 'no-store');
     requireOwnOrigin(req, deps.dashboardUrl);

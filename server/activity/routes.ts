@@ -1,7 +1,7 @@
-import { Router } from 'express';
+import type { Router } from 'express';
 import type { Access } from '../accounts/access.ts';
 import { Query, queryInvalid } from '../http/query.ts';
-import { mount } from '../http/routes.ts';
+import { createRouter, mount } from '../http/routes.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { TimelyStore } from '../store/timely-store.ts';
 import { type ActivityCursor, readActivity } from './activity.ts';
@@ -18,7 +18,7 @@ const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f-]{36})$/;
  * its first deed in the project on: anyone can be made a member without being asked.
  */
 export function activityRoutes({ access, projects, store }: ActivityDeps): Router {
-  const router = Router();
+  const router = createRouter();
   mount(router, '/v1/projects/:id/activity', {
     get: async (req, res) => {
       const projectId = String(req.params['id']);

@@ -1,6 +1,7 @@
-import { callTextFrom, parsePolicy } from '../../client/policy/language/index.ts';
+import { type CallText, callTextFrom, parsePolicy } from '../../client/policy/language/index.ts';
 import { readWindow, WINDOW_NAMES, type WindowName } from '../audit/read-window.ts';
 import { compilePolicy } from '../policy/compile-policy.ts';
+import { exactJson, hasNumberAtRisk } from '../json.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { createParser } from '../validate.ts';
 import type { RunCheck } from './check-runner.ts';
@@ -55,6 +56,8 @@ type CheckContext = {
   runtime: Uint8Array;
   readRecorded: ReadRecorded;
   runCheck: RunCheck;
+  /** The body as it came: its numbers are decided on digit for digit. */
+  text: string;
   /** Aborts when nobody waits for the answer any more. */
   signal: AbortSignal;
 };
@@ -72,11 +75,27 @@ export async function checkPolicy({ policy_yaml, calls, replay }: Check, context
   if (calls === undefined && replay === undefined) return checked;
   const createJob = async (): Promise<CheckJob> => ({
     ir: parsed.ir,
-    calls: calls?.map((call) => callTextFrom(call)),
+    calls: calls && callTexts(calls, context.text),
     replay: replay && (await readReplay(replay, context)),
   });
   const decided = await context.runCheck(createJob, context.signal);
   return { ...checked, ...decided };
+}
+
+/** The calls as the agent would write them: a number that JavaScript cannot hold is none that it may round. */
+function callTexts(calls: Call[], text: string): CallText[] {
+  if (!hasNumberAtRisk(text)) return calls.map((call) => callTextFrom(call));
+  const { value, textOf } = exactJson(text);
+  const exact = (value as { calls: Call[] }).calls;
+  return calls.map((call, index) => {
+    try {
+      const { tool, role } = call;
+      return { ok: true, text: textOf({ tool, role, arguments: exact[index]?.arguments }) };
+    } catch {
+      // Nested too deeply to be written by recursion: the engines' own writer says what is wrong with it.
+      return callTextFrom(call);
+    }
+  });
 }
 
 async function readReplay(

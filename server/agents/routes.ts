@@ -5,8 +5,8 @@ import { RequestError } from '../errors.ts';
 import { authenticate } from '../http/authenticate.ts';
 import { etagMatches, onlyEntityTag } from '../http/etag.ts';
 import { addressOf } from '../http/rate-limit.ts';
-import { readJson } from '../http/read-json.ts';
-import { mount } from '../http/routes.ts';
+import { readJson, readJsonWithText } from '../http/read-json.ts';
+import { createRouter, mount } from '../http/routes.ts';
 import { whileCallerWaits } from '../http/while-caller-waits.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
 import type { Metrics } from '../metrics.ts';
@@ -37,7 +37,7 @@ export type AgentRouteDeps = {
 
 /** Registration and policy fetch by agents, save and history for the dashboard (SPECIFICATION 4.6 to 4.8). */
 export function agentRoutes(deps: AgentRouteDeps): Router {
-  const router = Router();
+  const router = createRouter();
   const runCheck = createCheckRunner();
   mount(router, '/v1/agents', { post: (req, res) => register(req, res, deps) });
   mount(router, '/v1/agents/:name', { get: (req, res) => fetchPolicy(req, res, deps) });
@@ -162,8 +162,8 @@ async function checkDraft(
 ): Promise<void> {
   const { projectId, name: agentName } = paramsOf(req);
   await authorizeEdit(req, projectId);
-  const check = await readJson(req, parseCheck);
-  const context = { projectId, agentName, runtime, readRecorded, runCheck };
+  const { body: check, text } = await readJsonWithText(req, parseCheck);
+  const context = { projectId, agentName, runtime, readRecorded, runCheck, text };
   await whileCallerWaits(res, async (signal) => {
     res.json(await checkPolicy(check, { ...context, signal }));
   });

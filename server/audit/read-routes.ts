@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import { type Request, type Response, Router } from 'express';
 import { Query } from '../http/query.ts';
-import { mount } from '../http/routes.ts';
+import { createRouter, mount } from '../http/routes.ts';
 import { whileCallerWaits } from '../http/while-caller-waits.ts';
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, type ExportFormat, exportBytes } from './export-decisions.ts';
 import { type ReadScope, readSummary, readTimeseries } from './read-counts.ts';
@@ -27,7 +27,7 @@ type Answer = (read: { req: Request; res: Response; query: Query; scope: ReadSco
 /** The read endpoints over the audit records (SPECIFICATION 4.3 to 4.5, CONTRACT 5). */
 export function readRoutes(deps: ReadDeps): Router {
   const reads = createReads(deps);
-  const router = Router();
+  const router = createRouter();
   const get = (path: string, names: readonly string[], answer: Answer) =>
     mount(router, `/v1/projects/:id/audit/${path}`, { get: scoped(deps, names, answer) });
 

@@ -183,7 +183,7 @@ run().catch((error: unknown) => {
     name === 'RequestError' ||
     name === 'TransferError' ||
     code?.startsWith('ERR_PARSE_ARGS') === true;
-  if (error instanceof StoreInUseError) process.stderr.write(`${message}\n${IN_USE_HELP}\n`);
+  if (error instanceof StoreInUseError) process.stderr.write(`${message} ${IN_USE_HELP}\n`);
   else process.stderr.write(`${isExpected ? message : (stack ?? message)}\n`);
   process.exit(1);
 });

@@ -10,7 +10,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
-import { fatalStoreFault } from '../store/store.ts';
+import { lockDataDir } from '../store/data-dir-lock.ts';
+import { fatalStoreFault, StoreInUseError } from '../store/store.ts';
 import { TransferError } from './transfer.ts';
 
 const KEY_FILE = 'signing-key.pem';
@@ -21,7 +22,6 @@ export async function backUp(config: Config, { to }: { to: string }): Promise<un
   mustBeEmbedded(config, 'backup');
   const directory = resolve(to);
   if (existsSync(directory)) throw new TransferError(`${directory} exists already; name a new directory.`);
-  mkdirSync(directory, { recursive: true });
   const startMs = performance.now();
   await onEngine(config.dataDir, {
     sql: `BACKUP DATABASE ${DATABASE} TO File('${join(directory, 'store')}/')`,
@@ -66,7 +66,10 @@ function mustBeEmbedded({ clickhouse }: Config, what: string): void {
 async function onEngine(dataDir: string, { sql, allowed }: { sql: string; allowed: string }): Promise<void> {
   if (!/^[\w./ +@:-]+$/.test(allowed))
     throw new TransferError(`${allowed} has characters that a backup path may not have.`);
+  const release = await lockDataDir(dataDir);
+  if (release === undefined) throw new StoreInUseError(dataDir);
   const { Session } = await import('chdb');
+  mkdirSync(allowed, { recursive: true });
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'));
   const file = join(folder, 'backup.xml');
   writeFileSync(file, `<clickhouse><backups><allowed_path>${allowed}</allowed_path></backups></clickhouse>`);
@@ -81,6 +84,7 @@ async function onEngine(dataDir: string, { sql, allowed }: { sql: string; allowe
     throw fatalStoreFault(error, dataDir) ?? error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
+    release();
   }
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { AccountStore } from '../accounts/account-store.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { AgentSaver } from '../agents/agent-saver.ts';
+import type { Config } from '../config.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
 import type { Projects } from '../projects/projects.ts';
 
@@ -72,7 +73,11 @@ async function makeDemo({
 }
 
 /** What a newcomer sees: where it runs, and two commands to paste. */
-export function welcomeText(url: string, { project_id, agent_name, key, dashboard }: Demo): string {
+export function welcomeText(
+  url: string,
+  { project_id, agent_name, key, dashboard }: Demo,
+  { readAuth }: Pick<Config, 'readAuth'>,
+): string {
   const event = `{\\"event_id\\":\\"$(${NEW_UUID})\\",\\"occurred_at\\":\\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\\",`;
   const decision = `\\"agent_name\\":\\"${agent_name}\\",\\"tool_name\\":\\"search\\",\\"outcome\\":\\"allow\\",`;
   const signIn = dashboard === undefined ? '' : `  sign in  ${dashboard.email}  ${dashboard.password}\n`;
@@ -92,7 +97,7 @@ curl -sS -X POST ${url}/v1/audit/decisions \\
 
 See it counted:
 
-curl -sS '${url}/v1/projects/${project_id}/audit/summary?window=24h'
+curl -sS ${readAuth === 'required' ? `-H 'Authorization: Bearer ${key}' ` : ''}'${url}/v1/projects/${project_id}/audit/summary?window=24h'
 
 `;
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import { Router, type Request, type Response } from 'express';
+import { createRouter } from './routes.ts';
 import helmet from 'helmet';
 import { pageFrom } from '../dashboard/src/app/route.ts';
 import { etagMatches } from './etag.ts';
@@ -51,7 +52,7 @@ const secureHeaders = helmet({
 /** The dashboard: its HTML at its own pages, its files under /assets. Every other path is left to the next route. */
 export function dashboardRoutes(dist = DIST): Router {
   const files = readFiles(dist);
-  const router = Router();
+  const router = createRouter();
   // Not a route of its own: what is not found here keeps no trace of it, in the metrics either.
   router.use((req, res, next) => {
     const isRead = req.method === 'GET' || req.method === 'HEAD';

@@ -1,13 +1,13 @@
-import { Router } from 'express';
+import type { Router } from 'express';
 import { RequestError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
-import { mount } from './routes.ts';
+import { createRouter, mount } from './routes.ts';
 
 type HealthDeps = { metrics: Metrics; isStoreUp: () => Promise<boolean> };
 
 /** /healthz looks at nothing outside the process; /readyz asks the store; /metrics is Prometheus text. */
 export function healthRoutes({ metrics, isStoreUp }: HealthDeps): Router {
-  const router = Router();
+  const router = createRouter();
   mount(router, '/healthz', {
     get: (_req, res) => {
       res.json({ status: 'ok' });

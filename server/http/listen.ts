@@ -11,6 +11,7 @@ import { randomUUID } from 'node:crypto';
 import { type ProblemCode, RequestError } from '../errors.ts';
 import { HEADERS_ARRIVAL_MS_MAX, REQUEST_ARRIVAL_MS_MAX } from '../limits.ts';
 import { problemHeaders, problemText, sendProblem } from './problem.ts';
+import { requestIdOf } from './request-id.ts';
 
 /** How long an idle connection stays open after the stop began: a request may be on its way on it. */
 const IDLE_GRACE_MS = 300;
@@ -39,14 +40,22 @@ export async function listen(
       headersTimeout: HEADERS_ARRIVAL_MS_MAX,
       connectionsCheckingInterval: ARRIVAL_CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      // Node's own answer would have neither a problem nor an id.
+      requireHostHeader: false,
     },
     take,
   );
   function take(req: IncomingMessage, res: ServerResponse): void {
     track(connections, res);
     if (isStopping) sayLast(res);
-    listener(req, res);
+    if (req.httpVersion === '1.1' && req.headers.host === undefined) refuseHostless(req, res);
+    else listener(req, res);
   }
+  // Any other expectation than 100-continue may be left unmet (RFC 9110 section 10.1.1).
+  server.on('checkExpectation', take);
+  server.on('connect', (_req: IncomingMessage, socket: Socket) => {
+    answerRaw(socket, 'request_invalid', 'This is no proxy: CONNECT is not supported');
+  });
   // Who asks first whether to send a body (RFC 9110 section 10.1.1) is told so when it is about to be read: not before its
   // key was looked at.
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
@@ -71,6 +80,11 @@ export async function listen(
     return stopServer(server, connections);
   };
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${actualPort}`, port: actualPort, stop };
+}
+
+function refuseHostless(req: IncomingMessage, res: ServerResponse): void {
+  res.setHeader('X-Request-Id', requestIdOf(req));
+  sendProblem(res, new RequestError('request_invalid', 'The request has no Host header'));
 }
 
 /** The answers of each connection that are not finished yet. */

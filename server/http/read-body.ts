@@ -1,19 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { promisify } from 'node:util';
+import { MIMEType, promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { RequestError } from '../errors.ts';
 
 const unzip = promisify(gunzip);
-const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
-
 /**
  * Reads the text of a JSON body of at most `bytesMax` bytes, inflated. By hand and not express.json, because the exact
  * text is needed (numbers digit for digit), and because every refusal has its own code here.
  * Throws body_invalid or body_too_large.
  */
 export async function readJsonText(req: IncomingMessage, bytesMax: number): Promise<string> {
-  if (!JSON_TYPE.test(req.headers['content-type'] ?? '')) {
+  if (!isJson(req.headers['content-type'] ?? '')) {
     throw new RequestError('body_invalid', 'Content-Type must be application/json', {
       errors: [
         {
@@ -33,6 +31,18 @@ export async function readJsonText(req: IncomingMessage, bytesMax: number): Prom
   const bytes = encoding === 'gzip' ? await inflate(raw, bytesMax) : raw;
   if (!isUtf8(bytes)) throw new RequestError('body_invalid', 'The body is not valid UTF-8');
   return bytes.toString('utf8');
+}
+
+/** Its parameters mean nothing (RFC 8259 section 11), but who says that the charset is another is believed. */
+function isJson(contentType: string): boolean {
+  if (contentType === 'application/json') return true;
+  try {
+    const { essence, params } = new MIMEType(contentType);
+    return essence === 'application/json' && (params.get('charset') ?? 'utf-8').toLowerCase() === 'utf-8';
+  } catch {
+    // No media type at all: the caller says what would be one.
+    return false;
+  }
 }
 
 function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer> {

@@ -3,11 +3,16 @@ import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import { requestIdOf } from './request-id.ts';
 
+/** Every bearer key is a JWT: three parts of base64url, the first of which begins as the base64url of `{"` does. */
+const JWT = /eyJ[\w-]*(?:\.|%2e)[\w-]+(?:\.|%2e)[\w-]*/gi;
+const SECRET_PARAMETER = /([?&][^=&#]*(?:token|key|password|secret|auth|bearer|jwt)[^=&#]*=)[^&#]*/gi;
+
 /** Mailed links and bearer keys may stand in a URL: neither goes to a log. */
 function withoutSecrets(url: string): string {
   return url
     .replace(/\/(verify-email|reset-password)\/[^/?#]+/g, '/$1/[redacted]')
-    .replace(/([?&](?:token|key|password)=)[^&#]*/gi, '$1[redacted]');
+    .replace(SECRET_PARAMETER, '$1[redacted]')
+    .replace(JWT, '[redacted]');
 }
 
 /** One line a request, when its answer is done. The headers are deliberately not logged: they carry keys and cookies. */

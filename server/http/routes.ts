@@ -1,7 +1,12 @@
-import type { NextFunction, Request, RequestHandler, Response, Router } from 'express';
+import { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
 import { RequestError } from '../errors.ts';
 
 type Method = 'get' | 'post' | 'put' | 'delete';
+
+/** `/V1/agents` and `/v1/agents/` are other paths than `/v1/agents`: unknown ones. */
+export function createRouter(): Router {
+  return Router({ caseSensitive: true, strict: true });
+}
 
 /** Mounts the handlers of one path; any other method gets 405 with Allow. */
 export function mount(router: Router, path: string, handlers: Partial<Record<Method, RequestHandler>>): void {

@@ -4,7 +4,7 @@ import type { RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import { readJson } from '../http/read-json.ts';
-import { mount } from '../http/routes.ts';
+import { createRouter, mount } from '../http/routes.ts';
 import { KEY_DAYS_MAX, KEY_NAME_CHARS_MAX } from '../limits.ts';
 import { createParser } from '../validate.ts';
 import type { BearerKeys } from './bearer-keys.ts';
@@ -31,7 +31,7 @@ const parseIssue = createParser<{ name?: string; expires_in_days?: number }>(KEY
 
 /** GET /v1/.well-known/keys, and the bearer keys of a project, which take the session of a member (CONTRACT 6, 8). */
 export function keyRoutes(deps: KeyDeps): Router {
-  const router = Router();
+  const router = createRouter();
   mount(router, '/v1/.well-known/keys', {
     // The public keys that verify bearer keys and bundles, as a JWK set (RFC 7517 section 5).
     get: (_req, res) => {

@@ -1,7 +1,8 @@
 import { createPrivateKey, createPublicKey, randomBytes, type KeyObject } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { calculateJwkThumbprint } from 'jose';
+import { makeDirectory } from '../make-directory.ts';
 
 /** DER of a PKCS#8 Ed25519 key up to the seed (RFC 8410 section 7). */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
@@ -45,7 +46,7 @@ function readPrivateKey(signingKey: string | undefined, dataDir: string): KeyObj
 function readOrMakeKeyFile(dataDir: string): KeyObject {
   const path = join(dataDir, 'signing-key.pem');
   if (existsSync(path)) return readKeyFile(path);
-  mkdirSync(dataDir, { recursive: true });
+  makeDirectory(dataDir);
   const key = privateKeyFromSeed(randomBytes(32));
   // 'wx': of two processes that start at once, one makes the file and the other reads it below.
   try {

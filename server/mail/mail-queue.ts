@@ -14,7 +14,7 @@ type MailQueueOptions = { send: SendMail; counter: Counter<'kind' | 'result'>; l
 /** Sends mails beside the requests that ask for them: bounded, a few at once, tried again a little, counted. */
 export class MailQueue {
   readonly #options: MailQueueOptions;
-  readonly #jobs = new Set<Promise<void>>();
+  readonly #jobs = new Map<Promise<void>, Message>();
   readonly #waiting: (() => void)[] = [];
   readonly #stopped = new AbortController();
   #sending = 0;
@@ -30,7 +30,7 @@ export class MailQueue {
   post(message: Message): void {
     if (this.#jobs.size >= MAILS_WAITING_MAX) return this.#end(message, 'dropped', 'too many mails wait');
     const job = this.#deliver(message).finally(() => this.#jobs.delete(job));
-    this.#jobs.add(job);
+    this.#jobs.set(job, message);
   }
 
   /** Waits a little for the mails under way; the rest is dropped, and said so. */
@@ -39,10 +39,12 @@ export class MailQueue {
     await Promise.race([this.#drain(), late]);
     this.#stopped.abort();
     await Promise.race([this.#drain(), sleep(0)]);
+    for (const message of this.#jobs.values())
+      this.#end(message, 'dropped', 'the service is stopping, and the provider has not answered');
   }
 
   async #drain(): Promise<void> {
-    while (this.#jobs.size > 0) await Promise.all(this.#jobs);
+    while (this.#jobs.size > 0) await Promise.all(this.#jobs.keys());
   }
 
   async #deliver(message: Message): Promise<void> {

@@ -55,7 +55,15 @@ export function operation(given: OperationGiven) {
     answers,
     problems = [],
   } = given;
-  const codes = new Set<ProblemCode>([...CREDENTIAL_PROBLEMS[credential], ...problems, 'internal']);
+  const hasPath = parameters.some((parameter) => parameter.in === 'path');
+  const codes = new Set<ProblemCode>([
+    ...CREDENTIAL_PROBLEMS[credential],
+    ...problems,
+    // A path that is no percent-encoding names nothing.
+    ...(hasPath ? (['not_found'] as const) : []),
+    'headers_too_large',
+    'internal',
+  ]);
   return {
     operationId: id,
     tags: [tag],

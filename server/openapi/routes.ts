@@ -1,10 +1,10 @@
+import type { Router } from 'express';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { Router } from 'express';
 import helmet from 'helmet';
 import { RequestError } from '../errors.ts';
-import { mount } from '../http/routes.ts';
+import { createRouter, mount } from '../http/routes.ts';
 import { openapiDocument } from './document.ts';
 
 const PACKAGE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
@@ -63,7 +63,7 @@ const secureHeaders = helmet({
 
 /** GET /openapi.json, and /docs, the same to read. */
 export function openapiRoutes(): Router {
-  const router = Router();
+  const router = createRouter();
   const document = JSON.stringify(openapiDocument());
   router.use('/docs', secureHeaders);
   mount(router, '/openapi.json', {

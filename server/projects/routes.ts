@@ -5,7 +5,7 @@ import type { RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import { readJson } from '../http/read-json.ts';
-import { mount } from '../http/routes.ts';
+import { createRouter, mount } from '../http/routes.ts';
 import { EMAIL_CHARS_MAX } from '../limits.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { createParser } from '../validate.ts';
@@ -34,7 +34,7 @@ const parseAddMember = createParser<{ email: string }>(PROJECT_BODIES.addMember)
 /** Projects and their members (CONTRACT 8). All of it takes a session. */
 export function projectRoutes(deps: ProjectDeps): Router {
   const { access, projects, recordActivity } = deps;
-  const router = Router();
+  const router = createRouter();
   mount(router, '/v1/projects', {
     get: async (req, res) => {
       const { account } = await access.requireSession(req);

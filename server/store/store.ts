@@ -1,9 +1,9 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { RequestError } from '../errors.ts';
+import { makeDirectory } from '../make-directory.ts';
 import { READ_SECONDS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
 import { connectEmbedded, connectServer, type Connection } from './connection.ts';
 import { type Engines, onCluster, ONE_NODE } from './engines.ts';
@@ -133,7 +133,7 @@ function connector(
       connectServer(clickhouse, { settings: { ...settings, ...engines.settings }, silenceMsMax });
   }
   const path = join(dataDir, 'clickhouse');
-  mkdirSync(path, { recursive: true });
+  makeDirectory(path);
   return (settings) => connectEmbedded(path, settings);
 }
 

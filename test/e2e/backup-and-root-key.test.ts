@@ -38,7 +38,7 @@ describe('operations on the embedded store', function () {
     const repost = await sendDecision(second, { ...event, outcome: 'deny' }, { key: demo.key });
 
     expect([inUse, made, again, back, over].map(({ code }) => code)).to.deep.equal([1, 0, 1, 0, 1]);
-    expect(inUse.stderr).to.include('in use by another process');
+    expect(inUse.stderr).to.match(/^The data directory .* is in use by another process\. [^\n]*\n$/);
     expect(repost.status).to.equal(202);
     expect(await everythingOf(second, demo.project_id)).to.deep.equal(before);
     expect(statSync(join(backup, 'signing-key.pem')).mode & 0o077).to.equal(0);

@@ -11,6 +11,7 @@ const FAULTS = {
   GATE_SIGNING_KEYS_RETIRED: 'secret-not-base64!',
   GATE_READ_AUTH: 'sometimes',
   GATE_DASHBOARD_URL: 'not a url',
+  GATE_HOST: 'no host',
   MAILER_SMTP_URL: 'http://user:secret-smtp@host',
   GATE_LOG_LEVEL: 'loud',
   GATE_BATCH_ROWS_MAX: '0',
@@ -61,6 +62,24 @@ describe('a configuration with faults', function () {
 
     expect([code, stderr.includes('GATE_WORKERS')]).to.deep.equal([1, true]);
   });
+
+  for (const [name, value] of [
+    ['GATE_HOST', '203.0.113.5'],
+    ['GATE_HOST', 'no-such-host.invalid'],
+    ['GATE_DATA_DIR', '/proc/nope'],
+  ] as const) {
+    it(`that only the system knows, as ${name}=${value}, is one line`, async () => {
+      const dataDir = name === 'GATE_DATA_DIR' ? value : temporaryDirectory();
+      const { code, stderr } = await runService({
+        dataDir,
+        env: { [name]: value, GATE_LOG_LEVEL: 'silent' },
+      });
+
+      expect(code).to.equal(1);
+      expect(stderr.trim().split('\n')).to.have.length(1);
+      expect(stderr).to.contain(value);
+    });
+  }
 
   it('stops the command line in the same way', async () => {
     const { code, stdout, stderr } = await runCommand({

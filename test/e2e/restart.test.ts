@@ -100,19 +100,21 @@ describe('across a restart', function () {
 });
 
 describe('the first start with GATE_DEMO=1', () => {
-  it('prints a curl that records a decision and one that reads the summary, and both work as they are pasted', async () => {
-    const service = await startTestService();
-    const commands = service.output().matchAll(/^curl [\s\S]*?(?:"|')$/gm);
+  for (const readAuth of ['open', 'required']) {
+    it(`prints a curl that records a decision and one that reads the summary, and both work as they are pasted (${readAuth})`, async () => {
+      const service = await startTestService({ env: { GATE_READ_AUTH: readAuth } });
+      const commands = service.output().matchAll(/^curl [\s\S]*?(?:"|')$/gm);
 
-    const answers = [];
-    for (const [command] of commands) answers.push(await runInShell(command));
-    await service.stop();
+      const answers = [];
+      for (const [command] of commands) answers.push(await runInShell(command));
+      await service.stop();
 
-    expect(answers).to.have.length(2);
-    const [recorded, summary] = answers.map((text) => JSON.parse(text) as Record<string, unknown>);
-    expect(recorded).to.have.all.keys('event_id');
-    expect(summary).to.deep.include({ totals: { total: 1, allow: 1, deny: 0, needs_approval: 0 } });
-  });
+      expect(answers).to.have.length(2);
+      const [recorded, summary] = answers.map((text) => JSON.parse(text) as Record<string, unknown>);
+      expect(recorded).to.have.all.keys('event_id');
+      expect(summary).to.deep.include({ totals: { total: 1, allow: 1, deny: 0, needs_approval: 0 } });
+    });
+  }
 
   it('makes a demo of its own on an empty store, whatever another one left in demo.json', async () => {
     const dataDir = temporaryDirectory();

@@ -124,6 +124,18 @@ describe('Members of a project', function () {
     ]);
   });
 
+  it('are listed with the owner first, whoever was added when', async () => {
+    for (let round = 0; round < 12; round += 1) {
+      const project = await jsonOf<Project>(
+        call(service, '/v1/projects', { cookie: ann.cookie, body: { name: `round ${round}` } }),
+      );
+      const members = `/v1/projects/${project.id}/members`;
+      await call(service, members, { cookie: ann.cookie, body: { email: bob.email } });
+      const { items } = await jsonOf<Items<Member>>(call(service, members, { cookie: ann.cookie }));
+      expect(items.map(({ email }) => email)).to.deep.equal([ann.email, bob.email]);
+    }
+  });
+
   it('are added once, and back again after they were removed', async () => {
     const statuses = [await add(bob.email), await add(bob.email), await remove(bob.id), await add(bob.email)];
 

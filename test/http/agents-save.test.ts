@@ -198,6 +198,34 @@ describe('POST /v1/projects/{id}/agents/{name}/check', () => {
     expect(answer.decisions.map(({ outcome }) => outcome)).to.deep.equal(['allow', 'deny']);
   });
 
+  it('decides the given calls on every digit of their numbers', async () => {
+    const policy_yaml = `version: 1
+tools: [t]
+roles: {"*": {allow: [t]}}
+rules:
+  - {id: exact, effect: deny, reason: R., when: {arg: n, eq: 9007199254740993}}
+  - {id: huge, effect: deny, reason: R., when: {arg: n, gt: 1e308}}
+`;
+    const numbers = ['9007199254740993', '9007199254740992', '1e400', '1.0', '-0', '9007199254740993.0'];
+    const calls = numbers.map((n) => `{"tool": "t", "role": "9007199254740993", "arguments": {"n": ${n}}}`);
+    const body = `{"policy_yaml": ${JSON.stringify(policy_yaml)}, "calls": [${calls.join(', ')}]}`;
+    const response = await fetch(`${service.url}/v1/projects/${service.demo.project_id}/agents/any/check`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${service.demo.key}`, 'Content-Type': 'application/json' },
+      body,
+    });
+    const { decisions } = (await response.json()) as { decisions: { violations: string[] }[] };
+
+    expect(decisions.map(({ violations }) => violations)).to.deep.equal([
+      ['exact: R.'],
+      [],
+      ['huge: R.'],
+      [],
+      [],
+      ['exact: R.'],
+    ]);
+  });
+
   it('replays the stored decisions: how many would change by tool, role, from and to, and how many cannot be replayed', async () => {
     const recorded = [
       decisionEvent({ agent_name: 'replay', role: '', arguments: { amount: 5 } }),

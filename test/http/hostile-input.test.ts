@@ -74,6 +74,23 @@ describe('a hostile head gets a clear answer and does the service no harm', () =
     }
   });
 
+  it('what Node would answer by itself has its problem and its id, too', async () => {
+    const id = 'given-by-the-caller';
+    const given = `X-Request-Id: ${id}\r\n`;
+    const hostless = await exchange(service.url, `GET /healthz HTTP/1.1\r\n${given}\r\n`);
+    const old = await exchange(service.url, `GET /healthz HTTP/1.0\r\n${given}\r\n`);
+    const tunnel = await exchange(service.url, `CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n`);
+    const body = JSON.stringify(decisionEvent());
+    const expecting = withKey({ 'Content-Length': body.length, Expect: 'x', 'X-Request-Id': id });
+    const unmet = await exchange(service.url, head(PATH, expecting) + body);
+
+    expect(codeOf(hostless)).to.deep.equal([400, 'request_invalid']);
+    expect(codeOf(tunnel)).to.deep.equal([400, 'request_invalid']);
+    expect([old.status, unmet.status]).to.deep.equal([200, 202]);
+    for (const { headers } of [hostless, old, unmet]) expect(headers['x-request-id']).to.equal(id);
+    expect(tunnel.headers['x-request-id']).to.be.a('string');
+  });
+
   it('a request that could be read in two ways is 400', async () => {
     const smuggled = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
     const ambiguous = [

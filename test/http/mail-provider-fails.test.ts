@@ -80,15 +80,19 @@ describe('A mail provider that fails', function () {
     });
   }
 
-  it('does not hold up a stop', async () => {
+  it('does not hold up a stop, which says what becomes of the mail', async () => {
     behaviour = () => undefined;
     const { email } = await newPerson(service);
     await requestToken(service, 'reset', email);
+    const said = service.output().length;
 
     const startMs = performance.now();
 
     expect(await service.stop()).to.equal(0);
     expect(performance.now() - startMs).to.be.below(5000);
+    const line =
+      /"level":50,.*"kind":"reset","result":"dropped","reason":"the service is stopping.*"A mail was not sent"/;
+    expect(service.output().slice(said)).to.match(line);
   });
 
   it('that refuses connections is tried three times, then given up', async () => {

@@ -215,6 +215,10 @@ describe('the logs', () => {
     await sendDecision(service, '{', { key: project.key });
     await sendDecision(service, decisionEvent(), { key: bad });
     await sendDecision(service, decisionEvent(), { headers: { Authorization: `Basic ${project.key}` } });
+    for (const name of ['access_token', 'apiKey', 'api_key', 'authorization', 'bearer', 'jwt', 'x'])
+      await fetch(`${service.url}/v1/audit/decisions?${name}=${project.key}`, { method: 'POST' });
+    await fetch(`${service.url}/v1/agents/${project.key}?${project.key.replaceAll('.', '%2E')}`);
+    await fetch(`${service.url}/v1/audit/decisions?client_secret=cookie-secret`, { method: 'POST' });
     await fetch(`${service.url}/v1/nothing?key=1`, {
       headers: {
         Authorization: `Bearer ${project.key}`,

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS, readDecisions, readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -53,6 +54,24 @@ describe('the summary', () => {
         { tool_name: 'é', total: 1, allow: 0, deny: 1, needs_approval: 0 },
       ],
     });
+  });
+
+  it('shows a record until it is 90 days old to the millisecond, whatever the engine has dropped', async () => {
+    const nowMs = Math.floor(Date.now() / 1000) * 1000;
+    const agesMs = [3300, 3700, 3950, 4999].map((ms) => nowMs + ms - 90 * DAY_MS);
+    const agent_name = 'about to expire';
+    for (const ms of agesMs)
+      await sendDecision(service, decisionEvent({ occurred_at: new Date(ms).toISOString(), agent_name }));
+    const early: unknown[] = [];
+    for (let left = agesMs.length; left > 0;) {
+      const { from, by_agent } = await readSummary(service, { window: '90d' });
+      left = agesMs.filter((ms) => ms >= Date.parse(from)).length;
+      const total = by_agent.find((row) => row.agent_name === agent_name)?.total ?? 0;
+      if (total !== left) early.push({ from, total, left });
+      await sleep(20);
+    }
+
+    expect(early).to.deep.equal([]);
   });
 
   it('counts what occurred since now minus the window, with no upper end', async () => {

@@ -39,6 +39,10 @@ describe('the body of an ingest request', () => {
       'Application/JSON',
       'application/json; charset=utf-8',
       'application/json;charset="UTF-8"',
+      'application/json ; charset=utf-8',
+      'application/json;',
+      'application/json; profile=x',
+      'application/json; charset=utf-8; profile="x; charset=y"',
     ]) {
       expect(await send(eventOf(0), { 'Content-Type': type }), type).to.deep.equal(accepted);
     }
@@ -49,6 +53,9 @@ describe('the body of an ingest request', () => {
       'text/plain',
       'text/json',
       'application/jsonp',
+      'application/json; charset=latin1',
+      'application/json; profile=x; charset="utf-16"',
+      'application/json charset=utf-8',
       'application/xjson',
       'application/x-www-form-urlencoded',
       'json',
