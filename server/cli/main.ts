@@ -60,14 +60,14 @@ const COMMANDS: Record<string, Command> = {
     await admin.record('key_issued', projectId, { key_id, name: key.name, expires_at });
     return key;
   },
-  'key list': ({ bearerKeys }, options) => bearerKeys.list(need(options, 'project')),
-  'key revoke': async ({ bearerKeys, record }, options) => {
+  'key list': async (admin, options) => admin.bearerKeys.list(await needProject(admin, options)),
+  'key revoke': async (admin, options) => {
     const keyId = need(options, 'key');
-    const projectId = need(options, 'project');
-    if (!(await bearerKeys.revoke(projectId, keyId))) {
+    const projectId = await needProject(admin, options);
+    if (!(await admin.bearerKeys.revoke(projectId, keyId))) {
       throw new UsageError(`The project has no key ${keyId}. "key list" shows those it has.`);
     }
-    await record('key_revoked', projectId, { key_id: keyId });
+    await admin.record('key_revoked', projectId, { key_id: keyId });
     return { key_id: keyId, revoked: true };
   },
   'member add': async (admin, options) => {
@@ -79,9 +79,9 @@ const COMMANDS: Record<string, Command> = {
     await admin.record('member_added', projectId, { account_id: id, email });
     return { project_id: projectId, account_id: id, email };
   },
-  'member list': async ({ projects, accountStore }, options) => {
-    const members = await projects.members(need(options, 'project'));
-    const emails = await accountStore.emailsOf(members.map(({ account_id }) => account_id));
+  'member list': async (admin, options) => {
+    const members = await admin.projects.members(await needProject(admin, options));
+    const emails = await admin.accountStore.emailsOf(members.map(({ account_id }) => account_id));
     return members.map((member) => ({ ...member, email: emails.get(member.account_id) ?? '' }));
   },
   verify: async (admin, options) => {

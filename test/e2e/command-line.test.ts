@@ -56,6 +56,20 @@ describe('gate, the command line', function () {
     expect(names).to.deep.equal(['Support', 'x'.repeat(100)]);
   });
 
+  it('says that there is no such project, whatever it is asked to do with it', async () => {
+    const commands = ['key issue', 'key list', 'key revoke --key x', 'member list', 'verify'];
+    const answers = commands.map((words) =>
+      runCommand({ dataDir: temporaryDirectory(), args: [...words.split(' '), '--project', 'nope'] }),
+    );
+
+    for (const { code, stdout, stderr } of await Promise.all(answers))
+      expect([code, stdout, stderr.trim()]).to.deep.equal([
+        1,
+        '',
+        'There is no project nope. "project list" shows those there are.',
+      ]);
+  });
+
   it('lists the keys of a project with their state, and never the keys themselves', async () => {
     const kept = await createProject(dataDir, 'Keys');
     const project = ['--project', kept.project_id];
