@@ -25,7 +25,7 @@ class Copier {
   readonly #copies = new Map<object, object>();
   #looks = 0;
 
-  copy(value: unknown): unknown {
+  copy(value: unknown, key = ''): unknown {
     this.#looks += 1;
     // A call with more values than it may have bytes is denied anyway.
     if (this.#looks > CALL_LOOKS_MAX) throw new TooLarge();
@@ -33,25 +33,25 @@ class Copier {
     const known = this.#copies.get(value);
     if (known !== undefined) return known;
     if (Array.isArray(value)) return this.#array(value);
-    return isPlain(value) ? this.#object(value) : value;
+    return isPlain(value) ? this.#object(value, key) : value;
   }
 
   #array(source: unknown[]): unknown[] {
     const copy: unknown[] = [];
     this.#copies.set(source, copy);
-    for (let index = 0; index < source.length; index += 1) copy.push(this.copy(source[index]));
+    for (let index = 0; index < source.length; index += 1) copy.push(this.copy(source[index], String(index)));
     return copy;
   }
 
-  #object(source: object): unknown {
+  #object(source: object, at: string): unknown {
     const { toJSON } = source as { toJSON?: unknown };
     // It is decided on what this says, so that is what the tool gets.
-    if (typeof toJSON === 'function') return this.copy(toJSON.call(source, ''));
+    if (typeof toJSON === 'function') return this.copy(toJSON.call(source, at));
     const copy = Object.create(Object.getPrototypeOf(source) === null ? null : Object.prototype) as object;
     this.#copies.set(source, copy);
     for (const key of Object.keys(source)) {
       // By definition and not by assignment: an own key `__proto__` is data and must not set the prototype.
-      const value = this.copy(Reflect.get(source, key));
+      const value = this.copy(Reflect.get(source, key), key);
       Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true });
     }
     return copy;

@@ -4,14 +4,15 @@ import { pinoHttp } from 'pino-http';
 import { requestIdOf } from './request-id.ts';
 
 /** Every bearer key is a JWT: three parts of base64url, the first of which begins as the base64url of `{"` does. */
-const JWT = /eyJ[\w-]*(?:\.|%2e)[\w-]+(?:\.|%2e)[\w-]*/gi;
-const SECRET_PARAMETER = /([?&][^=&#]*(?:token|key|password|secret|auth|bearer|jwt)[^=&#]*=)[^&#]*/gi;
+const JWT = /(?<![\w-])eyJ[\w-]*(?:\.|%2e)[\w-]+(?:\.|%2e)[\w-]*/gi;
+const PARAMETER = /([?&][^=&#?]*=)[^&#]*/g;
+const SECRET_NAME = /token|key|password|secret|auth|bearer|jwt/i;
 
 /** Mailed links and bearer keys may stand in a URL: neither goes to a log. */
 function withoutSecrets(url: string): string {
   return url
     .replace(/\/(verify-email|reset-password)\/[^/?#]+/g, '/$1/[redacted]')
-    .replace(SECRET_PARAMETER, '$1[redacted]')
+    .replace(PARAMETER, (whole, name: string) => (SECRET_NAME.test(name) ? `${name}[redacted]` : whole))
     .replace(JWT, '[redacted]');
 }
 
