@@ -9,7 +9,7 @@ const server = given === undefined ? await startClickHouse() : undefined;
 const url = given ?? new URL(server?.url ?? '').href.replace(/\/gatehouse$/, '');
 const mocha = new URL('../../../node_modules/mocha/bin/mocha.js', import.meta.url).pathname;
 // The rest comes from package.json, as for every other run.
-const settings = ['--parallel', '--jobs', '3', '--ignore', '**/*.alone.test.ts'];
+const settings = ['--parallel', '--jobs', '2', '--ignore', '**/*.alone.test.ts'];
 const child = spawn(process.execPath, [mocha, ...settings, ...process.argv.slice(2)], {
   stdio: 'inherit',
   env: { ...process.env, GATE_TEST_CLICKHOUSE_URL: url },
