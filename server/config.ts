@@ -206,6 +206,17 @@ function readDashboardUrl(read: Reader): string {
   return (url?.href ?? 'http://localhost:8000').replace(/\/+$/, '');
 }
 
+/** An address, or a name and an address in angle brackets (RFC 5322 section 3.4). */
+function readEmailFrom(read: Reader): string | undefined {
+  const from = read.text('GATE_EMAIL_FROM');
+  const address = from === undefined ? undefined : (/^[^<>\p{Cc}]*<([^<>]*)>$/u.exec(from)?.[1] ?? from);
+  if (address !== undefined && !/^[^\s@<>\p{Cc}]+@[^\s@<>\p{Cc}]+$/u.test(address))
+    read.faults.push(
+      'GATE_EMAIL_FROM must be an address, as in gate@example.com or Gatehouse <gate@example.com>',
+    );
+  return from;
+}
+
 function readServiceName(read: Reader): string {
   const name = read.text('GATE_SERVICE_NAME') ?? 'Gatehouse';
   // A line break in a mail subject would start a header of its own.
@@ -233,7 +244,7 @@ export function readConfig(env: Environment = process.env): Config {
     serviceName: readServiceName(read),
     dashboardUrl: readDashboardUrl(read),
     trustedProxies: readTrustedProxies(read),
-    emailFrom: read.text('GATE_EMAIL_FROM'),
+    emailFrom: readEmailFrom(read),
     mailerApiKey: read.text('MAILER_API_KEY'),
     mailerSmtpUrl: smtp?.href ?? 'smtps://resend@smtp.resend.com:465',
     logLevel: read.choice('GATE_LOG_LEVEL', 'info', LOG_LEVELS),
