@@ -186,14 +186,15 @@ function readTrustedProxies(read: Reader): string[] {
 /** A name that may be one; whether it is an address of this machine shows when the service listens. */
 function readHost(read: Reader): string {
   const host = read.text('GATE_HOST') ?? '127.0.0.1';
-  if (isIP(host) === 0 && !/^(?=.{1,253}$)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(host))
+  if (isIP(host) === 0 && !/^(?=.{1,253}$)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.?$/.test(host))
     read.faults.push(`GATE_HOST is "${host}"; it must be an address or a host name`);
   return host;
 }
 
-function readDataDir(read: Reader): string {
+/** `isNeeded`: it holds the embedded store, and the root key where none is given. */
+function readDataDir(read: Reader, isNeeded: boolean): string {
   const dataDir = read.text('GATE_DATA_DIR') ?? '.data';
-  const fault = directoryFault(dataDir);
+  const fault = isNeeded ? directoryFault(dataDir) : undefined;
   if (fault !== undefined) read.faults.push(`GATE_DATA_DIR is "${dataDir}"; ${fault}`);
   return dataDir;
 }
@@ -208,9 +209,9 @@ function readDashboardUrl(read: Reader): string {
 
 /** An address, or a name and an address in angle brackets (RFC 5322 section 3.4). */
 function readEmailFrom(read: Reader): string | undefined {
-  const from = read.text('GATE_EMAIL_FROM');
+  const from = read.text('GATE_EMAIL_FROM')?.trim();
   const address = from === undefined ? undefined : (/^[^<>\p{Cc}]*<([^<>]*)>$/u.exec(from)?.[1] ?? from);
-  if (address !== undefined && !/^[^\s@<>\p{Cc}]+@[^\s@<>\p{Cc}]+$/u.test(address))
+  if (address !== undefined && !/^[^\s@<>,;\p{Cc}]+@[^\s@<>,;\p{Cc}]+$/u.test(address))
     read.faults.push(
       'GATE_EMAIL_FROM must be an address, as in gate@example.com or Gatehouse <gate@example.com>',
     );
@@ -234,7 +235,7 @@ export function readConfig(env: Environment = process.env): Config {
   const config: Config = {
     host: readHost(read),
     port: read.integer('GATE_PORT', 8000, { min: 0, max: 65_535 }),
-    dataDir: readDataDir(read),
+    dataDir: readDataDir(read, clickhouse === undefined || read.text('GATE_SIGNING_KEY') === undefined),
     demo: read.choice('GATE_DEMO', '0', ['0', '1']) === '1',
     clickhouse,
     cluster: readCluster(read, clickhouse),

@@ -28,6 +28,8 @@ export function makeDirectory(path: string): void {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
+  // A link that leads nowhere exists, too.
+  statSync(path);
 }
 
 function nearestExisting(path: string): string {

@@ -1,26 +1,13 @@
 import { inspect } from 'node:util';
-import { ConfigError, readConfig } from './config.ts';
+import { readConfig } from './config.ts';
 import { welcomeText } from './demo/demo.ts';
+import { isExpectedFault } from './expected-fault.ts';
 import { createLogger } from './logger.ts';
 import { startService, type Service } from './service.ts';
-import { SchemaTooNewError } from './store/migrate.ts';
-import { StoreInUseError } from './store/store.ts';
 import { isOverseer, oversee } from './workers.ts';
 
 /** Past this, what does not end by itself is cut: SIGTERM promises an end within 10 s. */
 const STOP_MS_MAX = 9500;
-const EXPECTED = [ConfigError, StoreInUseError, SchemaTooNewError];
-/** What the system says of an address or a directory that does not do. */
-const EXPECTED_CODES = [
-  'EADDRINUSE',
-  'EADDRNOTAVAIL',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EACCES',
-  'EPERM',
-  'ENOENT',
-  'EROFS',
-];
 
 async function start(): Promise<void> {
   const config = readConfig();
@@ -57,10 +44,7 @@ async function start(): Promise<void> {
 }
 
 start().catch((error: unknown) => {
-  const fault = error as NodeJS.ErrnoException;
   // Expected faults are told in one message; anything else shows where it is and what it came from.
-  const isExpected =
-    EXPECTED.some((kind) => fault instanceof kind) || EXPECTED_CODES.includes(fault.code ?? '');
-  process.stderr.write(`${isExpected ? fault.message : inspect(fault)}\n`);
+  process.stderr.write(`${isExpectedFault(error) ? (error as Error).message : inspect(error)}\n`);
   process.exit(1);
 });

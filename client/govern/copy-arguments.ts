@@ -1,6 +1,6 @@
-import { isPlain } from '../policy/language/plain.ts';
+import { isTransparent, unboxed } from '../policy/language/plain.ts';
 import type { Unreadable } from '../policy/language/index.ts';
-import { CALL_LOOKS_MAX } from '../policy/language/limits.ts';
+import { CALL_BYTES_MAX, CALL_LOOKS_MAX } from '../policy/language/limits.ts';
 
 export type CopiedArguments = { ok: true; value: unknown } | { ok: false; code: Unreadable };
 
@@ -8,8 +8,8 @@ class TooLarge extends Error {}
 
 /**
  * The arguments as they are now, every property read once: what is decided on is then what the tool gets, whatever a getter
- * or a proxy says when it is asked again, and whoever changes the caller's objects meanwhile. Plain objects and arrays are
- * copied; objects of classes, such as dates and buffers, stay the ones they are.
+ * or a proxy says when it is asked again, and whoever changes the caller's objects meanwhile. Everything is copied as plain
+ * data, what has a toJSON as that says; only dates, URLs and typed arrays, which tell nothing else, stay what they are.
  */
 export function copyArguments(args: unknown): CopiedArguments {
   try {
@@ -30,10 +30,14 @@ class Copier {
     // A call with more values than it may have bytes is denied anyway.
     if (this.#looks > CALL_LOOKS_MAX) throw new TooLarge();
     if (typeof value !== 'object' || value === null) return value;
+    // Before anything lists its elements, one key each.
+    if (ArrayBuffer.isView(value) && value.byteLength > CALL_BYTES_MAX) throw new TooLarge();
+    const inside = unboxed(value);
+    if (inside !== value) return inside;
     const known = this.#copies.get(value);
     if (known !== undefined) return known;
     if (Array.isArray(value)) return this.#array(value);
-    return isPlain(value) ? this.#object(value, key) : value;
+    return isKept(value) ? value : this.#object(value, key);
   }
 
   #array(source: unknown[]): unknown[] {
@@ -47,6 +51,7 @@ class Copier {
     const { toJSON } = source as { toJSON?: unknown };
     // It is decided on what this says, so that is what the tool gets.
     if (typeof toJSON === 'function') return this.copy(toJSON.call(source, at));
+    if (!isTransparent(source)) throw new TypeError('It has a state that is not in its own properties');
     const copy = Object.create(Object.getPrototypeOf(source) === null ? null : Object.prototype) as object;
     this.#copies.set(source, copy);
     for (const key of Object.keys(source)) {
@@ -56,4 +61,17 @@ class Copier {
     }
     return copy;
   }
+}
+
+const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array.prototype) as object;
+/** A Buffer is a Uint8Array of a class of its own; there is none in a browser. */
+const BUFFER = (globalThis as { Buffer?: { prototype: object } }).Buffer?.prototype;
+
+/** Exactly these classes: a subclass, or a toJSON put on one of them, may say something else than it holds. */
+function isKept(value: object): boolean {
+  const type = Object.getPrototypeOf(value) as object | null;
+  if (type === Date.prototype || type === URL.prototype)
+    return Reflect.ownKeys(value).every((key) => typeof key === 'symbol');
+  const isTyped = type !== null && (type === BUFFER || Object.getPrototypeOf(type) === TYPED_ARRAY);
+  return isTyped && ArrayBuffer.isView(value) && !Object.hasOwn(value, 'toJSON');
 }

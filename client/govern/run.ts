@@ -47,6 +47,8 @@ export type Execute = (args: unknown) => unknown;
  */
 export type Admitted = () => unknown;
 
+const BAD_CALL = { ok: false, code: 'bad_call' } as const;
+
 type Decided = { decision: Decision; request: ApprovalRequest };
 
 /** One run of an agent: the policy it started with, and who it acts for. */
@@ -84,7 +86,8 @@ export class Run {
   #decide(tool: string, args: unknown): Decided {
     const { policy, gate, agentName, caller, isSync } = this.#options;
     const { role = '' } = caller;
-    const copied = copyArguments(args);
+    // Whoever calls without types: a tool that is no text could be another one when it is asked again.
+    const copied = typeof tool === 'string' ? copyArguments(args) : BAD_CALL;
     const decision = copied.ok
       ? policy.decide({ tool, role, arguments: argumentsOf(copied.value) })
       : (JSON.parse(decisionText(unreadableCall(copied.code))) as Decision);

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Difference } from '../audit/read-verify.ts';
-import { type Config, ConfigError, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
+import { isExpectedFault } from '../expected-fault.ts';
 import { KEY_DAYS_MAX } from '../limits.ts';
 import { createLogger } from '../logger.ts';
 import { parseProjectName } from '../projects/project-name.ts';
@@ -179,7 +180,7 @@ run().catch((error: unknown) => {
   const isExpected =
     error instanceof UsageError ||
     error instanceof VerifyError ||
-    error instanceof ConfigError ||
+    isExpectedFault(error) ||
     name === 'RequestError' ||
     name === 'TransferError' ||
     code?.startsWith('ERR_PARSE_ARGS') === true;

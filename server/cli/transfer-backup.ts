@@ -1,14 +1,7 @@
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { makeDirectory } from '../make-directory.ts';
 import type { Config } from '../config.ts';
 import { lockDataDir } from '../store/data-dir-lock.ts';
 import { fatalStoreFault, StoreInUseError } from '../store/store.ts';
@@ -44,7 +37,7 @@ export async function restore(config: Config, { from }: { from: string }): Promi
   if (existsSync(config.dataDir) && readdirSync(config.dataDir).length > 0) {
     throw new TransferError(`${config.dataDir} is not empty; restore into a new GATE_DATA_DIR.`);
   }
-  mkdirSync(config.dataDir, { recursive: true });
+  makeDirectory(config.dataDir);
   const startMs = performance.now();
   await onEngine(config.dataDir, {
     sql: `RESTORE DATABASE ${DATABASE} FROM File('${join(directory, 'store')}/')`,
@@ -69,7 +62,7 @@ async function onEngine(dataDir: string, { sql, allowed }: { sql: string; allowe
   const release = await lockDataDir(dataDir);
   if (release === undefined) throw new StoreInUseError(dataDir);
   const { Session } = await import('chdb');
-  mkdirSync(allowed, { recursive: true });
+  makeDirectory(allowed);
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'));
   const file = join(folder, 'backup.xml');
   writeFileSync(file, `<clickhouse><backups><allowed_path>${allowed}</allowed_path></backups></clickhouse>`);

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { makeDirectory } from '../make-directory.ts';
 import type { Config } from '../config.ts';
 import { createLogger } from '../logger.ts';
 import type { Connection } from '../store/connection.ts';
@@ -41,7 +42,7 @@ export async function exportStore(
   ) {
     throw new TransferError(`${directory} is not empty, and what is in it is no export.`);
   }
-  mkdirSync(directory, { recursive: true });
+  makeDirectory(directory);
   const store = createStore(config, createLogger('silent'));
   try {
     await store.ready().catch((error: unknown) => {

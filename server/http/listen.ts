@@ -15,6 +15,8 @@ import { requestIdOf } from './request-id.ts';
 
 /** How long an idle connection stays open after the stop began: a request may be on its way on it. */
 const IDLE_GRACE_MS = 300;
+/** What the kernel has taken is accepted for so long after the stop began; no longer than there is something. */
+const ACCEPT_GRACE_MS = 3000;
 /** Requests that are still arriving by then get 503. */
 const ARRIVAL_GRACE_MS = 4000;
 /** Answers still being made by then are cut off. */
@@ -53,9 +55,6 @@ export async function listen(
   }
   // Any other expectation than 100-continue may be left unmet (RFC 9110 section 10.1.1).
   server.on('checkExpectation', take);
-  server.on('connect', (_req: IncomingMessage, socket: Socket) => {
-    answerRaw(socket, 'request_invalid', 'This is no proxy: CONNECT is not supported');
-  });
   // Who asks first whether to send a body (RFC 9110 section 10.1.1) is told so when it is about to be read: not before its
   // key was looked at.
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
@@ -97,12 +96,12 @@ function track(connections: Connections, res: ServerResponse): void {
 }
 
 async function stopServer(server: Server, connections: Connections): Promise<void> {
+  const startMs = performance.now();
+  const elapsedMs = () => performance.now() - startMs;
   await acceptWaiting(server);
   // By hand: http.Server.close would cut idle connections at once, with a request perhaps on its way on them.
   NetServer.prototype.close.call(server);
   for (const answers of connections.values()) for (const res of answers) sayLast(res);
-  const startMs = performance.now();
-  const elapsedMs = () => performance.now() - startMs;
   await sleep(IDLE_GRACE_MS);
   while (connections.size > 0 && elapsedMs() < ANSWER_GRACE_MS) {
     server.closeIdleConnections();
@@ -117,7 +116,7 @@ async function acceptWaiting(server: Server): Promise<void> {
   let isQuiet = false;
   const onConnection = () => void (isQuiet = false);
   server.on('connection', onConnection);
-  for (const endMs = performance.now() + IDLE_GRACE_MS; !isQuiet && performance.now() < endMs;) {
+  for (const endMs = performance.now() + ACCEPT_GRACE_MS; !isQuiet && performance.now() < endMs;) {
     isQuiet = true;
     for (let turn = 0; turn < 2; turn += 1) await new Promise(setImmediate);
   }

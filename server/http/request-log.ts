@@ -3,17 +3,17 @@ import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import { requestIdOf } from './request-id.ts';
 
-/** Every bearer key is a JWT: three parts of base64url, the first of which begins as the base64url of `{"` does. */
-const JWT = /(?<![\w-])eyJ[\w-]*(?:\.|%2e)[\w-]+(?:\.|%2e)[\w-]*/gi;
+/** Bearer keys and mailed tokens are longer, and written in these characters; a UUID has 36. */
+const LONG_WORD = /[\w.~-]{40,}/g;
 const PARAMETER = /([?&][^=&#?]*=)[^&#]*/g;
-const SECRET_NAME = /token|key|password|secret|auth|bearer|jwt/i;
+const SECRET_NAME = /token|key|pass|pwd|secret|auth|bearer|jwt|credential|session|cookie/i;
 
 /** Mailed links and bearer keys may stand in a URL: neither goes to a log. */
 function withoutSecrets(url: string): string {
   return url
     .replace(/\/(verify-email|reset-password)\/[^/?#]+/g, '/$1/[redacted]')
     .replace(PARAMETER, (whole, name: string) => (SECRET_NAME.test(name) ? `${name}[redacted]` : whole))
-    .replace(JWT, '[redacted]');
+    .replace(LONG_WORD, '[redacted]');
 }
 
 /** One line a request, when its answer is done. The headers are deliberately not logged: they carry keys and cookies. */

@@ -9,9 +9,11 @@ export async function whileCallerWaits(
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const gone = new AbortController();
-  res.on('close', () => {
+  const leave = () => {
     if (!res.writableFinished && res.errored === null) gone.abort();
-  });
+  };
+  if (res.closed) leave();
+  else res.on('close', leave);
   try {
     await work(gone.signal);
   } catch (error) {

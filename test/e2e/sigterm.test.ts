@@ -79,10 +79,10 @@ describe('SIGTERM', function () {
     expect(tally(answers)).to.deep.equal({ '202': 200 });
   });
 
-  it('with 200 requests sent that it has not even accepted: each of them is answered', async () => {
+  it('with 450 requests sent that it has not even accepted: each of them is answered', async () => {
     const service = await startTestService();
     process.kill(service.pid, 'SIGSTOP');
-    const connections = await Promise.all(Array.from({ length: 200 }, () => openRaw(service.url)));
+    const connections = await Promise.all(Array.from({ length: 450 }, () => openRaw(service.url)));
     await Promise.all(connections.map((connection) => connection.write(requestOf(service, decisionEvent()))));
 
     const stopped = stopTimed(service);
@@ -90,7 +90,7 @@ describe('SIGTERM', function () {
     const answers = await Promise.all(connections.map((connection) => connection.answer()));
 
     expect((await stopped).code).to.equal(0);
-    expect(tally(answers)).to.deep.equal({ '202': 200 });
+    expect(tally(answers)).to.deep.equal({ '202': 450 });
   });
 
   it('with requests half sent: those that arrive get their answer, and the others 503, never a reset', async () => {

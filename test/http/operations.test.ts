@@ -218,6 +218,7 @@ describe('the logs', () => {
     for (const name of ['access_token', 'apiKey', 'api_key', 'authorization', 'bearer', 'jwt', 'x'])
       await fetch(`${service.url}/v1/audit/decisions?${name}=${project.key}`, { method: 'POST' });
     await fetch(`${service.url}/v1/agents/${project.key}?${project.key.replaceAll('.', '%2E')}`);
+    await fetch(`${service.url}/v1/agents/Bearer%20${project.key}?q=%22${project.key}%22&a_${project.key}`);
     await fetch(`${service.url}/v1/audit/decisions?client_secret=cookie-secret`, { method: 'POST' });
     await fetch(`${service.url}/v1/nothing?key=1`, {
       headers: {

@@ -1,4 +1,4 @@
-import { isPlain, unboxed } from './plain.ts';
+import { isTransparent, unboxed } from './plain.ts';
 import type { Unreadable } from './decision.ts';
 import { BIGINT_BITS_MAX, CALL_BYTES_MAX, CALL_LOOKS_MAX } from './limits.ts';
 
@@ -120,21 +120,4 @@ function withToJson(value: unknown, key: string): unknown {
   if (ArrayBuffer.isView(value) && value.byteLength > CALL_BYTES_MAX) throw new Unserialisable('too_large');
   const { toJSON } = value as { toJSON?: unknown };
   return typeof toJSON === 'function' ? (toJSON.call(value, key) as unknown) : value;
-}
-
-/** Whether all that the object tells is in its own properties, as they are now: a Map, say, or a getter tells more. */
-function isTransparent(value: object): boolean {
-  if (isPlain(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView))) return true;
-  if (Object.prototype.toString.call(value) !== '[object Object]') return false;
-  const own = Object.values(Object.getOwnPropertyDescriptors(value));
-  if (!own.every((property) => property.enumerable === true && 'value' in property)) return false;
-  for (let type = prototypeOf(value); type !== null && prototypeOf(type) !== null; type = prototypeOf(type)) {
-    const inherited = Object.values(Object.getOwnPropertyDescriptors(type));
-    if (!inherited.every((property) => typeof property.value === 'function')) return false;
-  }
-  return true;
-}
-
-function prototypeOf(value: object): object | null {
-  return Object.getPrototypeOf(value) as object | null;
 }

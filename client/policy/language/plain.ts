@@ -7,7 +7,24 @@ export function unboxed(value: unknown): unknown {
 }
 
 /** Made by a literal, JSON.parse or Object.create(null), in this realm or another. */
-export function isPlain(value: object): boolean {
+function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Whether all that the object tells is in its own properties, as they are now: a Map, say, or a getter tells more. */
+export function isTransparent(value: object): boolean {
+  if (isPlain(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView))) return true;
+  if (Object.prototype.toString.call(value) !== '[object Object]') return false;
+  const own = Object.values(Object.getOwnPropertyDescriptors(value));
+  if (!own.every((property) => property.enumerable === true && 'value' in property)) return false;
+  for (let type = prototypeOf(value); type !== null && prototypeOf(type) !== null; type = prototypeOf(type)) {
+    const inherited = Object.values(Object.getOwnPropertyDescriptors(type));
+    if (!inherited.every((property) => typeof property.value === 'function')) return false;
+  }
+  return true;
+}
+
+function prototypeOf(value: object): object | null {
+  return Object.getPrototypeOf(value) as object | null;
 }

@@ -124,7 +124,7 @@ describe('a governed tool gets the arguments that were decided on', () => {
     expect(got).to.deep.equal([]);
   });
 
-  it('dates, buffers, BigInts and objects with nothing but data and methods come as they are', async () => {
+  it('dates, URLs, buffers and BigInts come as they are, objects of classes as their data', async () => {
     const args = {
       path: '/tmp/y',
       at: new Date(0),
@@ -139,8 +139,56 @@ describe('a governed tool gets the arguments that were decided on', () => {
 
     expect(given).to.deep.equal(args);
     expect((given as typeof args).at).to.equal(args.at);
-    expect(placed).to.equal(place);
+    expect(placed).to.deep.equal({ path: '/tmp/x' });
+    expect((given as typeof args).bytes).to.equal(args.bytes);
     expect(await denialOf(Object.assign(new Place(), { path: '/etc/x' }))).to.deep.equal(['etc: Not there.']);
+  });
+
+  it('whatever could say one thing and hold another comes as what it said', async () => {
+    class Speaker {
+      path = '/etc/x';
+      toJSON() {
+        return { path: '/tmp/x' };
+      }
+    }
+    class Secret {
+      #path = '/etc/x';
+      path = '/tmp/x';
+      reveal() {
+        return this.#path;
+      }
+    }
+    let asked = 0;
+    const shifty = new Proxy(new Place(), {
+      get: (of, key) => (key === 'path' && (asked += 1) > 1 ? '/etc/x' : (Reflect.get(of, key) as unknown)),
+    });
+    const holder = Object.assign(new Place(), {
+      inner: Object.defineProperty({}, 'path', { value: '/etc/x' }),
+    });
+    class Bytes extends Uint8Array {
+      toJSON() {
+        return [1];
+      }
+    }
+    const spoken = Object.assign(new Date(0), { toJSON: () => '/tmp/x', path: '/etc/x' });
+
+    const given = [];
+    for (const args of [
+      new Speaker(),
+      new Secret(),
+      shifty,
+      holder,
+      { at: spoken, n: new Number(3), bytes: new Bytes(9) },
+    ])
+      given.push(await agent.run(args));
+
+    expect(given).to.deep.equal([
+      { path: '/tmp/x' },
+      { path: '/tmp/x' },
+      { path: '/tmp/x' },
+      { path: '/tmp/x', inner: {} },
+      { at: '/tmp/x', n: 3, bytes: [1] },
+    ]);
   });
 
   it('what throws, never ends or is too large is a denial', async () => {
