@@ -5,6 +5,8 @@ import { requestIdOf } from './request-id.ts';
 
 /** Bearer keys and mailed tokens are longer, and written in these characters; a UUID has 36. */
 const LONG_WORD = /[\w.~-]{40,}/g;
+/** Base64url has both; the long name of an agent seldom. */
+const isRandom = (word: string) => /[A-Z]/.test(word) && /\d/.test(word);
 const PARAMETER = /([?&][^=&#?]*=)[^&#]*/g;
 const SECRET_NAME = /token|key|pass|pwd|secret|auth|bearer|jwt|credential|session|cookie/i;
 
@@ -13,7 +15,7 @@ function withoutSecrets(url: string): string {
   return url
     .replace(/\/(verify-email|reset-password)\/[^/?#]+/g, '/$1/[redacted]')
     .replace(PARAMETER, (whole, name: string) => (SECRET_NAME.test(name) ? `${name}[redacted]` : whole))
-    .replace(LONG_WORD, '[redacted]');
+    .replace(LONG_WORD, (word) => (isRandom(word) ? '[redacted]' : word));
 }
 
 /** One line a request, when its answer is done. The headers are deliberately not logged: they carry keys and cookies. */
