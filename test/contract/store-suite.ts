@@ -38,7 +38,7 @@ export function storeSuite(
   open: () => Promise<{ store: Store; close: () => Promise<void> }>,
 ): void {
   describe(`the store, ${name}`, function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     let store: Store;
     let close: () => Promise<void>;
     before(async () => {

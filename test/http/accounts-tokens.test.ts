@@ -16,7 +16,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const KINDS: TokenKind[] = ['verify', 'reset'];
 
 describe('One-time tokens', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const clock = createServiceClock();
   let service: TestService;
   before(async () => (service = await startTestService({ env: clock.env })));
