@@ -28,7 +28,7 @@ const textOf = (list: string[]) => `${list.map((statement) => statement.trim()).
 describe('the statements of a cluster', () => {
   let server: ClickHouseServer;
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     server = await startClickHouse({ database: 'default' });
   });
   after(() => server.kill());

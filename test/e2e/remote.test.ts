@@ -141,7 +141,7 @@ describe('GATE_WORKERS', () => {
     new Set(linesOf('Gatehouse is listening').map((line) => Number(/"pid":(\d+)/.exec(line)?.[1])));
 
   it('shares the port, and adds the metrics up over all of them', async function () {
-    this.timeout(20_000);
+    this.timeout(120_000);
     const agent = randomUUID();
     const before = await readMetrics(service);
 
@@ -158,7 +158,7 @@ describe('GATE_WORKERS', () => {
   });
 
   it('a worker that dies is replaced, and nothing acknowledged is lost', async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const agent = randomUUID();
     const [victim] = pids();
     const load = startLoad(service, { connections: 32, agent });

@@ -46,7 +46,7 @@ describe('two services on one store', () => {
   const idsOf = (events: Event[]) => events.map((event) => String(event['event_id'])).sort();
 
   it(`the same ${EVENTS} events posted to both at once are one record each on the next read`, async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const agent_name = randomUUID();
     const events = Array.from({ length: EVENTS }, () => decisionEvent({ agent_name }));
 
@@ -132,7 +132,7 @@ describe('two services on one store', () => {
   });
 
   it('usage reports that conflict are one record each within 5 s', async function () {
-    this.timeout(20_000);
+    this.timeout(120_000);
     const model = randomUUID();
     const pairs = Array.from({ length: 200 }, (): [Event, Event] => {
       const event_id = randomUUID();

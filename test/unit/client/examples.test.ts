@@ -36,7 +36,7 @@ const OUTPUT: Record<string, string[]> = {
 };
 
 describe('client/examples', function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   let mock: MockServer;
   let env: Record<string, string>;
 

@@ -18,7 +18,7 @@ describe('govern', () => {
   afterEach(() => world.close());
 
   describe('runSync', function () {
-    this.timeout(20_000);
+    this.timeout(120_000);
 
     const run = (program: string) =>
       runClientProcess(

@@ -21,7 +21,7 @@ const prelude = `
 `;
 
 describe('a process that emits', function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   let mock: MockServer;
 
   beforeEach(async () => {

@@ -69,7 +69,7 @@ const longPartCase: fc.Arbitrary<Case> = fc
 const caseArbitrary = fc.oneof(editedCase, longPartCase);
 
 describe('like', function () {
-  this.timeout(20_000);
+  this.timeout(120_000);
 
   it('is what the plainest matcher says, in both engines', () => {
     let hits = 0;

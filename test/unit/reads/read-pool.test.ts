@@ -31,7 +31,7 @@ async function inPool<T>(body: string): Promise<T> {
 }
 
 describe('the pool of reads', function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
 
   it('stops the statement in the store when its caller goes away, and reads on', async () => {
     const answer = await inPool<{
