@@ -1,5 +1,13 @@
 import { expect } from 'chai';
-import { logIn, mailedToken, newEmail, newPerson, type TokenKind, useToken } from '../support/accounts.ts';
+import {
+  codeOf,
+  logIn,
+  mailedToken,
+  newEmail,
+  newPerson,
+  type TokenKind,
+  useToken,
+} from '../support/accounts.ts';
 import { onServer } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { eventually } from '../support/eventually.ts';
@@ -51,16 +59,22 @@ describe('A one-time token whose use was answered 503', function () {
     const token = await mailedToken(service, 'reset', email);
     let isOver = false;
     // More than may wait, and whoever is refused comes back: no place stays free for long.
-    const crowd = Array.from({ length: 150 }, async () => {
+    const crowd = Array.from({ length: 80 }, async () => {
       while (!isOver) await logIn(service, newEmail());
     });
     await eventually(async () => ((await logIn(service, newEmail())).status === 503 ? true : undefined));
 
-    const failed = await useToken(service, 'reset', token, NEW_PASSWORD);
+    const use = async (): Promise<[number, string]> => {
+      const response = await useToken(service, 'reset', token, NEW_PASSWORD);
+      const code = await codeOf(response);
+      // The crowd may be too much for the store as well: that is another test's business.
+      return code === 'store_unavailable' ? use() : [response.status, code];
+    };
+    const failed = await use();
     isOver = true;
     await Promise.all(crowd);
     const again = await useToken(service, 'reset', token, NEW_PASSWORD);
 
-    expect([failed.status, again.status]).to.deep.equal([503, 200]);
+    expect([...failed, again.status]).to.deep.equal([503, 'overloaded', 200]);
   });
 });

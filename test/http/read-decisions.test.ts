@@ -101,16 +101,17 @@ describe('the decisions', () => {
   });
 
   it('are answered to 64 callers at once', async () => {
-    const startMs = performance.now();
-    const pages = Array.from({ length: 64 }, async () => {
-      const { status } = await ask(service, 'decisions', { query: { window: '7d' } });
-      return { status, ms: performance.now() - startMs };
-    });
-    const refused = (await Promise.all(pages)).filter(({ status }) => status !== 200);
+    // On a slow machine some may wait in vain and come back, but there is a place to wait for every one of them.
+    const totalOf = async (): Promise<number> => {
+      const startMs = performance.now();
+      const { status, text } = await ask(service, 'decisions', { query: { window: '7d' } });
+      const hasWaited = performance.now() - startMs >= READ_WAIT_MS_MAX;
+      if (status === 503 && hasWaited) return totalOf();
+      return status === 200 ? (JSON.parse(text) as Page).total : status;
+    };
+    const totals = Array.from({ length: 64 }, totalOf);
 
-    // On a slow machine some may wait in vain, but there is a place to wait for every one of them.
-    expect(refused.filter(({ status, ms }) => status !== 503 || ms < READ_WAIT_MS_MAX)).to.deep.equal([]);
-    expect(refused.length).to.be.below(64);
+    expect(await Promise.all(totals)).to.deep.equal(totals.map(() => 6));
   });
 
   it('are paged by limit and offset, with the total of all', async () => {
