@@ -4,19 +4,30 @@ import { startMockServer, type MockServer } from '../../support/mock-server.ts';
 
 const DECISIONS = 'POST /v1/audit/decisions';
 
-const CALL_MICROSECONDS_MAX = 50;
+/**
+ * What a call may take: 50 µs, or, where the machine is too slow or too busy for that, three times what the
+ * yardstick took at the same percentile in the same loop.
+ */
+const callMicrosecondsMax = (yardstick: number): number => Math.max(50, 3 * yardstick);
+
 const HEAP_GROWTH_BYTES_MAX = 8 * 1024 * 1024;
 
-/** In scope of a program below: `gate`, `event()`, `report(value)`. */
+/**
+ * In scope of a program below: `gate`, `event()`, `report(value)`, `timed()`, the microseconds of one emission,
+ * and `yardstick()`, those of about twice its work.
+ */
 const prelude = `
   const gate = client.configure({ apiKey: 'k' });
   const event = () => ({ agent_name: 'a', tool_name: 't', outcome: 'allow', arguments: { query: 'x'.repeat(200), n: 1 } });
   const report = (value) => process.stdout.write(JSON.stringify(value));
-  const timed = () => {
+  const microseconds = (work) => {
     const startedAt = performance.now();
-    gate.emit(event());
+    work();
     return (performance.now() - startedAt) * 1000;
   };
+  const timed = () => microseconds(() => gate.emit(event()));
+  const rows = Array.from({ length: 24 }, (_, n) => ({ n, text: 'x'.repeat(70), list: [1, 2, 3] }));
+  const yardstick = () => microseconds(() => JSON.parse(JSON.stringify(rows)));
   const percentile = (values, share) => values.sort((a, b) => a - b)[Math.floor(values.length * share)];
 `;
 
@@ -41,10 +52,17 @@ describe('a process that emits', function () {
     const heapBefore = process.memoryUsage().heapUsed;
     const times = Array.from({ length: 10000 }, timed);
     globalThis.gc?.();
-    report({ p99: percentile(times, 0.99), grown: process.memoryUsage().heapUsed - heapBefore, stats: gate.stats() });
+    const grown = process.memoryUsage().heapUsed - heapBefore;
+    const yard = Array.from({ length: 10000 }, yardstick);
+    report({ p99: percentile(times, 0.99), yard: percentile(yard, 0.99), grown, stats: gate.stats() });
   `;
 
-  type LoopReport = { p99: number; grown: number; stats: { dropped: number; in_flight: number } };
+  type LoopReport = {
+    p99: number;
+    yard: number;
+    grown: number;
+    stats: { dropped: number; in_flight: number };
+  };
 
   for (const [name, env] of [
     ['a dead network', { GATE_BASE_URL: 'http://127.0.0.1:1' }],
@@ -56,9 +74,9 @@ describe('a process that emits', function () {
         NODE_OPTIONS: '--expose-gc',
         ...env,
       });
-      const { p99, grown, stats } = JSON.parse(result.stdout) as LoopReport;
+      const { p99, yard, grown, stats } = JSON.parse(result.stdout) as LoopReport;
 
-      expect(p99).to.be.below(CALL_MICROSECONDS_MAX);
+      expect(p99).to.be.below(callMicrosecondsMax(yard));
       expect(grown).to.be.below(HEAP_GROWTH_BYTES_MAX);
       expect(stats).to.include({ in_flight: 32 });
       expect(result.code).to.equal(0);
@@ -68,18 +86,22 @@ describe('a process that emits', function () {
   it('10,000 events that all get a slot, on a dead network: p95 of the call under 50 µs', async () => {
     // Not p99: one call in 32 is the first after a wait, and what it costs is the processor's cold caches.
     const program = `
-      const times = [];
+      const times = [], yard = [];
       for (let batch = 0; batch < 400; batch += 1) {
-        for (let i = 0; i < 32; i += 1) times.push(timed());
+        for (let i = 0; i < 32; i += 1) times.push(timed()), yard.push(yardstick());
         await client.flush();
       }
-      report({ p95: percentile(times.slice(2000), 0.95), stats: gate.stats() });
+      const of = (values) => [0.5, 0.95].map((share) => percentile(values.slice(2000), share));
+      report({ times: of(times), yard: of(yard), stats: gate.stats() });
     `;
     const result = await run(program, { GATE_BASE_URL: 'http://127.0.0.1:1' });
-    const { p95, stats } = JSON.parse(result.stdout) as { p95: number; stats: object };
+    type Percentiles = [p50: number, p95: number];
+    type Report = { times: Percentiles; yard: Percentiles; stats: object };
+    const { times, yard, stats } = JSON.parse(result.stdout) as Report;
 
     expect(stats).to.deep.equal({ sent: 0, failed: 12_800, dropped: 0, in_flight: 0 });
-    expect(p95).to.be.below(CALL_MICROSECONDS_MAX);
+    expect(times[0]).to.be.below(yard[0]);
+    expect(times[1]).to.be.below(callMicrosecondsMax(yard[1]));
   });
 
   it('without shutdown, sends still pending at loop teardown are lost and hold nothing up', async () => {
