@@ -8,10 +8,7 @@ import { projectSuite } from './suites/project.ts';
 import { speedSuite } from './suites/speed.ts';
 import { World } from './support/world.ts';
 
-const TEST_MS_MAX = 30_000;
-
-describe('the dashboard in a browser', function () {
-  this.timeout(TEST_MS_MAX);
+describe('the dashboard in a browser', () => {
   const world = new World();
   before(() => world.open());
   after(() => world.close());

@@ -27,8 +27,7 @@ const textOf = (list: string[]) => `${list.map((statement) => statement.trim()).
 
 describe('the statements of a cluster', () => {
   let server: ClickHouseServer;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     server = await startClickHouse({ database: 'default' });
   });
   after(() => server.kill());

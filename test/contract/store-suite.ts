@@ -37,8 +37,7 @@ export function storeSuite(
   name: string,
   open: () => Promise<{ store: Store; close: () => Promise<void> }>,
 ): void {
-  describe(`the store, ${name}`, function () {
-    this.timeout(60_000);
+  describe(`the store, ${name}`, () => {
     let store: Store;
     let close: () => Promise<void>;
     before(async () => {

@@ -13,9 +13,7 @@ import { startTestService, temporaryDirectory, type TestService } from '../suppo
 import { everythingOf } from '../support/snapshot.ts';
 
 /** What OPERATIONS.md tells people to do, done. */
-describe('operations on the embedded store', function () {
-  this.timeout(60_000);
-
+describe('operations on the embedded store', () => {
   it('a backup restored into a new directory is the same store with the same root key', async () => {
     const dataDir = temporaryDirectory();
     const [backup, restored] = [join(temporaryDirectory(), 'backup'), join(temporaryDirectory(), 'restored')];

@@ -9,8 +9,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 const NAME = 'governed-bot';
 
-describe('the client against the service', function () {
-  this.timeout(60_000);
+describe('the client against the service', () => {
   let service: TestService;
 
   before(async () => {

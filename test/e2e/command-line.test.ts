@@ -6,8 +6,7 @@ import { createProject, gate, issueKey } from '../support/gate.ts';
 import { runCommand } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/service.ts';
 
-describe('gate, the command line', function () {
-  this.timeout(60_000);
+describe('gate, the command line', () => {
   const dataDir = temporaryDirectory();
 
   for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {

@@ -27,9 +27,7 @@ const SECRETS = [
   'mailer-secret',
 ];
 
-describe('a configuration with faults', function () {
-  this.timeout(60_000);
-
+describe('a configuration with faults', () => {
   it('stops the start with exit code 1 and one message that lists every fault and no secret', async () => {
     const dataDir = temporaryDirectory();
 

@@ -4,9 +4,7 @@ import { decisionEvent } from '../support/events.ts';
 import { runCommand, runService } from '../support/processes.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-describe('a data directory in use by another process', function () {
-  this.timeout(60_000);
-
+describe('a data directory in use by another process', () => {
   let service: TestService;
   before(async () => {
     service = await startTestService();

@@ -17,9 +17,7 @@ async function live(dataDir: string, ...args: (string | number)[]): Promise<unkn
   return JSON.parse(output) as unknown;
 }
 
-describe('the reads are exact at every moment', function () {
-  this.timeout(300_000);
-
+describe('the reads are exact at every moment', () => {
   it('after random events, re-posts, repeated rows, restarts, forced and withheld merges, as an in-memory model is', async () => {
     const stores = [1, 2].map(async (number) => {
       const dataDir = temporaryDirectory();

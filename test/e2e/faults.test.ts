@@ -75,8 +75,7 @@ const CASES: Case[] = [
 describe('faults of the store', () => {
   let server: ClickHouseServer;
   let service: TestService;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     server = await startClickHouse();
     service = await startTestService({ env: onServer(server) });
   });
@@ -86,8 +85,7 @@ describe('faults of the store', () => {
   });
 
   for (const { name, start, end, lastsMs = 0, refuses } of CASES) {
-    it(`${name}: callers get 503 in time, nothing is lost or doubled, recovery within 5 s`, async function () {
-      this.timeout(60_000);
+    it(`${name}: callers get 503 in time, nothing is lost or doubled, recovery within 5 s`, async () => {
       const agent = `fault ${name}`;
       // Some are under way when it begins, some come in the middle of it.
       const early = writeMany(service, agent, WRITES);
@@ -125,8 +123,7 @@ describe('faults of the store', () => {
     expect(await recovery(service, 'bad key over')).to.be.below(RECOVERY_MS_MAX);
   });
 
-  it('while the store is silent, who sends an event again is answered in time as well, and it becomes one record', async function () {
-    this.timeout(60_000);
+  it('while the store is silent, who sends an event again is answered in time as well, and it becomes one record', async () => {
     await server.fail({ on: 'insert', does: 'wait', ms: 20_000 });
     const first = await writeMany(service, 'again', 5);
 
@@ -153,8 +150,7 @@ describe('faults of the store', () => {
 });
 
 describe('SIGTERM with a silent store', () => {
-  it('every caller is answered, and the exit code is 0 within 10 s', async function () {
-    this.timeout(60_000);
+  it('every caller is answered, and the exit code is 0 within 10 s', async () => {
     const server = await startClickHouse();
     const service = await startTestService({ env: onServer(server) });
     await server.fail({ on: 'insert', does: 'wait', ms: 30_000 });
@@ -173,8 +169,7 @@ describe('SIGTERM with a silent store', () => {
 });
 
 describe('a start with the store away', () => {
-  it('the service starts, answers 503, and works within 5 s of the store, without a restart', async function () {
-    this.timeout(60_000);
+  it('the service starts, answers 503, and works within 5 s of the store, without a restart', async () => {
     const server = await startClickHouse();
     await server.kill();
     const first = await startTestService({ env: onServer(server, { GATE_DEMO: '0' }) });
@@ -198,8 +193,7 @@ describe('a start with the store away', () => {
     expect(tookMs).to.be.below(RECOVERY_MS_MAX);
   });
 
-  it('a store that is frozen at the start does not keep the service from listening', async function () {
-    this.timeout(60_000);
+  it('a store that is frozen at the start does not keep the service from listening', async () => {
     const server = await startClickHouse();
     server.freeze();
 

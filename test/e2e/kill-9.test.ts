@@ -11,8 +11,7 @@ const ACKNOWLEDGED_STEP = 20;
 const JITTER_MS_MAX = 60;
 
 describe('kill -9 under load', () => {
-  it(`${KILLS} times: every id that got 202 is there exactly once after the restart`, async function () {
-    this.timeout(120_000);
+  it(`${KILLS} times: every id that got 202 is there exactly once after the restart`, async () => {
     const dataDir = temporaryDirectory();
     const rounds: { agent: string; sent: Sent[] }[] = [];
 

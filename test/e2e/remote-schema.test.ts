@@ -4,8 +4,7 @@ import { startClickHouse } from '../support/clickhouse-server/start.ts';
 import { startTestService, temporaryDirectory } from '../support/service.ts';
 
 describe('the schema, with several services', () => {
-  it('two that start at once on an empty store migrate it once', async function () {
-    this.timeout(60_000);
+  it('two that start at once on an empty store migrate it once', async () => {
     const server = await startClickHouse();
     const env = onServer(server, { GATE_DEMO: '0' });
 
@@ -21,8 +20,7 @@ describe('the schema, with several services', () => {
     expect(codes).to.deep.equal([0, 0]);
   });
 
-  it('a schema newer than this service is a clear refusal to start', async function () {
-    this.timeout(60_000);
+  it('a schema newer than this service is a clear refusal to start', async () => {
     const server = await startClickHouse();
     const env = onServer(server, { GATE_DEMO: '0' });
     await (await startTestService({ env })).stop();

@@ -35,8 +35,7 @@ async function gate(args: string[], env: Record<string, string>, cut = Infinity)
   return { code, signal, result, told: told.split('\n').filter(Boolean) };
 }
 
-describe('gate export and import: an embedded store moves into a server', function () {
-  this.timeout(60_000);
+describe('gate export and import: an embedded store moves into a server', () => {
   const dataDir = temporaryDirectory();
   const directory = `${temporaryDirectory()}/export`;
   let server: ClickHouseServer;

@@ -20,8 +20,7 @@ describe('what one service does, another on the same store knows', () => {
   let server: ClickHouseServer;
   let one: TestService;
   let two: TestService;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     server = await startClickHouse();
     [one, two] = await startPair(server);
   });
@@ -30,8 +29,7 @@ describe('what one service does, another on the same store knows', () => {
     await server.kill();
   });
 
-  it('a key that one issued works at the other at once, and within 5 s of its revocation no more', async function () {
-    this.timeout(15_000);
+  it('a key that one issued works at the other at once, and within 5 s of its revocation no more', async () => {
     const { cookie, project } = await newPerson(one);
     const keys = `/v1/projects/${project.id}/keys`;
     const { key, key_id } = await jsonOf<{ key: string; key_id: string }>(
@@ -50,8 +48,7 @@ describe('what one service does, another on the same store knows', () => {
     expect(await statusAtTwo()).to.equal(401);
   });
 
-  it('a saved version is stamped and served by the other within 1 s, under traffic and after a pause', async function () {
-    this.timeout(15_000);
+  it('a saved version is stamped and served by the other within 1 s, under traffic and after a pause', async () => {
     const manifest = (n: number) => ({ name: 'shared', tools: ['search', `tool-${n}`] });
     const first = await jsonOf<SavedAgent>(register(one, manifest(0)));
     await eventually(async () =>
@@ -124,8 +121,7 @@ describe('GATE_WORKERS', () => {
   const WORKERS = 2;
   let server: ClickHouseServer;
   let service: TestService;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     server = await startClickHouse();
     service = await startTestService({ env: onServer(server, { GATE_WORKERS: String(WORKERS) }) });
     await eventually(() => (pids().size === WORKERS ? true : undefined));
@@ -140,8 +136,7 @@ describe('GATE_WORKERS', () => {
   const pids = () =>
     new Set(linesOf('Gatehouse is listening').map((line) => Number(/"pid":(\d+)/.exec(line)?.[1])));
 
-  it('shares the port, and adds the metrics up over all of them', async function () {
-    this.timeout(120_000);
+  it('shares the port, and adds the metrics up over all of them', async () => {
     const agent = randomUUID();
     const before = await readMetrics(service);
 
@@ -157,8 +152,7 @@ describe('GATE_WORKERS', () => {
     expect(new Set(answerers)).to.deep.equal(pids());
   });
 
-  it('a worker that dies is replaced, and nothing acknowledged is lost', async function () {
-    this.timeout(120_000);
+  it('a worker that dies is replaced, and nothing acknowledged is lost', async () => {
     const agent = randomUUID();
     const [victim] = pids();
     const load = startLoad(service, { connections: 32, agent });
@@ -178,8 +172,7 @@ describe('GATE_WORKERS', () => {
     expect(new Set(stored).size).to.equal(stored.length);
   });
 
-  it('SIGTERM ends them all, with 0', async function () {
-    this.timeout(15_000);
+  it('SIGTERM ends them all, with 0', async () => {
     expect(await service.stop()).to.equal(0);
   });
 });

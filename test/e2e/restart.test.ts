@@ -36,9 +36,7 @@ async function newProject(service: TestService): Promise<{ id: string; key: stri
   return { id, key };
 }
 
-describe('across a restart', function () {
-  this.timeout(60_000);
-
+describe('across a restart', () => {
   for (const end of ['stop', 'kill'] as const) {
     it(`(${end}) the first write of an event_id has won, on the very next read, in every endpoint, and keys stay as they are`, async () => {
       const dataDir = temporaryDirectory();

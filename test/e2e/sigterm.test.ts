@@ -36,9 +36,7 @@ async function statusOf(connection: RawConnection): Promise<number | string> {
   );
 }
 
-describe('SIGTERM', function () {
-  this.timeout(60_000);
-
+describe('SIGTERM', () => {
   it('under load: every request that was sent is answered, what got 202 is stored once, and the exit code is 0 within 10 s', async () => {
     const service = await startTestService();
     const load = startLoad(service, { connections: 64, agent: 'load' });

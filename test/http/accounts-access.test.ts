@@ -3,8 +3,7 @@ import { call, jsonOf, newPerson, type Person } from '../support/accounts.ts';
 import { ingest, issue, type Key, keysPath } from '../support/keys.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-describe('Every route of a project, for those who have no right to it', function () {
-  this.timeout(60_000);
+describe('Every route of a project, for those who have no right to it', () => {
   let service: TestService;
   let ann: Person;
   let annKey: string;

@@ -22,8 +22,7 @@ type Deed = {
   detail: object;
 };
 
-describe('GET /v1/projects/{id}/activity', function () {
-  this.timeout(60_000);
+describe('GET /v1/projects/{id}/activity', () => {
   let service: TestService;
   let ann: Person;
   before(async () => {

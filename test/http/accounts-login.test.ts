@@ -4,8 +4,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 const WRONG = 'not the password';
 
-describe('POST /v1/auth/login', function () {
-  this.timeout(180_000);
+describe('POST /v1/auth/login', () => {
   let service: TestService;
   before(async () => (service = await startTestService({ env: { GATE_TRUSTED_PROXIES: '127.0.0.0/8' } })));
   after(() => service.stop());
@@ -113,8 +112,7 @@ describe('POST /v1/auth/login', function () {
   });
 });
 
-describe('GET /v1/auth/me and POST /v1/auth/logout', function () {
-  this.timeout(180_000);
+describe('GET /v1/auth/me and POST /v1/auth/logout', () => {
   let service: TestService;
   before(async () => (service = await startTestService()));
   after(() => service.stop());

@@ -12,8 +12,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 const KINDS: TokenKind[] = ['verify', 'reset'];
 
-describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token', function () {
-  this.timeout(60_000);
+describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token', () => {
   let service: TestService;
   before(async () => (service = await startTestService()));
   after(() => service.stop());

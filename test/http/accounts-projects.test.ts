@@ -17,8 +17,7 @@ type Project = { id: string; name: string; created_at: string };
 type Items<T> = { items: T[] };
 type Member = { account_id: string; email: string; is_owner: boolean };
 
-describe('POST and GET /v1/projects', function () {
-  this.timeout(60_000);
+describe('POST and GET /v1/projects', () => {
   let service: TestService;
   let ann: Person;
   before(async () => {
@@ -88,8 +87,7 @@ describe('POST and GET /v1/projects', function () {
   });
 });
 
-describe('Members of a project', function () {
-  this.timeout(60_000);
+describe('Members of a project', () => {
   const clock = createServiceClock();
   let service: TestService;
   let ann: Person;

@@ -3,8 +3,7 @@ import { call, codeOf, jsonOf, logIn, newEmail, newPerson, PASSWORD, register } 
 import { runOnStore } from '../support/engine.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-describe('POST /v1/auth/register', function () {
-  this.timeout(60_000);
+describe('POST /v1/auth/register', () => {
   let service: TestService;
   before(async () => (service = await startTestService()));
   after(() => service.stop());
@@ -88,8 +87,7 @@ describe('POST /v1/auth/register', function () {
   });
 });
 
-describe('A registration that was cut short between the account and its project', function () {
-  this.timeout(60_000);
+describe('A registration that was cut short between the account and its project', () => {
   it('is mended at the next login', async () => {
     const first = await startTestService();
     const { email, project } = await newPerson(first);

@@ -71,8 +71,7 @@ async function live(service: TestService, mailServer: MailServer): Promise<Recor
   };
 }
 
-describe('After a full run no secret', function () {
-  this.timeout(60_000);
+describe('After a full run no secret', () => {
   let secrets: Record<string, string>;
   let output = '';
   let metrics = '';

@@ -8,8 +8,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const statusOf = async (service: TestService, cookie: string) =>
   (await call(service, '/v1/auth/me', { cookie })).status;
 
-describe('A session', function () {
-  this.timeout(60_000);
+describe('A session', () => {
   const clock = createServiceClock();
   let service: TestService;
   before(async () => (service = await startTestService({ env: clock.env })));
@@ -70,8 +69,7 @@ describe('A session', function () {
   });
 });
 
-describe('The session cookie with GATE_DASHBOARD_URL=https://gate.example.com', function () {
-  this.timeout(60_000);
+describe('The session cookie with GATE_DASHBOARD_URL=https://gate.example.com', () => {
   let service: TestService;
   let person: Person;
   before(async () => {

@@ -23,8 +23,7 @@ const WRITES: [TokenKind, string][] = [
   ['reset', 'accounts'],
 ];
 
-describe('A one-time token whose use was answered 503', function () {
-  this.timeout(60_000);
+describe('A one-time token whose use was answered 503', () => {
   let server: ClickHouseServer;
   let service: TestService;
   before(async () => {

@@ -15,8 +15,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 const HOUR_MS = 60 * 60 * 1000;
 const KINDS: TokenKind[] = ['verify', 'reset'];
 
-describe('One-time tokens', function () {
-  this.timeout(180_000);
+describe('One-time tokens', () => {
   const clock = createServiceClock();
   let service: TestService;
   before(async () => (service = await startTestService({ env: clock.env })));

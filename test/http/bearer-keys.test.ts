@@ -29,8 +29,7 @@ describe('bearer keys', () => {
   let dated: IssuedKey;
   let revoked: IssuedKey;
   let other: IssuedKey;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     const made = await directoryWithProject();
     first = made.project;
     revoked = await issueKey(made.dataDir, first.project_id);

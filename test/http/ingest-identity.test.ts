@@ -10,8 +10,7 @@ describe('identity is (project_id, event_id) and the first write wins', () => {
   let service: TestService;
   let one: IssuedKey;
   let two: IssuedKey;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     const { dataDir, project } = await directoryWithProject();
     [one, two] = [project, await createProject(dataDir, 'second')];
     service = await startTestService({ dataDir, env: { GATE_DEMO: '0' } });

@@ -147,9 +147,7 @@ describe('50 usage reports of one event_id at once', () => {
   });
 });
 
-describe('a usage report in the store', function () {
-  this.timeout(60_000);
-
+describe('a usage report in the store', () => {
   it('is one row of its own table: the first of its event_id, apart from the decision of the same', async () => {
     const service = await startTestService();
     const whole = llmInvocation({

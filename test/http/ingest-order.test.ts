@@ -96,8 +96,7 @@ describe('the order of ingest: key, body, occurred_at, sizes, agent version, wri
 describe('agent_version_id', () => {
   let service: TestService;
   let project: IssuedKey;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     const made = await directoryWithProject();
     project = made.project;
     const versions = [

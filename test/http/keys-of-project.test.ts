@@ -3,8 +3,7 @@ import { call, codeOf, jsonOf, newPerson, type Person } from '../support/account
 import { ingest, issue, type Key, keysPath } from '../support/keys.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-describe('POST, GET and DELETE /v1/projects/{id}/keys', function () {
-  this.timeout(60_000);
+describe('POST, GET and DELETE /v1/projects/{id}/keys', () => {
   let service: TestService;
   let ann: Person;
   before(async () => {

@@ -5,8 +5,7 @@ import { readMetrics } from '../support/metrics.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { API_KEY, MAIL_FROM, type MailServer, providerEnv, startMailServer } from '../support/smtp-server.ts';
 
-describe('Mails by the provider', function () {
-  this.timeout(60_000);
+describe('Mails by the provider', () => {
   let mailServer: MailServer;
   let service: TestService;
   before(async () => {
@@ -73,8 +72,7 @@ describe('Mails by the provider', function () {
   });
 });
 
-describe('The sender is chosen at boot', function () {
-  this.timeout(60_000);
+describe('The sender is chosen at boot', () => {
   const link =
     /\nTo: (\S+)\nSubject: Verify your Gatehouse account\n[^]*\nhttp:\/\/localhost:8000\/verify-email\/[\w-]{43}\n/;
 

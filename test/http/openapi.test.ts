@@ -25,8 +25,7 @@ const UNTOLD = new Set(['/docs/{file}']);
 /** What the routes of the audit reads are mounted under. */
 const READS = '/v1/projects/{id}/audit/{path}';
 
-describe('the OpenAPI document', function () {
-  this.timeout(60_000);
+describe('the OpenAPI document', () => {
   let service: TestService;
   let document: Document;
   let cookie: string;

@@ -13,8 +13,7 @@ const INSERT_MS = 800;
 describe('gate_ingest_queue_rows', () => {
   let server: ClickHouseServer;
   let service: TestService;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     server = await startClickHouse();
     service = await startTestService({ env: onServer(server) });
   });

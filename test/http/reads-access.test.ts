@@ -17,8 +17,7 @@ describe('GATE_READ_AUTH=required', () => {
   let project: IssuedKey;
   let other: IssuedKey;
   let revoked: IssuedKey;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     const made = await directoryWithProject();
     project = made.project;
     other = await createProject(made.dataDir, 'other');

@@ -14,8 +14,7 @@ const STOPPED_MS_MAX = 1000;
 describe('a caller that leaves in the middle of a read', () => {
   let server: ClickHouseServer;
   let service: TestService;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     server = await startClickHouse();
     service = await startTestService({ env: onServer(server) });
     await Promise.all(Array.from({ length: RECORDS }, () => sendDecision(service, decisionEvent())));

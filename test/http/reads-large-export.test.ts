@@ -24,8 +24,7 @@ function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-describe('the export of many records', function () {
-  this.timeout(180_000);
+describe('the export of many records', () => {
   let service: TestService;
   before(async () => {
     const dataDir = temporaryDirectory();

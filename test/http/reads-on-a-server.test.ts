@@ -11,8 +11,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 const SLOW = 'SELECT count(sleepEachRow(0.1)) AS n FROM numbers(100) SETTINGS max_block_size = 1';
 
-describe('the reads on a ClickHouse server', function () {
-  this.timeout(60_000);
+describe('the reads on a ClickHouse server', () => {
   let server: ClickHouseServer;
   let service: TestService;
   before(async () => {

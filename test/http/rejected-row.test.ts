@@ -8,9 +8,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 const rejected = { status: 422, code: 'row_rejected' };
 
-describe('a row that the storage layer rejects', function () {
-  this.timeout(60_000);
-
+describe('a row that the storage layer rejects', () => {
   let service: TestService;
   let project: IssuedKey;
   before(async () => {

@@ -64,8 +64,7 @@ describe('the bounds of a request', () => {
     ]);
   });
 
-  it('a head that does not arrive within 10 s is 408 request_timeout, and so is a request that does not within 30 s', async function () {
-    this.timeout(2 * REQUEST_ARRIVAL_MS_MAX);
+  it('a head that does not arrive within 10 s is 408 request_timeout, and so is a request that does not within 30 s', async () => {
     const startMs = performance.now();
     const late = async (bytes: string, timeMs: number) => {
       const connection = await openRaw(service.url);

@@ -11,9 +11,7 @@ import { startTestService, temporaryDirectory, type TestService } from '../suppo
 
 const unauthenticated = { status: 401, code: 'unauthenticated' };
 
-describe('the signing key', function () {
-  this.timeout(60_000);
-
+describe('the signing key', () => {
   it('is made at first boot in the data directory, for its owner only, and its kid is the RFC 7638 thumbprint', async () => {
     const service = await startTestService();
     const response = await fetch(`${service.url}/v1/.well-known/keys`);

@@ -23,8 +23,7 @@ async function closedPort(): Promise<number> {
 describe('with the store away', () => {
   let service: TestService;
   let project: IssuedKey;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     // The root key is in the data directory: the key is well signed, but nobody can say whether it was revoked.
     const made = await directoryWithProject();
     project = made.project;

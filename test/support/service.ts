@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { storeEnvironment } from './clickhouse-server/environment.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
-const START_MS_MAX = 30_000;
+const START_MS_MAX = 120_000;
 
 export type Demo = {
   project_id: string;

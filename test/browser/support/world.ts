@@ -19,7 +19,7 @@ export type OpenPage = { page: Page; faults: string[] };
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const DESKTOP = { width: 1360, height: 860 };
-const WAIT_MS_MAX = 20_000;
+const WAIT_MS_MAX = 60_000;
 
 /** One service with a small fleet and one browser for all browser tests: starting them costs more than most tests. */
 export class World {

@@ -11,8 +11,7 @@ const ENTRY = fileURLToPath(new URL('../../../client/pure.ts', import.meta.url))
 
 declare const gatehouse: typeof pure;
 
-describe('the pure parts in a browser', function () {
-  this.timeout(60_000);
+describe('the pure parts in a browser', () => {
   let mock: MockServer;
   let browser: Browser;
   let page: Page;

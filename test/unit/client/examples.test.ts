@@ -35,8 +35,7 @@ const OUTPUT: Record<string, string[]> = {
   'mcp.js': ['3 results for parcels', 'write_file is denied: System paths are closed.'],
 };
 
-describe('client/examples', function () {
-  this.timeout(120_000);
+describe('client/examples', () => {
   let mock: MockServer;
   let env: Record<string, string>;
 

@@ -17,9 +17,7 @@ describe('govern', () => {
 
   afterEach(() => world.close());
 
-  describe('runSync', function () {
-    this.timeout(120_000);
-
+  describe('runSync', () => {
     const run = (program: string) =>
       runClientProcess(
         `const report = (value) => process.stdout.write(JSON.stringify(value) + '\\n');

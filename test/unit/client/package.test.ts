@@ -43,8 +43,7 @@ export const gate: Gate = governed.gate;
 export const rest = [PolicyDeniedError, redact, governMcpClient];
 `;
 
-describe('the published package', function () {
-  this.timeout(120_000);
+describe('the published package', () => {
   let folder: string;
 
   before(async () => {

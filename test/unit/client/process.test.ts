@@ -31,8 +31,7 @@ const prelude = `
   const percentile = (values, share) => values.sort((a, b) => a - b)[Math.floor(values.length * share)];
 `;
 
-describe('a process that emits', function () {
-  this.timeout(120_000);
+describe('a process that emits', () => {
   let mock: MockServer;
 
   beforeEach(async () => {

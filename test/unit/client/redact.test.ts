@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { redact } from '../../../client/index.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 
 const KEYS = [
   'password',
@@ -144,14 +145,15 @@ describe('redact never throws', () => {
 
   it('for typed arrays: a large one is named by its size, because listing it would take seconds', () => {
     const value = { small: new Uint8Array([7]), bytes: new Uint8Array(50e6), buffer: Buffer.alloc(50e6) };
-    const startMs = performance.now();
+    let redacted: unknown;
+    const tookMs = cpuMs(() => (redacted = redact(value)));
 
-    expect(redact(value)).to.deep.equal({
+    expect(redacted).to.deep.equal({
       small: { 0: 7 },
       bytes: '[Binary, 50000000 bytes]',
       buffer: '[Binary, 50000000 bytes]',
     });
-    expect(performance.now() - startMs).to.be.below(1_000);
+    expect(tookMs).to.be.below(1_000);
   });
 
   it('for a BigInt whose digits alone would take seconds', () => {

@@ -18,9 +18,7 @@ describe('refresh (spec 4.11)', () => {
 
   afterEach(() => world.close());
 
-  describe('sync entry points refresh by blocking call', function () {
-    this.timeout(120_000);
-
+  describe('sync entry points refresh by blocking call', () => {
     /** `source` in a process of its own, so that it can block while this one answers. */
     const inProcess = (program: string, variables: Record<string, string> = {}) =>
       runClientProcess(

@@ -5,9 +5,7 @@ import { findDifference, type DecideText } from './support/properties.ts';
 
 // POLICY 5: both engines give the same bytes. A finds what random calls find in random policies, B what
 // hides in one operator; together they have found every bug planted so far.
-describe('the module and the TypeScript engine give the same bytes', function () {
-  this.timeout(60_000);
-
+describe('the module and the TypeScript engine give the same bytes', () => {
   const typescript = (policy: string): DecideText => createTypescriptEngine(irOf(policy)).decideText;
 
   it('A: for random policies and random call texts', () => {

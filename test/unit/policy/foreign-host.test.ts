@@ -17,8 +17,7 @@ const WASM2C = '/usr/share/wabt/wasm2c';
 const CALLS = 300;
 const SEED = 7;
 
-describe('a foreign host (wasm2c and C)', function () {
-  this.timeout(120_000);
+describe('a foreign host (wasm2c and C)', () => {
   before(requireWabt);
 
   const policies = [bigPolicy(), ...fc.sample(policyArbitrary, { numRuns: 2, seed: SEED })];

@@ -68,9 +68,7 @@ const longPartCase: fc.Arbitrary<Case> = fc
 
 const caseArbitrary = fc.oneof(editedCase, longPartCase);
 
-describe('like', function () {
-  this.timeout(120_000);
-
+describe('like', () => {
   it('is what the plainest matcher says, in both engines', () => {
     let hits = 0;
     fc.assert(

@@ -25,8 +25,7 @@ const { Module } = (globalThis as unknown as { WebAssembly: { Module: ModuleApi 
 const ROOT = new URL('../../../', import.meta.url);
 const POLICY = 'version: 1\ntools: [t]\nroles: {"*": {allow: [t]}}\n';
 
-describe('a policy module', function () {
-  this.timeout(60_000);
+describe('a policy module', () => {
   before(requireWabt);
 
   const module = moduleOf(POLICY);

@@ -26,9 +26,7 @@ function fake({ body = '(i32.const 1024)', result = '{}', length, abi = 1 }: Fak
 
 const ALLOW = '{"outcome":"allow","reason":"","violations":[],"hint":null}';
 
-describe('the engine over a module', function () {
-  this.timeout(120_000);
-
+describe('the engine over a module', () => {
   it('believes a decision', () => {
     const engine = createWasmEngine(fake({ result: ALLOW }));
 

@@ -30,9 +30,7 @@ async function inPool<T>(body: string): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
-describe('the pool of reads', function () {
-  this.timeout(120_000);
-
+describe('the pool of reads', () => {
   it('stops the statement in the store when its caller goes away, and reads on', async () => {
     const answer = await inPool<{
       before: number;

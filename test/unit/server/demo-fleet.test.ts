@@ -14,8 +14,7 @@ const YESTERDAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - 1;
 const SIZE = { rows: 60_000, days: 28, nowMs: YESTERDAY_MS };
 const SEED = 1;
 
-describe('the demo fleet, on the embedded engine', function () {
-  this.timeout(60_000);
+describe('the demo fleet, on the embedded engine', () => {
   let store: Store;
   before(async () => {
     store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
