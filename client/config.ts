@@ -1,5 +1,7 @@
+import { TIMER_MS_MAX } from './limits.ts';
+
 const TRUTHY = new Set(['1', 'true', 'yes', 'on']);
-const BASE_URL_DEFAULT = 'http://localhost:8000';
+export const BASE_URL_DEFAULT = 'http://localhost:8000';
 
 /** What the environment says; an absent or empty variable is undefined. */
 export type Environment = {
@@ -9,7 +11,7 @@ export type Environment = {
   localPolicy: string | undefined;
   publicKey: string | undefined;
   requireSignature: boolean;
-  baseUrl: string;
+  baseUrl: string | undefined;
 };
 
 /** Reads every GATE_ variable anew; the only place of the client that looks at the environment. */
@@ -22,13 +24,18 @@ export function readEnvironment(env: Record<string, string | undefined> = proces
     localPolicy: read('GATE_LOCAL_POLICY'),
     publicKey: read('GATE_PUBLIC_KEY'),
     requireSignature: isTruthy(read('GATE_BUNDLE_REQUIRE_SIGNATURE')),
-    baseUrl: read('GATE_BASE_URL') ?? BASE_URL_DEFAULT,
+    baseUrl: read('GATE_BASE_URL'),
   };
 }
 
 /** Spec 3: 1, true, yes and on are true in any case; everything else is not. */
 export function isTruthy(text: string | undefined): boolean {
   return text !== undefined && TRUTHY.has(text.toLowerCase());
+}
+
+/** The time limit that was asked for, as far as there is a timer for it: whole milliseconds. */
+export function timerMs(timeoutMs: number): number {
+  return Math.trunc(Math.min(Math.max(timeoutMs, 0), TIMER_MS_MAX));
 }
 
 /** The address of a path below the base address, whether or not that ends in a slash. */

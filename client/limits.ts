@@ -13,6 +13,12 @@ export const RETRY_WAIT_MS_MAX = 2_000;
 /** Longer than the worst event can take: 5 s, a wait of 2 s, 5 s. */
 export const SHUTDOWN_TIMEOUT_MS = 15_000;
 
+/** How long shutdown waits for what it has given up on to end. */
+export const DESTROY_TIMEOUT_MS = 1_000;
+
+/** Node runs any longer timer, Infinity among them, after 1 ms. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
+
 /** Spec 8: UTF-8 bytes of the JSON text; one byte more is answered 413. */
 export const ARGUMENTS_BYTES_MAX = 8_192;
 

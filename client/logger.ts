@@ -9,8 +9,10 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export function safeLogger(logger: Logger = console): Logger {
   const [debug, info, warn, error] = LEVELS.map((level): Log => (message, context) => {
     try {
-      if (context === undefined) logger[level](message);
-      else logger[level](message, context);
+      // An async function fits the type as well.
+      const logged: unknown =
+        context === undefined ? logger[level](message) : logger[level](message, context);
+      if (logged instanceof Promise) logged.catch(() => undefined);
     } catch {
       // A broken logger must not change what the agent does, and there is nowhere left to say so.
     }

@@ -1,5 +1,5 @@
-import { isTruthy, readEnvironment, urlOf } from '../config.ts';
-import { HTTP_TIMEOUT_MS, SHUTDOWN_TIMEOUT_MS } from '../limits.ts';
+import { BASE_URL_DEFAULT, isTruthy, readEnvironment, timerMs, urlOf } from '../config.ts';
+import { DESTROY_TIMEOUT_MS, HTTP_TIMEOUT_MS, SHUTDOWN_TIMEOUT_MS } from '../limits.ts';
 import { safeLogger, type Logger } from '../logger.ts';
 import { warnOfBoth } from '../startup-warning.ts';
 import { createGate, INERT_GATE, type OpenGate } from './gate.ts';
@@ -18,7 +18,7 @@ export type EmitterDeps = { now: () => number; sleep: Sleep; createLoop: () => L
 
 type Channel = { gate: OpenGate; senders: readonly Sender[]; baseUrl: string };
 
-type ChannelOptions = ConfigureOptions & { apiKey: string; baseUrl: string; logger: Logger };
+type ChannelOptions = ConfigureOptions & { apiKey: string; logger: Logger };
 
 const PATHS = ['/v1/audit/decisions', '/v1/audit/llm-invocations'] as const;
 
@@ -46,7 +46,7 @@ export class Emitter {
     }
     const baseUrl = options.baseUrl ?? environment.baseUrl;
     const channel = this.#open.get(apiKey) ?? this.#openChannel({ ...options, apiKey, baseUrl, logger });
-    if (options.baseUrl !== undefined && urlOf(options.baseUrl, '') !== urlOf(channel.baseUrl, '')) {
+    if (baseUrl !== undefined && urlOf(baseUrl, '') !== urlOf(channel.baseUrl, '')) {
       logger.warn('This key is configured already; its first base address stays', {
         baseUrl: channel.baseUrl,
       });
@@ -70,13 +70,15 @@ export class Emitter {
     this.#open.clear();
     this.#pathsAnnounced.clear();
     const channels = [...this.#closing];
-    await within(drainAll(channels), timeoutMs);
+    await within(drainAll(channels), timerMs(timeoutMs));
     for (const sender of channels.flatMap((channel) => channel.senders)) sender.destroy();
-    await holdOpen(drainAll(channels));
+    await within(drainAll(channels), DESTROY_TIMEOUT_MS);
     for (const channel of channels) this.#closing.delete(channel);
   }
 
-  #openChannel({ apiKey, baseUrl, logger, timeoutMs = HTTP_TIMEOUT_MS }: ChannelOptions): Channel {
+  #openChannel({ apiKey, logger, ...options }: ChannelOptions): Channel {
+    const { baseUrl = BASE_URL_DEFAULT } = options;
+    const timeoutMs = timerMs(options.timeoutMs ?? HTTP_TIMEOUT_MS);
     // Only now, because an import must not add a listener to the application's process.
     const loop = (this.#loop ??= this.#deps.createLoop());
     const { now, sleep } = this.#deps;

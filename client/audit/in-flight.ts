@@ -1,4 +1,4 @@
-/** A bounded set of running tasks; a task must not reject. */
+/** A bounded set of running tasks; one that rejects is over like any other. */
 export class InFlight {
   readonly #running = new Set<Promise<void>>();
   readonly #tasksMax: number;
@@ -14,7 +14,8 @@ export class InFlight {
   /** Starts the task, or says no without looking at it. */
   tryStart(task: () => Promise<void>): boolean {
     if (this.#running.size >= this.#tasksMax) return false;
-    const running = task().finally(() => this.#running.delete(running));
+    const end = (): void => void this.#running.delete(running);
+    const running: Promise<void> = task().then(end, end);
     this.#running.add(running);
     return true;
   }

@@ -1,6 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { PROBLEM_CHARACTERS_MAX } from '../limits.ts';
+import { messageOf } from '../message-of.ts';
 import type { Send, SendResult } from './send.ts';
 
 /** The connections of one sender, kept open between events. */
@@ -43,7 +44,13 @@ type Start = (answer: (response: http.IncomingMessage) => void) => http.ClientRe
 /** An answer counts once it is complete. Nothing here keeps the process alive: audit that is pending at its end is lost, not waited for. */
 function exchange(start: Start, timeoutMs: number): Promise<SendResult> {
   return new Promise((resolve, reject) => {
+    const onClose = (): void => {
+      clearTimeout(timer);
+      reject(new Error('closed before the answer was complete'));
+    };
     const sending = start((response) => {
+      // From here on the answer's own end counts, which may come after that of the request.
+      sending.off('close', onClose);
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => {
@@ -51,13 +58,14 @@ function exchange(start: Start, timeoutMs: number): Promise<SendResult> {
       });
       response.on('end', () => resolve(resultOf(response.statusCode ?? 0, text)));
       response.on('error', reject);
-      response.on('close', () => clearTimeout(timer));
+      response.on('close', onClose);
     });
     const late = new Error(`no answer within ${timeoutMs} ms`);
     const timer = setTimeout(() => sending.destroy(late), timeoutMs).unref();
     sending.on('socket', (socket) => socket.unref());
     sending.on('error', reject);
-    sending.on('close', () => clearTimeout(timer));
+    // All that Node says of an answer that switches protocols.
+    sending.on('close', onClose);
   });
 }
 
@@ -76,11 +84,4 @@ function problemFrom(text: string): string {
     // Any body may come with an error status, from any proxy on the way.
     return '';
   }
-}
-
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // Several addresses of one host failing makes an AggregateError, whose own message is empty.
-  const inner = error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : '';
-  return error.message || inner || error.name;
 }

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { DROP_WARNING_EVERY, EVENT_CHARACTERS_MAX, IN_FLIGHT_MAX, RETRY_WAIT_MS_MAX } from '../limits.ts';
 import type { Logger } from '../logger.ts';
+import { messageOf } from '../message-of.ts';
 import { InFlight } from './in-flight.ts';
 import { nextTurn, type Loop } from './loop.ts';
 import { createPool, postEvent, type Pool } from './post-event.ts';
@@ -89,7 +90,7 @@ export class Sender {
       this.#settle(await send(body, this.#closing.signal));
     } catch (error) {
       this.#counts.failed += 1;
-      this.#warn('Audit event could not be built; event dropped', { problem: String(error) });
+      this.#warn('Audit event could not be built; event dropped', { problem: messageOf(error) });
     }
   }
 

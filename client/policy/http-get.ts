@@ -1,4 +1,5 @@
 import { ANSWER_BYTES_MAX } from '../limits.ts';
+import { messageOf } from '../message-of.ts';
 import { PolicyError } from './policy-error.ts';
 
 type GetOptions = { url: string; headers?: Record<string, string>; timeoutMs: number };
@@ -13,7 +14,7 @@ export async function httpGet({ url, headers = {}, timeoutMs }: GetOptions): Pro
     const response = await fetch(url, options);
     return { status: response.status, etag: response.headers.get('etag'), text: await readText(response) };
   } catch (cause) {
-    throw new PolicyError('unreachable', `GET ${url} failed: ${messageOf(cause)}`, { cause });
+    throw new PolicyError('unreachable', `GET ${url} failed: ${reasonOf(cause)}`, { cause });
   }
 }
 
@@ -30,7 +31,6 @@ async function readText(response: Response): Promise<string> {
 }
 
 /** What fetch throws says "fetch failed"; why is in its cause. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? messageOf(error.cause) || error.message : error.message || error.name;
+function reasonOf(error: unknown): string {
+  return error instanceof Error && error.cause instanceof Error ? reasonOf(error.cause) : messageOf(error);
 }

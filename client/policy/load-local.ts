@@ -3,6 +3,7 @@ import { hasAllTexts, hasBundle, parseAgentRecord } from './agent-record.ts';
 import { parseBearerKey } from './bearer-key.ts';
 import type { AgentRecord } from './language/index.ts';
 import { PolicyError } from './policy-error.ts';
+import { parsePublicKey, type PublicKeyInput } from './public-key.ts';
 import { verifyBundle } from './verify-bundle.ts';
 
 /** Plain data both ways, like a pull. */
@@ -10,7 +11,8 @@ export type LoadRequest = {
   path: string;
   agentName: string;
   requireSignature: boolean;
-  pinned: Uint8Array | undefined;
+  /** Read only for an agent record: a policy in YAML needs none, not even a good one. */
+  publicKey: PublicKeyInput | undefined;
   bearerKey: string | undefined;
   /** The text in hand; the same text is not loaded again. */
   heldText?: string | undefined;
@@ -32,9 +34,10 @@ export async function loadLocal(request: LoadRequest): Promise<Loaded> {
 
 async function loadRecord(request: LoadRequest, text: string): Promise<Loaded> {
   const record = parseAgentRecord(text);
-  const { pinned: publicKey, agentName, bearerKey, heldVersion, requireSignature } = request;
-  if (!publicKey)
+  const { agentName, bearerKey, heldVersion, requireSignature } = request;
+  if (request.publicKey === undefined)
     throw new PolicyError('public_key_missing', 'A local agent record needs a pinned public key');
+  const publicKey = parsePublicKey(request.publicKey);
   if (!hasBundle(record)) {
     if (!requireSignature && heldVersion === undefined)
       return { kind: 'yaml', text, policyYaml: record.policy_yaml };
@@ -43,10 +46,19 @@ async function loadRecord(request: LoadRequest, text: string): Promise<Loaded> {
       'The local agent record has no bundle, and a signed one is required',
     );
   }
-  const projectId = bearerKey === undefined ? undefined : parseBearerKey(bearerKey).projectId;
+  const projectId = bearerKey === undefined ? undefined : projectOf(bearerKey);
   const isWhole = hasAllTexts(text);
   const { manifest } = await verifyBundle({ record, publicKey, agentName, projectId, heldVersion, isWhole });
   return { kind: 'bundle', text, record, version: manifest.version };
+}
+
+function projectOf(bearerKey: string): string | undefined {
+  try {
+    return parseBearerKey(bearerKey).projectId;
+  } catch {
+    // The local override does without the platform, so that a key for it that cannot be read is one not known.
+    return undefined;
+  }
 }
 
 /** JSON is YAML, too: what tells a record from a policy are its keys, or the name of a file that does not parse. */

@@ -1,4 +1,5 @@
 import type { Logger } from '../logger.ts';
+import { messageOf } from '../message-of.ts';
 import { pullBlocking } from './blocking.ts';
 import { engineFromBundle, engineFromYaml } from './engine.ts';
 import type { KeySet } from './key-set.ts';
@@ -99,10 +100,9 @@ class PlatformSource implements PolicySource {
   }
 
   #keep(error: unknown): void {
-    const problem = error instanceof Error ? error.message : String(error);
     this.#options.logger.warn('Policy refresh failed; the previous policy stays in force', {
       agent_name: this.#options.agentName,
-      problem,
+      problem: messageOf(error),
     });
   }
 }

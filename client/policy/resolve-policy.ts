@@ -1,4 +1,4 @@
-import { isTruthy, readEnvironment } from '../config.ts';
+import { BASE_URL_DEFAULT, isTruthy, readEnvironment, timerMs } from '../config.ts';
 import { HTTP_TIMEOUT_MS } from '../limits.ts';
 import { safeLogger, type Logger } from '../logger.ts';
 import { warnOfBoth } from '../startup-warning.ts';
@@ -50,36 +50,36 @@ export function createResolvePolicy({ now }: ResolveDeps): ResolvePolicy {
 }
 
 async function resolve(settings: Settings, shared: ResolveDeps & { keySets: Map<string, KeySet> }) {
-  const { localPolicy, policy, bearerKey } = settings;
+  const { localPolicy, policy, bearerKey, publicKey } = settings;
   if (localPolicy) return resolveFromFile(fileOf(settings, localPolicy));
   if (policy !== undefined) return resolveFromCode(policy);
   if (settings.isLocalMode) throw missing('local mode is on and there is no local policy');
   if (!bearerKey) throw missing('there is neither a key nor a local policy');
-  return resolveFromPlatform({ ...settings, ...shared, bearerKey });
+  const pinned = publicKey === undefined ? undefined : parsePublicKey(publicKey);
+  return resolveFromPlatform({ ...settings, ...shared, bearerKey, pinned });
 }
 
 function settingsFrom(options: ResolveOptions) {
   if (!options.agentName) throw new ValueError('resolvePolicy needs the name of the agent');
   const environment = readEnvironment();
-  const publicKey = options.publicKey ?? environment.publicKey;
   return {
     agentName: options.agentName,
     apiKey: environment.apiKey,
     bearerKey: options.key ?? environment.policyKey,
-    baseUrl: options.baseUrl ?? environment.baseUrl,
+    baseUrl: options.baseUrl ?? environment.baseUrl ?? BASE_URL_DEFAULT,
     localPolicy: options.localPolicy ?? environment.localPolicy,
     policy: options.policy,
     isLocalMode: isTruthy(environment.localMode),
-    pinned: publicKey === undefined ? undefined : parsePublicKey(publicKey),
+    publicKey: options.publicKey ?? environment.publicKey,
     requireSignature: options.requireSignature ?? environment.requireSignature,
-    timeoutMs: options.timeoutMs ?? HTTP_TIMEOUT_MS,
+    timeoutMs: timerMs(options.timeoutMs ?? HTTP_TIMEOUT_MS),
     logger: safeLogger(options.logger),
   };
 }
 
 /** Named one by one, because they go to a worker thread, which a logger cannot. */
-function fileOf({ agentName, bearerKey, pinned, requireSignature }: Settings, path: string): LocalOptions {
-  return { path, agentName, bearerKey, pinned, requireSignature };
+function fileOf({ agentName, bearerKey, publicKey, requireSignature }: Settings, path: string): LocalOptions {
+  return { path, agentName, bearerKey, publicKey, requireSignature };
 }
 
 function missing(why: string): PolicyError {

@@ -1,9 +1,8 @@
 import { TYPE_NAMES } from '../../client/policy/language/index.ts';
 import type { Check, Decimal, Literal, LikePattern, Relation } from '../../client/policy/language/index.ts';
-import { foldAscii, utf8From } from '../../client/policy/language/index.ts';
+import { failureTable, foldAscii, utf8From } from '../../client/policy/language/index.ts';
 import { ANY_BYTE, CHECK, FLAG, RELATION } from './blob-layout.ts';
 import type { BlobWriter, PoolRef } from './blob-writer.ts';
-import { failureTable } from './failure-table.ts';
 import { lengthRange } from './length-range.ts';
 import { packCondition } from './pack-condition.ts';
 import type { PackedConditions } from './pack-condition.ts';
@@ -133,7 +132,8 @@ function packSearched(blob: BlobWriter, bytes: Uint8Array, isSearched: boolean):
   const ref: PoolRef = blob.bytes(bytes);
   blob.ref(ref);
   blob.word(ref.length);
-  if (isSearched) blob.ref(blob.bytes(failureTable(bytes)));
+  // 16-bit numbers, little-endian as the runtime reads them: every platform that this runs on is.
+  if (isSearched) blob.ref(blob.bytes(new Uint8Array(failureTable(bytes).buffer)));
   else blob.word(0);
 }
 

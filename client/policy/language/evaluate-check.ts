@@ -2,6 +2,7 @@ import { compareDecimals, decimalFrom, relationHolds } from './decimal.ts';
 import type { ConditionTest } from './evaluate-condition.ts';
 import { JsonNumber, typeOf } from './json-value.ts';
 import type { JsonValue } from './json-value.ts';
+import { literalSearch } from './literal-search.ts';
 import { likeTest, textTest } from './match-text.ts';
 import type { TextTest } from './match-text.ts';
 import type { Bound, Check, Condition, Literal } from './policy-ir.ts';
@@ -39,12 +40,15 @@ function stringTest(test: TextTest): ValueTest {
 }
 
 function literalsTest({ op, literals, fold }: { op: string; literals: string[]; fold: boolean }): ValueTest {
-  const texts = fold ? literals.map(foldAscii) : literals;
-  const matches = (text: string, literal: string): boolean => {
-    if (op === 'starts_with') return text.startsWith(literal);
-    return op === 'ends_with' ? text.endsWith(literal) : text.includes(literal);
-  };
-  return stringTest(textTest((text) => texts.some((literal) => matches(text, literal)), fold));
+  const tests = literals.map((literal) => literalTest(op, fold ? foldAscii(literal) : literal));
+  return stringTest(textTest((text) => tests.some((test) => test(text)), fold));
+}
+
+function literalTest(op: string, literal: string): TextTest {
+  if (op === 'starts_with') return (text) => text.startsWith(literal);
+  if (op === 'ends_with') return (text) => text.endsWith(literal);
+  const indexIn = literalSearch(literal);
+  return (text) => indexIn(text, 0) >= 0;
 }
 
 function membershipTest({

@@ -23,5 +23,6 @@ export type { PolicyCall, PolicyEngine } from './policy-engine.ts';
 export type { PolicyFault } from './policy-fault.ts';
 export type * from './policy-ir.ts';
 export { TYPE_NAMES } from './policy-ir.ts';
+export { failureTable } from './failure-table.ts';
 export { createTypescriptEngine } from './typescript-engine.ts';
 export { compareUtf8, foldAscii, utf8From } from './utf8.ts';

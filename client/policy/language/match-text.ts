@@ -1,3 +1,4 @@
+import { literalSearch } from './literal-search.ts';
 import type { LikePattern, LikeUnit } from './policy-ir.ts';
 import { foldAscii, isLowSurrogate } from './utf8.ts';
 
@@ -36,18 +37,19 @@ type PartSearch = {
 function searchFrom(part: LikeUnit[], fold: boolean): PartSearch {
   if (part.includes(null)) return wildSearch(part.map((unit) => unit && foldUnit(unit, fold)));
   const literal = part.map((unit) => String.fromCodePoint(unit ?? 0)).join('');
-  return literalSearch(fold ? foldAscii(literal) : literal);
+  return plainSearch(fold ? foldAscii(literal) : literal);
 }
 
 function foldUnit(unit: number, fold: boolean): number {
   return fold && unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit;
 }
 
-function literalSearch(literal: string): PartSearch {
+function plainSearch(literal: string): PartSearch {
+  const indexIn = literalSearch(literal);
   return {
     endAt: (text, position) => (text.startsWith(literal, position) ? position + literal.length : -1),
     endAfter: (text, position) => {
-      const found = text.indexOf(literal, position);
+      const found = indexIn(text, position);
       return found < 0 ? -1 : found + literal.length;
     },
     startBefore: (text) => (text.endsWith(literal) ? text.length - literal.length : -1),

@@ -105,6 +105,19 @@ describe('client emission rules (spec 6.2)', () => {
       });
     }
 
+    it('an answer that switches protocols, after which Node says no more than that it closed', async () => {
+      mock.on(DECISIONS, { status: 101, headers: { Connection: 'Upgrade', Upgrade: 'websocket' } });
+      const logger = captureLogger();
+      const emitter = emitterWith();
+      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+      gate.emit(decision());
+      await emitter.flush();
+
+      expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
+      expect(logger.at('warn')).to.deep.equal(['Audit endpoint unreachable; event dropped']);
+      await emitter.shutdown();
+    });
+
     it('a torn body behind 202 takes nothing back', async () => {
       mock.on(DECISIONS, { fault: 'torn_json', status: 202 });
       const emitter = emitterWith();
@@ -127,6 +140,17 @@ describe('client emission rules (spec 6.2)', () => {
   });
 
   describe('6. the HTTP timeout is 5 seconds', () => {
+    it('one longer than a timer of Node can be does not become one of 1 ms', async () => {
+      mock.on(DECISIONS, { status: 202, delay_ms: 50 });
+      const emitter = emitterWith();
+      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, timeoutMs: Infinity });
+      gate.emit(decision());
+      await emitter.flush();
+
+      expect(gate.stats()).to.include({ sent: 1, failed: 0 });
+      await emitter.shutdown();
+    });
+
     it('by the clock', async () => {
       mock.on(DECISIONS, { fault: 'hang' });
       const logger = captureLogger();

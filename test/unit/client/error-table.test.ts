@@ -18,6 +18,10 @@ function emitAsAgent(gate: Gate): void {
   expect(tookMs).to.be.below(50);
 }
 
+function throwItself(): never {
+  throw new Error('no text to be had');
+}
+
 describe('client behaviour on errors (spec 7.3)', () => {
   let mock: MockServer;
 
@@ -112,6 +116,28 @@ describe('client behaviour on errors (spec 7.3)', () => {
     expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
     expect(logger.at('warn')).to.deep.equal(['Audit endpoint unreachable; event dropped']);
   });
+
+  const withoutText: [string, unknown][] = [
+    ['an object without a prototype', Object.create(null)],
+    ['an error whose message throws', Object.defineProperty(new Error(), 'message', { get: throwItself })],
+  ];
+  for (const [what, thrown] of withoutText) {
+    it(`an event whose getter throws ${what}: agent impact: none`, async () => {
+      const logger = captureLogger();
+      const { gate, settle } = open(logger);
+      gate.emit({
+        get agent_name(): string {
+          throw thrown;
+        },
+        tool_name: 't',
+        outcome: 'allow',
+      });
+      await settle();
+
+      expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
+      expect(logger.at('warn')).to.deep.equal(['Audit event could not be built; event dropped']);
+    });
+  }
 
   it('a logger that throws: agent impact: none', async () => {
     mock.on(DECISIONS, { status: 422 });

@@ -150,6 +150,21 @@ describe('a process that emits', () => {
     expect(mock.requests).to.deep.equal([]);
   });
 
+  it('an async logger that rejects does not end the process', async () => {
+    const result = await runClientProcess(
+      `const broken = async () => { throw new Error('the log is full'); };
+       const logger = { debug: broken, info: broken, warn: broken, error: broken };
+       const gate = client.configure({ apiKey: 'k', logger });
+       gate.emit({ agent_name: 'a', tool_name: 't', outcome: 'allow' });
+       await client.shutdown();
+       process.stdout.write(JSON.stringify(gate.stats()));`,
+      { GATE_BASE_URL: 'http://127.0.0.1:1' },
+    );
+
+    expect(result).to.include({ code: 0, stderr: '' });
+    expect(JSON.parse(result.stdout)).to.include({ failed: 1 });
+  });
+
   it('a warning at startup when both GATE_API_KEY and GATE_LOCAL_POLICY are set, once per process', async () => {
     const both = { GATE_API_KEY: 'k', GATE_LOCAL_POLICY: '/nowhere.yaml' };
     const program = `

@@ -37,6 +37,10 @@ describe('refresh (spec 4.11)', () => {
       ['network: reset mid-body', () => ({ fault: 'reset_mid_body' })],
       ['network: hung', () => ({ fault: 'hang' })],
       ['network: a body that never ends', () => ({ fault: 'slow_body' })],
+      [
+        'network: an answer that switches protocols',
+        () => ({ status: 101, headers: { Connection: 'Upgrade', Upgrade: 'websocket' } }),
+      ],
       ['404', () => ({ status: 404 })],
       ['401', () => ({ status: 401 })],
       ['503', () => ({ status: 503 })],
@@ -86,6 +90,24 @@ describe('refresh (spec 4.11)', () => {
         ]);
       });
     }
+
+    it('a fetch that is not Node’s own and throws what has no text', async () => {
+      const source = await resolveByKey();
+      const { fetch } = globalThis;
+      const withoutText = {
+        toString: () => {
+          throw Object.create(null);
+        },
+      };
+      globalThis.fetch = () => Promise.reject(withoutText);
+      try {
+        await source.refresh();
+      } finally {
+        globalThis.fetch = fetch;
+      }
+
+      expect(logger.at('warn')).to.have.length(1);
+    });
 
     it('an older version, well signed', async () => {
       mock.on(AGENT_ROUTE, conditionally(v2));

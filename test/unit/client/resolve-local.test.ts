@@ -84,6 +84,13 @@ describe('resolve (spec 4.11)', () => {
       expect(mock.requests).to.deep.equal([]);
     });
 
+    it('is of no known project where the key cannot be read', async () => {
+      const localPolicy = await temporaryFile('record.json', JSON.stringify(v1));
+      const source = await resolve({ localPolicy, publicKey: signer.publicKey }, { GATE_KEY: 'no key' });
+
+      expect(source.origin).to.equal('local');
+    });
+
     it('has its record_hash checked where its parts are there', async () => {
       const { system_md: _left_out, ...partial } = v1;
       const without = await temporaryFile('record.json', JSON.stringify(partial));
@@ -95,10 +102,15 @@ describe('resolve (spec 4.11)', () => {
       });
     });
 
-    it('needs a pinned public key', async () => {
+    it('needs a pinned public key, and a good one', async () => {
       const localPolicy = await temporaryFile('record.json', JSON.stringify(v1));
 
       expect(await faultOf({ localPolicy, key })).to.deep.include({ code: 'public_key_missing' });
+      for (const publicKey of ['broken', { kty: 'OKP' }]) {
+        expect(await faultOf({ localPolicy, key, publicKey })).to.deep.include({
+          code: 'public_key_invalid',
+        });
+      }
       expect(mock.requests).to.deep.equal([]);
     });
 
@@ -110,6 +122,14 @@ describe('resolve (spec 4.11)', () => {
       expect(await faultOf({ ...options, requireSignature: true })).to.deep.include({
         code: 'bundle_missing',
       });
+    });
+
+    it('a pinned key says nothing of YAML, local or in code, not even a broken one', async () => {
+      const localPolicy = await temporaryFile('policy.yaml', POLICY);
+      const broken = { GATE_PUBLIC_KEY: 'broken' };
+
+      expect((await resolve({ localPolicy }, broken)).origin).to.equal('local');
+      expect((await resolve({ policy: POLICY }, broken)).origin).to.equal('built-in');
     });
 
     it('required signatures say nothing of local YAML', async () => {

@@ -97,6 +97,13 @@ describe('resolve (spec 4.11)', () => {
       expect(await faultOf({ key })).to.deep.include({ code: 'record_invalid' });
     });
 
+    it('a timeout longer than a timer of Node can be does not become one of 1 ms', async () => {
+      for (const timeoutMs of [2 ** 31, Infinity, 4999.5]) {
+        mock.on(AGENT_ROUTE, (request) => ({ ...conditionally(v1)(request), delay_ms: 50 }));
+        expect((await resolve({ key, timeoutMs })).origin).to.equal('bundle');
+      }
+    });
+
     it('fails loudly for a malformed key, without the network', async () => {
       const [header, claims] = key.split('.') as [string, string];
       const algNone = Buffer.from('{"alg":"none","kid":"x"}').toString('base64url');

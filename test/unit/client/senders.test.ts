@@ -45,6 +45,23 @@ describe('one sender per (key, path) (spec 5)', () => {
     expect(logger.lines[0]?.context).to.deep.equal({ baseUrl: 'http://one' });
   });
 
+  it('warns as well when the other base address is that of GATE_BASE_URL, and not when none is given', async () => {
+    const logger = captureLogger();
+    const emitter = emitterWith();
+    await withEnvironment({ GATE_BASE_URL: 'http://one' }, () => {
+      emitter.configure({ apiKey: 'k', logger });
+      emitter.configure({ apiKey: 'k', logger });
+    });
+    await withEnvironment({}, () => emitter.configure({ apiKey: 'k', logger }));
+    expect(logger.lines).to.deep.equal([]);
+    await withEnvironment({ GATE_BASE_URL: 'http://two' }, () => {
+      emitter.configure({ apiKey: 'k', logger });
+      emitter.configure({ apiKey: 'k', logger, baseUrl: 'http://one/' });
+    });
+
+    expect(logger.lines.map(({ context }) => context)).to.deep.equal([{ baseUrl: 'http://one' }]);
+  });
+
   it('the key comes from the argument, else from GATE_API_KEY; with no key, audit is inert', async () => {
     await withEnvironment({ GATE_API_KEY: 'env' }, () => {
       const emitter = emitterWith();

@@ -73,6 +73,26 @@ describe('client emission rules (spec 6.2)', () => {
       expect(gate.stats()).to.deep.equal({ sent: 0, failed: 2, dropped: 0, in_flight: 0 });
     });
 
+    it('ends even where what it gives up on does not', async () => {
+      mock.on(DECISIONS, { status: 503 });
+      const forever = new Promise<void>(() => undefined);
+      const emitter = emitterWith({ sleep: () => forever });
+      emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() }).emit(decision());
+      await mock.arrived(DECISIONS, 1);
+
+      await emitter.shutdown({ timeoutMs: 1 });
+    });
+
+    it('a time longer than a timer of Node can be is not up at once', async () => {
+      mock.on(DECISIONS, { status: 202, delay_ms: 50 });
+      const emitter = emitterWith();
+      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+      gate.emit(decision());
+      await emitter.shutdown({ timeoutMs: 2 ** 31 });
+
+      expect(gate.stats()).to.include({ sent: 1, failed: 0 });
+    });
+
     it('after it, configure starts anew', async () => {
       const emitter = emitterWith();
       const first = emitter.configure({ apiKey: 'k', baseUrl: mock.url });

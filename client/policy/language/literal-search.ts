@@ -1,0 +1,21 @@
+import { failureTable } from './failure-table.ts';
+
+/** Up to here the built-in search is faster, and its worst case small. */
+const BUILT_IN_LENGTH_MAX = 16;
+
+/** What indexOf answers for this literal, in linear time whatever it and the text look like. */
+export function literalSearch(literal: string): (text: string, start: number) => number {
+  if (literal.length <= BUILT_IN_LENGTH_MAX) return (text, start) => text.indexOf(literal, start);
+  const units = Uint16Array.from({ length: literal.length }, (_, index) => literal.charCodeAt(index));
+  const borders = failureTable(units);
+  return (text, start) => {
+    let matched = 0;
+    for (let index = start; index < text.length; index += 1) {
+      const unit = text.charCodeAt(index);
+      while (matched > 0 && unit !== units[matched]) matched = borders[matched - 1] ?? 0;
+      if (unit === units[matched]) matched += 1;
+      if (matched === units.length) return index + 1 - matched;
+    }
+    return -1;
+  };
+}
