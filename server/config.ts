@@ -207,17 +207,6 @@ function readDashboardUrl(read: Reader): string {
   return (url?.href ?? 'http://localhost:8000').replace(/\/+$/, '');
 }
 
-/** An address, or a name and an address in angle brackets (RFC 5322 section 3.4). */
-function readEmailFrom(read: Reader): string | undefined {
-  const from = read.text('GATE_EMAIL_FROM')?.trim();
-  const address = from === undefined ? undefined : (/^[^<>\p{Cc}]*<([^<>]*)>$/u.exec(from)?.[1] ?? from);
-  if (address !== undefined && !/^[^\s@<>,;\p{Cc}]+@[^\s@<>,;\p{Cc}]+$/u.test(address))
-    read.faults.push(
-      'GATE_EMAIL_FROM must be an address, as in gate@example.com or Gatehouse <gate@example.com>',
-    );
-  return from;
-}
-
 function readServiceName(read: Reader): string {
   const name = read.text('GATE_SERVICE_NAME') ?? 'Gatehouse';
   // A line break in a mail subject would start a header of its own.
@@ -232,11 +221,15 @@ export function readConfig(env: Environment = process.env): Config {
   const read = new Reader(env);
   const clickhouse = readClickHouse(read);
   const smtp = read.url('MAILER_SMTP_URL', ['smtp:', 'smtps:']);
+  const demo = read.choice('GATE_DEMO', '0', ['0', '1']) === '1';
   const config: Config = {
     host: readHost(read),
     port: read.integer('GATE_PORT', 8000, { min: 0, max: 65_535 }),
-    dataDir: readDataDir(read, clickhouse === undefined || read.text('GATE_SIGNING_KEY') === undefined),
-    demo: read.choice('GATE_DEMO', '0', ['0', '1']) === '1',
+    dataDir: readDataDir(
+      read,
+      demo || clickhouse === undefined || read.text('GATE_SIGNING_KEY') === undefined,
+    ),
+    demo,
     clickhouse,
     cluster: readCluster(read, clickhouse),
     signingKey: readSigningKey(read),
@@ -245,7 +238,7 @@ export function readConfig(env: Environment = process.env): Config {
     serviceName: readServiceName(read),
     dashboardUrl: readDashboardUrl(read),
     trustedProxies: readTrustedProxies(read),
-    emailFrom: readEmailFrom(read),
+    emailFrom: read.text('GATE_EMAIL_FROM')?.trim(),
     mailerApiKey: read.text('MAILER_API_KEY'),
     mailerSmtpUrl: smtp?.href ?? 'smtps://resend@smtp.resend.com:465',
     logLevel: read.choice('GATE_LOG_LEVEL', 'info', LOG_LEVELS),

@@ -98,9 +98,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     if (isSoleWriter || !(error instanceof RequestError) || error.status !== 503) throw error;
     logger.warn('The store is away; the demo is made at a start that finds it');
   }
-  const listening = await listen(app, config, (error) =>
-    logger.error({ err: error }, 'A connection could not be taken'),
-  );
+  const listening = await listen(app, config, logger);
   return {
     url: listening.url,
     demo,
@@ -123,7 +121,7 @@ type Shared = {
 };
 
 function createAgents(shared: Shared, signingKey: SigningKeys) {
-  const store = new AgentStore(shared);
+  const store = new AgentStore(createTimelyStore(shared.connection, shared.ready));
   const directory = new AgentDirectory(shared);
   const runtime = loadRuntime();
   const saver = new AgentSaver({ store, directory, signingKey, runtime, now: shared.now });

@@ -1,36 +1,17 @@
-import type { Connection, QueryParams } from '../store/connection.ts';
+import type { QueryParams } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
+import type { TimelyStore } from '../store/timely-store.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 import type { AgentTool, AgentVersion } from './agent-version.ts';
 
 type Row = Omit<AgentVersion, 'tools'> & { tools: string };
 
-const COLUMNS = [
-  'project_id',
-  'agent_name',
-  'version',
-  'created_at',
-  'agent_version_id',
-  'agent_id',
-  'created_by',
-  'tools',
-  'agent_yaml',
-  'policy_yaml',
-  'system_md',
-  'bundle_wasm_b64',
-  'bundle_manifest',
-  'bundle_signature_b64',
-  'etag',
-] as const satisfies readonly (keyof AgentVersion)[];
-
 /** The versions of agents in the store. */
 export class AgentStore {
-  readonly #connection: Connection;
-  readonly #ready: () => Promise<void>;
+  readonly #store: TimelyStore;
 
-  constructor({ connection, ready }: { connection: Connection; ready: () => Promise<void> }) {
-    this.#connection = connection;
-    this.#ready = ready;
+  constructor(store: TimelyStore) {
+    this.#store = store;
   }
 
   /** One version, the latest when no number is given; undefined when there is none. */
@@ -55,21 +36,17 @@ export class AgentStore {
    * token makes the store keep the first insert of a number; `find` tells whose it was.
    */
   async insert(version: AgentVersion): Promise<void> {
-    const row = {
+    const values = {
       ...version,
       tools: JSON.stringify(version.tools),
       created_at: clickhouseTime(Date.parse(version.created_at)),
     };
-    const { project_id, agent_name } = version;
-    const token = JSON.stringify([project_id, agent_name, version.version]);
-    await this.#ready();
-    const lines = [JSON.stringify(COLUMNS.map((column) => row[column]))];
-    await this.#connection.insert({ table: 'agent_versions', columns: COLUMNS, lines, token });
+    const token = JSON.stringify([version.project_id, version.agent_name, version.version]);
+    await this.#store.append({ table: 'agent_versions', values, token });
   }
 
   async #query(text: string, params: QueryParams): Promise<AgentVersion[]> {
-    await this.#ready();
-    const rows = await this.#connection.query<Row>(text, params);
+    const rows = await this.#store.query<Row>(text, params);
     return rows.map((row) => ({
       ...row,
       tools: JSON.parse(row.tools) as AgentTool[],

@@ -6,6 +6,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { AgentSaver } from '../agents/agent-saver.ts';
 import type { Config } from '../config.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
+import { makeDirectory } from '../make-directory.ts';
 import type { Projects } from '../projects/projects.ts';
 
 /** What demo.json holds: enough to record a decision, to read it, and to sign in. */
@@ -48,6 +49,8 @@ export async function prepareDemo(deps: DemoDeps, dataDir: string): Promise<Demo
   if (projects.some(({ id }) => id === before?.project_id)) return before;
   // The account alone: a first start was cut short. Its password is known to nobody, so there is no demo.
   if (projects.length > 0 || (await deps.accountStore.find(EMAIL)) !== undefined) return undefined;
+  // First: what the store would hold and no file would is lost.
+  makeDirectory(dataDir);
   const demo = await makeDemo(deps);
   writeFileSync(`${path}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);

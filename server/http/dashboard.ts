@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import { Router, type Request, type Response } from 'express';
-import { createRouter } from './routes.ts';
 import helmet from 'helmet';
 import { pageFrom } from '../dashboard/src/app/route.ts';
 import { etagMatches } from './etag.ts';
+import { createRouter, methodNotAllowed } from './routes.ts';
 
 const DIST = new URL('../dashboard/dist/', import.meta.url).pathname;
 
@@ -55,13 +55,12 @@ export function dashboardRoutes(dist = DIST): Router {
   const router = createRouter();
   // Not a route of its own: what is not found here keeps no trace of it, in the metrics either.
   router.use((req, res, next) => {
-    const isRead = req.method === 'GET' || req.method === 'HEAD';
-    const file = isRead ? files.get(req.path.slice(1)) : undefined;
-    const isPage = isRead && pageFrom(req.path) !== undefined;
-    if (file === undefined && !isPage) {
+    const file = files.get(req.path.slice(1));
+    if (file === undefined && pageFrom(req.path) === undefined) {
       next();
       return;
     }
+    if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(req.method, 'GET, HEAD');
     secureHeaders(req, res, (error?: unknown) => {
       if (error !== undefined) next(error);
       else if (file !== undefined) sendFile(req, res, file);

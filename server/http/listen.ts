@@ -8,6 +8,7 @@ import {
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
 import { type ProblemCode, RequestError } from '../errors.ts';
 import { HEADERS_ARRIVAL_MS_MAX, REQUEST_ARRIVAL_MS_MAX } from '../limits.ts';
 import { problemHeaders, problemText, sendProblem } from './problem.ts';
@@ -32,8 +33,9 @@ export type Listening = { url: string; port: number; stop(): Promise<void> };
 export async function listen(
   listener: RequestListener,
   { host, port }: { host: string; port: number },
-  onError: (error: Error) => void = () => undefined,
+  logger?: Logger,
 ): Promise<Listening> {
+  const refusals: Refusals = (line) => logger?.info(line, 'request');
   const connections: Connections = new Map();
   let isStopping = false;
   const server = createServer(
@@ -50,8 +52,9 @@ export async function listen(
   function take(req: IncomingMessage, res: ServerResponse): void {
     track(connections, res);
     if (isStopping) sayLast(res);
-    if (req.httpVersion === '1.1' && req.headers.host === undefined) refuseHostless(req, res);
-    else listener(req, res);
+    const fault = headFaultOf(req);
+    if (fault === undefined) listener(req, res);
+    else refuse(req, res, { detail: fault, refusals });
   }
   // Any other expectation than 100-continue may be left unmet (RFC 9110 section 10.1.1).
   server.on('checkExpectation', take);
@@ -67,23 +70,42 @@ export async function listen(
     connections.set(socket, new Set());
     socket.on('close', () => connections.delete(socket));
   });
-  server.on('clientError', answerBrokenRequest);
+  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket, refusals));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, () => resolve());
   });
   // Such as too many open files: without a listener it would end the process.
-  server.removeAllListeners('error').on('error', onError);
+  server
+    .removeAllListeners('error')
+    .on('error', (error) => logger?.error({ err: error }, 'A connection could not be taken'));
   const { port: actualPort } = server.address() as AddressInfo;
   const stop = () => {
     isStopping = true;
-    return stopServer(server, connections);
+    return stopServer(server, { connections, refusals });
   };
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${actualPort}`, port: actualPort, stop };
 }
 
-function refuseHostless(req: IncomingMessage, res: ServerResponse): void {
-  res.setHeader('X-Request-Id', requestIdOf(req));
-  sendProblem(res, new RequestError('request_invalid', 'The request has no Host header'));
+/** What Node's parser lets through, and no handler could make sense of. */
+function headFaultOf({ httpVersion, headers, url = '' }: IncomingMessage): string | undefined {
+  if (httpVersion === '1.1' && headers.host === undefined) return 'The request has no Host header';
+  if (!URL.canParse(url, 'http://localhost')) return 'The request target is neither a path nor a URL';
+  return undefined;
+}
+
+/** Writes the log line of an answer that no handler made. */
+type Refusals = (line: { req: { id: string }; res: { statusCode: number }; reason: string }) => void;
+
+function refuse(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { detail, refusals }: { detail: string; refusals: Refusals },
+): void {
+  const id = requestIdOf(req);
+  const error = new RequestError('request_invalid', detail);
+  res.setHeader('X-Request-Id', id);
+  sendProblem(res, error);
+  refusals({ req: { id }, res: { statusCode: error.status }, reason: detail });
 }
 
 /** The answers of each connection that are not finished yet. */
@@ -95,7 +117,10 @@ function track(connections: Connections, res: ServerResponse): void {
   res.on('close', () => answers?.delete(res));
 }
 
-async function stopServer(server: Server, connections: Connections): Promise<void> {
+async function stopServer(
+  server: Server,
+  { connections, refusals }: { connections: Connections; refusals: Refusals },
+): Promise<void> {
   const startMs = performance.now();
   const elapsedMs = () => performance.now() - startMs;
   await acceptWaiting(server);
@@ -105,7 +130,7 @@ async function stopServer(server: Server, connections: Connections): Promise<voi
   await sleep(IDLE_GRACE_MS);
   while (connections.size > 0 && elapsedMs() < ANSWER_GRACE_MS) {
     server.closeIdleConnections();
-    if (elapsedMs() > ARRIVAL_GRACE_MS) refuseHalfSent(connections);
+    if (elapsedMs() > ARRIVAL_GRACE_MS) refuseHalfSent(connections, refusals);
     await sleep(POLL_MS);
   }
   server.closeAllConnections();
@@ -129,10 +154,10 @@ function sayLast(res: ServerResponse): void {
 }
 
 /** 503 for requests whose head or body is still on its way. */
-function refuseHalfSent(connections: Connections): void {
+function refuseHalfSent(connections: Connections, refusals: Refusals): void {
   const error = new RequestError('store_unavailable', 'The service is stopping');
   for (const [socket, answers] of connections) {
-    if (answers.size === 0) answerRaw(socket, error.code, error.message);
+    if (answers.size === 0) answerRaw(socket, error, refusals);
     for (const res of answers) if (!res.req.complete && !res.headersSent) sendProblem(res, error);
   }
 }
@@ -143,25 +168,26 @@ const BROKEN: Record<string, [ProblemCode, string]> = {
 };
 
 /** What is not HTTP, or takes too long, never reaches a handler: its answer is written by hand. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, refusals: Refusals): void {
   const [code, detail] =
     BROKEN[error.code ?? ''] ?? (['request_invalid', 'The request is not valid HTTP'] as const);
-  answerRaw(socket, code, detail);
+  answerRaw(socket, new RequestError(code, detail), refusals);
 }
 
-function answerRaw(socket: Socket, code: ProblemCode, detail: string): void {
+function answerRaw(socket: Socket, error: RequestError, refusals: Refusals): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const error = new RequestError(code, detail);
+  const id = randomUUID();
   const body = problemText(error);
   const headers = {
     ...problemHeaders(error),
     'Content-Length': String(Buffer.byteLength(body)),
-    'X-Request-Id': randomUUID(),
+    'X-Request-Id': id,
     Connection: 'close',
   };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${error.status} ${code}\r\n${head.join('')}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${error.status} ${error.code}\r\n${head.join('')}\r\n${body}`);
+  refusals({ req: { id }, res: { statusCode: error.status }, reason: error.message });
 }

@@ -6,6 +6,9 @@ import { RequestError } from '../errors.ts';
 
 const unzip = promisify(gunzip);
 const CONTENT_TYPE_CHARS_MAX = 256;
+/** What cannot be compressed grows: by its head and tail, and five bytes for each 16 KiB or more (RFC 1951, 3.2.4). */
+const GZIP_EXTRA_BYTES_MAX = 1024;
+
 /**
  * Reads the text of a JSON body of at most `bytesMax` bytes, inflated. By hand and not express.json, because the exact
  * text is needed (numbers digit for digit), and because every refusal has its own code here.
@@ -28,8 +31,9 @@ export async function readJsonText(req: IncomingMessage, bytesMax: number): Prom
       errors: [{ path: 'Content-Encoding', message: `must be gzip, not ${encoding}` }],
     });
   }
-  const raw = await readBytes(req, bytesMax);
-  const bytes = encoding === 'gzip' ? await inflate(raw, bytesMax) : raw;
+  const isGzip = encoding === 'gzip';
+  const raw = await readBytes(req, bytesMax, isGzip ? GZIP_EXTRA_BYTES_MAX : 0);
+  const bytes = isGzip ? await inflate(raw, bytesMax) : raw;
   if (!isUtf8(bytes)) throw new RequestError('body_invalid', 'The body is not valid UTF-8');
   return bytes.toString('utf8');
 }
@@ -41,21 +45,23 @@ function isJson(contentType: string): boolean {
   if (contentType.length > CONTENT_TYPE_CHARS_MAX) return false;
   try {
     const { essence, params } = new MIMEType(contentType);
-    return essence === 'application/json' && (params.get('charset') ?? 'utf-8').toLowerCase() === 'utf-8';
+    return essence === 'application/json' && /^utf-?8$/i.test(params.get('charset') ?? 'utf-8');
   } catch {
     // No media type at all: the caller says what would be one.
     return false;
   }
 }
 
-function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  if (Number(req.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(tooLarge(bytesMax));
+/** `extra`: what may come above the bound, which the refusal names all the same. */
+function readBytes(req: IncomingMessage, bytesMax: number, extra: number): Promise<Buffer> {
+  if (Number(req.headers['content-length'] ?? 0) > bytesMax + extra)
+    return Promise.reject(tooLarge(bytesMax));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     req.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > bytesMax) {
+      if (bytes > bytesMax + extra) {
         // The rest is read and thrown away, so that the caller gets its answer instead of a reset.
         req.removeAllListeners('data').resume();
         reject(tooLarge(bytesMax));

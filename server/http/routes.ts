@@ -1,4 +1,4 @@
-import { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
+import { type Request, type RequestHandler, Router } from 'express';
 import { RequestError } from '../errors.ts';
 
 type Method = 'get' | 'post' | 'put' | 'delete';
@@ -19,11 +19,14 @@ export function mount(router: Router, path: string, handlers: Partial<Record<Met
   const allow = methods
     .flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
     .join(', ');
-  route.all((req: Request, _res: Response, next: NextFunction) => {
-    next(
-      new RequestError('method_not_allowed', `${req.method} is not allowed here; allowed: ${allow}`, {
-        headers: { Allow: allow },
-      }),
-    );
+  route.all((req: Request) => {
+    throw methodNotAllowed(req.method, allow);
+  });
+}
+
+/** `allow`: the methods that are, as the header lists them. */
+export function methodNotAllowed(method: string, allow: string): RequestError {
+  return new RequestError('method_not_allowed', `${method} is not allowed here; allowed: ${allow}`, {
+    headers: { Allow: allow },
   });
 }

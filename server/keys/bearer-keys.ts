@@ -8,6 +8,7 @@ import type { SigningKeys } from './signing-keys.ts';
 const ISSUER = 'gatehouse';
 const DEFAULT_SCOPE = 'emit_audit read_audit';
 const DAY_MS = 24 * 60 * 60 * 1000;
+const NOT_ISSUED_HERE = 'The bearer key was not issued here';
 
 /** Whose key it is and what it may do. */
 export type KeyIdentity = { project_id: string; key_id: string; scope: string };
@@ -39,14 +40,22 @@ export class BearerKeys {
   /** Rejects with unauthenticated, or with store_unavailable when revocation cannot be read. */
   async verify(bearerKey: string): Promise<KeyIdentity> {
     const claims = this.#verified.get(bearerKey) ?? (await this.#check(bearerKey));
-    const fault = this.#faultOf(claims, await this.#registry.find(claims.key_id));
+    // What is wrong for ever is told without the store, which may be away.
+    const lasting = this.#lastingFaultOf(claims, this.#registry.lastKnown(claims.key_id));
+    const fault = lasting ?? this.#faultOf(claims, await this.#registry.find(claims.key_id));
     if (fault !== undefined) throw unauthenticated(fault);
     return claims;
   }
 
   #faultOf(claims: Claims, record: KeyRecord | undefined): string | undefined {
+    const lasting = this.#lastingFaultOf(claims, record);
+    return lasting ?? (record === undefined ? NOT_ISSUED_HERE : undefined);
+  }
+
+  #lastingFaultOf(claims: Claims, record: KeyRecord | undefined): string | undefined {
     if (claims.expiresAtMs <= this.#now()) return 'The bearer key has expired';
-    if (record?.project_id !== claims.project_id) return 'The bearer key was not issued here';
+    if (record === undefined) return undefined;
+    if (record.project_id !== claims.project_id) return NOT_ISSUED_HERE;
     return record.revoked_at === null ? undefined : 'The bearer key was revoked';
   }
 

@@ -60,6 +60,11 @@ export class KeyRegistry {
     return this.#isFresh() ? this.#keys.get(keyId) : undefined;
   }
 
+  /** The key as it was last read or written, however long ago. */
+  lastKnown(keyId: string): KeyRecord | undefined {
+    return this.#keys.get(keyId);
+  }
+
   /** The key, or undefined when it was never issued here. */
   async find(keyId: string): Promise<KeyRecord | undefined> {
     if (!this.#isFresh()) await this.#read();

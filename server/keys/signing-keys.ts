@@ -32,7 +32,7 @@ export async function readSigningKeys({
   const seed = Buffer.from(String(privateKey.export({ format: 'jwk' }).d), 'base64url');
   const current = await publicJwk(createPublicKey(privateKey));
   const old = await Promise.all(retired.map((x) => publicJwk(publicKeyFromRaw(Buffer.from(x, 'base64')))));
-  const keys = [current, ...old.filter(({ kid }) => kid !== current.kid)];
+  const keys = [...new Map([current, ...old].map((jwk) => [jwk.kid, jwk])).values()];
   const publicKeys = new Map(keys.map((jwk) => [jwk.kid, createPublicKey({ key: jwk, format: 'jwk' })]));
   return { kid: current.kid, privateKey, seed, publicKeys, jwks: { keys } };
 }

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { createDevSender } from './dev-sender.ts';
 import { MailQueue } from './mail-queue.ts';
 import { messageFrom, type MailKind } from './messages.ts';
-import { createSmtpSender } from './smtp-sender.ts';
+import { createSmtpSender, isMailbox } from './smtp-sender.ts';
 
 export type Letter = { kind: MailKind; to: string; token: string };
 export type Mailer = {
@@ -24,6 +24,11 @@ export function createMailer(config: Config, { logger, counter }: MailerDeps): M
       : createSmtpSender({ smtpUrl: mailerSmtpUrl, apiKey: mailerApiKey, from: emailFrom });
   if (provider === undefined && (emailFrom ?? mailerApiKey) !== undefined) {
     logger.warn('Mails are printed and not sent: MAILER_API_KEY and GATE_EMAIL_FROM must both be set.');
+  }
+  if (provider !== undefined && emailFrom !== undefined && !isMailbox(emailFrom)) {
+    logger.error(
+      'No mail can be sent: GATE_EMAIL_FROM must be an address, as in gate@example.com or Gatehouse <gate@example.com>',
+    );
   }
   const send = provider?.send ?? createDevSender((text) => process.stderr.write(text));
   const queue = new MailQueue({ send, counter, logger });

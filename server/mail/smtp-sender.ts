@@ -2,6 +2,12 @@ import { createTransport } from 'nodemailer';
 import { MAIL_ATTEMPT_MS_MAX, MAIL_CONNECT_MS_MAX, MAILS_SENDING_MAX } from '../limits.ts';
 import { MailFault, type SendMail } from './send-mail.ts';
 
+/** An address, or a name and an address in angle brackets (RFC 5322 section 3.4). */
+export function isMailbox(text: string): boolean {
+  const address = /^[^<>\p{Cc}]*<([^<>]*)>$/u.exec(text)?.[1] ?? text;
+  return /^[^\s@<>,;\p{Cc}]+@[^\s@<>,;\p{Cc}]+$/u.test(address);
+}
+
 export type SmtpOptions = { smtpUrl: string; apiKey: string; from: string };
 
 /**
@@ -28,6 +34,7 @@ export function createSmtpSender({ smtpUrl, apiKey, from }: SmtpOptions): {
     disableUrlAccess: true,
   });
   const send: SendMail = async ({ to, subject, text, html }) => {
+    if (!isMailbox(from)) throw new MailFault('INVALID_FROM', { responseCode: undefined, isPermanent: true });
     const signal = AbortSignal.timeout(MAIL_ATTEMPT_MS_MAX);
     const headers = { 'Auto-Submitted': 'auto-generated' };
     try {

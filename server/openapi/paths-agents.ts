@@ -14,7 +14,7 @@ function readOf(
   given: Pick<OperationGiven, 'answers'> & Partial<OperationGiven>,
 ) {
   const parameters = [PROJECT_ID, AGENT_NAME];
-  const problems: ProblemCode[] = ['agent_unknown', 'store_unavailable'];
+  const problems: ProblemCode[] = ['agent_unknown', 'store_unavailable', 'overloaded'];
   return operation({ id, tag, summary, credential: 'read', parameters, problems, ...given });
 }
 
@@ -23,7 +23,7 @@ function ok(name: string) {
 }
 
 export function agentPaths() {
-  const fetchProblems: ProblemCode[] = ['agent_unknown', 'store_unavailable'];
+  const fetchProblems: ProblemCode[] = ['agent_unknown', 'store_unavailable', 'overloaded'];
   return {
     '/v1/agents': {
       post: operation({
@@ -41,7 +41,7 @@ export function agentPaths() {
           200: { description: 'It was there', schema: ref('Registered') },
           201: { description: 'It is new', schema: ref('Registered') },
         },
-        problems: [...BODY_PROBLEMS, 'store_unavailable'],
+        problems: [...BODY_PROBLEMS, 'store_unavailable', 'overloaded'],
       }),
     },
     '/v1/agents/{name}': {
@@ -87,7 +87,7 @@ export function agentPaths() {
           { name: 'version', in: 'path', schema: { type: 'integer', minimum: 1 } },
         ],
         answers: ok('Version'),
-        problems: ['not_found', 'store_unavailable'],
+        problems: ['not_found', 'store_unavailable', 'overloaded'],
       }),
     },
     '/v1/projects/{id}/agents/{name}/check': {

@@ -5,10 +5,11 @@ import { RequestError } from '../errors.ts';
 import { READ_WAIT_MS_MAX, READS_RUNNING_MAX, READS_WAITING_MAX } from '../limits.ts';
 import type { Connection, QueryParams } from './connection.ts';
 import { sql } from './sql.ts';
+import { clickhouseCode } from './store-error.ts';
 
 /** A connection and the name by which the store knows what runs on it. */
 type Reader = { connection: Connection; tag: string };
-type Waiting = { resolve: (reader: Reader) => void };
+type Waiting = { resolve: (reader: Reader) => void; reject: (error: unknown) => void };
 type PoolOptions = { waitingMax: number; waitMsMax: number; killer: Connection };
 
 /** A statement that is to be stopped may not have begun yet: it is told again until it has ended. */
@@ -67,6 +68,9 @@ export class ReadPool {
       signal?.addEventListener('abort', kill, { once: true });
       // Without the signal: the embedded driver would only stop to listen, and the statement would run on.
       return await work(reader.connection);
+    } catch (error) {
+      if (isSilence(error)) this.#refuseWaiting(error);
+      throw error;
     } finally {
       isRunning = false;
       signal?.removeEventListener('abort', kill);
@@ -89,13 +93,10 @@ export class ReadPool {
     if (reader !== undefined) return reader;
     if (this.#waiting.size >= this.#options.waitingMax) throw overloaded();
     return new Promise((resolve, reject) => {
-      const leave = () => {
-        this.#waiting.delete(waiting);
-        settle();
-        reject(overloaded());
-      };
+      const leave = () => waiting.reject(overloaded());
       const timer = setTimeout(leave, this.#options.waitMsMax);
       const settle = () => {
+        this.#waiting.delete(waiting);
         clearTimeout(timer);
         signal?.removeEventListener('abort', leave);
       };
@@ -103,6 +104,10 @@ export class ReadPool {
         resolve: (free) => {
           settle();
           resolve(free);
+        },
+        reject: (error) => {
+          settle();
+          reject(error);
         },
       };
       signal?.addEventListener('abort', leave, { once: true });
@@ -112,13 +117,20 @@ export class ReadPool {
 
   #give(reader: Reader): void {
     const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#idle.push(reader);
-      return;
-    }
-    this.#waiting.delete(next);
-    next.resolve(reader);
+    if (next === undefined) this.#idle.push(reader);
+    else next.resolve(reader);
   }
+
+  /** The store is silent or gone: who has waited for a place has no time left to find that out again. */
+  #refuseWaiting(error: RequestError): void {
+    for (const waiting of this.#waiting) waiting.reject(error);
+  }
+}
+
+/** The store gave neither a result nor an error of its own. */
+function isSilence(error: unknown): error is RequestError {
+  const isAway = error instanceof RequestError && error.code === 'store_unavailable';
+  return isAway && clickhouseCode(error.cause) === undefined;
 }
 
 function overloaded(): RequestError {

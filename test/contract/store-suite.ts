@@ -42,7 +42,13 @@ export function storeSuite(
     let close: () => Promise<void>;
     before(async () => {
       ({ store, close } = await open());
-      await store.ready();
+      // To make the whole schema may take a slow machine longer than a caller would wait.
+      await eventually(() =>
+        store.ready().then(
+          () => true,
+          () => undefined,
+        ),
+      );
     });
     after(() => close());
 

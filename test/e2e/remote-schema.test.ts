@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { onServer } from '../support/clickhouse-server/services.ts';
 import { startClickHouse } from '../support/clickhouse-server/start.ts';
 import { startTestService, temporaryDirectory } from '../support/service.ts';
@@ -34,5 +37,20 @@ describe('the schema, with several services', () => {
     await server.kill();
 
     expect(refused).to.match(/schema version 9000, but this Gatehouse knows only up to \d+/);
+  });
+});
+
+describe('the demo of a service that needs no data directory', () => {
+  it('is made with the directory, so that its key is not lost', async () => {
+    const server = await startClickHouse();
+    const dataDir = join(temporaryDirectory(), 'not/yet');
+    const env = onServer(server, { GATE_SIGNING_KEY: randomBytes(32).toString('base64') });
+
+    const service = await startTestService({ dataDir, env });
+    const told = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as object;
+    await service.stop();
+    await server.kill();
+
+    expect(told).to.deep.equal(service.demo);
   });
 });

@@ -68,6 +68,17 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     expect((await readProject<{ items: Version[] }>(service, 'agents/bad/versions')).items).to.have.length(1);
   });
 
+  it('answers 422 policy_invalid with a place to a policy that is too long or no text', async () => {
+    await register(service, { name: 'strange', tools: ['search'] });
+    for (const text of ['version: 1\0', 'version: "\ud800"', 'version: \x01', '#'.repeat(600_000)]) {
+      const response = await save(service, 'strange', { policy_yaml: text });
+      const problem = await bodyOf<{ code: string; errors: object[] }>(response);
+
+      expect([response.status, problem.code]).to.deep.equal([422, 'policy_invalid']);
+      expect(problem.errors[0]).to.include.keys('line', 'column', 'message');
+    }
+  });
+
   it('answers 412 to an If-Match that is not current, and 200 to one that is', async () => {
     const { etag } = await bodyOf<SavedAgent>(register(service, { name: 'match', tools: ['search'] }));
     const stale = await save(service, 'match', { system_md: 'a' }, { headers: { 'If-Match': '"old"' } });

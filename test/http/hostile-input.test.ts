@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
 import { codeOf, exchange, head } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -80,14 +81,36 @@ describe('a hostile head gets a clear answer and does the service no harm', () =
     const id = 'given-by-the-caller';
     const given = `X-Request-Id: ${id}\r\n`;
     const hostless = await exchange(service.url, `GET /healthz HTTP/1.1\r\n${given}\r\n`);
+    const target = (text: string) => head(text, { 'X-Request-Id': id }, 'GET');
+    const nowhere = await Promise.all(
+      ['http://:99999/healthz', 'http://[x/healthz', '//:99999/healthz'].map((text) =>
+        exchange(service.url, target(text)),
+      ),
+    );
+    const absolute = await exchange(service.url, target('http://localhost/healthz'));
     const old = await exchange(service.url, `GET /healthz HTTP/1.0\r\n${given}\r\n`);
     const body = JSON.stringify(decisionEvent());
     const expecting = withKey({ 'Content-Length': body.length, Expect: 'x', 'X-Request-Id': id });
     const unmet = await exchange(service.url, head(PATH, expecting) + body);
 
-    expect(codeOf(hostless)).to.deep.equal([400, 'request_invalid']);
-    expect([old.status, unmet.status]).to.deep.equal([200, 202]);
-    for (const { headers } of [hostless, old, unmet]) expect(headers['x-request-id']).to.equal(id);
+    for (const answer of [hostless, ...nowhere])
+      expect(codeOf(answer)).to.deep.equal([400, 'request_invalid']);
+    expect([absolute.status, old.status, unmet.status]).to.deep.equal([200, 200, 202]);
+    for (const { headers } of [hostless, ...nowhere, absolute, old, unmet])
+      expect(headers['x-request-id']).to.equal(id);
+  });
+
+  it('what is not HTTP is logged with the id of its answer', async () => {
+    const broken = await exchange(service.url, 'no http\r\n\r\n');
+    const id = broken.headers['x-request-id'] ?? '';
+    const line = await eventually(() =>
+      service
+        .output()
+        .split('\n')
+        .find((text) => text.includes(id)),
+    );
+
+    expect(JSON.parse(line)).to.deep.include({ req: { id }, res: { statusCode: 400 }, msg: 'request' });
   });
 
   it('callers that ask for a tunnel and reset the connection do no harm', async () => {

@@ -80,6 +80,27 @@ describe('A mail provider that fails', () => {
     });
   }
 
+  it('is not asked to send from what is no address: 202, ERROR logged, counted', async () => {
+    const mailServer = await startMailServer();
+    const env = providerEnv(mailServer.url, { GATE_EMAIL_FROM: 'no address' });
+    const nobody = await startTestService({ env });
+    const { email } = await newPerson(nobody);
+
+    expect((await requestToken(nobody, 'reset', email)).status).to.equal(202);
+    await eventually(async () =>
+      (await readMetrics(nobody)).value('gate_mail_total{kind="reset",result="failed"}') === 1
+        ? true
+        : undefined,
+    );
+
+    expect(mailServer.mails).to.deep.equal([]);
+    expect(nobody.output())
+      .to.match(/"level":50,.*GATE_EMAIL_FROM must be an address/)
+      .and.to.match(/"level":50,.*"A mail was not sent"/);
+    await nobody.stop();
+    await mailServer.close();
+  });
+
   it('does not hold up a stop, which says what becomes of the mail', async () => {
     behaviour = () => undefined;
     const { email } = await newPerson(service);

@@ -42,7 +42,7 @@ describe('the signing key', () => {
     const refused = await outcomeOf(await sendDecision(strict, decisionEvent(), { key: project.key }));
     const strictKeys = await keySetOf(strict);
     await strict.stop();
-    const retired = { GATE_SIGNING_KEYS_RETIRED: base64Of(old.x) };
+    const retired = { GATE_SIGNING_KEYS_RETIRED: `${base64Of(old.x)},${base64Of(old.x)}` };
     const lenient = await startTestService({
       dataDir,
       env: { GATE_DEMO: '0', GATE_SIGNING_KEY: pem, ...retired },

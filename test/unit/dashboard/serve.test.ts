@@ -2,9 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import express from 'express';
+import express, { type NextFunction, type Request, type Response } from 'express';
 import { dashboardRoutes } from '../../../server/http/dashboard.ts';
+import { answerError } from '../../../server/http/error-handler.ts';
 import { listen, type Listening } from '../../../server/http/listen.ts';
+import { createLogger } from '../../../server/logger.ts';
 import { temporaryDirectory } from '../../support/service.ts';
 
 const HTML = '<!doctype html><title>Gatehouse</title>';
@@ -60,7 +62,13 @@ describe('the dashboard as it is served', () => {
       '/assets/..%2findex.html',
     ];
     for (const path of paths) expect((await get(path)).status, path).to.equal(404);
-    expect((await fetch(`${service.url}/sign-in`, { method: 'POST' })).status).to.equal(404);
+  });
+
+  it('is only read: another method is 405 with Allow', async () => {
+    for (const path of ['/', '/sign-in', '/assets/index-abc.js']) {
+      const answer = await fetch(service.url + path, { method: 'POST' });
+      expect([answer.status, answer.headers.get('Allow')], path).to.deep.equal([405, 'GET, HEAD']);
+    }
   });
 
   it('serves its files compressed where the browser takes it, for ever, and 304 when it has them', async () => {
@@ -89,5 +97,8 @@ describe('the dashboard as it is served', () => {
 function serve(dist: string): Promise<Listening> {
   const app = express();
   app.use(dashboardRoutes(dist));
+  app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) =>
+    answerError(error, { res, logger: createLogger('silent') }),
+  );
   return listen(app, { host: '127.0.0.1', port: 0 });
 }

@@ -132,10 +132,6 @@ describe('readConfig', () => {
     ['GATE_HOST', ['a b', 'http://h', 'h:80', 'a..b', '[::1]']],
     ['GATE_DATA_DIR', ['/etc/passwd', '/etc/passwd/x', '/dev/null']],
     ['MAILER_SMTP_URL', ['mail.example', 'http://h']],
-    [
-      'GATE_EMAIL_FROM',
-      ['nobody', 'a b', '@example.com', 'Gate gate@example.com', 'a@b\r\nBcc: c@d', 'G <gate>'],
-    ],
     ['GATE_LOG_LEVEL', ['verbose', 'INFO']],
     ['GATE_BATCH_ROWS_MAX', ['0', '-5', 'many']],
     ['GATE_QUEUE_ROWS_MAX', ['0', '1.5']],
@@ -150,11 +146,6 @@ describe('readConfig', () => {
       }
     });
   }
-
-  it('takes an address, with a name or without, for who mails are from', () => {
-    for (const from of ['gate@example.com', 'Gatehouse <gate@example.com>', '"Gate, House" <g+1@x.example>'])
-      expect(readConfig({ GATE_EMAIL_FROM: from }).emailFrom).to.equal(from);
-  });
 
   it('lists every fault in one message', () => {
     const message = faultsOf(Object.fromEntries(bad.map(([name, [value = '']]) => [name, value])));
