@@ -10,6 +10,7 @@ type MarkRow = Pair & { times: string[] };
 type EventRow = Pair & { day: string; version: string };
 
 const RETRY_MS = 1000;
+const ROUNDS_MAX = 4;
 /** What each failed flush left in doubt is asked for by itself: less often, so that a store that is away is left alone. */
 const RETRY_LATER_MS = 30_000;
 /** Identities that wait for a store that is away; beyond this many the oldest are let go. */
@@ -30,7 +31,7 @@ const REMOVED_TOGETHER_MAX = 500;
 export class IdentityConflicts {
   readonly #options: ConflictOptions;
   #unchecked: Identity[] = [];
-  #running: Promise<void> | undefined;
+  readonly #rounds = new Set<Promise<void>>();
   #isClosed = false;
   readonly #timers = new Set<NodeJS.Timeout>();
 
@@ -41,7 +42,7 @@ export class IdentityConflicts {
   /** Looks for other writers of these, whose marks are durable. */
   check(identities: Identity[]): void {
     this.#unchecked = this.#unchecked.concat(identities).slice(-UNCHECKED_MAX);
-    this.#running ??= this.#run();
+    if (this.#rounds.size < ROUNDS_MAX) this.#startRound();
   }
 
   /** Looks through what another writer may have left behind when it ended. */
@@ -68,22 +69,27 @@ export class IdentityConflicts {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    await this.#running;
+    while (this.#rounds.size > 0) await Promise.all(this.#rounds);
   }
 
-  async #run(): Promise<void> {
-    while (this.#unchecked.length > 0) {
-      const identities = this.#unchecked;
-      this.#unchecked = [];
-      try {
-        await this.#settle(identities);
-      } catch (error) {
-        this.#options.logger.warn({ err: error }, 'Other writers could not be looked for yet');
-        this.#later(RETRY_MS, async () => this.check(identities));
-        break;
-      }
+  /** Takes all that waits. To remove rows takes a second or two: what comes meanwhile does not wait for it. */
+  #startRound(): void {
+    const identities = this.#unchecked;
+    this.#unchecked = [];
+    const round = this.#tryToSettle(identities).finally(() => {
+      this.#rounds.delete(round);
+      if (this.#unchecked.length > 0) this.#startRound();
+    });
+    this.#rounds.add(round);
+  }
+
+  async #tryToSettle(identities: Identity[]): Promise<void> {
+    try {
+      await this.#settle(identities);
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, 'Other writers could not be looked for yet');
+      this.#later(RETRY_MS, async () => this.check(identities));
     }
-    this.#running = undefined;
   }
 
   /** Does the work after so long, and again until it has succeeded. */

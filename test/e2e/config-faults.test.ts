@@ -98,7 +98,12 @@ describe('a configuration with faults', () => {
 
   it('is none where the data directory is not needed', async () => {
     const signing = Buffer.alloc(32, 7).toString('base64');
-    const env = { GATE_CLICKHOUSE_URL: 'http://127.0.0.1:9', GATE_SIGNING_KEY: signing, GATE_PORT: 'x' };
+    const env = {
+      GATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
+      GATE_SIGNING_KEY: signing,
+      GATE_PORT: 'x',
+      GATE_DEMO: '0',
+    };
     const { stderr } = await runService({ dataDir: '/dev/null', env });
 
     expect(stderr.match(/(GATE|MAILER)_\w+/g)).to.deep.equal(['GATE_PORT']);
