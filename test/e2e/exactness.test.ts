@@ -18,7 +18,9 @@ async function live(dataDir: string, ...args: (string | number)[]): Promise<unkn
 }
 
 describe('the reads are exact at every moment', () => {
-  it('after random events, re-posts, repeated rows, restarts, forced and withheld merges, as an in-memory model is', async () => {
+  it('after random events, re-posts, repeated rows, restarts, forced and withheld merges, as an in-memory model is', async function () {
+    // A minute of work where nothing else runs.
+    this.timeout(1_200_000);
     const stores = [1, 2].map(async (number) => {
       const dataDir = temporaryDirectory();
       for (let life = 0; life < LIVES; life += 1) {
