@@ -5,7 +5,7 @@ import { runCommand } from '../support/run-command.ts';
 const ROOT = new URL('../../', import.meta.url).pathname;
 const SEED = Number(process.env['GATE_TEST_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const LIVES = 2;
-const HISTORIES = 30;
+const HISTORIES = 50;
 
 /** One process on the store of a data directory. */
 async function live(dataDir: string, ...args: (string | number)[]): Promise<unknown> {
