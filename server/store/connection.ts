@@ -4,6 +4,7 @@ import {
   ClickHouseLogLevel,
   type ClickHouseSettings,
 } from '@clickhouse/client';
+import { fileURLToPath } from 'node:url';
 import type { ClickHouseConfig } from '../config.ts';
 import { type QueryParams, withParamsSet } from './bind-params.ts';
 import { withoutIdleConditions } from './idle-conditions.ts';
@@ -76,6 +77,8 @@ export function connectServer(
   return connectionOver(() => Promise.resolve(client), { bind, sendsToken: true });
 }
 
+const EMBEDDED_CONFIG = fileURLToPath(new URL('../../clickhouse/embedded.xml', import.meta.url));
+
 /**
  * A connection to the embedded engine, opened at first use. It runs one statement at a time.
  * `settings` are set once: they stay on the connection (CONTRACT 2).
@@ -83,10 +86,20 @@ export function connectServer(
 export function connectEmbedded(path: string, settings: ClickHouseSettings): Connection {
   let opening: Promise<ClickHouseClient> | undefined;
   const open = async () => {
-    const { createChdbConnection } = await import('chdb/connection');
-    // chdb carries its own copy of the client's types, which calls the same shapes by other names.
-    const connection = createChdbConnection({ path }) as unknown as NonNullable<ClientConfig['connection']>;
-    const client = createClient({ connection, json });
+    const [{ Session }, { createChdbConnection }] = await Promise.all([
+      import('chdb'),
+      import('chdb/connection'),
+    ]);
+    let client: ClickHouseClient;
+    // The process has one engine, configured by whoever opens it first. The driver's connection takes no configuration.
+    const opener = new Session(path, { connectionArgs: [`--config-file=${EMBEDDED_CONFIG}`] });
+    try {
+      // chdb carries its own copy of the client's types, which calls the same shapes by other names.
+      const connection = createChdbConnection({ path }) as unknown as NonNullable<ClientConfig['connection']>;
+      client = createClient({ connection, json });
+    } finally {
+      opener.close();
+    }
     for (const [name, value] of Object.entries(settings))
       await client.command({
         query: `SET ${name} = ${typeof value === 'string' ? `'${value}'` : String(value)}`,
