@@ -62,6 +62,28 @@ describe('parseRfc3339', () => {
     });
   }
 
+  it('reads each text by itself, whatever came before', () => {
+    const texts = [
+      '',
+      'none',
+      '2026-01-02T03:04:05Z',
+      '2026-01-02T03:04:05Z',
+      'none',
+      '2026-01-02T03:04:06Z',
+      '',
+    ];
+
+    expect(texts.map((text) => parseRfc3339(text)?.toString().slice(-4))).to.deep.equal([
+      undefined,
+      undefined,
+      '5000',
+      '5000',
+      undefined,
+      '6000',
+      undefined,
+    ]);
+  });
+
   it('reads every instant in every zone as Date does', () => {
     const instant = fc.date({
       min: new Date('0001-01-02T00:00:00Z'),
