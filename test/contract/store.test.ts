@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { readConfig } from '../../server/config.ts';
 import { createLogger } from '../../server/logger.ts';
 import { createStore } from '../../server/store/store.ts';
@@ -12,19 +11,6 @@ const open = (env: Record<string, string>) =>
 storeSuite('embedded', async () => {
   const store = open({});
   return { store, close: () => store.close() };
-});
-
-describe('The embedded engine', () => {
-  it('is configured by clickhouse/embedded.xml', async () => {
-    const store = open({});
-
-    const rows = await store.lookups.query<{ value: string; changed: number }>(
-      `SELECT value, changed FROM system.server_settings WHERE name = 'max_io_thread_pool_free_size'`,
-    );
-
-    expect(rows).to.deep.equal([{ value: '100', changed: 1 }]);
-    await store.close();
-  });
 });
 
 storeSuite('over HTTP', async () => {

@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { withParamsSet } from '../../../server/store/bind-params.ts';
-import { temporaryDirectory } from '../../support/service.ts';
-
-const ROOT = new URL('../../../', import.meta.url).pathname;
+import { inEngine } from '../../support/in-engine.ts';
 
 /** Everything that could end a literal, a field or a statement. */
 const WILD = [
@@ -18,25 +14,6 @@ const WILD = [
   '\b\f\v\x07',
   '',
 ];
-
-/** In a process of its own, because one process holds one data directory. */
-async function inEngine<T>(body: string, input: unknown): Promise<T> {
-  const script = `
-    import { connectEmbedded } from './server/store/connection.ts';
-    const [path, input] = [process.argv[1], JSON.parse(process.argv[2])];
-    const open = () => connectEmbedded(path, {});
-    console.log(JSON.stringify(await (async () => { ${body} })()));
-    process.exit();`;
-  const args = [
-    '--input-type=module-typescript',
-    '--eval',
-    script,
-    temporaryDirectory(),
-    JSON.stringify(input),
-  ];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT });
-  return JSON.parse(stdout) as T;
-}
 
 describe('parameters of a statement on the embedded engine', () => {
   it('come back as they were given, whatever they hold: as String, Nullable(String) and in an Array(String)', async () => {
