@@ -1,4 +1,4 @@
--- What an insert of some dozens of rows costs. Merges of 32 small parts instead of 16 (see 0001_events.sql): a seventh less
+-- What an insert of some dozens of rows costs. Merges of 32 small parts instead of 16 (see 0001_events.sql): a twelfth less
 -- processor time per event at 64 connections. With the basic serialization a String is one stream instead of two, and
 -- texts that repeat need no ZSTD, which costs a context per column and insert: 4 % more events on a disk with a journal,
 -- and a record takes 4 % less of it.

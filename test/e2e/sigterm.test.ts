@@ -77,7 +77,7 @@ describe('SIGTERM', () => {
     expect(tally(answers)).to.deep.equal({ '202': 200 });
   });
 
-  it('with 450 requests sent that it has not even accepted: each of them is answered', async () => {
+  it('with 450 requests sent that it has not even accepted: each of them is answered, and has its line in the log', async () => {
     const service = await startTestService();
     process.kill(service.pid, 'SIGSTOP');
     const connections = await Promise.all(Array.from({ length: 450 }, () => openRaw(service.url)));
@@ -89,6 +89,8 @@ describe('SIGTERM', () => {
 
     expect((await stopped).code).to.equal(0);
     expect(tally(answers)).to.deep.equal({ '202': 450 });
+    const lines = service.output().split('\n');
+    expect(lines.filter((line) => line.includes('"url":"/v1/audit/decisions"')).length).to.equal(450);
   });
 
   it('with requests half sent: those that arrive get their answer, and the others 503, never a reset', async () => {
