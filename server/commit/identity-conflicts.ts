@@ -10,7 +10,8 @@ type MarkRow = Pair & { times: string[] };
 type EventRow = Pair & { day: string; version: string };
 
 const RETRY_MS = 1000;
-const ROUNDS_MAX = 4;
+/** Rows that a DELETE has left where they were are taken out again, so often at once and then once in a while. */
+const REMOVALS_MAX = 5;
 /** What each failed flush left in doubt is asked for by itself: less often, so that a store that is away is left alone. */
 const RETRY_LATER_MS = 30_000;
 /** Identities that wait for a store that is away; beyond this many the oldest are let go. */
@@ -31,7 +32,8 @@ const REMOVED_TOGETHER_MAX = 500;
 export class IdentityConflicts {
   readonly #options: ConflictOptions;
   #unchecked: Identity[] = [];
-  readonly #rounds = new Set<Promise<void>>();
+  #running: Promise<void> | undefined;
+  #lastRemoval: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   readonly #timers = new Set<NodeJS.Timeout>();
 
@@ -42,7 +44,7 @@ export class IdentityConflicts {
   /** Looks for other writers of these, whose marks are durable. */
   check(identities: Identity[]): void {
     this.#unchecked = this.#unchecked.concat(identities).slice(-UNCHECKED_MAX);
-    if (this.#rounds.size < ROUNDS_MAX) this.#startRound();
+    this.#running ??= this.#run();
   }
 
   /** Looks through what another writer may have left behind when it ended. */
@@ -69,27 +71,23 @@ export class IdentityConflicts {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    while (this.#rounds.size > 0) await Promise.all(this.#rounds);
+    await this.#running;
   }
 
-  /** Takes all that waits. To remove rows takes a second or two: what comes meanwhile does not wait for it. */
-  #startRound(): void {
-    const identities = this.#unchecked;
-    this.#unchecked = [];
-    const round = this.#tryToSettle(identities).finally(() => {
-      this.#rounds.delete(round);
-      if (this.#unchecked.length > 0) this.#startRound();
-    });
-    this.#rounds.add(round);
-  }
-
-  async #tryToSettle(identities: Identity[]): Promise<void> {
-    try {
-      await this.#settle(identities);
-    } catch (error) {
-      this.#options.logger.warn({ err: error }, 'Other writers could not be looked for yet');
-      this.#later(RETRY_MS, async () => this.check(identities));
+  /** Round by round, each with all that came during the one before. */
+  async #run(): Promise<void> {
+    while (this.#unchecked.length > 0) {
+      const identities = this.#unchecked;
+      this.#unchecked = [];
+      try {
+        await this.#settle(identities);
+      } catch (error) {
+        this.#options.logger.warn({ err: error }, 'Other writers could not be looked for yet');
+        this.#later(RETRY_MS, async () => this.check(identities));
+        break;
+      }
     }
+    this.#running = undefined;
   }
 
   /** Does the work after so long, and again until it has succeeded. */
@@ -136,7 +134,32 @@ export class IdentityConflicts {
   }
 
   /** Leaves of each identity the row that came first. Resolves with the keys of those that have rows. */
-  async #removeLate(identities: Pair[], times: string[]): Promise<Iterable<string>> {
+  #removeLate(identities: Pair[], times: string[]): Promise<Iterable<string>> {
+    return this.#inTurn(async () => {
+      for (let removals = 0; ; removals += 1) {
+        const { firsts, late } = await this.#compare(identities, times);
+        if (late.length === 0) return firsts.keys();
+        if (removals === REMOVALS_MAX) throw new Error(`${late.length} rows are still there after DELETE`);
+        for (const [day, rows] of Map.groupBy(late, (row) => row.day)) await this.#remove(day, rows);
+      }
+    });
+  }
+
+  /**
+   * One at a time. ClickHouse may lose one of two DELETEs that run side by side, even on two partitions, and call it done
+   * (https://github.com/Altinity/ClickHouse/issues/2331). Another service may run one, so the rows are looked for afterwards.
+   */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const removal = this.#lastRemoval.then(work);
+    this.#lastRemoval = removal.catch(() => undefined);
+    return removal;
+  }
+
+  /** The versions of the rows that came first, by identity, and the rows that came later. */
+  async #compare(
+    identities: Pair[],
+    times: string[],
+  ): Promise<{ firsts: Map<string, string>; late: EventRow[] }> {
     const { connection, stream: table } = this.#options;
     const rows = await connection.query<EventRow>(sql('events_contested'), {
       table,
@@ -150,13 +173,7 @@ export class IdentityConflicts {
       if (first === undefined || BigInt(row.version) > BigInt(first)) firsts.set(keyOf(row), row.version);
     }
     const late = rows.filter((row) => wanted.has(keyOf(row)) && firsts.get(keyOf(row)) !== row.version);
-    // The days side by side, as many as the connection lets through: each takes its time, however few its rows.
-    await Promise.all(
-      Map.groupBy(late, (row) => row.day)
-        .entries()
-        .map((day) => this.#remove(...day)),
-    );
-    return firsts.keys();
+    return { firsts, late };
   }
 
   async #remove(day: string, rows: EventRow[]): Promise<void> {

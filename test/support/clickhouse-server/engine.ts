@@ -1,4 +1,5 @@
 import { Session } from 'chdb';
+import { fileURLToPath } from 'node:url';
 import { EngineError } from './faults.ts';
 
 /** One statement with all that came with it. `data` is the body of an insert. */
@@ -14,6 +15,7 @@ export type Statement = {
 export type EngineResult = { bytes: Buffer; readRows: number; readBytes: number };
 
 const SESSIONS_MAX = 40;
+const CONFIG = fileURLToPath(new URL('server.xml', import.meta.url));
 /** Differs from statement to statement, so it is set each time and is not what a session is known by. */
 const PER_STATEMENT = ['insert_deduplication_token', 'log_comment'] as const;
 const STATUS_BY_CODE = new Map([
@@ -66,7 +68,7 @@ export class Engine {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     this.#open += 1;
-    const session = new Session(this.#path);
+    const session = new Session(this.#path, { connectionArgs: [`--config-file=${CONFIG}`] });
     try {
       await exec(session, `USE ${statement.database}`);
       for (const [name, value] of lastingSettings(statement))

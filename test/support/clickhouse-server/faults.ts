@@ -8,6 +8,8 @@ export type FaultTarget = 'insert' | 'other' | 'all';
 export type Fault = { on: FaultTarget; times?: number; table?: string } & (
   | { does: 'fail'; with: FaultName }
   | { does: 'wait'; ms: number }
+  /** Nothing is done, and the answer says that it was. */
+  | { does: 'nothing' }
   /** Before anything was done, or after everything was. */
   | { does: 'hang up'; when: 'before' | 'after' }
   /** The statement is carried out, or not; then half of an answer goes out and the connection breaks. */

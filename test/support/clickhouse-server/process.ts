@@ -52,20 +52,21 @@ async function misbehave(
   fault: Fault,
   { request, res }: { request: Request; res: ServerResponse },
 ): Promise<void> {
+  const nothing = { bytes: Buffer.alloc(0), readRows: 0, readBytes: 0 };
   switch (fault.does) {
     case 'fail':
       return send(res, answerFault(errorNamed(fault.with)));
     case 'wait':
       await sleep(fault.ms);
       return answer(request, res);
+    case 'nothing':
+      return send(res, answerTo(request, nothing, 0));
     case 'hang up':
       if (fault.when === 'after') await carryOut(request);
       res.socket?.destroy();
       return;
-    case 'half a body': {
-      const nothing = { bytes: Buffer.alloc(0), readRows: 0, readBytes: 0 };
+    case 'half a body':
       return sendHalf(res, fault.when === 'after' ? await carryOut(request) : answerTo(request, nothing, 0));
-    }
   }
 }
 
