@@ -151,8 +151,9 @@ describe('two services on one store', () => {
     }
     await server.fail();
 
-    const { tookMs } = await settled(agents, 400);
+    const { rows, tookMs } = await settled(agents, 400);
 
+    expect(new Set(idsOf(rows)).size).to.equal(400);
     expect(seen).to.be.above(0);
     expect(tookMs).to.be.below(5000);
   });
