@@ -1,12 +1,12 @@
 import type { RequestListener } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
-import type { AccountParts } from './accounts/create-account-parts.ts';
+import type { AccountServices } from './accounts/create-account-services.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { activityRoutes } from './activity/routes.ts';
 import { agentRoutes, type AgentRouteDeps } from './agents/routes.ts';
-import { createDecisionIngest, createLlmIngest, type Handler, type IngestDeps } from './audit/ingest.ts';
-import { readRoutes, type ReadDeps } from './audit/read-routes.ts';
+import { createDecisionIngest, createLlmIngest, type Handler, type IngestDeps } from './ingest/ingest.ts';
+import { readRoutes, type ReadDeps } from './records/routes.ts';
 import { RequestError } from './errors.ts';
 import { dashboardRoutes } from './http/dashboard.ts';
 import { answerError } from './http/error-handler.ts';
@@ -26,7 +26,7 @@ export type AppDeps = IngestDeps &
     logger: Logger;
     metrics: Metrics;
     signing: SigningKeys;
-    accountParts: AccountParts;
+    accountServices: AccountServices;
     trustedProxies: string[];
     isStoreUp: () => Promise<boolean>;
   };
@@ -49,7 +49,7 @@ type Ingest = { decisions: Handler; llm: Handler };
 
 /** Routes in order, then what was not found, then the error handler. */
 function createExpressApp(deps: AppDeps, ingest: Ingest): Express {
-  const { logger, metrics, signing, bearerKeys, accountParts } = deps;
+  const { logger, metrics, signing, bearerKeys, accountServices } = deps;
   const app = express();
   app.disable('x-powered-by');
   // Express would hash every JSON answer for a weak ETag.
@@ -63,10 +63,10 @@ function createExpressApp(deps: AppDeps, ingest: Ingest): Express {
   mount(app, LLM_INVOCATIONS_PATH, { post: ingest.llm });
   app.use(readRoutes(deps));
   app.use(agentRoutes(deps));
-  app.use(keyRoutes({ ...accountParts, signing, bearerKeys }));
-  app.use(accountRoutes(accountParts));
-  app.use(projectRoutes(accountParts));
-  app.use(activityRoutes(accountParts));
+  app.use(keyRoutes({ ...accountServices, signing, bearerKeys }));
+  app.use(accountRoutes(accountServices));
+  app.use(projectRoutes(accountServices));
+  app.use(activityRoutes(accountServices));
   app.use(healthRoutes(deps));
   app.use(openapiRoutes());
   app.use(dashboardRoutes());

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import { createAccountParts } from './accounts/create-account-parts.ts';
+import { createAccountServices } from './accounts/create-account-services.ts';
 import { AgentDirectory } from './agents/agent-directory.ts';
 import { AgentSaver } from './agents/agent-saver.ts';
 import { AgentStore } from './agents/agent-store.ts';
 import { Fleet } from './agents/fleet.ts';
 import { PolicyReader } from './agents/policy-reader.ts';
 import { createApp } from './app.ts';
-import { type RunRead, type RunReadBytes, writersOf } from './audit/read-days.ts';
+import { type RunRead, type RunReadBytes, writersOf } from './records/days.ts';
 import { createCommits } from './commit/create-commits.ts';
 import type { Config } from './config.ts';
 import { type Demo, prepareDemo } from './demo/demo.ts';
@@ -21,7 +21,7 @@ import { loadRuntime } from './policy/load-runtime.ts';
 import type { Connection } from './store/connection.ts';
 import { sql } from './store/sql.ts';
 import { createStore, fatalStoreFault, type Store } from './store/store.ts';
-import { createTimelyStore } from './store/timely-store.ts';
+import { createBoundedStore } from './store/bounded-store.ts';
 import { shareMetrics } from './workers.ts';
 
 /** A service that runs: its address, what it keeps its records in, the demo if there is one, and its end. */
@@ -49,14 +49,14 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const registry = new KeyRegistry(shared);
   const bearerKeys = new BearerKeys(signing, registry, now);
   const mailer = createMailer(config, { logger, counter: metrics.mail });
-  const accountParts = createAccountParts({
-    store: createTimelyStore(store.accounts, store.ready),
+  const accountServices = createAccountServices({
+    store: createBoundedStore(store.accounts, store.ready),
     bearerKeys,
     mailer,
     dashboardUrl: config.dashboardUrl,
     now,
   });
-  const { access } = accountParts;
+  const { access } = accountServices;
   const agents = createAgents(shared, signing);
   const commits = createCommits(store, { config, metrics, logger, now });
   const runRead: RunRead = (text, params, signal) =>
@@ -68,7 +68,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     metrics,
     signing,
     bearerKeys,
-    accountParts,
+    accountServices,
     trustedProxies: config.trustedProxies,
     latestVersionId: (projectId, agentName) => agents.directory.latestVersionId(projectId, agentName),
     agentStore: agents.store,
@@ -81,7 +81,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       if (config.readAuth === 'required') await access.requireMemberOrKey(req, projectId, 'read_audit');
     },
     authorizeEdit: (req, projectId) => access.requireMemberOrKey(req, projectId),
-    recordActivity: accountParts.recordActivity,
+    recordActivity: accountServices.recordActivity,
     decisions: commits.decisions,
     llmInvocations: commits.llmInvocations,
     runRead,
@@ -92,7 +92,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   });
   registry.startPolling();
   // Before it listens: who finds the service there finds demo.json, too.
-  const demoDeps = { ...accountParts, bearerKeys, agentSaver: agents.saver };
+  const demoDeps = { ...accountServices, bearerKeys, agentSaver: agents.saver };
   const demo = config.demo ? await prepareDemo(demoDeps, config.dataDir).catch(startWithoutDemo) : undefined;
   function startWithoutDemo(error: unknown): undefined {
     if (isSoleWriter || !(error instanceof RequestError) || error.status !== 503) throw error;
@@ -121,7 +121,7 @@ type Shared = {
 };
 
 function createAgents(shared: Shared, signingKey: SigningKeys) {
-  const store = new AgentStore(createTimelyStore(shared.connection, shared.ready));
+  const store = new AgentStore(createBoundedStore(shared.connection, shared.ready));
   const directory = new AgentDirectory(shared);
   const runtime = loadRuntime();
   const saver = new AgentSaver({ store, directory, signingKey, runtime, now: shared.now });

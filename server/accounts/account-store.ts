@@ -3,7 +3,7 @@ import type { KeyedMutex } from '../keyed-mutex.ts';
 import { claim } from '../store/claim.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
-import type { TimelyStore } from '../store/timely-store.ts';
+import type { BoundedStore } from '../store/bounded-store.ts';
 
 export type Account = {
   id: string;
@@ -27,7 +27,7 @@ type AccountRow = {
   newest_version: string;
 };
 type Change = 'registered' | 'verified' | 'password_set';
-type AccountStoreOptions = { store: TimelyStore; mutex: KeyedMutex; now: () => number };
+type AccountStoreOptions = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
 
 /** What is compared of an e-mail: two that differ in case only are one. */
 export function foldedEmail(email: string): string {

@@ -3,7 +3,7 @@ import { RequestError } from '../errors.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { MailKind } from '../mail/messages.ts';
 import type { Projects } from '../projects/projects.ts';
-import { actorFrom } from './access.ts';
+import { actorFrom } from '../access/access.ts';
 import type { Account, AccountStore } from './account-store.ts';
 import type { LoginLimits } from './login-limits.ts';
 import { type MailedTokens, tokenInvalid } from './mailed-tokens.ts';

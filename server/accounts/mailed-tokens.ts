@@ -6,7 +6,7 @@ import type { KeyedMutex } from '../keyed-mutex.ts';
 import { claim } from '../store/claim.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
-import type { TimelyStore } from '../store/timely-store.ts';
+import type { BoundedStore } from '../store/bounded-store.ts';
 import type { Account, AccountStore } from './account-store.ts';
 import { hashOfSecret, newSecret } from './secret.ts';
 
@@ -18,7 +18,7 @@ type TokenRow = {
   expires_at: string;
 };
 type MailedTokensOptions = {
-  store: TimelyStore;
+  store: BoundedStore;
   accounts: AccountStore;
   mutex: KeyedMutex;
   now: () => number;

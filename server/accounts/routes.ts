@@ -3,7 +3,7 @@ import { AttemptLimit, addressOf } from '../http/rate-limit.ts';
 import { RequestError } from '../errors.ts';
 import { readJson } from '../http/read-json.ts';
 import { createRouter, mount } from '../http/routes.ts';
-import { requireOwnOrigin, setSessionCookie } from '../http/session.ts';
+import { requireOwnOrigin, setSessionCookie } from '../access/session-cookie.ts';
 import {
   MAILS_PER_ACCOUNT_MAX,
   MAILS_PER_ADDRESS_MAX,
@@ -12,7 +12,7 @@ import {
 } from '../limits.ts';
 import type { MailKind } from '../mail/messages.ts';
 import type { Projects } from '../projects/projects.ts';
-import type { Access } from './access.ts';
+import type { Access } from '../access/access.ts';
 import type { Account } from './account-store.ts';
 import type { Accounts } from './accounts.ts';
 import { accountKey } from './login-limits.ts';

@@ -1,7 +1,7 @@
 import { SESSION_IDLE_MS_MAX, SESSION_MS_MAX, SESSION_TOUCH_MS_MIN } from '../limits.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
-import type { TimelyStore } from '../store/timely-store.ts';
+import type { BoundedStore } from '../store/bounded-store.ts';
 import type { Account, AccountStore } from './account-store.ts';
 import { hashOfSecret, newSecret } from './secret.ts';
 
@@ -16,7 +16,7 @@ type SessionRow = {
   seen_at: string;
   is_ended: number;
 };
-type SessionsOptions = { store: TimelyStore; accounts: AccountStore; now: () => number };
+type SessionsOptions = { store: BoundedStore; accounts: AccountStore; now: () => number };
 
 /** Above every time in milliseconds: the end of a session beats whatever a slower request writes after it. */
 const LAST_VERSION = Number.MAX_SAFE_INTEGER;

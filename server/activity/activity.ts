@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Actor } from '../accounts/access.ts';
+import type { Actor } from '../access/access.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
-import type { TimelyStore } from '../store/timely-store.ts';
+import type { BoundedStore } from '../store/bounded-store.ts';
 
 /** What is written down about ourselves. The first six concern an account, the others a project. */
 export type ActivityEvent =
@@ -45,7 +45,7 @@ type Page = {
   limit: number;
 };
 
-export function createRecordActivity(store: TimelyStore, now: () => number): RecordActivity {
+export function createRecordActivity(store: BoundedStore, now: () => number): RecordActivity {
   return async ({ event, project_id = '', actor, address, detail = {} }) => {
     const { account_id, email, key_id } = actor;
     const at = { activity_id: randomUUID(), occurred_at: clickhouseTime(now()) };
@@ -65,7 +65,7 @@ export function createRecordActivity(store: TimelyStore, now: () => number): Rec
 
 /** What was done in a project and with the accounts of its members, newest first; see activity.sql. */
 export async function readActivity(
-  store: TimelyStore,
+  store: BoundedStore,
   { projectId, accountIds, readerId, before, limit }: Page,
 ): Promise<ActivityItem[]> {
   const rows = await store.query<ActivityRow>(sql('activity'), {

@@ -1,12 +1,12 @@
 import type { Router } from 'express';
-import type { Access } from '../accounts/access.ts';
+import type { Access } from '../access/access.ts';
 import { Query, queryInvalid } from '../http/query.ts';
 import { createRouter, mount } from '../http/routes.ts';
 import type { Projects } from '../projects/projects.ts';
-import type { TimelyStore } from '../store/timely-store.ts';
+import type { BoundedStore } from '../store/bounded-store.ts';
 import { type ActivityCursor, readActivity } from './activity.ts';
 
-export type ActivityDeps = { access: Access; projects: Projects; store: TimelyStore };
+export type ActivityDeps = { access: Access; projects: Projects; store: BoundedStore };
 
 const LIMIT = { fallback: 50, min: 1, max: 500 };
 /** Sorts before every row: later than any time the store can hold a row of. */

@@ -1,5 +1,5 @@
 import type { Connection } from '../store/connection.ts';
-import { inTime } from '../store/in-time.ts';
+import { withTimeout } from '../store/with-timeout.ts';
 import { sql } from '../store/sql.ts';
 
 type Latest = { agent_version_id: string; version: number };
@@ -36,7 +36,7 @@ export class AgentDirectory {
       if (this.#isAging()) this.#read().catch(() => undefined);
       return this.#get(projectId, agentName);
     }
-    return inTime(this.#read(), READ_WAIT_MS_MAX).then(() => this.#get(projectId, agentName));
+    return withTimeout(this.#read(), READ_WAIT_MS_MAX).then(() => this.#get(projectId, agentName));
   }
 
   /** A version was saved. A later one that is known already stays: a read may end after a save that it did not see. */

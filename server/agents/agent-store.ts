@@ -1,6 +1,6 @@
 import type { QueryParams } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
-import type { TimelyStore } from '../store/timely-store.ts';
+import type { BoundedStore } from '../store/bounded-store.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 import type { AgentTool, AgentVersion } from './agent-version.ts';
 
@@ -8,9 +8,9 @@ type Row = Omit<AgentVersion, 'tools'> & { tools: string };
 
 /** The versions of agents in the store. */
 export class AgentStore {
-  readonly #store: TimelyStore;
+  readonly #store: BoundedStore;
 
-  constructor(store: TimelyStore) {
+  constructor(store: BoundedStore) {
     this.#store = store;
   }
 

@@ -1,4 +1,4 @@
-import { text } from '../audit/decision-event.ts';
+import { text } from '../ingest/decision-event.ts';
 import { createParser } from '../validate.ts';
 import type { Edit, Registration } from './agent-saver.ts';
 import type { AgentTool } from './agent-version.ts';

@@ -1,5 +1,5 @@
 import { type CallText, callTextFrom, parsePolicy } from '../../client/policy/language/index.ts';
-import { readWindow, WINDOW_NAMES, type WindowName } from '../audit/read-window.ts';
+import { readWindow, WINDOW_NAMES, type WindowName } from '../records/window.ts';
 import { compilePolicy } from '../policy/compile-policy.ts';
 import { exactJson, hasNumberAtRisk } from '../json.ts';
 import { clickhouseTime } from '../store/time.ts';

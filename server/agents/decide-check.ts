@@ -7,8 +7,8 @@ import {
   type PolicyIr,
   unreadableCall,
 } from '../../client/policy/language/index.ts';
-import type { Outcome } from '../audit/decision-event.ts';
-import type { WindowName } from '../audit/read-window.ts';
+import type { Outcome } from '../ingest/decision-event.ts';
+import type { WindowName } from '../records/window.ts';
 
 /** A stored decision, its arguments as JSON text. */
 export type RecordedRow = {

@@ -1,13 +1,13 @@
 import { type Request, type Response, Router } from 'express';
-import { type Actor, actorName } from '../accounts/access.ts';
+import { type Actor, actorName } from '../access/access.ts';
 import type { RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';
-import { authenticate } from '../http/authenticate.ts';
+import { authenticate } from '../access/authenticate.ts';
 import { etagMatches, onlyEntityTag } from '../http/etag.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import { readJson, readJsonWithText } from '../http/read-json.ts';
 import { createRouter, mount } from '../http/routes.ts';
-import { whileCallerWaits } from '../http/while-caller-waits.ts';
+import { abortOnDisconnect } from '../http/abort-on-disconnect.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
 import type { Metrics } from '../metrics.ts';
 import { agentUnknown, type AgentSaver } from './agent-saver.ts';
@@ -164,7 +164,7 @@ async function checkDraft(
   await authorizeEdit(req, projectId);
   const { body: check, text } = await readJsonWithText(req, parseCheck);
   const context = { projectId, agentName, runtime, readRecorded, runCheck, text };
-  await whileCallerWaits(res, async (signal) => {
+  await abortOnDisconnect(res, async (signal) => {
     res.json(await checkPolicy(check, { ...context, signal }));
   });
 }

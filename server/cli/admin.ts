@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { AccountStore } from '../accounts/account-store.ts';
 import { type ActivityEvent, createRecordActivity } from '../activity/activity.ts';
-import { type AuditReads, createReads, writersOf } from '../audit/read-days.ts';
-import { type Difference, verifyReads } from '../audit/read-verify.ts';
-import { readWindow } from '../audit/read-window.ts';
+import { type AuditReads, createReads, writersOf } from '../records/days.ts';
+import { type Difference, verifyReads } from '../records/verify.ts';
+import { readWindow } from '../records/window.ts';
 import type { Config } from '../config.ts';
 import { KeyedMutex } from '../keyed-mutex.ts';
 import { BearerKeys } from '../keys/bearer-keys.ts';
@@ -11,7 +11,7 @@ import { KeyRegistry } from '../keys/key-registry.ts';
 import { readSigningKeys } from '../keys/signing-keys.ts';
 import { Projects } from '../projects/projects.ts';
 import { createStore, fatalStoreFault, type Store } from '../store/store.ts';
-import { createTimelyStore } from '../store/timely-store.ts';
+import { createBoundedStore } from '../store/bounded-store.ts';
 
 /** The parts of the service that the command line works with. */
 export type Admin = {
@@ -42,7 +42,7 @@ export async function openAdmin(config: Config, logger: Logger): Promise<Admin> 
     isSoleWriter: store.kind === 'embedded',
     now,
   };
-  const people = { store: createTimelyStore(store.accounts, store.ready), mutex: new KeyedMutex(), now };
+  const people = { store: createBoundedStore(store.accounts, store.ready), mutex: new KeyedMutex(), now };
   const recordActivity = createRecordActivity(people.store, now);
   const actor = { account_id: '', email: '', key_id: '' };
   return {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Difference } from '../audit/read-verify.ts';
+import type { Difference } from '../records/verify.ts';
 import { type Config, readConfig } from '../config.ts';
 import { isExpectedFault } from '../expected-fault.ts';
 import { KEY_DAYS_MAX } from '../limits.ts';

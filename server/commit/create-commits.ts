@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { DECISION_COLUMNS, LLM_COLUMNS } from '../audit/event-row.ts';
+import { DECISION_COLUMNS, LLM_COLUMNS } from '../ingest/event-row.ts';
 import type { Config } from '../config.ts';
 import { QUEUE_BYTES_MAX } from '../limits.ts';
 import type { Metrics } from '../metrics.ts';
-import { inTime } from '../store/in-time.ts';
+import { withTimeout } from '../store/with-timeout.ts';
 import type { Store } from '../store/store.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { Stream } from './identity.ts';
@@ -66,8 +66,8 @@ export function createCommits(store: Store, { config, metrics, logger, now }: Co
     /** By now every caller has an answer: a store that is silent must not hold up the end. */
     close: async () => {
       const closeOne = async ({ commit, identities }: typeof decisions) => {
-        await inTime(commit.drain(), CLOSE_STEP_MS_MAX);
-        await inTime(identities.close(), CLOSE_STEP_MS_MAX);
+        await withTimeout(commit.drain(), CLOSE_STEP_MS_MAX);
+        await withTimeout(identities.close(), CLOSE_STEP_MS_MAX);
       };
       const warn = (error: unknown) =>
         logger.warn(

@@ -7,7 +7,7 @@ import { storeErrorFrom } from '../store/store-error.ts';
 import { FlushPace } from './flush-pace.ts';
 import { keyOf, type Stream } from './identity.ts';
 import type { IdentityIndex } from './identity-index.ts';
-import { UnclearRows } from './unclear-rows.ts';
+import { UncertainInserts } from './uncertain-inserts.ts';
 import { type Entry, type QueueBounds, type Waiter, WriteQueue, type WriteResult } from './write-queue.ts';
 
 export type GroupCommitOptions = QueueBounds & {
@@ -35,7 +35,7 @@ export class GroupCommit {
   /** By identity: everything queued or being flushed. */
   readonly #pending = new Map<string, Waiter>();
   readonly #queue: WriteQueue;
-  readonly #unclear: UnclearRows;
+  readonly #unclear: UncertainInserts;
   #running: Promise<void> | undefined;
   #gathered: (() => void) | undefined;
   #gatherRows = 0;
@@ -44,7 +44,7 @@ export class GroupCommit {
   constructor(options: GroupCommitOptions) {
     this.#options = options;
     this.#queue = new WriteQueue(options, options.onQueue);
-    this.#unclear = new UnclearRows(options);
+    this.#unclear = new UncertainInserts(options);
   }
 
   /** sinceMs: when the caller's time began. */

@@ -1,6 +1,6 @@
 import { REVOCATION_AGE_MS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
 import type { Connection } from '../store/connection.ts';
-import { inTime } from '../store/in-time.ts';
+import { withTimeout } from '../store/with-timeout.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 
@@ -119,7 +119,7 @@ export class KeyRegistry {
     await this.#options.ready();
     const since = clickhouseTime(Math.max(0, this.#newestMs - OVERLAP_MS));
     const read = this.#options.connection.query<KeyRow>(sql('keys_changed'), { since });
-    const rows = await inTime(read, STATEMENT_WAIT_MS_MAX);
+    const rows = await withTimeout(read, STATEMENT_WAIT_MS_MAX);
     for (const { updated_at, ...row } of rows) {
       // What was read may be older than a revocation by this process in the meantime.
       if (row.revoked_at === null && (this.#keys.get(row.key_id)?.revoked_at ?? null) !== null) continue;

@@ -1,5 +1,5 @@
-import { OUTCOMES } from '../audit/decision-event.ts';
-import { WINDOW_NAMES } from '../audit/read-window.ts';
+import { OUTCOMES } from '../ingest/decision-event.ts';
+import { WINDOW_NAMES } from '../records/window.ts';
 import { PROBLEMS } from '../errors.ts';
 import { BOOLEAN, COUNT, exactObject, type JsonSchema, listOf, ref, STRING, TIME, UUID } from './schema.ts';
 

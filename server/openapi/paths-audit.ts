@@ -1,8 +1,8 @@
-import { decisionEventSchema, OUTCOMES } from '../audit/decision-event.ts';
-import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS } from '../audit/export-decisions.ts';
-import { llmInvocationSchema } from '../audit/llm-invocation.ts';
-import { FILTER_NAMES, LIMIT, OFFSET } from '../audit/read-params.ts';
-import { WINDOW_NAMES } from '../audit/read-window.ts';
+import { decisionEventSchema, OUTCOMES } from '../ingest/decision-event.ts';
+import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS } from '../records/export-decisions.ts';
+import { llmInvocationSchema } from '../ingest/llm-invocation.ts';
+import { FILTER_NAMES, LIMIT, OFFSET } from '../records/query-params.ts';
+import { WINDOW_NAMES } from '../records/window.ts';
 import type { ProblemCode } from '../errors.ts';
 import { operation, type OperationGiven, type Parameter } from './operation.ts';
 import { PROJECT_ID } from './parameters.ts';

@@ -5,14 +5,14 @@ import { claim } from '../store/claim.ts';
 import type { QueryParams } from '../store/bind-params.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
-import type { TimelyStore } from '../store/timely-store.ts';
+import type { BoundedStore } from '../store/bounded-store.ts';
 
 export type Project = { id: string; name: string; created_at: string };
 export type Member = { account_id: string; is_owner: boolean; added_at: string };
 
 type MemberRow = { account_id: string; is_owner: number; added_at: string };
 type Membership = { projectId: string; accountId: string; isMember: boolean; changedBy: string };
-type ProjectsOptions = { store: TimelyStore; mutex: KeyedMutex; now: () => number };
+type ProjectsOptions = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
 
 /** The projects of the store and who belongs to them. An owner has no two projects with names that differ in case only. */
 export class Projects {

@@ -1,5 +1,5 @@
 import { Router, type Request } from 'express';
-import { type Access, actorFrom } from '../accounts/access.ts';
+import { type Access, actorFrom } from '../access/access.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
 import type { RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';

@@ -8,7 +8,7 @@ import { READ_SECONDS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
 import { connectEmbedded, connectServer, type Connection } from './connection.ts';
 import { type Engines, onCluster, ONE_NODE } from './engines.ts';
 import { lockDataDir, type Release } from './data-dir-lock.ts';
-import { inTime } from './in-time.ts';
+import { withTimeout } from './with-timeout.ts';
 import { migrate, SchemaTooNewError } from './migrate.ts';
 import { createReadPool, type ReadPool } from './read-pool.ts';
 import { storeErrorFrom } from './store-error.ts';
@@ -93,7 +93,7 @@ export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Lo
     }
     await migrate(background, engines);
   };
-  const ready = onceItWorks(prepare, {
+  const ready = initializeWithRetry(prepare, {
     logger,
     // An embedded store that opens slowly is one that a start waits for.
     waitMsMax: clickhouse === undefined ? undefined : STATEMENT_WAIT_MS_MAX,
@@ -110,7 +110,7 @@ export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Lo
     reads,
     ready,
     isUp: () =>
-      inTime(askOne(), STATEMENT_WAIT_MS_MAX).then(
+      withTimeout(askOne(), STATEMENT_WAIT_MS_MAX).then(
         () => true,
         () => false,
       ),
@@ -150,13 +150,16 @@ async function createDatabase(
   }
 }
 
-type Patience = { logger: Logger; waitMsMax: number | undefined };
+type RetryOptions = { logger: Logger; waitMsMax: number | undefined };
 
 /**
  * Runs `prepare` until it has worked once; callers in between share one try, none of them for longer than waitMsMax,
  * and a failure is remembered for a second.
  */
-function onceItWorks(prepare: () => Promise<void>, { logger, waitMsMax }: Patience): () => Promise<void> {
+function initializeWithRetry(
+  prepare: () => Promise<void>,
+  { logger, waitMsMax }: RetryOptions,
+): () => Promise<void> {
   let state: Promise<void> | undefined;
   let isDone = false;
   const start = () => {
@@ -177,7 +180,7 @@ function onceItWorks(prepare: () => Promise<void>, { logger, waitMsMax }: Patien
   return () => {
     if (isDone) return Promise.resolve();
     const running = state ?? start();
-    return waitMsMax === undefined ? running : inTime(running, waitMsMax);
+    return waitMsMax === undefined ? running : withTimeout(running, waitMsMax);
   };
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { DECISION_COLUMNS } from '../../server/audit/event-row.ts';
+import { DECISION_COLUMNS } from '../../server/ingest/event-row.ts';
 import { GroupCommit } from '../../server/commit/group-commit.ts';
 import { IdentityConflicts } from '../../server/commit/identity-conflicts.ts';
 import { IdentityIndex } from '../../server/commit/identity-index.ts';

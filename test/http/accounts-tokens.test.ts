@@ -137,13 +137,13 @@ describe('One-time tokens', () => {
     ];
 
     for (const [kind, lifetimeMs] of lifetimes) {
-      const [inTime, late] = [
+      const [withTimeout, late] = [
         await mailedToken(service, kind, email),
         await mailedToken(service, kind, email),
       ];
       clock.passMs(lifetimeMs - 10_000);
       // A reset ends the other reset tokens, so the late one is a new one.
-      expect((await useToken(service, kind, inTime)).status).to.equal(200);
+      expect((await useToken(service, kind, withTimeout)).status).to.equal(200);
       const expiring = kind === 'verify' ? late : await mailedToken(service, kind, email);
       clock.passMs(kind === 'verify' ? 11_000 : lifetimeMs + 1000);
       expect(await codeOf(useToken(service, kind, expiring))).to.equal('token_invalid');

@@ -38,7 +38,7 @@ describe('with the store away', () => {
   });
 
   /** The status, the code and Retry-After of an answer, which must come in time. */
-  async function inTime(ask: () => Promise<Response>): Promise<unknown[]> {
+  async function withTimeout(ask: () => Promise<Response>): Promise<unknown[]> {
     const startMs = performance.now();
     const response = await ask();
     const { code } = (await response.json()) as { code?: string };
@@ -59,10 +59,10 @@ describe('with the store away', () => {
   });
 
   it('the database unreachable on a write is 503 with Retry-After: 5, within 5 s', async () => {
-    expect(await inTime(() => sendDecision(service, decisionEvent(), { key: project.key }))).to.deep.equal(
-      unavailable,
-    );
-    expect(await inTime(() => sendLlm(service, llmInvocation(), { key: project.key }))).to.deep.equal(
+    expect(
+      await withTimeout(() => sendDecision(service, decisionEvent(), { key: project.key })),
+    ).to.deep.equal(unavailable);
+    expect(await withTimeout(() => sendLlm(service, llmInvocation(), { key: project.key }))).to.deep.equal(
       unavailable,
     );
   });
@@ -70,18 +70,20 @@ describe('with the store away', () => {
   it('a bad key is 401', async () => {
     const forged = `${project.key.slice(0, -6)}AAAAAA`;
     for (const key of ['bad', '', forged]) {
-      expect(await inTime(() => sendDecision(service, decisionEvent(), { key }))).to.deep.equal(
+      expect(await withTimeout(() => sendDecision(service, decisionEvent(), { key }))).to.deep.equal(
         unauthenticated,
       );
-      expect(await inTime(() => sendLlm(service, llmInvocation(), { key }))).to.deep.equal(unauthenticated);
+      expect(await withTimeout(() => sendLlm(service, llmInvocation(), { key }))).to.deep.equal(
+        unauthenticated,
+      );
     }
   });
 
   it('the database unreachable on a read is 503 with Retry-After: 5, within 5 s', async () => {
     for (const endpoint of ['summary', 'decisions']) {
       const path = `/v1/projects/${project.project_id}/audit/${endpoint}`;
-      expect(await inTime(() => fetch(service.url + path))).to.deep.equal(unavailable);
-      expect(await inTime(() => fetch(`${service.url}${path}?window=1h`))).to.deep.equal([
+      expect(await withTimeout(() => fetch(service.url + path))).to.deep.equal(unavailable);
+      expect(await withTimeout(() => fetch(`${service.url}${path}?window=1h`))).to.deep.equal([
         422,
         'window_invalid',
         null,
@@ -91,7 +93,7 @@ describe('with the store away', () => {
 
   it('twenty writes at once are all answered within 5 s', async () => {
     const answers = Array.from({ length: 20 }, () =>
-      inTime(() => sendDecision(service, decisionEvent(), { key: project.key })),
+      withTimeout(() => sendDecision(service, decisionEvent(), { key: project.key })),
     );
 
     expect(await Promise.all(answers)).to.deep.equal(answers.map(() => unavailable));

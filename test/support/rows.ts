@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { decisionEntry } from '../../server/audit/event-row.ts';
+import { decisionEntry } from '../../server/ingest/event-row.ts';
 import type { Entry } from '../../server/commit/write-queue.ts';
 
 type Given = { event_id?: string; tool_name?: string; reason?: string };

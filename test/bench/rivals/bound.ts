@@ -1,6 +1,6 @@
 // (b) The bound: bare node:http, JSON.parse, the same AJV check and a plain group commit into the same engine; nothing else.
 import { createServer } from 'node:http';
-import { decisionEventSchema } from '../../../server/audit/decision-event.ts';
+import { decisionEventSchema } from '../../../server/ingest/decision-event.ts';
 import { createParser } from '../../../server/validate.ts';
 import { countRows, DECISION_COLUMNS, openDecisions, rowFrom, serve } from './engine.ts';
 

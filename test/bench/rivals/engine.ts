@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { DECISION_COLUMNS, decisionEntry } from '../../../server/audit/event-row.ts';
+import { DECISION_COLUMNS, decisionEntry } from '../../../server/ingest/event-row.ts';
 import { connectEmbedded, type Connection } from '../../../server/store/connection.ts';
 import { migrate } from '../../../server/store/migrate.ts';
 

@@ -1,7 +1,7 @@
 // (c) What people write first: Express, express.json, the check, and one awaited insert per request.
 import { createServer } from 'node:http';
 import express from 'express';
-import { decisionEventSchema } from '../../../server/audit/decision-event.ts';
+import { decisionEventSchema } from '../../../server/ingest/decision-event.ts';
 import { createParser } from '../../../server/validate.ts';
 import { countRows, DECISION_COLUMNS, openDecisions, rowFrom, serve } from './engine.ts';
 

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import express from 'express';
 import pg from 'pg';
-import { decisionEventSchema } from '../../../server/audit/decision-event.ts';
+import { decisionEventSchema } from '../../../server/ingest/decision-event.ts';
 import { createParser } from '../../../server/validate.ts';
 import { serve } from './engine.ts';
 

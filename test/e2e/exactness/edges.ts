@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readWindow, type WindowName } from '../../../server/audit/read-window.ts';
+import { readWindow, type WindowName } from '../../../server/records/window.ts';
 import type { ModelRecord } from './model.ts';
 import { Random } from '../../support/random.ts';
 import { askBuckets, askIds, askSummary, entryOf, insertRows, openWorld, type World } from './world.ts';

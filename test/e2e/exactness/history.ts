@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Writers } from '../../../server/audit/read-days.ts';
-import type { DecisionFilters } from '../../../server/audit/read-decisions.ts';
-import { readWindow, WINDOW_NAMES, type WindowName } from '../../../server/audit/read-window.ts';
+import type { Writers } from '../../../server/records/days.ts';
+import type { DecisionFilters } from '../../../server/records/decisions.ts';
+import { readWindow, WINDOW_NAMES, type WindowName } from '../../../server/records/window.ts';
 import type { Random } from '../../support/random.ts';
 import { Model, type ModelRecord } from './model.ts';
 import { askBuckets, askIds, askSummary, entryOf, insertRows, type World } from './world.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { readWindow, WINDOW_NAMES } from '../../../server/audit/read-window.ts';
+import { readWindow, WINDOW_NAMES } from '../../../server/records/window.ts';
 import { Random } from '../../support/random.ts';
 import { History, NO_FILTER } from './history.ts';
 import { Model, type ModelRecord } from './model.ts';

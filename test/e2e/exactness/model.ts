@@ -1,5 +1,5 @@
-import type { DecisionFilters } from '../../../server/audit/read-decisions.ts';
-import type { ReadWindow } from '../../../server/audit/read-window.ts';
+import type { DecisionFilters } from '../../../server/records/decisions.ts';
+import type { ReadWindow } from '../../../server/records/window.ts';
 
 /** A record as the model keeps it: what the reads can tell of it. */
 export type ModelRecord = {

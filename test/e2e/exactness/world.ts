@@ -1,9 +1,9 @@
-import { DECISION_COLUMNS, decisionEntry } from '../../../server/audit/event-row.ts';
-import { readSummary, readTimeseries } from '../../../server/audit/read-counts.ts';
-import { type AuditReads, createReads, type Writers } from '../../../server/audit/read-days.ts';
-import { type DecisionFilters, readDecisions } from '../../../server/audit/read-decisions.ts';
-import { parseCursor } from '../../../server/audit/read-cursor.ts';
-import type { ReadWindow } from '../../../server/audit/read-window.ts';
+import { DECISION_COLUMNS, decisionEntry } from '../../../server/ingest/event-row.ts';
+import { readSummary, readTimeseries } from '../../../server/records/counts.ts';
+import { type AuditReads, createReads, type Writers } from '../../../server/records/days.ts';
+import { type DecisionFilters, readDecisions } from '../../../server/records/decisions.ts';
+import { parseCursor } from '../../../server/records/cursor.ts';
+import type { ReadWindow } from '../../../server/records/window.ts';
 import { GroupCommit } from '../../../server/commit/group-commit.ts';
 import type { Entry } from '../../../server/commit/write-queue.ts';
 import { IdentityIndex } from '../../../server/commit/identity-index.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { admitTime } from '../../../server/audit/admit.ts';
+import { admitTime } from '../../../server/ingest/admit.ts';
 import { RequestError } from '../../../server/errors.ts';
 
 const NOW_MS = Date.parse('2026-03-04T05:06:07.089Z');

@@ -4,8 +4,8 @@ import type { BearerKeys } from '../keys/bearer-keys.ts';
 import { PASSWORD_WAIT_MS_MAX, PASSWORDS_RUNNING_MAX, PASSWORDS_WAITING_MAX } from '../limits.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { Projects } from '../projects/projects.ts';
-import type { TimelyStore } from '../store/timely-store.ts';
-import { createAccess } from './access.ts';
+import type { BoundedStore } from '../store/bounded-store.ts';
+import { createAccess } from '../access/access.ts';
 import { AccountStore } from './account-store.ts';
 import { Accounts } from './accounts.ts';
 import { LoginLimits } from './login-limits.ts';
@@ -14,7 +14,7 @@ import { Passwords } from './passwords.ts';
 import { Sessions } from './sessions.ts';
 
 type Needs = {
-  store: TimelyStore;
+  store: BoundedStore;
   bearerKeys: BearerKeys;
   mailer: Mailer;
   dashboardUrl: string;
@@ -22,9 +22,9 @@ type Needs = {
 };
 
 /** Accounts, projects, sessions and what was done, connected: what the routes of people need. */
-export type AccountParts = ReturnType<typeof createAccountParts>;
+export type AccountServices = ReturnType<typeof createAccountServices>;
 
-export function createAccountParts({ store, bearerKeys, mailer, dashboardUrl, now }: Needs) {
+export function createAccountServices({ store, bearerKeys, mailer, dashboardUrl, now }: Needs) {
   const mutex = new KeyedMutex();
   const accountStore = new AccountStore({ store, mutex, now });
   const projects = new Projects({ store, mutex, now });

@@ -4,7 +4,7 @@ import type { Response } from 'express';
  * Does the work for as long as the caller waits for it: `signal` aborts when the caller goes away before it was answered,
  * and how the work ends is then nobody's business. An answer that fails is no such.
  */
-export async function whileCallerWaits(
+export async function abortOnDisconnect(
   res: Response,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {

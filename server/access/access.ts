@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { RequestError } from '../errors.ts';
-import { authenticate } from '../http/authenticate.ts';
-import { requireOwnOrigin, sessionSecretOf } from '../http/session.ts';
+import { authenticate } from './authenticate.ts';
+import { requireOwnOrigin, sessionSecretOf } from './session-cookie.ts';
 import { type BearerKeys, unauthenticated } from '../keys/bearer-keys.ts';
 import type { Projects } from '../projects/projects.ts';
-import type { Account } from './account-store.ts';
-import type { Session, Sessions } from './sessions.ts';
+import type { Account } from '../accounts/account-store.ts';
+import type { Session, Sessions } from '../accounts/sessions.ts';
 
 const KEY_OR_SESSION = 'a bearer key of the project, or a session';
 

@@ -1,10 +1,10 @@
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
-import type { Outcome } from './decision-event.ts';
-import type { ReadScope } from './read-counts.ts';
-import type { AuditReads } from './read-days.ts';
-import { type Cursor, cursorText } from './read-cursor.ts';
-import { type DecisionRow, recordText } from './read-record.ts';
+import type { Outcome } from '../ingest/decision-event.ts';
+import type { ReadScope } from './counts.ts';
+import type { AuditReads } from './days.ts';
+import { type Cursor, cursorText } from './cursor.ts';
+import { type DecisionRow, recordText } from './record.ts';
 
 /** null does not filter; '' selects the empty value (SPECIFICATION 4.5). */
 export type DecisionFilters = {

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import type { QueryParams } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
-import type { ReadWindow } from './read-window.ts';
+import type { ReadWindow } from './window.ts';
 
 /** Run one statement on the readers; see ReadPool. */
 export type RunRead = <Row>(sql: string, params: QueryParams, signal?: AbortSignal) => Promise<Row[]>;

@@ -1,5 +1,5 @@
 import { rfc3339FromClickhouse } from '../store/time.ts';
-import type { Outcome } from './decision-event.ts';
+import type { Outcome } from '../ingest/decision-event.ts';
 
 /** A row of decisions_page.sql: times as the store prints them, hint and arguments as JSON text, '' for null. */
 export type DecisionRow = {

@@ -10,7 +10,7 @@ const ROWS_MAX = 200_000;
 type UnclearRowsOptions = { stream: Stream; connection: Connection; identities: IdentityIndex };
 
 /** Rows of inserts that failed without saying whether they were written. The event table knows. */
-export class UnclearRows {
+export class UncertainInserts {
   readonly #options: UnclearRowsOptions;
   #rows: Identity[] = [];
 

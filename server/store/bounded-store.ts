@@ -1,7 +1,7 @@
 import { RequestError } from '../errors.ts';
 import { STATEMENT_WAIT_MS_MAX, STATEMENTS_OPEN_MAX } from '../limits.ts';
 import type { Connection, QueryParams } from './connection.ts';
-import { inTime } from './in-time.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** One row to add. `token`: the store keeps only the first insert with the same one. */
 export type Append = { table: string; values: Record<string, unknown>; token?: string };
@@ -10,15 +10,15 @@ export type Append = { table: string; values: Record<string, unknown>; token?: s
  * The store for work that a caller waits for: every statement ends in time or rejects with store_unavailable, and
  * when too many are open it rejects with overloaded at once.
  */
-export type TimelyStore = {
+export type BoundedStore = {
   query<Row>(sql: string, params?: QueryParams): Promise<Row[]>;
   append(row: Append): Promise<void>;
 };
 
-export function createTimelyStore(
+export function createBoundedStore(
   connection: Pick<Connection, 'query' | 'insert'>,
   ready: () => Promise<void>,
-): TimelyStore {
+): BoundedStore {
   let open = 0;
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
     if (open >= STATEMENTS_OPEN_MAX)
@@ -28,7 +28,7 @@ export function createTimelyStore(
     const done = ready()
       .then(work)
       .finally(() => (open -= 1));
-    return inTime(done, STATEMENT_WAIT_MS_MAX);
+    return withTimeout(done, STATEMENT_WAIT_MS_MAX);
   };
   return {
     query: <Row>(sql: string, params?: QueryParams) => run(() => connection.query<Row>(sql, params)),

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type ReadScope, readSummary, readTimeseries } from './read-counts.ts';
-import { type AuditReads, createReads } from './read-days.ts';
-import { countPerDay, type DecisionFilters, whereOf } from './read-decisions.ts';
-import { readLlmUsage } from './read-llm-usage.ts';
+import { type ReadScope, readSummary, readTimeseries } from './counts.ts';
+import { type AuditReads, createReads } from './days.ts';
+import { countPerDay, type DecisionFilters, whereOf } from './decisions.ts';
+import { readLlmUsage } from './llm-usage.ts';
 
 /** Two answers to the same question that should be one. */
 export type Difference = { what: string; fast: unknown; checked: unknown };

@@ -1,7 +1,7 @@
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
-import type { AuditReads } from './read-days.ts';
-import type { ReadWindow } from './read-window.ts';
+import type { AuditReads } from './days.ts';
+import type { ReadWindow } from './window.ts';
 
 /** One project over one window; the signal aborts when the caller is gone. */
 export type ReadScope = { projectId: string; window: ReadWindow; signal: AbortSignal };

@@ -1,8 +1,8 @@
 import { rawJson } from '../json.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
-import { GROUPS_MAX, type ReadScope, scopeBody } from './read-counts.ts';
-import type { AuditReads } from './read-days.ts';
+import { GROUPS_MAX, type ReadScope, scopeBody } from './counts.ts';
+import type { AuditReads } from './days.ts';
 
 /** The sums come as text: 2^53 tokens a call, many calls. */
 type UsageRow = {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Counter } from 'prom-client';
 import type { GroupCommit } from '../commit/group-commit.ts';
 import { RequestError } from '../errors.ts';
-import { authenticate } from '../http/authenticate.ts';
+import { authenticate } from '../access/authenticate.ts';
 import { readJsonText } from '../http/read-body.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
 import { INGEST_BODY_BYTES_MAX } from '../limits.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { parseExportPage } from '../../../server/audit/export-page.ts';
-import { bucketsFrom } from '../../../server/audit/read-counts.ts';
-import { cursorText, parseCursor } from '../../../server/audit/read-cursor.ts';
-import { daysOfPage } from '../../../server/audit/read-decisions.ts';
-import { readWindow } from '../../../server/audit/read-window.ts';
+import { parseExportPage } from '../../../server/records/export-page.ts';
+import { bucketsFrom } from '../../../server/records/counts.ts';
+import { cursorText, parseCursor } from '../../../server/records/cursor.ts';
+import { daysOfPage } from '../../../server/records/decisions.ts';
+import { readWindow } from '../../../server/records/window.ts';
 
 const COUNTS = [
   { day: '2026-03-10', total: 10 },

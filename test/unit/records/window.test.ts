@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readWindow } from '../../../server/audit/read-window.ts';
+import { readWindow } from '../../../server/records/window.ts';
 import { RequestError } from '../../../server/errors.ts';
 
 const DAY_MS = 86_400_000;

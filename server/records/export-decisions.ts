@@ -1,9 +1,9 @@
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { type ExportPage, parseExportPage } from './export-page.ts';
-import type { ReadScope } from './read-counts.ts';
-import type { Cursor } from './read-cursor.ts';
-import type { AuditReads } from './read-days.ts';
+import type { ReadScope } from './counts.ts';
+import type { Cursor } from './cursor.ts';
+import type { AuditReads } from './days.ts';
 import {
   type Asked,
   countPerDay,
@@ -13,8 +13,8 @@ import {
   placeOf,
   type Where,
   whereOf,
-} from './read-decisions.ts';
-import { RECORD_KEYS } from './read-record.ts';
+} from './decisions.ts';
+import { RECORD_KEYS } from './record.ts';
 
 /** The formats of an export, each with its media type and its first line; decisions_export.sql makes the others. */
 export const EXPORT_FORMATS = {

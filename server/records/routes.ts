@@ -3,14 +3,14 @@ import { Readable } from 'node:stream';
 import { type Request, type Response, Router } from 'express';
 import { Query } from '../http/query.ts';
 import { createRouter, mount } from '../http/routes.ts';
-import { whileCallerWaits } from '../http/while-caller-waits.ts';
+import { abortOnDisconnect } from '../http/abort-on-disconnect.ts';
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, type ExportFormat, exportBytes } from './export-decisions.ts';
-import { type ReadScope, readSummary, readTimeseries } from './read-counts.ts';
-import { createReads, type RunRead, type RunReadBytes, type Writers } from './read-days.ts';
-import { readDecisions } from './read-decisions.ts';
-import { readLlmUsage } from './read-llm-usage.ts';
-import { FILTER_NAMES, PAGE_NAMES, parseFilters, parsePage } from './read-params.ts';
-import { readWindow } from './read-window.ts';
+import { type ReadScope, readSummary, readTimeseries } from './counts.ts';
+import { createReads, type RunRead, type RunReadBytes, type Writers } from './days.ts';
+import { readDecisions } from './decisions.ts';
+import { readLlmUsage } from './llm-usage.ts';
+import { FILTER_NAMES, PAGE_NAMES, parseFilters, parsePage } from './query-params.ts';
+import { readWindow } from './window.ts';
 
 export type ReadDeps = {
   runRead: RunRead;
@@ -58,7 +58,7 @@ function scoped({ authorizeRead, now }: ReadDeps, names: readonly string[], answ
     const query = new Query(req, ['window', ...names]);
     // Every edge of this answer comes from this one instant.
     const window = readWindow(query.text('window'), now());
-    await whileCallerWaits(res, (signal) =>
+    await abortOnDisconnect(res, (signal) =>
       answer({ req, res, query, scope: { projectId, window, signal } }),
     );
   };

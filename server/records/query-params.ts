@@ -1,7 +1,7 @@
 import { type Query, queryInvalid } from '../http/query.ts';
-import { OUTCOMES } from './decision-event.ts';
-import { parseCursor } from './read-cursor.ts';
-import type { DecisionFilters, PageAsked } from './read-decisions.ts';
+import { OUTCOMES } from '../ingest/decision-event.ts';
+import { parseCursor } from './cursor.ts';
+import type { DecisionFilters, PageAsked } from './decisions.ts';
 
 export const LIMIT = { fallback: 50, min: 1, max: 500 } as const;
 export const OFFSET = { fallback: 0, min: 0, max: 10_000 } as const;

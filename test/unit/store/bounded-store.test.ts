@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { RequestError } from '../../../server/errors.ts';
 import { STATEMENTS_OPEN_MAX } from '../../../server/limits.ts';
-import { createTimelyStore } from '../../../server/store/timely-store.ts';
+import { createBoundedStore } from '../../../server/store/bounded-store.ts';
 
 const codeOf = (error: unknown) => (error instanceof RequestError ? error.code : String(error));
 const ready = () => Promise.resolve();
 const insert = () => Promise.resolve();
 
-describe('createTimelyStore', () => {
+describe('createBoundedStore', () => {
   it('refuses at once when too many statements are open, and takes them again when they are done', async () => {
     const { promise: answer, resolve } = Promise.withResolvers<never[]>();
-    const store = createTimelyStore({ query: () => answer, insert }, ready);
+    const store = createBoundedStore({ query: () => answer, insert }, ready);
     const open = Array.from({ length: STATEMENTS_OPEN_MAX }, () => store.query('SELECT 1'));
 
     const refused = await store.query('SELECT 1').catch(codeOf);
@@ -22,7 +22,7 @@ describe('createTimelyStore', () => {
   });
 
   it('gives up on a statement that takes longer than 2.3 s', async () => {
-    const store = createTimelyStore({ query: () => new Promise(() => undefined), insert }, ready);
+    const store = createBoundedStore({ query: () => new Promise(() => undefined), insert }, ready);
     const startMs = performance.now();
 
     expect(await store.query('SELECT 1').catch(codeOf)).to.equal('store_unavailable');

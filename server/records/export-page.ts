@@ -1,4 +1,4 @@
-import type { Cursor } from './read-cursor.ts';
+import type { Cursor } from './cursor.ts';
 
 /** A page of decisions_export.sql: what goes out, how many records that is, and where the list goes on. */
 export type ExportPage = { bytes: Buffer; rows: number; last: Cursor | undefined };

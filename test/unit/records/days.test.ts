@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createReads, ReadDays, type RunRead, type Writers } from '../../../server/audit/read-days.ts';
-import { verifyReads } from '../../../server/audit/read-verify.ts';
-import { readWindow } from '../../../server/audit/read-window.ts';
+import { createReads, ReadDays, type RunRead, type Writers } from '../../../server/records/days.ts';
+import { verifyReads } from '../../../server/records/verify.ts';
+import { readWindow } from '../../../server/records/window.ts';
 
 const NOW_MS = Date.parse('2026-03-10T12:00:00.000Z');
 const WINDOW = { fromMs: NOW_MS - 86_400_000, toMs: NOW_MS };
