@@ -1,7 +1,7 @@
 // SPECIFICATION 8 and CONTRACT 3-5 as constants, with their units.
 
 const SECOND_MS = 1000;
-const DAY_MS = 24 * 60 * 60 * SECOND_MS;
+export const DAY_MS = 24 * 60 * 60 * SECOND_MS;
 
 export const ARGUMENTS_BYTES_MAX = 8192;
 export const HINT_BYTES_MAX = 4096;

@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { sha256Hex } from '../sha256.ts';
 
 const SECRET_BYTES = 32;
 
@@ -9,5 +10,5 @@ export function newSecret(): string {
 
 /** What is stored of a secret. Plain SHA-256 is enough: 256 random bits cannot be guessed from their hash. */
 export function hashOfSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return sha256Hex(secret);
 }

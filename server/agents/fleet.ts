@@ -1,5 +1,5 @@
-/** Forgotten after this long without a heartbeat. */
-const AGE_MS_MAX = 24 * 60 * 60 * 1000;
+import { DAY_MS } from '../limits.ts';
+
 /** Keys on agents that are kept, and versions of each of them; the ones seen longest ago go first. 30 MB in all. */
 const HOLDERS_MAX = 20_000;
 const ETAGS_PER_HOLDER_MAX = 5;
@@ -33,7 +33,7 @@ export class Fleet {
 
   /** The versions held, the one with the most keys first. */
   held(projectId: string, agentName: string): HeldVersion[] {
-    const sinceMs = this.#now() - AGE_MS_MAX;
+    const sinceMs = this.#now() - DAY_MS;
     const byEtag = new Map<string, { keys: number; seenMs: number }>();
     for (const { agent, seenMsByEtag } of this.#holders.values()) {
       if (agent !== `${projectId}/${agentName}`) continue;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,6 +7,7 @@ import type { Config } from '../config.ts';
 import { RETENTION_MS } from '../limits.ts';
 import { createLogger } from '../logger.ts';
 import type { Connection } from '../store/connection.ts';
+import { sha256Hex } from '../sha256.ts';
 import { readMigrations, sql } from '../store/sql.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { clickhouseTime } from '../store/time.ts';
@@ -75,7 +75,7 @@ async function importFile(store: Store, { path, table, columns }: File): Promise
       stream === undefined
         ? lines.filter((line) => !here.has(normalized(line)))
         : await freshEvents(store, { stream, columns, lines });
-    const token = createHash('sha256').update(fresh.join('\n')).digest('hex');
+    const token = sha256Hex(fresh.join('\n'));
     if (fresh.length > 0) await store.background.insert({ table, columns, lines: fresh, token });
     if (stream !== undefined)
       await markIdentities(store.background, { stream, events: eventsOf(fresh, columns) });

@@ -1,4 +1,5 @@
 import { FLEET_AGENTS } from './fleet-agents.ts';
+import { DAY_MS } from '../limits.ts';
 
 /** A spell in which one agent (counted from 1) is denied far more than usual; seconds of its day. */
 export type Incident = { agent: number; fromSecond: number; toSecond: number; rate: number };
@@ -9,7 +10,6 @@ type FleetSize = { rows: number; days: number; seed: number; nowMs: number };
 const HOUR_WEIGHTS = [3, 2, 2, 2, 2, 3, 5, 8, 11, 13, 14, 14, 13, 14, 15, 15, 14, 13, 12, 10, 8, 6, 5, 4];
 /** Sunday first. */
 const WEEKDAY_WEIGHTS = [0.35, 1.05, 1.1, 1.1, 1.05, 0.95, 0.4];
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** About one day in so many has a spell of denials. */
 const INCIDENT_EVERY_DAYS = 10;
 

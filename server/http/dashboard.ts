@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import { Router, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import { pageFrom } from '../dashboard/src/app/route.ts';
+import { sha256Hex } from '../sha256.ts';
 import { etagMatches } from './etag.ts';
 import { createRouter, methodNotAllowed } from './routes.ts';
 
@@ -83,7 +83,7 @@ function readFiles(dist: string): Map<string, DashboardFile> {
     if (existsSync(`${path}.br`)) bodies.set('br', readFileSync(`${path}.br`));
     if (existsSync(`${path}.gz`)) bodies.set('gzip', readFileSync(`${path}.gz`));
     const cacheControl = entry.startsWith(`assets${sep}`) ? FOREVER : ASK_AGAIN;
-    const etag = `"${createHash('sha256').update(identity).digest('hex')}"`;
+    const etag = `"${sha256Hex(identity)}"`;
     files.set(entry.split(sep).join('/'), { type, cacheControl, etag, bodies });
   }
   return files;

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import { RequestError } from '../errors.ts';
-import { BEARER_KEY_CHARS_MAX, VERIFIED_KEYS_MAX } from '../limits.ts';
+import { BEARER_KEY_CHARS_MAX, DAY_MS, VERIFIED_KEYS_MAX } from '../limits.ts';
 import type { KeyRecord, KeyRegistry } from './key-registry.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 const ISSUER = 'gatehouse';
 const DEFAULT_SCOPE = 'emit_audit read_audit';
-const DAY_MS = 24 * 60 * 60 * 1000;
 const NOT_ISSUED_HERE = 'The bearer key was not issued here';
 
 /** Whose key it is and what it may do. */

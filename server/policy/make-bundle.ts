@@ -1,6 +1,7 @@
 import type { PolicyIr, RecordParts } from '../../client/policy/language/index.ts';
 import { compilePolicy } from './compile-policy.ts';
-import { recordHash, sha256Hex } from './record-hash.ts';
+import { sha256Hex } from '../sha256.ts';
+import { recordHash } from './record-hash.ts';
 import { manifestText, signManifest, type SigningKey } from './sign-bundle.ts';
 
 type BundleParts = {

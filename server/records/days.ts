@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { DAY_MS } from '../limits.ts';
 import type { QueryParams } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import type { ReadWindow } from './window.ts';
@@ -29,7 +30,6 @@ type ReadDaysOptions = {
   now: () => number;
 };
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** Clocks that run ahead: days after today in which there may be rows. */
 const DAYS_AHEAD = 2;
 const LIST_AGAIN_MS = 1000;

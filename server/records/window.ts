@@ -1,7 +1,5 @@
 import { RequestError } from '../errors.ts';
-
-const HOUR_MS = 60 * 60 * 1000;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS } from '../limits.ts';
 
 /** The windows of SPECIFICATION 4.3 with the bucket sizes of CONTRACT 5. */
 const WINDOWS = {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { RequestError } from '../errors.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
+import { sha256Hex } from '../sha256.ts';
 
 type Claim<T> = {
   /** Who holds it. Of several it must always name the same one. */
@@ -18,7 +18,7 @@ export function claim<T>(mutex: KeyedMutex, key: string, { find, write }: Claim<
   return mutex.run(key, async () => {
     const before = await find();
     if (before !== undefined) return before;
-    await write(createHash('sha256').update(key).digest('hex'));
+    await write(sha256Hex(key));
     const holder = await find();
     if (holder === undefined)
       throw new RequestError(

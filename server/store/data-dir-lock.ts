@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { realpathSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sha256Hex } from '../sha256.ts';
 
 /** Lets go of the lock. The system does so, too, when the process ends in any way. */
 export type Release = () => void;
@@ -15,7 +15,7 @@ export type Release = () => void;
  * that a dead process leaves behind and that nobody answers.
  */
 export async function lockDataDir(dataDir: string): Promise<Release | undefined> {
-  const name = `gatehouse-${createHash('sha256').update(realpathSync(dataDir)).digest('hex').slice(0, 32)}`;
+  const name = `gatehouse-${sha256Hex(realpathSync(dataDir)).slice(0, 32)}`;
   if (process.platform === 'linux') return listenOn(`\0${name}`);
   const path = join(tmpdir(), `${name}.sock`);
   if (await isAnswered(path)) return undefined;

@@ -1,10 +1,10 @@
 // Builds dist/runtime.wasm and compares it with the hash that the repository records. The bytes are in
 // every module and so in every ETag: a change of compiler or source must be seen and agreed to.
 // `node server/policy/runtime/build.ts --record` records the hash of what it built.
-import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { main } from 'assemblyscript/asc';
+import { sha256Hex } from '../../sha256.ts';
 
 const HASH_FILE = new URL('runtime.sha256', import.meta.url);
 const DIST = new URL('dist/', import.meta.url);
@@ -50,7 +50,7 @@ function readSource(name: string): string | null {
 }
 
 const wasm = await compile();
-const hash = createHash('sha256').update(wasm).digest('hex');
+const hash = sha256Hex(wasm);
 if (process.argv.includes('--record')) writeFileSync(HASH_FILE, `${hash}\n`);
 const recorded = readFileSync(HASH_FILE, 'utf8').trim();
 if (hash !== recorded) {
