@@ -12,7 +12,7 @@ import { runCommand } from '../support/processes.ts';
 import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
 import { everythingOf } from '../support/snapshot.ts';
 
-/** What OPERATIONS.md tells people to do, done. */
+/** Follows the steps of docs/operations.md. */
 describe('operations on the embedded store', () => {
   it('a backup restored into a new directory is the same store with the same root key', async () => {
     const dataDir = temporaryDirectory();
