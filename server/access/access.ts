@@ -12,6 +12,9 @@ const KEY_OR_SESSION = 'a bearer key of the project, or a session';
 /** Who does something: an account by its session, or a bearer key. What does not apply is ''. */
 export type Actor = { account_id: string; email: string; key_id: string };
 
+/** The actor of something that no account and no key did, such as a failed login or the command line. */
+export const NO_ACTOR: Actor = { account_id: '', email: '', key_id: '' };
+
 /** A key's scope, where one is asked for. */
 export type Scope = 'read_audit' | 'emit_audit';
 
@@ -58,7 +61,7 @@ export function createAccess({ sessions, projects, bearerKeys, dashboardUrl }: A
     const key = await authenticate(req, bearerKeys);
     const hasScope = scope === undefined || key.scope.split(' ').includes(scope);
     if (key.project_id !== projectId || !hasScope) throw forbidden();
-    return { account_id: '', email: '', key_id: key.key_id };
+    return { ...NO_ACTOR, key_id: key.key_id };
   };
   return { sessionOf, requireSession, requireMember, requireMemberOrKey };
 }

@@ -3,7 +3,7 @@ import { RequestError } from '../errors.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { MailKind } from '../mail/messages.ts';
 import type { Projects } from '../projects/projects.ts';
-import { actorFrom } from '../access/access.ts';
+import { actorFrom, NO_ACTOR } from '../access/access.ts';
 import type { Account, AccountStore } from './account-store.ts';
 import type { LoginLimits } from './login-limits.ts';
 import { type MailedTokens, tokenInvalid } from './mailed-tokens.ts';
@@ -23,9 +23,8 @@ export type AccountsDeps = {
 };
 
 const FIRST_PROJECT = 'My project';
-const NOBODY = { account_id: '', email: '', key_id: '' };
 
-/** What people do with their accounts. `address` is where the call came from. */
+/** The operations on accounts. `address` is the caller's network address. */
 export class Accounts {
   readonly #deps: AccountsDeps;
 
@@ -33,7 +32,7 @@ export class Accounts {
     this.#deps = deps;
   }
 
-  /** Makes the account and its first project. Rejects with conflict when the e-mail is taken. */
+  /** Creates the account and its first project. Rejects with conflict when the e-mail is taken. */
   async register(
     { email, password }: Credentials,
     { address, projectName = FIRST_PROJECT }: { address: string; projectName?: string },
@@ -41,20 +40,20 @@ export class Accounts {
     const { store, passwords, recordActivity } = this.#deps;
     const account = await store.register(email, () => passwords.hash(password));
     if (account === undefined)
-      throw new RequestError('conflict', 'There is an account with that e-mail already');
+      throw new RequestError('conflict', 'An account with this e-mail already exists');
     await this.#ensureProject(account, projectName);
     await recordActivity({ event: 'account_registered', actor: actorFrom(account), address });
     return account;
   }
 
   /**
-   * Does the same work whether or not there is such an account, and beyond the limits too, where nothing is sent. The
-   * mail itself is sent beside the request.
+   * Takes the same time whether or not the account exists and whether or not mail is allowed, so that the caller cannot
+   * tell. The mail is sent in the background.
    */
-  async sendToken(kind: MailKind, email: string, { isInLimits }: { isInLimits: boolean }): Promise<void> {
+  async sendToken(kind: MailKind, email: string, { isAllowed }: { isAllowed: boolean }): Promise<void> {
     const { store, tokens, mailer } = this.#deps;
     const found = await store.find(email);
-    const account = isInLimits ? found : undefined;
+    const account = isAllowed ? found : undefined;
     const token = await tokens.issue(kind, account);
     if (account !== undefined) mailer.post({ kind, to: account.email, token });
   }
@@ -77,29 +76,32 @@ export class Accounts {
     const account = await tokens.findReset(token);
     const isSet = await store.setPassword(account, async () => {
       const hash = await passwords.hash(password);
-      // Before the password, which uses the token up: what fails after that could not be tried again.
+      // Recorded before the password is stored: storing it uses up the token, so a failure after that could not be retried.
       await recordActivity({ event: 'password_reset', actor: actorFrom(account), address });
       return hash;
     });
     if (!isSet) throw tokenInvalid();
-    // Whoever guessed is shut out by the new password; its owner should not wait for that.
+    // The new password already stops whoever was guessing; its owner must not stay locked out.
     await limits.succeeded(account.email_folded);
     return account;
   }
 
-  /** Resolves with the account and the cookie's value. Rejects with unauthenticated or rate_limited. */
+  /** Resolves with the account and the session secret for the cookie. Rejects with unauthenticated or rate_limited. */
   logIn({ email, password }: Credentials, address: string): Promise<{ account: Account; secret: string }> {
     const { store, passwords, sessions, limits, recordActivity } = this.#deps;
-    return limits.inTurn({ email, address }, async (check) => {
+    return limits.inTurn({ email, address }, async (requireAttempts) => {
       const account = await store.find(email);
-      if (!(await passwords.matches(password, account?.password_hash, check)) || account === undefined) {
+      if (
+        !(await passwords.matches(password, account?.password_hash, requireAttempts)) ||
+        account === undefined
+      ) {
         await limits.failed({ email, address });
         await recordActivity({
           event: 'login_failed',
-          actor: account === undefined ? NOBODY : actorFrom(account),
+          actor: account === undefined ? NO_ACTOR : actorFrom(account),
           address,
         });
-        throw new RequestError('unauthenticated', 'The e-mail or the password is wrong');
+        throw new RequestError('unauthenticated', 'Wrong e-mail or password');
       }
       await limits.succeeded(email);
       await this.#ensureProject(account, FIRST_PROJECT);
@@ -115,7 +117,7 @@ export class Accounts {
     await recordActivity({ event: 'logout', actor: actorFrom(session.account), address });
   }
 
-  /** Also at login: a registration may have been cut short between the account and its project. */
+  /** Also called at login, because a registration may have failed between the account and its project. */
   async #ensureProject({ id }: Account, name: string): Promise<void> {
     const { projects } = this.#deps;
     if ((await projects.listOf(id)).length === 0) await projects.create(name, id);

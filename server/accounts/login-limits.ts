@@ -1,4 +1,4 @@
-import { AttemptLimit } from '../http/rate-limit.ts';
+import { RateLimit } from '../http/rate-limit.ts';
 import { LOGIN_FAILURES_PER_ACCOUNT_MAX, LOGIN_FAILURES_PER_ADDRESS_MAX } from '../limits.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { foldedEmail } from './account-store.ts';
@@ -6,10 +6,10 @@ import { hashOfSecret } from './secret.ts';
 
 type Caller = { email: string; address: string };
 
-/** How many wrong passwords an account and an address may have (CONTRACT 8), whether or not the account exists. */
+/** Limits wrong passwords by account and by address, whether or not the account exists. */
 export class LoginLimits {
-  readonly #perAccount = new AttemptLimit(LOGIN_FAILURES_PER_ACCOUNT_MAX);
-  readonly #perAddress = new AttemptLimit(LOGIN_FAILURES_PER_ADDRESS_MAX);
+  readonly #perAccount = new RateLimit(LOGIN_FAILURES_PER_ACCOUNT_MAX);
+  readonly #perAddress = new RateLimit(LOGIN_FAILURES_PER_ADDRESS_MAX);
   readonly #mutex: KeyedMutex;
 
   constructor(mutex: KeyedMutex) {
@@ -17,14 +17,14 @@ export class LoginLimits {
   }
 
   /**
-   * Logins of one account go one after the other, so that a burst gets no more guesses than a row of them.
-   * `work` gets a check that throws rate_limited, for the moment just before the password is compared.
+   * Runs the logins of one account one at a time, so that parallel logins get no more guesses than sequential ones.
+   * `work` must call `requireAttempts`, which throws rate_limited, just before it compares the password.
    */
-  inTurn<T>(caller: Caller, work: (check: () => Promise<void>) => Promise<T>): Promise<T> {
-    const check = () => this.#check(caller);
+  inTurn<T>(caller: Caller, work: (requireAttempts: () => Promise<void>) => Promise<T>): Promise<T> {
+    const requireAttempts = () => this.#require(caller);
     return this.#mutex.run(`login:${accountKey(caller.email)}`, async () => {
-      await check();
-      return work(check);
+      await requireAttempts();
+      return work(requireAttempts);
     });
   }
 
@@ -34,16 +34,16 @@ export class LoginLimits {
   }
 
   async succeeded(email: string): Promise<void> {
-    await this.#perAccount.forget(accountKey(email));
+    await this.#perAccount.reset(accountKey(email));
   }
 
-  async #check({ email, address }: Caller): Promise<void> {
-    await this.#perAccount.check(accountKey(email));
-    await this.#perAddress.check(address);
+  async #require({ email, address }: Caller): Promise<void> {
+    await this.#perAccount.require(accountKey(email));
+    await this.#perAddress.require(address);
   }
 }
 
-/** Hashed, so that a key has the same size whatever was sent as an e-mail. */
+/** Hashed, so that keys have a fixed size whatever was sent as an e-mail. */
 export function accountKey(email: string): string {
   return hashOfSecret(foldedEmail(email));
 }

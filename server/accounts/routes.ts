@@ -1,5 +1,5 @@
 import { Router, type RequestHandler, type Response } from 'express';
-import { AttemptLimit, addressOf } from '../http/rate-limit.ts';
+import { RateLimit, addressOf } from '../http/rate-limit.ts';
 import { RequestError } from '../errors.ts';
 import { readJson } from '../http/read-json.ts';
 import { createRouter, mount } from '../http/routes.ts';
@@ -39,31 +39,32 @@ function publicAccount({ id, email, is_verified }: Account) {
 }
 
 function registerHandler({ accounts }: AccountDeps): RequestHandler {
-  const perAddress = new AttemptLimit(REGISTRATIONS_PER_ADDRESS_MAX);
+  const perAddress = new RateLimit(REGISTRATIONS_PER_ADDRESS_MAX);
   return async (req, res) => {
     const credentials = await readJson(req, parseRegister);
-    await perAddress.take(addressOf(req));
+    await perAddress.consume(addressOf(req));
     res.status(201).json(publicAccount(await accounts.register(credentials, { address: addressOf(req) })));
   };
 }
 
 function mountTokens(router: Router, { accounts }: AccountDeps): void {
-  const mailsPerAddress = new AttemptLimit(MAILS_PER_ADDRESS_MAX);
-  const failuresPerAddress = new AttemptLimit(TOKEN_FAILURES_PER_ADDRESS_MAX);
+  const mailsPerAddress = new RateLimit(MAILS_PER_ADDRESS_MAX);
+  const failuresPerAddress = new RateLimit(TOKEN_FAILURES_PER_ADDRESS_MAX);
   const sendToken = (kind: MailKind): RequestHandler => {
-    const perAccount = new AttemptLimit(MAILS_PER_ACCOUNT_MAX);
+    const perAccount = new RateLimit(MAILS_PER_ACCOUNT_MAX);
     return async (req, res) => {
       const { email } = await readJson(req, parseEmail);
       const address = addressOf(req);
-      const isInLimits =
-        (await hasPlace(mailsPerAddress, address)) && (await hasPlace(perAccount, accountKey(email)));
-      await accounts.sendToken(kind, email, { isInLimits });
+      // A caller over the limit gets the same answer, and no mail is sent.
+      const isAllowed =
+        (await mailsPerAddress.tryConsume(address)) && (await perAccount.tryConsume(accountKey(email)));
+      await accounts.sendToken(kind, email, { isAllowed });
       res.status(202).json({ status: 'accepted' });
     };
   };
-  /** Counts the tokens that were not valid, and answers with the account otherwise. */
+  /** Answers with the account. Counts invalid tokens. */
   const useToken = async (address: string, use: () => Promise<Account>, res: Response) => {
-    await failuresPerAddress.check(address);
+    await failuresPerAddress.require(address);
     const account = await use().catch(async (error: unknown) => {
       if (error instanceof RequestError && error.code === 'token_invalid')
         await failuresPerAddress.count(address);
@@ -85,17 +86,6 @@ function mountTokens(router: Router, { accounts }: AccountDeps): void {
       await useToken(addressOf(req), () => accounts.resetPassword(reset, addressOf(req)), res);
     },
   });
-}
-
-/** Counts the attempt. False beyond the limit: the caller of such a call is told nothing of it. */
-async function hasPlace(limit: AttemptLimit, key: string): Promise<boolean> {
-  try {
-    await limit.take(key);
-    return true;
-  } catch (error) {
-    if (error instanceof RequestError && error.code === 'rate_limited') return false;
-    throw error;
-  }
 }
 
 function mountSessions(router: Router, { accounts, access, projects, dashboardUrl }: AccountDeps): void {

@@ -4,7 +4,7 @@ import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 
-/** What is written down about ourselves. The first six concern an account, the others a project. */
+/** The first six concern an account, the others a project. */
 export type ActivityEvent =
   | 'account_registered'
   | 'email_verified'
@@ -19,21 +19,22 @@ export type ActivityEvent =
   | 'key_revoked'
   | 'policy_saved';
 
-export type Deed = {
+export type ActivityEntry = {
   event: ActivityEvent;
-  /** '' for what concerns an account and no project. */
+  /** '' for the events of an account. */
   project_id?: string;
   actor: Actor;
-  /** Where the call came from, '' when it was no call. */
+  /** The caller's network address, '' on the command line. */
   address: string;
-  /** Small and without secrets: names and ids. */
+  /** Names and ids only: small, no secrets. */
   detail?: Record<string, unknown>;
 };
 
-/** Writes a deed down; resolves when it is durable. */
-export type RecordActivity = (deed: Deed) => Promise<void>;
+/** Records an activity. Resolves when it is durable. */
+export type RecordActivity = (entry: ActivityEntry) => Promise<void>;
 
-export type ActivityItem = Required<Omit<Deed, 'actor'>> & Actor & { id: string; occurred_at: string };
+export type ActivityItem = Required<Omit<ActivityEntry, 'actor'>> &
+  Actor & { id: string; occurred_at: string };
 export type ActivityCursor = { occurred_at: string; id: string };
 
 type ActivityRow = Omit<ActivityItem, 'detail'> & { detail: string };
@@ -48,9 +49,9 @@ type Page = {
 export function createRecordActivity(store: BoundedStore, now: () => number): RecordActivity {
   return async ({ event, project_id = '', actor, address, detail = {} }) => {
     const { account_id, email, key_id } = actor;
-    const at = { activity_id: randomUUID(), occurred_at: clickhouseTime(now()) };
     const values = {
-      ...at,
+      activity_id: randomUUID(),
+      occurred_at: clickhouseTime(now()),
       project_id,
       account_id,
       email,
@@ -63,7 +64,7 @@ export function createRecordActivity(store: BoundedStore, now: () => number): Re
   };
 }
 
-/** What was done in a project and with the accounts of its members, newest first; see activity.sql. */
+/** The activities of a project and of its members' accounts, newest first; see activity.sql. */
 export async function readActivity(
   store: BoundedStore,
   { projectId, accountIds, readerId, before, limit }: Page,

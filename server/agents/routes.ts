@@ -108,8 +108,8 @@ async function saveAgent(
   );
   if (isNew) {
     const detail = { agent_name: name, version: version.version };
-    const deed = { event: 'policy_saved', project_id: projectId, detail } as const;
-    await recordActivity({ ...deed, actor, address: addressOf(req) });
+    const entry = { event: 'policy_saved', project_id: projectId, detail } as const;
+    await recordActivity({ ...entry, actor, address: addressOf(req) });
   }
   const reason = absentReason === undefined ? {} : { bundle_absent_reason: absentReason };
   res.json({ ...savedBody(version, created), bundle: bundleOf(version), ...reason });

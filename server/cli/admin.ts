@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { NO_ACTOR } from '../access/access.ts';
 import { AccountStore } from '../accounts/account-store.ts';
 import { type ActivityEvent, createRecordActivity } from '../activity/activity.ts';
 import { type AuditReads, createReads, writersOf } from '../records/days.ts';
@@ -44,13 +45,18 @@ export async function openAdmin(config: Config, logger: Logger): Promise<Admin> 
   };
   const people = { store: createBoundedStore(store.accounts, store.ready), mutex: new KeyedMutex(), now };
   const recordActivity = createRecordActivity(people.store, now);
-  const actor = { account_id: '', email: '', key_id: '' };
   return {
     projects: new Projects(people),
     accountStore: new AccountStore(people),
     bearerKeys: new BearerKeys(signing, new KeyRegistry(shared), now),
     record: (event, project_id, detail) =>
-      recordActivity({ event, project_id, actor, address: '', detail: { ...detail, by: 'command line' } }),
+      recordActivity({
+        event,
+        project_id,
+        actor: NO_ACTOR,
+        address: '',
+        detail: { ...detail, by: 'command line' },
+      }),
     verify: (projectId, window) => {
       const signal = new AbortController().signal;
       return verifyReads(readsOf(store, config), { projectId, window: readWindow(window, now()), signal });

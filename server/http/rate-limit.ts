@@ -4,8 +4,8 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { RequestError } from '../errors.ts';
 import { ATTEMPT_WINDOW_MS } from '../limits.ts';
 
-/** Counts attempts by key over 15 minutes from the first one, in this process. */
-export class AttemptLimit {
+/** Limits the attempts of each key within 15 minutes of its first one. Counted in this process only. */
+export class RateLimit {
   readonly #max: number;
   readonly #limiter: RateLimiterMemory;
 
@@ -14,10 +14,10 @@ export class AttemptLimit {
     this.#limiter = new RateLimiterMemory({ points: max, duration: ATTEMPT_WINDOW_MS / 1000 });
   }
 
-  /** Throws rate_limited when the key has used its attempts. */
-  async check(key: string): Promise<void> {
+  /** Throws rate_limited when the key has no attempts left. Counts nothing. */
+  async require(key: string): Promise<void> {
     const used = await this.#limiter.get(key);
-    // A record whose time is over stays until its timer runs.
+    // The limiter's timer may not have removed an expired record yet.
     if (used === null || used.msBeforeNext <= 0 || used.consumedPoints < this.#max) return;
     throw rateLimited(used.msBeforeNext);
   }
@@ -26,13 +26,18 @@ export class AttemptLimit {
     await this.#limiter.penalty(key, 1);
   }
 
-  /** Checks and counts in one step: for calls that count whatever comes of them. */
-  async take(key: string): Promise<void> {
+  /** Counts an attempt. Throws rate_limited when it is over the limit. */
+  async consume(key: string): Promise<void> {
     const { consumedPoints, msBeforeNext } = await this.#limiter.penalty(key, 1);
     if (consumedPoints > this.#max) throw rateLimited(msBeforeNext);
   }
 
-  async forget(key: string): Promise<void> {
+  /** Counts an attempt. False when it is over the limit. */
+  async tryConsume(key: string): Promise<boolean> {
+    return (await this.#limiter.penalty(key, 1)).consumedPoints <= this.#max;
+  }
+
+  async reset(key: string): Promise<void> {
     await this.#limiter.delete(key);
   }
 }
@@ -44,7 +49,7 @@ function rateLimited(waitMs: number): RequestError {
   });
 }
 
-/** Who calls, as attempts are counted: an IPv4 address, or the /64 of an IPv6 one, which is one customer's. */
+/** The caller's address for rate limits: an IPv4 address, or the /64 prefix of an IPv6 address, which one customer holds. */
 export function addressOf(req: Request): string {
   const ip = (req.ip ?? '').replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   if (!isIPv6(ip)) return ip;

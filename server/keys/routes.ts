@@ -60,8 +60,8 @@ function mountProjectKeys(router: Router, { bearerKeys, access, recordActivity }
         name,
         expiresInDays,
       });
-      const deed = { event: 'key_issued', project_id, detail: { key_id, name, expires_at } } as const;
-      await recordActivity({ ...deed, actor: actorFrom(account), address: addressOf(req) });
+      const entry = { event: 'key_issued', project_id, detail: { key_id, name, expires_at } } as const;
+      await recordActivity({ ...entry, actor: actorFrom(account), address: addressOf(req) });
       res
         .status(201)
         .set('Cache-Control', 'no-store')
@@ -75,8 +75,8 @@ function mountProjectKeys(router: Router, { bearerKeys, access, recordActivity }
       const key_id = String(req.params['key_id']);
       if (!(await bearerKeys.revoke(project_id, key_id)))
         throw new RequestError('not_found', 'The project has no such key');
-      const deed = { event: 'key_revoked', project_id, detail: { key_id } } as const;
-      await recordActivity({ ...deed, actor: actorFrom(account), address: addressOf(req) });
+      const entry = { event: 'key_revoked', project_id, detail: { key_id } } as const;
+      await recordActivity({ ...entry, actor: actorFrom(account), address: addressOf(req) });
       res.status(204).end();
     },
   });

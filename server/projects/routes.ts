@@ -44,8 +44,8 @@ export function projectRoutes(deps: ProjectDeps): Router {
       const { account } = await access.requireSession(req);
       const name = await readJson(req, parseProjectName);
       const project = await projects.create(name, account.id);
-      const deed = { event: 'project_created', project_id: project.id, detail: { name } } as const;
-      await recordActivity({ ...deed, actor: actorFrom(account), address: addressOf(req) });
+      const entry = { event: 'project_created', project_id: project.id, detail: { name } } as const;
+      await recordActivity({ ...entry, actor: actorFrom(account), address: addressOf(req) });
       res.status(201).json(project);
     },
   });
@@ -81,8 +81,8 @@ function mountMembers(
         await projects.setMember({ projectId, accountId: account.id, isMember: true, changedBy: actor.id });
       });
       const detail = { account_id: account.id, email: account.email };
-      const deed = { event: 'member_added', project_id: projectId, detail } as const;
-      await recordActivity({ ...deed, actor: actorFrom(actor), address: addressOf(req) });
+      const entry = { event: 'member_added', project_id: projectId, detail } as const;
+      await recordActivity({ ...entry, actor: actorFrom(actor), address: addressOf(req) });
       res.status(201).json((await itemsOf(projectId)).find(({ account_id }) => account_id === account.id));
     },
   });
@@ -99,8 +99,8 @@ function mountMembers(
         return member.email;
       });
       const detail = { account_id: accountId, email };
-      const deed = { event: 'member_removed', project_id: projectId, detail } as const;
-      await recordActivity({ ...deed, actor: actorFrom(actor), address: addressOf(req) });
+      const entry = { event: 'member_removed', project_id: projectId, detail } as const;
+      await recordActivity({ ...entry, actor: actorFrom(actor), address: addressOf(req) });
       res.status(204).end();
     },
   });

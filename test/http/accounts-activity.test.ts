@@ -12,7 +12,7 @@ import {
 import { startTestService, type TestService } from '../support/service.ts';
 
 type Items<T> = { items: T[] };
-type Deed = {
+type Entry = {
   id: string;
   event: string;
   account_id: string;
@@ -49,7 +49,7 @@ describe('GET /v1/projects/{id}/activity', () => {
     await call(service, `${keys}/${key_id}`, { method: 'DELETE', cookie });
     await useToken(service, 'verify', await mailedToken(service, 'verify', ann.email));
 
-    const { items } = await jsonOf<Items<Deed>>(read());
+    const { items } = await jsonOf<Items<Entry>>(read());
 
     const byAnn = { account_id: ann.id, email: ann.email, key_id: '' };
     const byKey = { account_id: '', email: '', key_id };
@@ -82,7 +82,7 @@ describe('GET /v1/projects/{id}/activity', () => {
     await call(service, `${ofEve}/members`, { cookie: eve.cookie, body: { email: bob.email } });
     await logIn(service, bob.email, 'not the password');
     const seenBy = async ({ cookie }: Person) => {
-      const { items } = await jsonOf<Items<Deed>>(call(service, `${ofEve}/activity`, { cookie }));
+      const { items } = await jsonOf<Items<Entry>>(call(service, `${ofEve}/activity`, { cookie }));
       return items.map(({ event, account_id }) => `${account_id === bob.id ? 'bob' : 'eve'} ${event}`);
     };
 
@@ -103,12 +103,12 @@ describe('GET /v1/projects/{id}/activity', () => {
   });
 
   it('is read page by page', async () => {
-    const all = await jsonOf<Items<Deed>>(read('?limit=500'));
+    const all = await jsonOf<Items<Entry>>(read('?limit=500'));
     const ids: string[] = [];
 
     for (let cursor: string | null = ''; cursor !== null;) {
       const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
-      const page: Items<Deed> & { next_cursor: string | null } = await jsonOf(read(`?limit=3${query}`));
+      const page: Items<Entry> & { next_cursor: string | null } = await jsonOf(read(`?limit=3${query}`));
       ids.push(...page.items.map(({ id }) => id));
       cursor = page.next_cursor;
     }
