@@ -1,19 +1,21 @@
+import { LRUCache } from 'lru-cache';
 import { DAY_MS } from '../limits.ts';
 
-/** Keys on agents that are kept, and versions of each of them; the ones seen longest ago go first. 30 MB in all. */
+/** Bounds the memory to 30 MB. */
 const HOLDERS_MAX = 20_000;
 const ETAGS_PER_HOLDER_MAX = 5;
 
-/** One key on one agent. Clients that share a key may hold several versions. */
-type Holder = { agent: string; seenMsByEtag: Map<string, number> };
+type Held = { etag: string; seenMs: number };
+/** One key on one agent. Clients that share a key may hold several versions, here newest fetch first. */
+type Holder = { agent: string; held: Held[] };
 type HeldVersion = { etag: string; keys: number; last_seen: string };
 
 /**
- * Which versions clients hold: a policy fetch with If-None-Match is a heartbeat. Kept in memory only, so that a fetch
- * writes nothing; it starts anew with the process.
+ * Knows which versions clients held in the last 24 hours: If-None-Match of a policy fetch names the version held. In
+ * memory only, so that a fetch writes nothing to the store.
  */
 export class Fleet {
-  readonly #holders = new Map<string, Holder>();
+  readonly #holders = new LRUCache<string, Holder>({ max: HOLDERS_MAX });
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -26,21 +28,21 @@ export class Fleet {
   ): void {
     const agent = `${projectId}/${agentName}`;
     const id = `${keyId} ${agent}`;
-    const holder = this.#holders.get(id) ?? { agent, seenMsByEtag: new Map<string, number>() };
-    touch(this.#holders, { key: id, value: holder, sizeMax: HOLDERS_MAX });
-    touch(holder.seenMsByEtag, { key: etag, value: this.#now(), sizeMax: ETAGS_PER_HOLDER_MAX });
+    const others = (this.#holders.get(id)?.held ?? []).filter((held) => held.etag !== etag);
+    const held = [{ etag, seenMs: this.#now() }, ...others].slice(0, ETAGS_PER_HOLDER_MAX);
+    this.#holders.set(id, { agent, held });
   }
 
-  /** The versions held, the one with the most keys first. */
+  /** The versions held of one agent, by number of keys, then by last fetch, descending. */
   held(projectId: string, agentName: string): HeldVersion[] {
     const sinceMs = this.#now() - DAY_MS;
     const byEtag = new Map<string, { keys: number; seenMs: number }>();
-    for (const { agent, seenMsByEtag } of this.#holders.values()) {
+    for (const { agent, held } of this.#holders.values()) {
       if (agent !== `${projectId}/${agentName}`) continue;
-      for (const [etag, seenMs] of seenMsByEtag) {
+      for (const { etag, seenMs } of held) {
         if (seenMs < sinceMs) continue;
-        const held = byEtag.get(etag) ?? { keys: 0, seenMs: 0 };
-        byEtag.set(etag, { keys: held.keys + 1, seenMs: Math.max(held.seenMs, seenMs) });
+        const sum = byEtag.get(etag) ?? { keys: 0, seenMs: 0 };
+        byEtag.set(etag, { keys: sum.keys + 1, seenMs: Math.max(sum.seenMs, seenMs) });
       }
     }
     return [...byEtag]
@@ -51,16 +53,4 @@ export class Fleet {
       }))
       .sort((a, b) => b.keys - a.keys || (a.last_seen < b.last_seen ? 1 : -1));
   }
-}
-
-/** Puts the entry last in line, and drops the first when there are too many. */
-function touch<T>(
-  map: Map<string, T>,
-  { key, value, sizeMax }: { key: string; value: T; sizeMax: number },
-): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size <= sizeMax) return;
-  const [oldest] = map.keys();
-  if (oldest !== undefined) map.delete(oldest);
 }

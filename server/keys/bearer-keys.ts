@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
 import { RequestError } from '../errors.ts';
 import { BEARER_KEY_CHARS_MAX, DAY_MS, VERIFIED_KEYS_MAX } from '../limits.ts';
 import type { KeyRecord, KeyRegistry } from './key-registry.ts';
@@ -7,9 +8,9 @@ import type { SigningKeys } from './signing-keys.ts';
 
 const ISSUER = 'gatehouse';
 const DEFAULT_SCOPE = 'emit_audit read_audit';
-const NOT_ISSUED_HERE = 'The bearer key was not issued here';
+const NOT_ISSUED_HERE = 'This service did not issue the bearer key';
 
-/** Whose key it is and what it may do. */
+/** The project of a bearer key and what the key may do. */
 export type KeyIdentity = { project_id: string; key_id: string; scope: string };
 
 type Claims = KeyIdentity & { expiresAtMs: number };
@@ -20,8 +21,8 @@ export class BearerKeys {
   readonly #signing: SigningKeys;
   readonly #registry: KeyRegistry;
   readonly #now: () => number;
-  /** Keys whose signature was checked, by their text; the oldest goes when there are too many. */
-  readonly #verified = new Map<string, Claims>();
+  /** The claims of keys whose signature was verified, by the text of the key. */
+  readonly #verified = new LRUCache<string, Claims>({ max: VERIFIED_KEYS_MAX });
 
   constructor(signing: SigningKeys, registry: KeyRegistry, now: () => number) {
     this.#signing = signing;
@@ -29,36 +30,37 @@ export class BearerKeys {
     this.#now = now;
   }
 
-  /** The identity, when all that it takes is in memory. The hot path: most requests come with a key that came before. */
+  /** The identity if the key is valid and everything about it is in memory, as for most requests of the hot path. */
   peek(bearerKey: string): KeyIdentity | undefined {
     const claims = this.#verified.get(bearerKey);
     const record = claims && this.#registry.peek(claims.key_id);
-    return claims !== undefined && this.#faultOf(claims, record) === undefined ? claims : undefined;
+    return claims && record && this.#faultOf(claims, record) === undefined ? claims : undefined;
   }
 
   /** Rejects with unauthenticated, or with store_unavailable when revocation cannot be read. */
   async verify(bearerKey: string): Promise<KeyIdentity> {
-    const claims = this.#verified.get(bearerKey) ?? (await this.#check(bearerKey));
-    // What is wrong for ever is told without the store, which may be away.
-    const lasting = this.#lastingFaultOf(claims, this.#registry.lastKnown(claims.key_id));
-    const fault = lasting ?? this.#faultOf(claims, await this.#registry.find(claims.key_id));
-    if (fault !== undefined) throw unauthenticated(fault);
+    const claims = this.#verified.get(bearerKey) ?? (await this.#verifySignature(bearerKey));
+    // Expired and revoked keys are refused without the store, which may be unavailable.
+    this.#requireNoFault(claims, this.#registry.lastKnown(claims.key_id));
+    const record = await this.#registry.find(claims.key_id);
+    if (record === undefined) throw unauthenticated(NOT_ISSUED_HERE);
+    this.#requireNoFault(claims, record);
     return claims;
   }
 
-  #faultOf(claims: Claims, record: KeyRecord | undefined): string | undefined {
-    const lasting = this.#lastingFaultOf(claims, record);
-    return lasting ?? (record === undefined ? NOT_ISSUED_HERE : undefined);
+  #requireNoFault(claims: Claims, record: KeyRecord | undefined): void {
+    const fault = this.#faultOf(claims, record);
+    if (fault !== undefined) throw unauthenticated(fault);
   }
 
-  #lastingFaultOf(claims: Claims, record: KeyRecord | undefined): string | undefined {
+  #faultOf(claims: Claims, record: KeyRecord | undefined): string | undefined {
     if (claims.expiresAtMs <= this.#now()) return 'The bearer key has expired';
     if (record === undefined) return undefined;
     if (record.project_id !== claims.project_id) return NOT_ISSUED_HERE;
     return record.revoked_at === null ? undefined : 'The bearer key was revoked';
   }
 
-  /** Makes a key and stores its record; the key itself exists only in the answer. */
+  /** Makes a key and stores its record. The key itself is only returned, never stored. */
   async issue(
     projectId: string,
     { name = '', expiresInDays }: IssueOptions = {},
@@ -90,7 +92,7 @@ export class BearerKeys {
     return this.#registry.list(projectId);
   }
 
-  /** False when the project has no such key. Revoking twice keeps the first time. */
+  /** False when the project has no such key. A second revocation keeps the time of the first. */
   async revoke(projectId: string, keyId: string): Promise<boolean> {
     const record = (await this.list(projectId)).find(({ key_id }) => key_id === keyId);
     if (record === undefined) return false;
@@ -100,19 +102,7 @@ export class BearerKeys {
     return true;
   }
 
-  async #check(bearerKey: string): Promise<Claims> {
-    const claims = await this.#claimsOf(bearerKey);
-    this.#verified.set(bearerKey, claims);
-    if (this.#verified.size > VERIFIED_KEYS_MAX) {
-      for (const oldest of this.#verified.keys()) {
-        this.#verified.delete(oldest);
-        break;
-      }
-    }
-    return claims;
-  }
-
-  async #claimsOf(bearerKey: string): Promise<Claims> {
+  async #verifySignature(bearerKey: string): Promise<Claims> {
     if (bearerKey.length > BEARER_KEY_CHARS_MAX) throw unauthenticated('The bearer key is too long');
     try {
       const publicKey = this.#signing.publicKeys.get(String(decodeProtectedHeader(bearerKey).kid));
@@ -123,12 +113,14 @@ export class BearerKeys {
         requiredClaims: ['jti', 'sub', 'iat'],
         currentDate: new Date(this.#now()),
       });
-      return {
+      const claims = {
         project_id: String(payload.sub),
         key_id: String(payload.jti),
         scope: typeof payload.scope === 'string' ? payload.scope : '',
         expiresAtMs: payload.exp === undefined ? Number.POSITIVE_INFINITY : payload.exp * 1000,
       };
+      this.#verified.set(bearerKey, claims);
+      return claims;
     } catch (error) {
       throw unauthenticated('The bearer key is not valid', error);
     }
