@@ -1,7 +1,7 @@
 # Gatehouse. Every target works from a clean clone, and twice in a row.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test bench demo check fmt observe-check up down clean
+.PHONY: help run test bench chaos mutants demo check fmt observe-check up down clean
 
 INSTALLED := node_modules/.installed
 
@@ -28,6 +28,9 @@ bench: $(INSTALLED) ## Measure the service next to its bounds and its rivals
 chaos: $(INSTALLED) ## Kill services and store under load and count what is there (ARGS="--cycles 100 --seed 1")
 	@npm run --silent build
 	@npm run --silent chaos -- $(ARGS)
+
+mutants: $(INSTALLED) ## Break the pure parts of the code in small ways and count what no test notices
+	@npm run --silent mutants
 
 demo: $(INSTALLED) ## Fill a store with a realistic fleet (ARGS="--rows 1000000 --days 30 --seed 1")
 	@npm run --silent demo -- $(ARGS)
