@@ -1,11 +1,12 @@
--- Takes rows out that came after the record of their identity. They were never the record: of two writers at once the
--- one that received first had written it.
+-- Removes rows of one day that lost a conflict with another service: the record of an identity is the row received first.
+-- Writes the parts with such rows anew, because a lightweight DELETE would leave them visible in the projection by_user.
 -- table; day: of their occurred_at; project_ids, event_ids, versions: one of each for every row.
-DELETE FROM {table: Identifier}
-IN PARTITION {day: Date}
+ALTER TABLE {table: Identifier}
+DELETE IN PARTITION {day: Date}
 WHERE project_id IN {project_ids: Array(String)}
     AND event_id IN {event_ids: Array(UUID)}
     AND has(
         arrayZip({project_ids: Array(String)}, {event_ids: Array(UUID)}, {versions: Array(String)}),
         (project_id, event_id, toString(version))
     )
+SETTINGS mutations_sync = 2

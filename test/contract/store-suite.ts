@@ -10,6 +10,7 @@ import { readMigrations } from '../../server/store/sql.ts';
 import type { Store } from '../../server/store/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { entryOf } from '../support/rows.ts';
+import { removedRowsSuite } from './removed-rows.ts';
 
 const AWKWARD = [
   '',
@@ -157,6 +158,8 @@ export function storeSuite(
         expect(left).to.deep.equal([0, 89]);
       });
     }
+
+    removedRowsSuite(() => store);
 
     it('a slow read holds up no write', async () => {
       const project_id = randomUUID();

@@ -163,7 +163,7 @@ describe('two services on one store', () => {
     await server.fail(noMarks);
     await sendAtOnce(conflictsOf(agents, 60, 3));
     const written = await rowsOf(agents);
-    await server.fail({ on: 'other', table: 'DELETE FROM', does: 'nothing', times: 6 });
+    await server.fail({ on: 'other', table: 'DELETE IN PARTITION', does: 'nothing', times: 6 });
 
     const { rows, tookMs } = await settled(agents, 60);
     await server.fail();

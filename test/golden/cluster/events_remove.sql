@@ -1,8 +1,9 @@
-DELETE FROM {table: Identifier} ON CLUSTER 'fleet'
-IN PARTITION {day: Date}
+ALTER TABLE {table: Identifier} ON CLUSTER 'fleet'
+DELETE IN PARTITION {day: Date}
 WHERE project_id IN {project_ids: Array(String)}
     AND event_id IN {event_ids: Array(UUID)}
     AND has(
         arrayZip({project_ids: Array(String)}, {event_ids: Array(UUID)}, {versions: Array(String)}),
         (project_id, event_id, toString(version))
     )
+SETTINGS mutations_sync = 2
