@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { parsePolicy } from '../../../client/policy/language/index.ts';
+import { PROBLEMS } from '../../../server/errors.ts';
+import { createMetrics } from '../../../server/metrics.ts';
+import { openapiDocument } from '../../../server/openapi/document.ts';
+
+const ROOT = new URL('../../../', import.meta.url).pathname;
+const text = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const git = (...args: string[]) =>
+  execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean);
+
+const protocol = text('docs/protocol.md');
+const variablesOf = (source: string) => [...new Set(source.match(/\b(?:GATE|MAILER)_[A-Z_]+\b/g))];
+
+/** As GitHub makes the anchor of a heading. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-');
+
+describe('the documents', () => {
+  it('name every error code with its status', () => {
+    for (const [code, { status }] of Object.entries(PROBLEMS))
+      expect(protocol).to.match(new RegExp(`\\| \`${code}\` +\\| +${status} \\|`));
+  });
+
+  it('name every metric', async () => {
+    const metrics = await createMetrics({
+      isStoreUp: () => Promise.resolve(true),
+    }).registry.getMetricsAsJSON();
+    const own = metrics.map(({ name }) => name).filter((name) => name.startsWith('gate_'));
+    expect(own.filter((name) => !protocol.includes(`\`${name}\``))).to.deep.equal([]);
+  });
+
+  it('name every path of the OpenAPI document', () => {
+    const paths = Object.keys(openapiDocument().paths);
+    const namesOf = (path: string) =>
+      ['', '/v1/projects/{id}/audit', '/v1/projects/{id}'].map((head) => path.replace(head, head && '…'));
+    const isNamed = (path: string) => namesOf(path).some((name) => protocol.includes(` ${name}\``));
+    expect(paths.filter((path) => !isNamed(path))).to.deep.equal([]);
+  });
+
+  it('name every variable of the service and of the client', () => {
+    const missing = (variables: string[], document: string) =>
+      variables.filter((name) => !document.includes(`\`${name}\``));
+    expect(missing(variablesOf(text('server/config.ts')), text('README.md'))).to.deep.equal([]);
+    expect(missing(variablesOf(text('client/config.ts')), text('docs/client.md'))).to.deep.equal([]);
+  });
+
+  it('link to files and headings that exist', () => {
+    const broken: string[] = [];
+    for (const file of git('ls-files', '*.md')) {
+      for (const [, target = ''] of text(file).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+        const [path = '', anchor] = target.split('#');
+        const linked = path === '' ? file : join(dirname(file), path);
+        if (!existsSync(join(ROOT, linked))) broken.push(`${file}: ${target}`);
+        else if (anchor !== undefined) {
+          const anchors = [...text(linked).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+            anchorOf(heading),
+          );
+          if (!anchors.includes(anchor)) broken.push(`${file}: ${target}`);
+        }
+      }
+    }
+    expect(broken).to.deep.equal([]);
+  });
+
+  it('show policies that parse', () => {
+    const policies = ['README.md', 'docs/policy.md'].flatMap((file) =>
+      [...text(file).matchAll(/^```yaml\n(version: 1[^]*?)^```/gm)].map(([, policy = '']) => policy),
+    );
+    expect(policies.length).to.be.at.least(3);
+    for (const policy of policies) expect(parsePolicy(policy)).to.include({ ok: true });
+  });
+});
