@@ -45,7 +45,7 @@ export async function runChaos({ cycles, seed, senders = 32, onCycle }: ChaosOpt
   const dataDir = temporaryDirectory();
   const start = () => startTestService({ dataDir, env: onServer(server) });
   const services: (TestService | undefined)[] = [await start(), await start()];
-  const key = services[0]?.demo.key ?? '';
+  const key = services[0]?.key ?? '';
   const url = () => services[random() < 0.5 ? 0 : 1]?.url;
   const load = startLoad({ senders, key, random, url });
   const kills: Record<string, number> = { service: 0, store: 0 };

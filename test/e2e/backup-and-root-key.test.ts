@@ -91,7 +91,7 @@ async function manifestKid(service: TestService, { key, agent_name }: TestServic
 async function issueKey(service: TestService): Promise<{ key: string }> {
   const { email = '', password } = service.demo.dashboard ?? {};
   const cookie = cookieOf(await logIn(service, email, password));
-  return jsonOf(call(service, `/v1/projects/${service.demo.project_id}/keys`, { cookie, body: {} }));
+  return jsonOf(call(service, `/v1/projects/${service.project_id}/keys`, { cookie, body: {} }));
 }
 
 /** Environment variables hold keys as plain base64; a JWK has them as base64url. */

@@ -5,23 +5,21 @@ import { readDecisions } from '../support/audit.ts';
 import { captureLogger } from '../support/capture-logger.ts';
 import { startMockServer } from '../support/mock-server.ts';
 import { policyYaml } from '../support/platform.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import type { RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const NAME = 'governed-bot';
 
 describe('the client against the service', () => {
-  let service: TestService;
+  let service: RunningService;
 
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
     await register(service, { name: NAME, tools: ['search', 'write', 'transfer'] });
     await save(service, NAME, { policy_yaml: policyYaml({ allow: ['search'] }) });
   });
 
-  after(async () => {
-    await shutdown();
-    await service.stop();
-  });
+  after(() => shutdown());
 
   const tools = { search: () => 'found', write: () => 'written', transfer: () => 'sent' };
 
@@ -39,7 +37,7 @@ describe('the client against the service', () => {
   };
 
   const bind = (run: typeof callAll = callAll, baseUrl = service.url, logger = captureLogger()) => {
-    const { key } = service.demo;
+    const { key } = service;
     return govern({ name: NAME, tools, run }, { key, apiKey: key, baseUrl, logger, bindPolicy: true });
   };
 
@@ -101,7 +99,7 @@ describe('the client against the service', () => {
   });
 
   it('a forged key is refused at resolve', async () => {
-    const { key } = service.demo;
+    const { key } = service;
     const forged = `${key.slice(0, -8)}AAAAAAAA`;
     const fault: unknown = await govern(
       { name: NAME, tools, run: callAll },

@@ -26,7 +26,7 @@ describe('a data directory in use by another process', () => {
   it('stops the command line, which says what to do instead', async () => {
     for (const args of [
       ['project', 'list'],
-      ['key', 'issue', '--project', service.demo.project_id],
+      ['key', 'issue', '--project', service.project_id],
     ]) {
       const { code, stdout, stderr } = await runCommand({ dataDir: service.dataDir, args });
 

@@ -139,10 +139,10 @@ describe('faults of the store', () => {
     expect((await sendDecision(service, decisionEvent(), { key: revoked.key })).status).to.equal(202);
     await call(service, `${keys}/${revoked.key_id}`, { cookie, method: 'DELETE' });
     await server.kill();
-    const forged = `${service.demo.key.slice(0, -6)}AAAAAA`;
+    const forged = `${service.key.slice(0, -6)}AAAAAA`;
     const ask = (key: string) => probe(() => sendDecision(service, decisionEvent(), { key }));
     // Until what is known of revocations is too old to say that a key is good.
-    while ((await ask(service.demo.key)).code !== 'store_unavailable') await sleep(100);
+    while ((await ask(service.key)).code !== 'store_unavailable') await sleep(100);
     await sleep(REVOCATION_AGE_MS_MAX);
 
     const answers = await Promise.all(['bad', forged, revoked.key].map(ask));

@@ -51,9 +51,7 @@ describe('what one service does, another on the same store knows', () => {
   it('a saved version is stamped and served by the other within 1 s, under traffic and after a pause', async () => {
     const manifest = (n: number) => ({ name: 'shared', tools: ['search', `tool-${n}`] });
     const first = await jsonOf<SavedAgent>(register(one, manifest(0)));
-    await eventually(async () =>
-      (await fetchAgent(two, 'shared', { key: one.demo.key })).ok ? true : undefined,
-    );
+    await eventually(async () => ((await fetchAgent(two, 'shared', { key: one.key })).ok ? true : undefined));
     for (const pauseMs of [0, 1500]) {
       await sleep(pauseMs);
       const saved = await jsonOf<SavedAgent>(register(one, manifest(pauseMs + 1)));
@@ -61,11 +59,11 @@ describe('what one service does, another on the same store knows', () => {
       await sleep(VERSION_MS_MAX);
 
       const event = decisionEvent({ agent_name: 'shared' });
-      await sendDecision(two, event, { key: one.demo.key });
+      await sendDecision(two, event, { key: one.key });
 
-      const records = await readAllDecisions(two, 'shared', one.demo.project_id);
+      const records = await readAllDecisions(two, 'shared', one.project_id);
       const record = records.find(({ event_id }) => event_id === event['event_id']);
-      const served = await jsonOf<SavedAgent>(fetchAgent(two, 'shared', { key: one.demo.key }));
+      const served = await jsonOf<SavedAgent>(fetchAgent(two, 'shared', { key: one.key }));
       expect([record?.agent_version_id, served.agent_version_id]).to.deep.equal([
         saved.agent_version_id,
         saved.agent_version_id,
@@ -75,7 +73,7 @@ describe('what one service does, another on the same store knows', () => {
 
   it('registrations and saves of one agent at both at once make each version number once', async () => {
     const both = [one, two] as const;
-    const key = one.demo.key;
+    const key = one.key;
 
     const registered = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
@@ -89,7 +87,7 @@ describe('what one service does, another on the same store knows', () => {
           both[i % 2 === 0 ? 0 : 1],
           'raced',
           { system_md: `prompt ${i}` },
-          { key, projectId: one.demo.project_id },
+          { key, projectId: one.project_id },
         ),
       ),
     );

@@ -52,7 +52,7 @@ describe('across a restart', () => {
       const theirs = events.map((event) => ({ ...event, agent_name: 'theirs', outcome: 'deny' }));
       for (const event of theirs) await sendDecision(first, event, { key: other.key });
       const everything = async (service: TestService) => [
-        await everythingOf(service, first.demo.project_id),
+        await everythingOf(service, first.project_id),
         await everythingOf(service, other.id),
       ];
       const before = await everything(first);
@@ -78,7 +78,7 @@ describe('across a restart', () => {
       expect(tally(await Promise.all(reposts))).to.deep.equal({ '202': reposts.length });
       expect(await everything(second)).to.deep.equal(before);
       const fresh = await outcomeOf(await sendDecision(second, decisionEvent({ event_id: randomUUID() })));
-      const after = await everythingOf(second, second.demo.project_id);
+      const after = await everythingOf(second, second.project_id);
       await second.stop();
 
       expect(
@@ -105,8 +105,12 @@ describe('the first start with GATE_DEMO=1', () => {
 
       const answers = [];
       for (const [command] of commands) answers.push(await runInShell(command));
+      const { email = '', password = '' } = service.demo.dashboard ?? {};
+      const { projects } = await jsonOf<{ projects: object[] }>(logIn(service, email, password));
       await service.stop();
 
+      expect(projects).to.deep.equal([{ id: service.project_id, name: 'Demo' }]);
+      expect(service.output()).to.contain(password);
       expect(answers).to.have.length(2);
       const [recorded, summary] = answers.map((text) => JSON.parse(text) as Record<string, unknown>);
       expect(recorded).to.have.all.keys('event_id');
@@ -124,9 +128,9 @@ describe('the first start with GATE_DEMO=1', () => {
     const recorded = await outcomeOf(await sendDecision(second, decisionEvent()));
     await second.stop();
 
-    expect(second.demo.project_id).not.to.equal(first.demo.project_id);
+    expect(second.project_id).not.to.equal(first.project_id);
     expect(recorded).to.deep.equal(accepted);
-    expect(second.output()).not.to.contain(first.demo.key);
+    expect(second.output()).not.to.contain(first.key);
   });
 
   it('goes on without a demo when the one before was cut short after its account', async () => {

@@ -48,7 +48,7 @@ describe('two services on one store', () => {
   /** Sends each pair of events to the two services at the same moment. */
   async function sendAtOnce(pairs: [Event, Event][], send = sendDecision): Promise<Record<string, number>> {
     const answers = pairs.map(async ([a, b]) =>
-      Promise.all([outcomeOf(await send(one, a)), send(two, b, { key: one.demo.key }).then(outcomeOf)]),
+      Promise.all([outcomeOf(await send(one, a)), send(two, b, { key: one.key }).then(outcomeOf)]),
     );
     return tally((await Promise.all(answers)).flat());
   }
@@ -61,10 +61,10 @@ describe('two services on one store', () => {
 
     const answers = await Promise.all([
       ...events.map(async (event) => outcomeOf(await sendDecision(one, event))),
-      ...events.map(async (event) => outcomeOf(await sendDecision(two, event, { key: one.demo.key }))),
+      ...events.map(async (event) => outcomeOf(await sendDecision(two, event, { key: one.key }))),
     ]);
     const read = [await readAllDecisions(one, agent_name), await readAllDecisions(two, agent_name)];
-    const { by_agent } = await readSummary(two, {}, one.demo.project_id);
+    const { by_agent } = await readSummary(two, {}, one.project_id);
 
     expect(tally(answers)).to.deep.equal({ '202': 2 * EVENTS });
     for (const records of read)
@@ -125,15 +125,13 @@ describe('two services on one store', () => {
       expect(row.received_at >= (receivedAt.get(row.event_id) ?? '')).to.equal(true);
     }
     for (const service of [one, two]) {
-      const { by_agent } = await readSummary(service, { window: '90d' }, one.demo.project_id);
+      const { by_agent } = await readSummary(service, { window: '90d' }, one.project_id);
       const totals = agents.map((name) => by_agent.find((group) => group.agent_name === name)?.total ?? 0);
       expect(totals).to.deep.equal(
         agents.map((name) => rows.filter((row) => row.agent_name === name).length),
       );
       for (const agent of agents) {
-        const ids = (await readAllDecisions(service, agent, one.demo.project_id)).map(
-          ({ event_id }) => event_id,
-        );
+        const ids = (await readAllDecisions(service, agent, one.project_id)).map(({ event_id }) => event_id);
         expect(ids.sort()).to.deep.equal(idsOf(rows.filter((row) => row.agent_name === agent)));
       }
     }
@@ -205,12 +203,10 @@ describe('two services on one store', () => {
     ]);
 
     const again = events.map(async (event) =>
-      outcomeOf(
-        await sendDecision(two, { ...event, outcome: 'deny', reason: 'again' }, { key: one.demo.key }),
-      ),
+      outcomeOf(await sendDecision(two, { ...event, outcome: 'deny', reason: 'again' }, { key: one.key })),
     );
 
     expect(tally(await Promise.all(again))).to.deep.equal({ '202': 100 });
-    expect(await readAllDecisions(two, agent_name, one.demo.project_id)).to.deep.equal(before);
+    expect(await readAllDecisions(two, agent_name, one.project_id)).to.deep.equal(before);
   });
 });

@@ -9,7 +9,8 @@ import {
   type Person,
   useToken,
 } from '../support/accounts.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 type Items<T> = { items: T[] };
 type Entry = {
@@ -23,13 +24,12 @@ type Entry = {
 };
 
 describe('GET /v1/projects/{id}/activity', () => {
-  let service: TestService;
+  let service: RunningService;
   let ann: Person;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
     ann = await newPerson(service);
   });
-  after(() => service.stop());
 
   const read = (query = '') =>
     call(service, `/v1/projects/${ann.project.id}/activity${query}`, { cookie: ann.cookie });

@@ -3,7 +3,6 @@ import {
   call,
   codeOf,
   jsonOf,
-  logIn,
   mailedToken,
   newEmail,
   newPerson,
@@ -11,20 +10,20 @@ import {
   useToken,
 } from '../support/accounts.ts';
 import { createServiceClock } from '../support/clock.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService, startTestService, type TestService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 type Project = { id: string; name: string; created_at: string };
 type Items<T> = { items: T[] };
 type Member = { account_id: string; email: string; is_owner: boolean };
 
 describe('POST and GET /v1/projects', () => {
-  let service: TestService;
+  let service: RunningService;
   let ann: Person;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
     ann = await newPerson(service);
   });
-  after(() => service.stop());
 
   const create = (person: Person, name: unknown) =>
     call(service, '/v1/projects', { cookie: person.cookie, body: { name } });
@@ -74,21 +73,11 @@ describe('POST and GET /v1/projects', () => {
     const statuses = [
       await call(service, '/v1/projects'),
       await call(service, '/v1/projects', { body: { name: 'X' } }),
-      await call(service, '/v1/projects', { key: service.demo.key }),
-      await call(service, '/v1/projects', { key: service.demo.key, body: { name: 'X' } }),
+      await call(service, '/v1/projects', { key: service.key }),
+      await call(service, '/v1/projects', { key: service.key, body: { name: 'X' } }),
     ];
 
     expect(statuses.map(({ status }) => status)).to.deep.equal([401, 401, 403, 403]);
-  });
-
-  it('show the demo account of demo.json its project', async () => {
-    const { email = '', password = '' } = service.demo.dashboard ?? {};
-    const cookie = (await logIn(service, email, password)).headers.getSetCookie()[0] ?? '';
-
-    const me = await jsonOf<{ email: string; projects: Project[] }>(call(service, '/v1/auth/me', { cookie }));
-
-    expect(me.projects).to.deep.equal([{ id: service.demo.project_id, name: 'Demo' }]);
-    expect(service.output()).to.contain(password);
   });
 });
 

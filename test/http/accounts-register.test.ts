@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { call, codeOf, jsonOf, logIn, newEmail, newPerson, PASSWORD, register } from '../support/accounts.ts';
 import { runOnStore } from '../support/engine.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService, startTestService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 describe('POST /v1/auth/register', () => {
-  let service: TestService;
-  before(async () => (service = await startTestService()));
-  after(() => service.stop());
+  let service: RunningService;
+  before(async () => (service = await sharedService()));
 
   it('answers 201 with the account, makes a first project and sends no mail', async () => {
     const email = newEmail();

@@ -112,7 +112,7 @@ describe('One-time tokens', () => {
         '',
         ' ',
         '\0',
-        service.demo.key,
+        service.key,
       ]) {
         const response = await useToken(service, kind, token);
         expect([response.status, await codeOf(response)]).to.deep.equal([400, 'token_invalid']);

@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bodyOf, checkDraft } from '../support/agents.ts';
 import { outcomeOf } from '../support/audit.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import type { RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 // In a file of its own that runs alone: it keeps the processors busy and measures how long an answer takes.
 
 describe('POST /v1/projects/{id}/agents/{name}/check that takes too long', () => {
-  let service: TestService;
-  before(async () => (service = await startTestService()));
-  after(() => service.stop());
+  let service: RunningService;
+  before(async () => (service = await sharedService()));
 
   it('holds nobody up, and ends with 503 overloaded', async () => {
     let isOver = false;

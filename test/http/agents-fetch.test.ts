@@ -12,23 +12,18 @@ import {
 } from '../support/agents.ts';
 import { outcomeOf, readDecisions, sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { directoryWithProject, type IssuedKey } from '../support/gate.ts';
 import { readMetrics } from '../support/metrics.ts';
 import { exchange, head } from '../support/raw-http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import type { RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 describe('GET /v1/agents/{name}', () => {
-  let service: TestService;
-  let other: IssuedKey;
+  let service: RunningService;
   let etag: string;
   before(async () => {
-    const { dataDir, project } = await directoryWithProject();
-    other = project;
-    service = await startTestService({ dataDir, env: { GATE_DEMO: '0' } });
-    service.demo = { project_id: project.project_id, agent_name: 'bot', key: project.key };
+    service = await sharedService();
     etag = (await bodyOf<SavedAgent>(register(service, { name: 'bot', tools: ['search'] }))).etag;
   });
-  after(() => service.stop());
 
   it('answers the agent policy record with the ETag of the compiled module in double quotes', async () => {
     const response = await fetchAgent(service, 'bot');
@@ -57,7 +52,12 @@ describe('GET /v1/agents/{name}', () => {
     const keys = await bodyOf<{ keys: { x: string }[] }>(fetch(`${service.url}/v1/.well-known/keys`));
     const publicKey = new Uint8Array(Buffer.from(keys.keys[0]?.x ?? '', 'base64url'));
 
-    const verified = await verifyBundle({ record, publicKey, agentName: 'bot', projectId: other.project_id });
+    const verified = await verifyBundle({
+      record,
+      publicKey,
+      agentName: 'bot',
+      projectId: service.project_id,
+    });
 
     expect(verified.manifest).to.include({ agent_version_id: record.agent_version_id, version: 1 });
   });
@@ -92,7 +92,7 @@ describe('GET /v1/agents/{name}', () => {
         service.url,
         head(
           '/v1/agents/bot',
-          { Authorization: `Bearer ${service.demo.key}`, ...headers, Connection: 'close' },
+          { Authorization: `Bearer ${service.key}`, ...headers, Connection: 'close' },
           'GET',
         ),
       );

@@ -10,14 +10,14 @@ import {
   type SavedAgent,
 } from '../support/agents.ts';
 import { outcomeOf } from '../support/audit.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import type { RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 describe('POST /v1/agents', () => {
-  let service: TestService;
-  before(async () => (service = await startTestService()));
-  after(() => service.stop());
+  let service: RunningService;
+  before(async () => (service = await sharedService()));
 
   it('answers 201 the first time with the ids, version 1 and the ETag that a fetch then has', async () => {
     const response = await register(service, { name: 'first', tools: ['search'] });

@@ -13,7 +13,8 @@ import {
 } from '../support/agents.ts';
 import { outcomeOf, sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import type { RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 type Version = { version: number; etag: string; bundle: string };
 type Fleet = {
@@ -29,9 +30,8 @@ type Replay = {
 };
 
 describe('PUT /v1/projects/{id}/agents/{name}', () => {
-  let service: TestService;
-  before(async () => (service = await startTestService()));
-  after(() => service.stop());
+  let service: RunningService;
+  before(async () => (service = await sharedService()));
 
   it('compiles and signs at save, and serves it at the next fetch', async () => {
     await register(service, { name: 'save', tools: ['search'] });
@@ -170,9 +170,8 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
 });
 
 describe('POST /v1/projects/{id}/agents/{name}/check', () => {
-  let service: TestService;
-  before(async () => (service = await startTestService()));
-  after(() => service.stop());
+  let service: RunningService;
+  before(async () => (service = await sharedService()));
 
   it('answers as the OpenAPI document tells, with no key more', async () => {
     const ajv = new Ajv2020({ strict: false });
@@ -220,9 +219,9 @@ rules:
     const numbers = ['9007199254740993', '9007199254740992', '1e400', '1.0', '-0', '9007199254740993.0'];
     const calls = numbers.map((n) => `{"tool": "t", "role": "9007199254740993", "arguments": {"n": ${n}}}`);
     const body = `{"policy_yaml": ${JSON.stringify(policy_yaml)}, "calls": [${calls.join(', ')}]}`;
-    const response = await fetch(`${service.url}/v1/projects/${service.demo.project_id}/agents/any/check`, {
+    const response = await fetch(`${service.url}/v1/projects/${service.project_id}/agents/any/check`, {
       method: 'POST',
-      headers: { Authorization: `Bearer ${service.demo.key}`, 'Content-Type': 'application/json' },
+      headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
       body,
     });
     const { decisions } = (await response.json()) as { decisions: { violations: string[] }[] };

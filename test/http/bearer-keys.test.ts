@@ -14,8 +14,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accepted, outcomeOf, readDecisions, sendDecision, sendLlm } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
-import { createProject, directoryWithProject, gate, type IssuedKey, issueKey } from '../support/gate.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { issue, type Key, revoke } from '../support/keys.ts';
+import { sharedService, type SharedService } from '../support/shared-service.ts';
 
 const unauthenticated = { status: 401, code: 'unauthenticated' };
 
@@ -24,21 +24,19 @@ function nowSeconds(): number {
 }
 
 describe('bearer keys', () => {
-  let service: TestService;
-  let first: IssuedKey;
-  let dated: IssuedKey;
-  let revoked: IssuedKey;
-  let other: IssuedKey;
+  let service: SharedService;
+  let first: Key;
+  let dated: Key;
+  let revoked: Key;
+  let other: SharedService;
   before(async () => {
-    const made = await directoryWithProject();
-    first = made.project;
-    revoked = await issueKey(made.dataDir, first.project_id);
-    dated = await issueKey(made.dataDir, first.project_id, '--days', '2');
-    other = await createProject(made.dataDir, 'other');
-    await gate(made.dataDir, 'key', 'revoke', '--project', first.project_id, '--key', revoked.key_id);
-    service = await startTestService({ dataDir: made.dataDir, env: { GATE_DEMO: '0' } });
+    [service, other] = [await sharedService(), await sharedService()];
+    const { owner } = service;
+    first = await issue(service, owner);
+    revoked = await issue(service, owner);
+    dated = await issue(service, owner, { expires_in_days: 2 });
+    await revoke(service, owner, revoked.key_id);
   });
-  after(() => service.stop());
 
   const send = async (key: string) => outcomeOf(await sendDecision(service, decisionEvent(), { key }));
   const rootKey = () => importPKCS8(readFileSync(join(service.dataDir, 'signing-key.pem'), 'utf8'), 'EdDSA');
@@ -73,7 +71,7 @@ describe('bearer keys', () => {
     expect(claims).to.deep.equal({
       iss: 'gatehouse',
       jti: first.key_id,
-      sub: first.project_id,
+      sub: service.project_id,
       scope: 'emit_audit read_audit',
     });
     expect(iat).to.be.within(nowSeconds() - 120, nowSeconds());
@@ -95,7 +93,7 @@ describe('bearer keys', () => {
     outcomes.push(await outcomeOf(await sendLlm(service, llmInvocation(), { key: dated.key })));
 
     expect(outcomes).to.deep.equal(outcomes.map(() => accepted));
-    const items = [first, other].map(async ({ project_id }) =>
+    const items = [service, other].map(async ({ project_id }) =>
       (await readDecisions(service, {}, project_id)).items.map((item) => item.event_id),
     );
     const [ofFirst, ofOther] = await Promise.all(items);

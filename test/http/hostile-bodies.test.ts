@@ -28,7 +28,7 @@ describe('a hostile body gets a clear answer and does the service no harm', () =
   });
 
   const withKey = (headers: Record<string, string | number> = {}) => ({
-    Authorization: `Bearer ${service.demo.key}`,
+    Authorization: `Bearer ${service.key}`,
     'Content-Type': 'application/json',
     ...headers,
   });

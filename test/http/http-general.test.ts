@@ -4,7 +4,8 @@ import { DAY_MS, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { head, openRaw } from '../support/raw-http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const MEMBERS = ['type', 'title', 'status', 'detail', 'code', 'errors'];
@@ -20,14 +21,13 @@ type Problem = {
 };
 
 describe('HTTP in general', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   const get = (path: string, init: RequestInit = {}) => fetch(`${service.url}${path}`, init);
-  const decisionsPath = () => `/v1/projects/${service.demo.project_id}/audit/decisions`;
+  const decisionsPath = () => `/v1/projects/${service.project_id}/audit/decisions`;
 
   describe('every error is an RFC 9457 problem', () => {
     const cases: Record<string, { status: number; ask: () => Promise<Response> }> = {

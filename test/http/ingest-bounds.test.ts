@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { accepted, invalid, outcomeOf, readDecisions, sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 /** Longest allowed text of each field in Unicode code points (CONTRACT 4). */
 const POINTS_MAX = {
@@ -27,11 +28,10 @@ function objectOf(bytes: number, fill = 'x'): { a: string } {
 }
 
 describe('the bounds of a decision', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   const send = async (overrides: Record<string, unknown>) =>
     outcomeOf(await sendDecision(service, decisionEvent(overrides)));

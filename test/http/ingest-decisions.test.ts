@@ -2,16 +2,16 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { accepted, invalid, outcomeOf, readDecisions, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const REQUIRED = { event_id: '', occurred_at: '', agent_name: '', tool_name: '', outcome: '' };
 
 describe('POST /v1/audit/decisions', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   /** The one record of a session that only this test uses. */
   async function recordOf(session_id: string): Promise<Record<string, unknown>> {
@@ -66,7 +66,7 @@ describe('POST /v1/audit/decisions', () => {
     expect(record).to.deep.equal({
       ...event,
       error_type: 'policy_denied',
-      project_id: service.demo.project_id,
+      project_id: service.project_id,
       agent_version_id: '',
     });
     expect(received_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -95,7 +95,7 @@ describe('POST /v1/audit/decisions', () => {
       arguments: null,
       user_id: '',
       session_id: '',
-      project_id: service.demo.project_id,
+      project_id: service.project_id,
       agent_version_id: '',
     });
   });
@@ -154,7 +154,7 @@ describe('POST /v1/audit/decisions', () => {
 
     expect(response.status).to.equal(202);
     const { received_at, ...record } = await recordOf(session_id);
-    expect(record).to.include({ project_id: service.demo.project_id, agent_version_id: '' });
+    expect(record).to.include({ project_id: service.project_id, agent_version_id: '' });
     expect(record).to.not.have.any.keys('version', 'anything');
     expect(received_at).to.not.equal(foreign.received_at);
     expect((await readDecisions(service, { window: '90d' }, 'someone-else')).total).to.equal(0);

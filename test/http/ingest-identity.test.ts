@@ -2,24 +2,21 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { accepted, DAY_MS, invalid, outcomeOf, sendDecision, tally, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { createProject, directoryWithProject, type IssuedKey } from '../support/gate.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import type { RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 import { everythingOf, otherVersionsOf, type Everything } from '../support/snapshot.ts';
 
 describe('identity is (project_id, event_id) and the first write wins', () => {
-  let service: TestService;
-  let one: IssuedKey;
-  let two: IssuedKey;
+  let one: RunningService;
+  let two: RunningService;
   before(async () => {
-    const { dataDir, project } = await directoryWithProject();
-    [one, two] = [project, await createProject(dataDir, 'second')];
-    service = await startTestService({ dataDir, env: { GATE_DEMO: '0' } });
+    [one, two] = [await sharedService(), await sharedService()];
   });
-  after(() => service.stop());
 
-  const send = async ({ key }: IssuedKey, event: unknown) =>
-    outcomeOf(await sendDecision(service, event, { key }));
-  const everything = ({ project_id }: IssuedKey): Promise<Everything> => everythingOf(service, project_id);
+  const send = async (project: RunningService, event: unknown) =>
+    outcomeOf(await sendDecision(project, event));
+  const everything = (project: RunningService): Promise<Everything> =>
+    everythingOf(project, project.project_id);
 
   /** Names that no other test uses, so that each group of the summary has one record. */
   function uniqueEvent(): Record<string, unknown> {
@@ -27,7 +24,7 @@ describe('identity is (project_id, event_id) and the first write wins', () => {
   }
 
   /** Exactly this event is in every endpoint under its own names. */
-  async function holds(project: IssuedKey, event: Record<string, unknown>): Promise<void> {
+  async function holds(project: RunningService, event: Record<string, unknown>): Promise<void> {
     const { items, exported, totals, buckets, by_agent, by_role, by_tool } = await everything(project);
     const found = items.filter(({ event_id }) => event_id === event['event_id']);
     const { received_at, ...record } = found[0] ?? {};
@@ -63,9 +60,9 @@ describe('identity is (project_id, event_id) and the first write wins', () => {
 
   it('the answer to a re-post carries the event_id', async () => {
     const event = uniqueEvent();
-    await sendDecision(service, event, { key: one.key });
+    await sendDecision(one, event);
 
-    const response = await sendDecision(service, { ...event, outcome: 'deny' }, { key: one.key });
+    const response = await sendDecision(one, { ...event, outcome: 'deny' });
 
     expect(await response.json()).to.deep.equal({ event_id: event['event_id'] });
   });

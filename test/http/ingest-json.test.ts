@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { accepted, invalid, outcomeOf, readDecisions, sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 /** A decision whose hint or arguments are exactly this text. */
 function eventWith(texts: Record<string, string>, overrides: Record<string, unknown> = {}): string {
@@ -17,17 +18,16 @@ function nested(depth: number, heart = ''): string {
 }
 
 describe('the JSON inside hint and arguments', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   /** The answer of the detail endpoint as text, for one session. */
   async function textOf(session_id: string): Promise<string> {
     const query = new URLSearchParams({ session_id });
     return (
-      await fetch(`${service.url}/v1/projects/${service.demo.project_id}/audit/decisions?${query.toString()}`)
+      await fetch(`${service.url}/v1/projects/${service.project_id}/audit/decisions?${query.toString()}`)
     ).text();
   }
 
@@ -121,11 +121,10 @@ describe('the JSON inside hint and arguments', () => {
 });
 
 describe('the JSON around it', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   it('answers 422 to a NUL character or a lone surrogate in a text field', async () => {
     const fields = [

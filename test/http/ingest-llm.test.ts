@@ -14,7 +14,8 @@ import {
 } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { runOnStore } from '../support/engine.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService, startTestService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 import { usageOf } from '../support/snapshot.ts';
 
 const POINTS_MAX = {
@@ -33,11 +34,10 @@ const INTEGERS = ['input_tokens', 'output_tokens', 'cached_input_tokens', 'reaso
 const TEXTS = Object.keys(POINTS_MAX);
 
 describe('POST /v1/audit/llm-invocations', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   const send = async (overrides: Record<string, unknown>) =>
     outcomeOf(await sendLlm(service, llmInvocation(overrides)));
@@ -124,7 +124,7 @@ describe('POST /v1/audit/llm-invocations', () => {
 
 describe('50 usage reports of one event_id at once', () => {
   it('make one record, and every caller gets 202', async () => {
-    const service = await startTestService();
+    const service = await sharedService();
     const report = llmInvocation();
     const variants = Array.from({ length: 50 }, (_, i) => ({
       ...report,
@@ -134,10 +134,9 @@ describe('50 usage reports of one event_id at once', () => {
     }));
 
     const outcomes = await Promise.all(variants.map((body) => sendLlm(service, body)));
-    const usage = await usageOf(service, service.demo.project_id);
+    const usage = await usageOf(service, service.project_id);
     await sendLlm(service, { ...report, model: 'late' });
-    const after = await usageOf(service, service.demo.project_id);
-    await service.stop();
+    const after = await usageOf(service, service.project_id);
 
     const [winner] = usage.by_model as { model: string; calls: number; input_tokens: number }[];
     expect(tally(outcomes)).to.deep.equal({ '202': 50 });
@@ -184,7 +183,7 @@ describe('a usage report in the store', () => {
          toUnixTimestamp64Milli(occurred_at) AS occurred_ms, received_at > now() - 60 AS is_stamped
        FROM llm_invocations ORDER BY agent_name DESC SETTINGS output_format_json_quote_64bit_integers = 0`,
     );
-    const server = { project_id: service.demo.project_id, agent_version_id: '', is_stamped: 1 };
+    const server = { project_id: service.project_id, agent_version_id: '', is_stamped: 1 };
     const defaults = {
       provider: '',
       operation: 'chat',

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { fetchAgent, register, save, type FetchedAgent } from '../support/agents.ts';
+import { jsonOf } from '../support/accounts.ts';
 import { randomUUID } from 'node:crypto';
 import {
   accepted,
@@ -11,10 +13,9 @@ import {
   timeFromNow,
 } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
-import { directoryWithProject, type IssuedKey } from '../support/gate.ts';
-import { runOnStore } from '../support/engine.ts';
 import { exchange, head } from '../support/raw-http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import type { RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const unauthenticated = { status: 401, code: 'unauthenticated' };
 const outOfRange = { status: 400, code: 'occurred_at_out_of_range' };
@@ -22,11 +23,10 @@ const tooOld = { occurred_at: timeFromNow(-91 * DAY_MS) };
 const tooLarge = { arguments: { a: 'x'.repeat(9000) } };
 
 describe('the order of ingest: key, body, occurred_at, sizes, agent version, write', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   it('a bad key is 401 whatever the body', async () => {
     for (const send of [sendDecision, sendLlm]) {
@@ -94,36 +94,24 @@ describe('the order of ingest: key, body, occurred_at, sizes, agent version, wri
 });
 
 describe('agent_version_id', () => {
-  let service: TestService;
-  let project: IssuedKey;
+  let service: RunningService;
   before(async () => {
-    const made = await directoryWithProject();
-    project = made.project;
-    const versions = [
-      [project.project_id, 'known', 1, 'version-1'],
-      [project.project_id, 'known', 2, 'version-2'],
-      [project.project_id, 'known', 10, 'version-10'],
-      ['another-project', 'theirs', 1, 'version-theirs'],
-    ];
-    const rows = versions.map(
-      ([id, name, version, versionId]) => `('${id}', '${name}', ${version}, now64(3), '${versionId}')`,
-    );
-    const columns = 'project_id, agent_name, version, created_at, agent_version_id';
-    await runOnStore(made.dataDir, `INSERT INTO agent_versions (${columns}) VALUES ${rows.join(', ')}`);
-    service = await startTestService({ dataDir: made.dataDir, env: { GATE_DEMO: '0' } });
+    service = await sharedService();
+    await register(service, { name: 'known', tools: ['search'] });
+    for (let version = 2; version <= 10; version += 1)
+      await save(service, 'known', { system_md: `v${version}` });
+    await register(await sharedService(), { name: 'theirs', tools: ['search'] });
   });
-  after(() => service.stop());
 
   async function versionOf(agent_name: string): Promise<unknown> {
-    await sendDecision(service, decisionEvent({ agent_name, agent_version_id: 'mine' }), {
-      key: project.key,
-    });
-    return (await readDecisions(service, { agent: agent_name }, project.project_id)).items[0]
-      ?.agent_version_id;
+    await sendDecision(service, decisionEvent({ agent_name, agent_version_id: 'mine' }));
+    return (await readDecisions(service, { agent: agent_name })).items[0]?.agent_version_id;
   }
 
-  it('is the latest version of the agent in the project of the key', async () => {
-    expect(await versionOf('known')).to.equal('version-10');
+  it('is the latest version of the agent in the project of the key, by number and not by text', async () => {
+    const { agent_version_id, version } = await jsonOf<FetchedAgent>(fetchAgent(service, 'known'));
+
+    expect([version, await versionOf('known')]).to.deep.equal([10, agent_version_id]);
   });
 
   it('is the empty string for an agent that is not registered', async () => {

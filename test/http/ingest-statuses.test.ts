@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { DAY_MS, invalid, MINUTE_MS, outcomeOf, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent, post } from '../support/events.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 /** Its other rows need a store that refuses or is away: rejected-row.test.ts, store-away.test.ts. */
 describe('POST /v1/audit/decisions answers as SPECIFICATION 7.1 says', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   it('202 with the event_id, and nothing else, when the row is written', async () => {
     const event = decisionEvent();

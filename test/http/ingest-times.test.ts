@@ -11,7 +11,8 @@ import {
   timeFromNow,
 } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 /** An hour ago, to the second: `2026-01-02T03:04:05`. */
 function localTime(): string {
@@ -19,11 +20,10 @@ function localTime(): string {
 }
 
 describe('occurred_at', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   async function storedTime(occurred_at: string): Promise<unknown> {
     const session_id = randomUUID();

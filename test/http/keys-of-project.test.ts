@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { call, codeOf, jsonOf, newPerson, type Person } from '../support/accounts.ts';
 import { ingest, issue, type Key, keysPath } from '../support/keys.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService, startTestService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 describe('POST, GET and DELETE /v1/projects/{id}/keys', () => {
-  let service: TestService;
+  let service: RunningService;
   let ann: Person;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
     ann = await newPerson(service);
   });
-  after(() => service.stop());
 
   it('issue a key that records into the project, and show it only then', async () => {
     const response = await call(service, keysPath(ann), { cookie: ann.cookie, body: { name: 'ci' } });

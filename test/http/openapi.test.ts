@@ -111,7 +111,7 @@ describe('the OpenAPI document', () => {
   function credentialsOf({ security = [] }: Operation): Record<string, string> {
     const names = security.flatMap((scheme) => Object.keys(scheme));
     if (names.includes('session')) return { Cookie: cookie };
-    return names.includes('bearerKey') ? { Authorization: `Bearer ${service.demo.key}` } : {};
+    return names.includes('bearerKey') ? { Authorization: `Bearer ${service.key}` } : {};
   }
 
   it('is valid OpenAPI 3.1', async () => {
@@ -148,7 +148,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('made into requests, one for every operation, is answered as it tells', async () => {
-    const ids = { id: service.demo.project_id, name: 'support-bot', version: '1', account_id: randomUUID() };
+    const ids = { id: service.project_id, name: 'support-bot', version: '1', account_id: randomUUID() };
     const world: Record<string, string> = { ...ids, key_id: randomUUID() };
     const statuses: Record<string, number> = {};
     // Logging out comes last: everything else needs the session. What is made comes before what shows it.

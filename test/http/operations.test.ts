@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { fetchAgent } from '../support/agents.ts';
+import { fetchAgent, register } from '../support/agents.ts';
 import { DAY_MS, sendDecision, sendLlm, timeFromNow } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { directoryWithProject } from '../support/gate.ts';
 import { ingestResult, metricTypes, readMetrics, type Samples } from '../support/metrics.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService, startTestService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 describe('operations', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   /** By how much each of these series grows while something is done. */
   async function growth(series: string[], work: () => Promise<unknown>): Promise<number[]> {
@@ -63,7 +63,7 @@ describe('operations', () => {
 
   const event = decisionEvent();
   const tooLarge = 'x'.repeat(9000);
-  const cases: [string, string, (service: TestService) => Promise<unknown>][] = [
+  const cases: [string, string, (service: RunningService) => Promise<unknown>][] = [
     ['accepted', 'a decision that is written', (s) => sendDecision(s, event)],
     ['duplicate', 'one that was written before', (s) => sendDecision(s, { ...event, outcome: 'deny' })],
     ['unauthenticated', 'one with a bad key', (s) => sendDecision(s, decisionEvent(), { key: 'bad' })],
@@ -134,15 +134,16 @@ describe('operations', () => {
   });
 
   it('counts policy fetches by what was answered', async () => {
-    const { demo } = service;
+    const name = randomUUID();
+    await register(service, { name, tools: ['search'] });
     const results = ['fresh', 'not_modified', 'unknown'];
     const series = results.map((result) => `gate_policy_fetch_total{result="${result}"}`);
-    const etag = (await fetchAgent(service, demo.agent_name)).headers.get('ETag') ?? '';
+    const etag = (await fetchAgent(service, name)).headers.get('ETag') ?? '';
 
     const grown = await growth(series, async () => {
-      await fetchAgent(service, demo.agent_name);
-      await fetchAgent(service, demo.agent_name);
-      await fetchAgent(service, demo.agent_name, { headers: { 'If-None-Match': etag } });
+      await fetchAgent(service, name);
+      await fetchAgent(service, name);
+      await fetchAgent(service, name, { headers: { 'If-None-Match': etag } });
       await fetchAgent(service, randomUUID());
     });
 

@@ -4,7 +4,8 @@ import { ask } from '../support/reads.ts';
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, type Page, readDecisions, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -20,7 +21,7 @@ type Given = {
 };
 
 describe('the decisions', () => {
-  let service: TestService;
+  let service: RunningService;
   const atSame = timeFromNow(-HOUR_MS);
   // ClickHouse's own order of UUIDs starts with their second half; as text it is the other way round.
   const ids = [
@@ -67,10 +68,9 @@ describe('the decisions', () => {
   ];
   const newestFirst = [0, 3, 2, 1, 4, 5];
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
     for (const event of given) await sendDecision(service, decisionEvent(event));
   });
-  after(() => service.stop());
 
   /** Which of the given records these are, in the answer's order. */
   function indexesOf({ items }: Page): number[] {
@@ -85,7 +85,7 @@ describe('the decisions', () => {
     const { items, ...page } = await readDecisions(service, { window: '7d' });
 
     expect(page).to.include({
-      project_id: service.demo.project_id,
+      project_id: service.project_id,
       window: '7d',
       total: 6,
       limit: 50,
@@ -169,15 +169,14 @@ describe('the decisions', () => {
 });
 
 describe('a bad query', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   async function ask(endpoint: string, query: string): Promise<unknown> {
     const response = await fetch(
-      `${service.url}/v1/projects/${service.demo.project_id}/audit/${endpoint}?${query}`,
+      `${service.url}/v1/projects/${service.project_id}/audit/${endpoint}?${query}`,
     );
     const { code } = (await response.json()) as { code?: string };
     return [response.status, code];

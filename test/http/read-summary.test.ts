@@ -3,14 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS, readDecisions, readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const HOUR_MS = 3_600_000;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
 
 describe('the summary', () => {
-  let service: TestService;
+  let service: RunningService;
   const ages: [number, Record<string, string>][] = [
     [-4 * 60_000, { agent_name: 'a', role: 'r2', tool_name: 'future' }],
     [0, { agent_name: 'b', role: '', tool_name: 'Z', outcome: 'deny' }],
@@ -24,18 +25,17 @@ describe('the summary', () => {
     [90 * DAY_MS - 60_000, { agent_name: 'e' }],
   ];
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
     for (const [ageMs, given] of ages)
       await sendDecision(service, decisionEvent({ occurred_at: timeFromNow(-ageMs), ...given }));
   });
-  after(() => service.stop());
 
   it('has totals and the breakdowns by agent, role and tool, each by total descending, then name', async () => {
     const { from, to, ...summary } = await readSummary(service);
 
     expect([from, to].every((time) => INSTANT.test(time))).to.equal(true);
     expect(summary).to.deep.equal({
-      project_id: service.demo.project_id,
+      project_id: service.project_id,
       window: '24h',
       totals: { total: 4, allow: 1, deny: 2, needs_approval: 1 },
       by_agent: [
@@ -119,11 +119,10 @@ describe('the summary', () => {
 });
 
 describe('the lists of the summary', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   it('order names by their UTF-8 bytes and have at most 1,000 items, while the totals count everything', async () => {
     // As UTF-16 units the emoji would come before the full-width tilde; as bytes it comes after it.

@@ -8,6 +8,7 @@ import { decisionEvent } from '../support/events.ts';
 import { createProject, directoryWithProject, gate, type IssuedKey, issueKey } from '../support/gate.ts';
 import { ask, type Problem } from '../support/reads.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const ENDPOINTS = ['summary', 'timeseries', 'decisions', 'decisions/export', 'llm-usage'];
 const OPEN = 'The audit read endpoints are open';
@@ -90,12 +91,8 @@ describe('GATE_READ_AUTH=required', () => {
 
 describe('GATE_READ_AUTH=open', () => {
   it('is the default, needs no key, and is warned of at the start', async () => {
-    const service = await startTestService();
-    try {
-      for (const endpoint of ENDPOINTS) expect((await ask(service, endpoint)).status, endpoint).to.equal(200);
-      expect(service.output()).to.include(OPEN);
-    } finally {
-      await service.stop();
-    }
+    const service = await sharedService();
+    for (const endpoint of ENDPOINTS) expect((await ask(service, endpoint)).status, endpoint).to.equal(200);
+    expect(service.output()).to.include(OPEN);
   });
 });

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { DAY_MS, sendDecision, sendLlm, timeFromNow } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { ask, type Problem } from '../support/reads.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const FILTERS = ['agent', 'role', 'outcome', 'tool', 'user_id', 'session_id'];
 const NAMES: Record<string, string[]> = {
@@ -30,14 +31,13 @@ const HOSTILE = [
 ];
 
 describe('a parameter of a read that is not good', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
     await sendDecision(service, decisionEvent());
     await sendDecision(service, decisionEvent({ occurred_at: timeFromNow(-2 * DAY_MS) }));
     await sendLlm(service, llmInvocation());
   });
-  after(() => service.stop());
 
   async function problem(endpoint: string, query: string): Promise<Problem> {
     const { status, text, headers } = await ask(service, endpoint, { query });

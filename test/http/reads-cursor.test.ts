@@ -3,16 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { ask, askJson, type CursorPage, type Problem } from '../support/reads.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const HOUR_MS = 3_600_000;
 const COUNT = 45;
 
 describe('paging by cursor', () => {
-  let service: TestService;
+  let service: RunningService;
   let newestFirst: string[];
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
     // Three at the same instant, over two days: ties go by event_id as text.
     const events = Array.from({ length: COUNT }, (_, index) =>
       decisionEvent({
@@ -27,7 +28,6 @@ describe('paging by cursor', () => {
       .toReversed()
       .map((text) => text.slice(25));
   });
-  after(() => service.stop());
 
   async function walk(query: Record<string, string>): Promise<{ ids: string[]; pages: number }> {
     const ids: string[] = [];

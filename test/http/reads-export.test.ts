@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { outcomeOf, sendDecision, tally, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { ask, askJson, type CursorPage } from '../support/reads.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -34,10 +35,10 @@ function parseCsv(text: string): string[][] {
 }
 
 describe('the export', () => {
-  let service: TestService;
+  let service: RunningService;
   const formulas = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '=HYPERLINK("http://x","y")'];
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
     const texts = [
       'plain',
       'a,b',
@@ -64,7 +65,6 @@ describe('the export', () => {
     );
     await sendDecision(service, exact.replace('"hello"', '9007199254740993,"f":0.10'));
   });
-  after(() => service.stop());
 
   it('is NDJSON by default: the records of the list, one a line, newest first', async () => {
     const { headers, text, status } = await ask(service, 'decisions/export');
@@ -150,7 +150,7 @@ describe('the export', () => {
   });
 
   it('answers HEAD without a body', async () => {
-    const path = `/v1/projects/${service.demo.project_id}/audit/decisions/export`;
+    const path = `/v1/projects/${service.project_id}/audit/decisions/export`;
     const response = await fetch(`${service.url}${path}`, { method: 'HEAD' });
 
     expect([response.status, await response.text()]).to.deep.equal([200, '']);

@@ -37,7 +37,7 @@ describe('a caller that leaves in the middle of a read', () => {
   for (const endpoint of ['decisions', 'decisions/export']) {
     it(`stops the statement of ${endpoint} in the store`, async () => {
       const gone = new AbortController();
-      const path = `${service.url}/v1/projects/${service.demo.project_id}/audit/${endpoint}`;
+      const path = `${service.url}/v1/projects/${service.project_id}/audit/${endpoint}`;
       const slow = fetch(path, { signal: gone.signal }).then(
         () => 'answered',
         () => 'left',

@@ -38,7 +38,7 @@ describe('the export of many records', () => {
   });
   after(() => service.stop());
 
-  const path = () => `${service.url}/v1/projects/${service.demo.project_id}/audit/decisions/export?window=7d`;
+  const path = () => `${service.url}/v1/projects/${service.project_id}/audit/decisions/export?window=7d`;
 
   it('holds every record once, newest first, in memory that stays flat', async () => {
     const { totals } = await askJson<{ totals: { total: number } }>(service, 'summary', {

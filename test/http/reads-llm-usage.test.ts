@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { DAY_MS, sendLlm, timeFromNow } from '../support/audit.ts';
 import { llmInvocation } from '../support/events.ts';
 import { ask, askJson } from '../support/reads.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const SAFE_MAX = Number.MAX_SAFE_INTEGER;
 const ZEROS = {
@@ -18,9 +19,9 @@ const ZEROS = {
 type Usage = { project_id: string; window: string; from: string; to: string; totals: typeof ZEROS };
 
 describe('the LLM usage', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
     const calls = [
       { model: 'm1', agent_name: 'a', input_tokens: 10, output_tokens: 1, cost_usd: 0.1 },
       {
@@ -46,7 +47,6 @@ describe('the LLM usage', () => {
       await sendLlm(service, { ...event, input_tokens: 1000, model: 'another' });
     }
   });
-  after(() => service.stop());
 
   it('has the totals and the same by model and by agent, each by calls descending, then name', async () => {
     const { from, to, ...rest } = await askJson<Usage>(service, 'llm-usage');
@@ -54,7 +54,7 @@ describe('the LLM usage', () => {
     expect(Date.parse(to) - Date.parse(from)).to.equal(DAY_MS);
     const sum = (values: Partial<typeof ZEROS>) => ({ ...ZEROS, ...values });
     expect(rest).to.deep.equal({
-      project_id: service.demo.project_id,
+      project_id: service.project_id,
       window: '24h',
       totals: {
         calls: 3,

@@ -3,7 +3,8 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { accepted, invalid, outcomeOf, sendLlm } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { exchange, head } from '../support/raw-http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
 const tooLarge = { status: 413, code: 'body_too_large' };
@@ -14,17 +15,16 @@ function eventOf(bytes: number): string {
 }
 
 describe('the body of an ingest request', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   async function send(body: string | Buffer, headers: Record<string, string> = {}) {
     const response = await fetch(`${service.url}/v1/audit/decisions`, {
       method: 'POST',
       headers: {
-        Authorization: `Bearer ${service.demo.key}`,
+        Authorization: `Bearer ${service.key}`,
         'Content-Type': 'application/json',
         ...headers,
       },
@@ -69,7 +69,7 @@ describe('the body of an ingest request', () => {
   it('without a content type is 422', async () => {
     const body = eventOf(0);
     const headers = {
-      Authorization: `Bearer ${service.demo.key}`,
+      Authorization: `Bearer ${service.key}`,
       'Content-Length': Buffer.byteLength(body),
     };
 
@@ -79,7 +79,7 @@ describe('the body of an ingest request', () => {
   });
 
   it('that is missing is 422', async () => {
-    const headers = { Authorization: `Bearer ${service.demo.key}`, 'Content-Type': 'application/json' };
+    const headers = { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' };
     for (const more of [{}, { 'Content-Length': 0 }]) {
       const answer = await exchange(service.url, head('/v1/audit/decisions', { ...headers, ...more }));
 
@@ -115,7 +115,7 @@ describe('the body of an ingest request', () => {
 
   it('over 64 KiB is 413 without a length, too', async () => {
     const headers = {
-      Authorization: `Bearer ${service.demo.key}`,
+      Authorization: `Bearer ${service.key}`,
       'Content-Type': 'application/json',
       'Transfer-Encoding': 'chunked',
     };
@@ -134,7 +134,7 @@ describe('the body of an ingest request', () => {
 
   it('may come in chunks, cut anywhere', async () => {
     const headers = {
-      Authorization: `Bearer ${service.demo.key}`,
+      Authorization: `Bearer ${service.key}`,
       'Content-Type': 'application/json',
       'Transfer-Encoding': 'chunked',
     };

@@ -9,21 +9,21 @@ import {
 import { accepted, outcomeOf, readAllDecisions, sendLlm } from '../support/audit.ts';
 import { decisionEvent, llmInvocation, post } from '../support/events.ts';
 import { codeOf, head, openRaw } from '../support/raw-http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type RunningService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const tooLarge = { status: 413, code: 'body_too_large' };
 
 describe('the bounds of a request', () => {
-  let service: TestService;
+  let service: RunningService;
   before(async () => {
-    service = await startTestService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   it('a body of 1 MiB passes on the routes that are not ingest, and one byte more is 413', async () => {
     const body = JSON.stringify({ name: randomUUID(), tools: ['search'] });
     const register = async (bytes: number) =>
-      (await post(`${service.url}/v1/agents`, body.padEnd(bytes), { key: service.demo.key })).status;
+      (await post(`${service.url}/v1/agents`, body.padEnd(bytes), { key: service.key })).status;
 
     expect(BODY_BYTES_MAX).to.equal(1024 * 1024);
     expect(await register(BODY_BYTES_MAX + 1)).to.equal(tooLarge.status);
@@ -48,7 +48,7 @@ describe('the bounds of a request', () => {
   it('ingest behind a query string is the same: the key first, then 202 and one record, and the same bounds', async () => {
     const url = `${service.url}/v1/audit/decisions?x=1`;
     const event = decisionEvent({ agent_name: randomUUID() });
-    const { key } = service.demo;
+    const { key } = service;
 
     const answers = [
       await outcomeOf(await post(url, event, { key: 'bad' })),
@@ -76,7 +76,7 @@ describe('the bounds of a request', () => {
       // The connections are looked at once a second.
       expect(tookMs).to.be.within(timeMs - 100, timeMs + 2500);
     };
-    const withKey = { Authorization: `Bearer ${service.demo.key}`, 'Content-Type': 'application/json' };
+    const withKey = { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' };
     const begun = head('/v1/audit/decisions', { ...withKey, 'Content-Length': 500 });
 
     await Promise.all([

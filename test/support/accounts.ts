@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from './eventually.ts';
-import type { TestService } from './service.ts';
+import type { RunningService } from './service.ts';
 
 export const PASSWORD = 'correct horse battery';
 
@@ -13,7 +13,7 @@ export type Call = {
   body?: unknown;
 };
 
-type Running = Pick<TestService, 'url'>;
+type Running = Pick<RunningService, 'url'>;
 
 /** One call; a body goes as JSON. */
 export function call(
@@ -77,7 +77,7 @@ export function requestToken(service: Running, kind: TokenKind, email: string): 
 }
 
 /** Asks for a mail and takes the token from what the dev sender prints. */
-export async function mailedToken(service: TestService, kind: TokenKind, email: string): Promise<string> {
+export async function mailedToken(service: RunningService, kind: TokenKind, email: string): Promise<string> {
   const before = service.output().length;
   await requestToken(service, kind, email);
   const link = new RegExp(`/${PATHS[kind][1]}/([\\w-]+)\\n`);

@@ -1,4 +1,4 @@
-import type { TestService } from './service.ts';
+import type { RunningService } from './service.ts';
 
 export type SavedAgent = {
   agent_id: string;
@@ -26,24 +26,29 @@ type Call = { key?: string; headers?: Record<string, string>; projectId?: string
 
 /** POST /v1/agents with the demo key. */
 export function register(
-  service: TestService,
+  service: RunningService,
   manifest: unknown,
-  { key = service.demo.key }: Call = {},
+  { key = service.key }: Call = {},
 ): Promise<Response> {
   return send(`${service.url}/v1/agents`, { method: 'POST', key, body: manifest });
 }
 
 /** PUT of a policy, prompt or definition with the demo key. */
-export function save(service: TestService, name: string, edit: unknown, call: Call = {}): Promise<Response> {
-  const { key = service.demo.key, headers = {}, projectId = service.demo.project_id } = call;
+export function save(
+  service: RunningService,
+  name: string,
+  edit: unknown,
+  call: Call = {},
+): Promise<Response> {
+  const { key = service.key, headers = {}, projectId = service.project_id } = call;
   const url = `${service.url}/v1/projects/${projectId}/agents/${encodeURIComponent(name)}`;
   return send(url, { method: 'PUT', key, headers, body: edit });
 }
 
 export function fetchAgent(
-  service: TestService,
+  service: RunningService,
   name: string,
-  { key = service.demo.key, headers = {} }: Call = {},
+  { key = service.key, headers = {} }: Call = {},
 ): Promise<Response> {
   return fetch(`${service.url}/v1/agents/${encodeURIComponent(name)}`, {
     headers: { Authorization: `Bearer ${key}`, ...headers },
@@ -51,18 +56,18 @@ export function fetchAgent(
 }
 
 export function checkDraft(
-  service: TestService,
+  service: RunningService,
   name: string,
   draft: unknown,
   signal?: AbortSignal,
 ): Promise<Response> {
-  const url = `${service.url}/v1/projects/${service.demo.project_id}/agents/${name}/check`;
-  return send(url, { method: 'POST', key: service.demo.key, body: draft, signal });
+  const url = `${service.url}/v1/projects/${service.project_id}/agents/${name}/check`;
+  return send(url, { method: 'POST', key: service.key, body: draft, signal });
 }
 
 /** GET of a list below a project, which is open by default. */
-export async function readProject<T>(service: TestService, path: string): Promise<T> {
-  const response = await fetch(`${service.url}/v1/projects/${service.demo.project_id}/${path}`);
+export async function readProject<T>(service: RunningService, path: string): Promise<T> {
+  const response = await fetch(`${service.url}/v1/projects/${service.project_id}/${path}`);
   return (await response.json()) as T;
 }
 

@@ -1,5 +1,5 @@
 import { post } from './events.ts';
-import type { TestService } from './service.ts';
+import type { RunningService } from './service.ts';
 
 /** A stored decision as the detail endpoint answers it (SPECIFICATION 2.2). */
 export type DecisionRecord = Record<string, unknown> & {
@@ -31,15 +31,19 @@ export type Summary = {
 type SendOptions = { key?: string; headers?: Record<string, string> };
 
 export function sendDecision(
-  service: TestService,
+  service: RunningService,
   body: unknown,
   options: SendOptions = {},
 ): Promise<Response> {
-  return post(`${service.url}/v1/audit/decisions`, body, { key: service.demo.key, ...options });
+  return post(`${service.url}/v1/audit/decisions`, body, { key: service.key, ...options });
 }
 
-export function sendLlm(service: TestService, body: unknown, options: SendOptions = {}): Promise<Response> {
-  return post(`${service.url}/v1/audit/llm-invocations`, body, { key: service.demo.key, ...options });
+export function sendLlm(
+  service: RunningService,
+  body: unknown,
+  options: SendOptions = {},
+): Promise<Response> {
+  return post(`${service.url}/v1/audit/llm-invocations`, body, { key: service.key, ...options });
 }
 
 /** What an answer says, without its words for people. */
@@ -62,26 +66,26 @@ export const accepted = { status: 202, code: undefined };
 export const invalid = { status: 422, code: 'body_invalid' };
 
 export function readDecisions(
-  service: TestService,
+  service: RunningService,
   query: Query = {},
-  projectId = service.demo.project_id,
+  projectId = service.project_id,
 ): Promise<Page> {
   return read<Page>(service, `/v1/projects/${projectId}/audit/decisions`, query);
 }
 
 export function readSummary(
-  service: TestService,
+  service: RunningService,
   query: Query = {},
-  projectId = service.demo.project_id,
+  projectId = service.project_id,
 ): Promise<Summary> {
   return read<Summary>(service, `/v1/projects/${projectId}/audit/summary`, query);
 }
 
 /** Every record of one agent, page by page. */
 export async function readAllDecisions(
-  service: TestService,
+  service: RunningService,
   agent: string,
-  projectId = service.demo.project_id,
+  projectId = service.project_id,
 ): Promise<DecisionRecord[]> {
   const items: DecisionRecord[] = [];
   for (;;) {
@@ -94,7 +98,7 @@ export async function readAllDecisions(
 
 type Query = Record<string, string>;
 
-async function read<T>(service: TestService, path: string, query: Query): Promise<T> {
+async function read<T>(service: RunningService, path: string, query: Query): Promise<T> {
   const response = await fetch(`${service.url}${path}?${new URLSearchParams(query).toString()}`);
   if (response.status !== 200)
     throw new Error(`${path} answered ${response.status}: ${await response.text()}`);

@@ -1,6 +1,9 @@
 import { call, jsonOf, type Person } from './accounts.ts';
 import { decisionEvent } from './events.ts';
-import type { TestService } from './service.ts';
+import type { RunningService } from './service.ts';
+
+/** Who may issue and revoke the keys of a project. */
+export type Owner = Pick<Person, 'cookie' | 'project'>;
 
 export type Key = {
   key_id: string;
@@ -12,10 +15,13 @@ export type Key = {
   revoked_at?: string | null;
 };
 
-export const keysPath = ({ project }: Person) => `/v1/projects/${project.id}/keys`;
+export const keysPath = ({ project }: Owner) => `/v1/projects/${project.id}/keys`;
 
-export const issue = (service: TestService, person: Person, body: unknown = {}) =>
-  jsonOf<Key>(call(service, keysPath(person), { cookie: person.cookie, body }));
+export const issue = (service: RunningService, owner: Owner, body: unknown = {}) =>
+  jsonOf<Key>(call(service, keysPath(owner), { cookie: owner.cookie, body }));
 
-export const ingest = async (service: TestService, key: string) =>
+export const revoke = (service: RunningService, owner: Owner, keyId: string) =>
+  call(service, `${keysPath(owner)}/${keyId}`, { method: 'DELETE', cookie: owner.cookie });
+
+export const ingest = async (service: RunningService, key: string) =>
   (await call(service, '/v1/audit/decisions', { key, body: decisionEvent() })).status;

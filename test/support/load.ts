@@ -1,6 +1,6 @@
 import { request, Agent } from 'node:http';
 import { decisionEvent } from './events.ts';
-import type { TestService } from './service.ts';
+import type { RunningService } from './service.ts';
 
 /** One decision that was sent, and what became of it: a status, or the error of the connection. */
 export type Sent = {
@@ -20,7 +20,7 @@ export type Load = {
 type LoadOptions = { connections: number; agent: string };
 
 /** Sends decisions of one agent over so many connections, each with one request at a time, until told to end or cut off. */
-export function startLoad({ url, demo }: TestService, { connections, agent }: LoadOptions): Load {
+export function startLoad({ url, key }: RunningService, { connections, agent }: LoadOptions): Load {
   const http = new Agent({ keepAlive: true, maxSockets: connections });
   const sent: Sent[] = [];
   const ending = new AbortController();
@@ -34,7 +34,7 @@ export function startLoad({ url, demo }: TestService, { connections, agent }: Lo
   const send = (event: Record<string, unknown>): Promise<Sent> =>
     new Promise((resolve) => {
       const sentMs = performance.now();
-      const headers = { Authorization: `Bearer ${demo.key}`, 'Content-Type': 'application/json' };
+      const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
       const req = request(`${url}/v1/audit/decisions`, { method: 'POST', agent: http, headers }, (res) => {
         res.resume().on('end', () => resolve({ event, sentMs, status: res.statusCode, error: undefined }));
         res.on('error', (error) => resolve({ event, sentMs, status: undefined, error: error.message }));

@@ -1,4 +1,4 @@
-import type { TestService } from './service.ts';
+import type { RunningService } from './service.ts';
 
 export type Samples = {
   /** The value of one series, 0 when nothing was counted under its labels yet. Throws when no metric has its name. */
@@ -9,7 +9,7 @@ export type Samples = {
 };
 
 /** What GET /metrics says now. A series is written as Prometheus does: name{label="value"}. */
-export async function readMetrics({ url }: Pick<TestService, 'url'>): Promise<Samples> {
+export async function readMetrics({ url }: Pick<RunningService, 'url'>): Promise<Samples> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const values = new Map<string, number>();
   for (const line of text.split('\n')) {

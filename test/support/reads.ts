@@ -1,4 +1,4 @@
-import type { TestService } from './service.ts';
+import type { RunningService } from './service.ts';
 
 export type ReadAnswer = { status: number; headers: Headers; text: string };
 export type Problem = {
@@ -28,19 +28,19 @@ type Ask = { query?: Record<string, string> | string; projectId?: string; key?: 
 
 /** GETs one of the read endpoints; `query` as a text goes as it is. */
 export async function ask(
-  { url, demo }: TestService,
+  service: RunningService,
   endpoint: string,
-  { query = {}, projectId = demo.project_id, key }: Ask = {},
+  { query = {}, projectId = service.project_id, key }: Ask = {},
 ): Promise<ReadAnswer> {
   const search = typeof query === 'string' ? query : new URLSearchParams(query).toString();
   const headers = key === undefined ? {} : { Authorization: `Bearer ${key}` };
   const path = `/v1/projects/${encodeURIComponent(projectId)}/audit/${endpoint}`;
-  const response = await fetch(`${url}${path}?${search}`, { headers });
+  const response = await fetch(`${service.url}${path}?${search}`, { headers });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
 /** As `ask`, and the answer must be good. */
-export async function askJson<T>(service: TestService, endpoint: string, options: Ask = {}): Promise<T> {
+export async function askJson<T>(service: RunningService, endpoint: string, options: Ask = {}): Promise<T> {
   const { status, text } = await ask(service, endpoint, options);
   if (status !== 200) throw new Error(`${endpoint} answered ${status}: ${text}`);
   return JSON.parse(text) as T;

@@ -16,14 +16,20 @@ export type Demo = {
   dashboard?: { email: string; password: string };
 };
 
-/** A real service in a process of its own, on a port and in a data directory of its own. */
-export type TestService = {
+/** A service with a project to work in, and a key of that project. */
+export type RunningService = {
   url: string;
   dataDir: string;
   pid: number;
-  demo: Demo;
+  project_id: string;
+  key: string;
   /** Everything it has printed so far. */
   output: () => string;
+};
+
+/** A service in a process of its own, on a port and in a data directory of its own. Its project is the demo's. */
+export type TestService = RunningService & {
+  demo: Demo;
   /** Sends SIGTERM and resolves with the exit code. */
   stop: () => Promise<number | null>;
   /** Sends SIGKILL and resolves when the process is gone. */
@@ -81,6 +87,8 @@ export async function startTestService({
     url,
     dataDir,
     pid: child.pid ?? 0,
+    project_id: demo.project_id,
+    key: demo.key,
     demo,
     output: () => output,
     stop: () => end('SIGTERM'),

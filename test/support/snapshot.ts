@@ -7,7 +7,7 @@ import {
   timeFromNow,
 } from './audit.ts';
 import { ask, askJson, type Bucket, type Timeseries } from './reads.ts';
-import type { TestService } from './service.ts';
+import type { RunningService } from './service.ts';
 
 export type Everything = Omit<Summary, 'project_id' | 'window' | 'from' | 'to'> & {
   total: number;
@@ -21,7 +21,7 @@ export type Everything = Omit<Summary, 'project_id' | 'window' | 'from' | 'to'> 
 export type Usage = { totals: unknown; by_model: unknown; by_agent: unknown };
 
 /** All that the read endpoints say of a project with at most 500 records, without the time of asking. */
-export async function everythingOf(service: TestService, projectId: string): Promise<Everything> {
+export async function everythingOf(service: RunningService, projectId: string): Promise<Everything> {
   const { totals, by_agent, by_role, by_tool } = await readSummary(service, { window: '90d' }, projectId);
   const { total, items } = await readDecisions(service, { window: '90d', limit: '500' }, projectId);
   const options = { projectId, query: { window: '90d' } };
@@ -43,7 +43,7 @@ export async function everythingOf(service: TestService, projectId: string): Pro
   };
 }
 
-export async function usageOf(service: TestService, projectId: string): Promise<Usage> {
+export async function usageOf(service: RunningService, projectId: string): Promise<Usage> {
   const query = { window: '90d' };
   const { totals, by_model, by_agent } = await askJson<Usage>(service, 'llm-usage', { projectId, query });
   return { totals, by_model, by_agent };

@@ -172,7 +172,7 @@ async function record(
 ): Promise<void> {
   const event = JSON.stringify(decisionEvent(overrides));
   const body = argumentsText === undefined ? event : `${event.slice(0, -1)},"arguments":${argumentsText}}`;
-  const answer = await post(`${world.service.url}/v1/audit/decisions`, body, { key: world.service.demo.key });
+  const answer = await post(`${world.service.url}/v1/audit/decisions`, body, { key: world.service.key });
   expect(answer.status).to.equal(202);
 }
 

@@ -15,7 +15,7 @@ export function hostileContentSuite(world: World): void {
     it('is shown as text in every field and runs nothing', async () => {
       await recordHostile(world);
       const { page, faults } = await world.newPage();
-      const key = await page.request.post(`/v1/projects/${world.service.demo.project_id}/keys`, {
+      const key = await page.request.post(`/v1/projects/${world.service.project_id}/keys`, {
         data: { name: IMAGE + TRICK },
       });
       expect(key.status()).to.equal(201);
@@ -34,7 +34,7 @@ export function hostileContentSuite(world: World): void {
         await expectInert(page);
       }
       await page.locator('.cm-specialChar').getByText('U+202E').first().waitFor();
-      const path = `/v1/projects/${world.service.demo.project_id}/agents/${encodeURIComponent(agent)}`;
+      const path = `/v1/projects/${world.service.project_id}/agents/${encodeURIComponent(agent)}`;
       const saved = await page.request.put(path, { data: { system_md: 'harmless' } });
       expect(saved.status()).to.equal(200);
       await page.goto(world.projectPath(`${own}?tab=versions&part=system_md`));

@@ -67,7 +67,7 @@ export function pagesSuite(world: World): void {
       await page.goto('/');
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
       await expectAccessible(page);
-      await page.getByLabel('Or look at a project without an account').fill(world.service.demo.project_id);
+      await page.getByLabel('Or look at a project without an account').fill(world.service.project_id);
       await page.getByRole('button', { name: 'Open' }).click();
       await page.getByText('Decisions over time').waitFor();
       await page.goto('/');

@@ -62,12 +62,12 @@ export async function seedFleet(
   );
   for (const { name, tools } of AGENTS.slice(0, 4)) {
     await accept(
-      post(`${service.url}/v1/agents`, { name, tools: tools.map(toolFrom) }, { key: service.demo.key }),
+      post(`${service.url}/v1/agents`, { name, tools: tools.map(toolFrom) }, { key: service.key }),
     );
   }
   await pullPolicies(service);
-  await sendAll(events, `${service.url}/v1/audit/decisions`, service.demo.key);
-  await sendAll(calls, `${service.url}/v1/audit/llm-invocations`, service.demo.key);
+  await sendAll(events, `${service.url}/v1/audit/decisions`, service.key);
+  await sendAll(calls, `${service.url}/v1/audit/llm-invocations`, service.key);
 }
 
 /** Two clients that hold the policies they fetched, so that the fleet view has something to show. */

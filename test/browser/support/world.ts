@@ -50,7 +50,7 @@ export class World {
   /** The path of a page of the demo project. */
   projectPath(page: string, query: Record<string, string> = {}): string {
     const search = new URLSearchParams(query).toString();
-    return `/projects/${this.service.demo.project_id}/${page}${search === '' ? '' : `?${search}`}`;
+    return `/projects/${this.service.project_id}/${page}${search === '' ? '' : `?${search}`}`;
   }
 
   async newPage({

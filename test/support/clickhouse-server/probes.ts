@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sendDecision } from '../audit.ts';
 import { decisionEvent } from '../events.ts';
-import type { TestService } from '../service.ts';
+import type { RunningService } from '../service.ts';
 
 /** CONTRACT 3 says 5 s; the answer must be here by then, on a machine that also runs the tests. */
 const ANSWER_MS_MAX = 6000;
@@ -27,20 +27,20 @@ export async function probe(ask: () => Promise<Response>): Promise<Probe> {
   return { status: response.status, code, retryAfter: response.headers.get('Retry-After'), ms, body };
 }
 
-export async function write(service: TestService, event: Record<string, unknown>): Promise<WriteProbe> {
+export async function write(service: RunningService, event: Record<string, unknown>): Promise<WriteProbe> {
   return { event, ...(await probe(() => sendDecision(service, event))) };
 }
 
 /** So many decisions of an agent at once. */
-export function writeMany(service: TestService, agent_name: string, count: number): Promise<WriteProbe[]> {
+export function writeMany(service: RunningService, agent_name: string, count: number): Promise<WriteProbe[]> {
   return Promise.all(Array.from({ length: count }, () => write(service, decisionEvent({ agent_name }))));
 }
 
 /** One of each kind of request that asks the store, besides the writes. */
-export function readAll(service: TestService): Promise<Probe[]> {
-  const { url, demo } = service;
-  const audit = `${url}/v1/projects/${demo.project_id}/audit`;
-  const headers = { Authorization: `Bearer ${demo.key}`, 'Content-Type': 'application/json' };
+export function readAll(service: RunningService): Promise<Probe[]> {
+  const { url, project_id, key } = service;
+  const audit = `${url}/v1/projects/${project_id}/audit`;
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
   const login = JSON.stringify({ email: 'nobody@example.com', password: 'a wrong password' });
   const agent = JSON.stringify({ name: `agent-${Date.now()}`, tools: ['search'] });
   return Promise.all([
@@ -63,7 +63,7 @@ export function expectAnswered(probes: Probe[]): void {
 }
 
 /** Resolves with the time until a write is accepted again, without a restart of the service. */
-export async function recovery(service: TestService, agent_name: string): Promise<number> {
+export async function recovery(service: RunningService, agent_name: string): Promise<number> {
   const startMs = performance.now();
   for (;;) {
     const { status } = await write(service, decisionEvent({ agent_name }));

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import { call, cookieOf, jsonOf, logIn, type Person } from './accounts.ts';
+import { issue, type Owner } from './keys.ts';
+import { type RunningService, startTestService, type TestService } from './service.ts';
+
+export type SharedService = RunningService & { owner: Owner };
+
+let starting: Promise<{ service: TestService; cookie: string }> | undefined;
+
+/**
+ * A new project on a service that all suites of this process share, one after the other. It reads the caller's address
+ * from X-Forwarded-For, so that a suite can use up the attempts of an address of its own.
+ */
+export async function sharedService(): Promise<SharedService> {
+  starting ??= start();
+  const { service, cookie } = await starting;
+  const { url, dataDir, pid, output } = service;
+  const project = await jsonOf<Person['project']>(
+    call(service, '/v1/projects', { cookie, body: { name: randomUUID() } }),
+  );
+  const owner = { cookie, project };
+  const { key } = await issue(service, owner);
+  return { url, dataDir, pid, output, project_id: project.id, key, owner };
+}
+
+async function start(): Promise<{ service: TestService; cookie: string }> {
+  const service = await startTestService({ env: { GATE_TRUSTED_PROXIES: '127.0.0.0/8' } });
+  const { email = '', password } = service.demo.dashboard ?? {};
+  return { service, cookie: cookieOf(await logIn(service, email, password)) };
+}
