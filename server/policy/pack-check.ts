@@ -1,5 +1,11 @@
 import { TYPE_NAMES } from '../../client/policy/language/index.ts';
-import type { Check, Decimal, Literal, LikePattern, Relation } from '../../client/policy/language/index.ts';
+import type {
+  Decimal,
+  LikePattern,
+  Literal,
+  Operator,
+  Relation,
+} from '../../client/policy/language/index.ts';
 import { failureTable, foldAscii, utf8From } from '../../client/policy/language/index.ts';
 import { ANY_BYTE, CHECK, FLAG, RELATION } from './blob-layout.ts';
 import type { BlobWriter, PoolRef } from './blob-writer.ts';
@@ -18,41 +24,41 @@ const RELATIONS: Record<Relation, number> = {
 const TEXT_CHECKS = { starts_with: CHECK.STARTS_WITH, ends_with: CHECK.ENDS_WITH, contains: CHECK.CONTAINS };
 
 /** Writes one operator: its head, then its operands. */
-export function packCheck(packed: PackedConditions, check: Check): void {
+export function packCheck(packed: PackedConditions, operator: Operator): void {
   const { blob } = packed;
   const address = blob.address;
-  packOperator(packed, check);
+  packOperator(packed, operator);
   blob.patch(address + 4, blob.address);
 }
 
-function packOperator(packed: PackedConditions, check: Check): void {
+function packOperator(packed: PackedConditions, operator: Operator): void {
   const { blob } = packed;
-  switch (check.op) {
+  switch (operator.op) {
     case 'exists':
-      return begin(blob, { op: CHECK.EXISTS, flags: check.present ? FLAG.PRESENT : 0 });
+      return begin(blob, { op: CHECK.EXISTS, flags: operator.present ? FLAG.PRESENT : 0 });
     case 'type':
       begin(blob, { op: CHECK.TYPE });
-      return blob.word(check.types.reduce((mask, type) => mask | (1 << TYPE_NAMES.indexOf(type)), 0));
+      return blob.word(operator.types.reduce((mask, type) => mask | (1 << TYPE_NAMES.indexOf(type)), 0));
     case 'in':
-      return packMembership(blob, check);
+      return packMembership(blob, operator);
     case 'compare':
-      begin(blob, { op: CHECK.COMPARE, count: RELATIONS[check.bound.relation] });
-      return packNumber(blob, check.bound.value);
+      begin(blob, { op: CHECK.COMPARE, count: RELATIONS[operator.bound.relation] });
+      return packNumber(blob, operator.bound.value);
     case 'starts_with':
     case 'ends_with':
     case 'contains':
-      return packTexts(blob, check);
+      return packTexts(blob, operator);
     case 'like':
-      return packPattern(packed, check);
+      return packPattern(packed, operator);
     case 'length': {
-      const { least, most } = lengthRange(check.bounds);
+      const { least, most } = lengthRange(operator.bounds);
       begin(blob, { op: CHECK.LENGTH });
       blob.word(least);
       return blob.word(most);
     }
     default:
-      begin(blob, { op: check.op === 'every' ? CHECK.EVERY : CHECK.SOME });
-      packCondition(packed, check.condition);
+      begin(blob, { op: operator.op === 'every' ? CHECK.EVERY : CHECK.SOME });
+      packCondition(packed, operator.condition);
   }
 }
 

@@ -41,10 +41,10 @@ export function packCondition(packed: PackedConditions, condition: Condition): n
       packCondition(packed, condition.condition);
       break;
     default: {
-      const { base, path, checks } = condition;
-      beginNode(blob, base === 'arguments' ? NODE.ARGUMENT_TEST : NODE.ELEMENT_TEST, checks.length);
+      const { base, path, operators } = condition;
+      beginNode(blob, base === 'arguments' ? NODE.ARGUMENT_TEST : NODE.ELEMENT_TEST, operators.length);
       blob.word(packed.pathId(path));
-      for (const check of checks) packCheck(packed, check);
+      for (const operator of operators) packCheck(packed, operator);
     }
   }
   blob.patch(address + 4, blob.address);

@@ -1,5 +1,5 @@
-import { checkTestFrom } from './evaluate-check.ts';
-import type { ValueTest } from './evaluate-check.ts';
+import { operatorTest } from './evaluate-operator.ts';
+import type { ValueTest } from './evaluate-operator.ts';
 import type { JsonValue } from './json-value.ts';
 import type { Condition, PathStep } from './policy-ir.ts';
 
@@ -25,7 +25,7 @@ export function conditionTest(condition: Condition): ConditionTest {
     }
     default: {
       const { base, path } = condition;
-      const tests: ValueTest[] = condition.checks.map((check) => checkTestFrom(check, conditionTest));
+      const tests: ValueTest[] = condition.operators.map((operator) => operatorTest(operator, conditionTest));
       return ({ args, element }) => {
         const value = valueAt(base === 'arguments' ? args : element, path);
         return tests.every((test) => test(value));

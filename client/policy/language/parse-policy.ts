@@ -1,6 +1,6 @@
-import { checkPolicy } from './check-policy.ts';
+import { validatePolicy } from './validate-policy.ts';
 import { POLICY_TEXT_BYTES_MAX } from './limits.ts';
-import { PolicyCheck } from './policy-check.ts';
+import { PolicyValidator } from './policy-validator.ts';
 import { FaultList } from './policy-fault.ts';
 import type { PolicyFault } from './policy-fault.ts';
 import type { PolicyIr } from './policy-ir.ts';
@@ -29,7 +29,7 @@ function checkedIr(text: string, faults: FaultList): PolicyIr | undefined {
     return undefined;
   }
   const root = readYaml(text, faults);
-  return root && checkPolicy(new PolicyCheck(faults), root);
+  return root && validatePolicy(new PolicyValidator(faults), root);
 }
 
 function loneSurrogateOffset(text: string): number {

@@ -30,7 +30,7 @@ export type Rule = {
 export type Condition =
   | { kind: 'all' | 'any'; conditions: Condition[] }
   | { kind: 'not'; condition: Condition }
-  | { kind: 'test'; base: PathBase; path: PathStep[]; checks: Check[] };
+  | { kind: 'test'; base: PathBase; path: PathStep[]; operators: Operator[] };
 
 /** Where a path starts: at the arguments, or at the element that every/some looks at. */
 export type PathBase = 'arguments' | 'element';
@@ -58,7 +58,7 @@ export type LikeUnit = number | null;
 export type LikePattern = LikeUnit[][];
 
 /** `fold` is ignore_case: ASCII letters only. */
-export type Check =
+export type Operator =
   | { op: 'exists'; present: boolean }
   | { op: 'type'; types: TypeName[] }
   | { op: 'in'; negated: boolean; values: Literal[]; fold: boolean }

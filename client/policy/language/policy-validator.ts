@@ -8,7 +8,7 @@ const CONTROL = /\p{Cc}/u;
 export type Fields = ReadonlyMap<string, YamlEntry>;
 
 /** The state of one check: what was declared so far, and the small readers that every part uses. */
-export class PolicyCheck {
+export class PolicyValidator {
   readonly faults: FaultList;
   /** Undefined while the policy has no readable list of tools: then no tool can be called undeclared. */
   tools: ReadonlyMap<string, number> | undefined;
@@ -79,12 +79,12 @@ export function hasControlCharacter(text: string): boolean {
 
 /** Reports every item that repeats an earlier one. */
 export function reportDuplicates(
-  check: PolicyCheck,
+  validator: PolicyValidator,
   items: Iterable<{ at: number; id: string; shown: string }>,
 ): void {
   const seen = new Set<string>();
   for (const { at, id, shown } of items) {
-    if (seen.has(id)) check.faults.add(at, `duplicate ${shown}`);
+    if (seen.has(id)) validator.faults.add(at, `duplicate ${shown}`);
     seen.add(id);
   }
 }

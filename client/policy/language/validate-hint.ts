@@ -1,6 +1,6 @@
 import { EXPONENT_DIGITS_MAX, HINT_BYTES_MAX } from './limits.ts';
 import { decimalFrom } from './decimal.ts';
-import type { PolicyCheck } from './policy-check.ts';
+import type { PolicyValidator } from './policy-validator.ts';
 import { utf8Length } from './utf8.ts';
 import type { YamlNode } from './yaml-node.ts';
 
@@ -9,11 +9,11 @@ export function defaultHintText(ruleId: string): string {
 }
 
 /** The hint's JSON text, keys in the order of the policy and numbers as they were written. */
-export function checkHint(check: PolicyCheck, node: YamlNode): string {
-  if (check.map(node, 'hint') === undefined) return '{}';
-  const text = jsonFrom(check, node);
+export function validateHint(validator: PolicyValidator, node: YamlNode): string {
+  if (validator.map(node, 'hint') === undefined) return '{}';
+  const text = jsonFrom(validator, node);
   if (hintBytes(text) > HINT_BYTES_MAX) {
-    check.refuse(node, `hint has more than ${HINT_BYTES_MAX} bytes of JSON`);
+    validator.refuse(node, `hint has more than ${HINT_BYTES_MAX} bytes of JSON`);
   }
   return text;
 }
@@ -23,20 +23,20 @@ function hintBytes(text: string): number {
   return Math.max(utf8Length(text), utf8Length(JSON.stringify(JSON.parse(text))));
 }
 
-function jsonFrom(check: PolicyCheck, node: YamlNode): string {
+function jsonFrom(validator: PolicyValidator, node: YamlNode): string {
   switch (node.kind) {
     case 'map': {
       const members = node.entries.map(
-        ({ key, value }) => `${JSON.stringify(key)}:${jsonFrom(check, value)}`,
+        ({ key, value }) => `${JSON.stringify(key)}:${jsonFrom(validator, value)}`,
       );
       return `{${members.join(',')}}`;
     }
     case 'list':
-      return `[${node.items.map((item) => jsonFrom(check, item)).join(',')}]`;
+      return `[${node.items.map((item) => jsonFrom(validator, item)).join(',')}]`;
     case 'text':
       return JSON.stringify(node.value);
     case 'number':
-      if (decimalFrom(node.source) === undefined) check.refuse(node, exponentMessage());
+      if (decimalFrom(node.source) === undefined) validator.refuse(node, exponentMessage());
       return node.source;
     case 'boolean':
       return String(node.value);

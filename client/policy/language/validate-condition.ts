@@ -1,6 +1,6 @@
-import { checkTest } from './check-test.ts';
+import { validateTest } from './validate-test.ts';
 import { CONDITION_DEPTH_MAX, CONDITIONS_MAX } from './limits.ts';
-import type { PolicyCheck } from './policy-check.ts';
+import type { PolicyValidator } from './policy-validator.ts';
 import type { Condition, PathBase } from './policy-ir.ts';
 import type { YamlEntry, YamlMap, YamlNode } from './yaml-node.ts';
 
@@ -8,47 +8,47 @@ import type { YamlEntry, YamlMap, YamlNode } from './yaml-node.ts';
 export type ConditionPlace = { depth: number; base: PathBase };
 
 /** all, any, not or a test. Each counts as one condition, and each level as one of depth. */
-export function checkCondition(
-  check: PolicyCheck,
+export function validateCondition(
+  validator: PolicyValidator,
   node: YamlNode,
   place: ConditionPlace,
 ): Condition | undefined {
-  check.conditionCount += 1;
-  if (check.conditionCount === CONDITIONS_MAX + 1) {
-    check.refuse(node, `the policy has more than ${CONDITIONS_MAX} conditions`);
+  validator.conditionCount += 1;
+  if (validator.conditionCount === CONDITIONS_MAX + 1) {
+    validator.refuse(node, `the policy has more than ${CONDITIONS_MAX} conditions`);
   }
   if (place.depth > CONDITION_DEPTH_MAX) {
-    return check.refuse(node, `conditions nest deeper than ${CONDITION_DEPTH_MAX}`);
+    return validator.refuse(node, `conditions nest deeper than ${CONDITION_DEPTH_MAX}`);
   }
-  const map = check.map(node, 'a condition');
+  const map = validator.map(node, 'a condition');
   if (map === undefined) return undefined;
   const combiner = map.entries.find(isCombiner);
   return combiner === undefined
-    ? checkTest(check, map, place)
-    : checkCombiner(check, map, { combiner, place });
+    ? validateTest(validator, map, place)
+    : validateCombiner(validator, map, { combiner, place });
 }
 
 function isCombiner({ key }: YamlEntry): boolean {
   return key === 'all' || key === 'any' || key === 'not';
 }
 
-function checkCombiner(
-  check: PolicyCheck,
+function validateCombiner(
+  validator: PolicyValidator,
   map: YamlMap,
   { combiner, place }: { combiner: YamlEntry; place: ConditionPlace },
 ): Condition | undefined {
   for (const { key, at } of map.entries) {
     if (key !== combiner.key) {
-      check.faults.add(at, `${JSON.stringify(key)} cannot stand beside "${combiner.key}"`);
+      validator.faults.add(at, `${JSON.stringify(key)} cannot stand beside "${combiner.key}"`);
     }
   }
   const inner = { ...place, depth: place.depth + 1 };
   if (combiner.key === 'not') {
-    const condition = checkCondition(check, combiner.value, inner);
+    const condition = validateCondition(validator, combiner.value, inner);
     return condition && { kind: 'not', condition };
   }
-  const items = check.items(combiner.value, combiner.key);
-  const conditions = items?.map((item) => checkCondition(check, item, inner));
+  const items = validator.items(combiner.value, combiner.key);
+  const conditions = items?.map((item) => validateCondition(validator, item, inner));
   return (
     conditions && {
       kind: combiner.key as 'all' | 'any',

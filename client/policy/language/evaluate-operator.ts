@@ -5,33 +5,36 @@ import type { JsonValue } from './json-value.ts';
 import { literalSearch } from './literal-search.ts';
 import { likeTest, textTest } from './match-text.ts';
 import type { TextTest } from './match-text.ts';
-import type { Bound, Check, Condition, Literal } from './policy-ir.ts';
+import type { Bound, Operator, Condition, Literal } from './policy-ir.ts';
 import { codePointCount, foldAscii } from './utf8.ts';
 
 /** One operator as a function of the value at the path, undefined where there is none. */
 export type ValueTest = (value: JsonValue | undefined) => boolean;
 
 /** Two-valued: a missing value or one of another type makes every test false but absence and negation. */
-export function checkTestFrom(check: Check, conditionTest: (inner: Condition) => ConditionTest): ValueTest {
-  switch (check.op) {
+export function operatorTest(
+  operator: Operator,
+  conditionTest: (inner: Condition) => ConditionTest,
+): ValueTest {
+  switch (operator.op) {
     case 'exists':
-      return (value) => (value !== undefined) === check.present;
+      return (value) => (value !== undefined) === operator.present;
     case 'type':
-      return (value) => value !== undefined && check.types.includes(typeOf(value));
+      return (value) => value !== undefined && operator.types.includes(typeOf(value));
     case 'in':
-      return membershipTest(check);
+      return membershipTest(operator);
     case 'compare':
-      return comparisonTest(check.bound);
+      return comparisonTest(operator.bound);
     case 'starts_with':
     case 'ends_with':
     case 'contains':
-      return literalsTest(check);
+      return literalsTest(operator);
     case 'like':
-      return stringTest(likeTest(check.pattern, check.fold));
+      return stringTest(likeTest(operator.pattern, operator.fold));
     case 'length':
-      return lengthTest(check.bounds);
+      return lengthTest(operator.bounds);
     default:
-      return quantifierTest(check.op, conditionTest(check.condition));
+      return quantifierTest(operator.op, conditionTest(operator.condition));
   }
 }
 

@@ -1,0 +1,47 @@
+import { validateRoles } from './validate-roles.ts';
+import { validateRules } from './validate-rules.ts';
+import { validateTools } from './validate-tools.ts';
+import { AGENT_NAME_LENGTH_MAX } from './limits.ts';
+import { codePointCount } from './utf8.ts';
+import type { Fields, PolicyValidator } from './policy-validator.ts';
+import type { PolicyIr } from './policy-ir.ts';
+import type { YamlNode } from './yaml-node.ts';
+
+const KEYS = ['version', 'agent', 'description', 'tools', 'roles', 'rules'];
+
+/** The whole policy; what it returns is only good when the check found no fault. */
+export function validatePolicy(validator: PolicyValidator, root: YamlNode): PolicyIr | undefined {
+  const fields = validator.fields(root, 'the policy', KEYS);
+  if (fields === undefined) return undefined;
+  const owner = { at: root.at, what: 'the policy' };
+  validateVersion(validator, validator.required(fields, 'version', owner));
+  const agent = validateAgent(validator, fields);
+  const description = validateDescription(validator, fields);
+  const toolsNode = validator.required(fields, 'tools', owner);
+  const tools = toolsNode === undefined ? [] : validateTools(validator, toolsNode);
+  const rolesNode = validator.required(fields, 'roles', owner);
+  const roles = rolesNode === undefined ? [] : validateRoles(validator, rolesNode);
+  const rulesEntry = fields.get('rules');
+  const rules = rulesEntry === undefined ? [] : validateRules(validator, rulesEntry.value);
+  return { agent, description, tools, roles, rules };
+}
+
+function validateVersion(validator: PolicyValidator, node: YamlNode | undefined): void {
+  if (node === undefined || (node.kind === 'number' && node.source === '1')) return;
+  validator.refuse(node, 'version must be 1');
+}
+
+function validateAgent(validator: PolicyValidator, fields: Fields): string | null {
+  const entry = fields.get('agent');
+  if (entry === undefined) return null;
+  const agent = validator.printable(entry.value, 'agent');
+  if (agent !== undefined && codePointCount(agent) > AGENT_NAME_LENGTH_MAX) {
+    validator.refuse(entry.value, `agent has more than ${AGENT_NAME_LENGTH_MAX} characters`);
+  }
+  return agent ?? null;
+}
+
+function validateDescription(validator: PolicyValidator, fields: Fields): string | null {
+  const entry = fields.get('description');
+  return entry === undefined ? null : (validator.printable(entry.value, 'description') ?? null);
+}

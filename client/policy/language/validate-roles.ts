@@ -1,0 +1,59 @@
+import { validateToolReferences } from './validate-tools.ts';
+import { ROLE_NAME_LENGTH_MAX, ROLES_MAX } from './limits.ts';
+import { hasControlCharacter, reportDuplicates } from './policy-validator.ts';
+import type { PolicyValidator } from './policy-validator.ts';
+import type { RoleRow } from './policy-ir.ts';
+import { codePointCount } from './utf8.ts';
+import type { YamlEntry, YamlNode } from './yaml-node.ts';
+
+export function validateRoles(validator: PolicyValidator, node: YamlNode): RoleRow[] {
+  const map = validator.map(node, 'roles');
+  if (map === undefined) return [];
+  const beyond = map.entries[ROLES_MAX];
+  if (beyond !== undefined) validator.faults.add(beyond.at, `roles has more than ${ROLES_MAX} rows`);
+  const rows = map.entries.map((entry) => validateRow(validator, entry));
+  validator.roles = new Map(rows.map(({ name }, index) => [name, index]));
+  return rows;
+}
+
+function validateRow(validator: PolicyValidator, { key, at, value }: YamlEntry): RoleRow {
+  if (hasControlCharacter(key)) validator.faults.add(at, 'a role name must not have control characters');
+  if (codePointCount(key) > ROLE_NAME_LENGTH_MAX) {
+    validator.faults.add(at, `a role name has more than ${ROLE_NAME_LENGTH_MAX} characters`);
+  }
+  const fields = validator.fields(value, `role ${JSON.stringify(key)}`, ['allow', 'approve']);
+  const list = (what: 'allow' | 'approve'): number[] => {
+    const entry = fields?.get(what);
+    if (entry === undefined) return [];
+    return validateToolReferences(validator, entry.value, { what, star: 'all' }) ?? [];
+  };
+  const approve = list('approve');
+  return { name: key, allow: list('allow').filter((tool) => !approve.includes(tool)), approve };
+}
+
+/** The rows a rule names -> their indexes. */
+export function validateRoleReferences(validator: PolicyValidator, node: YamlNode): number[] | undefined {
+  const items = validator.items(node, 'roles');
+  if (items === undefined) return undefined;
+  const named = items.flatMap((item) => {
+    const name = validator.text(item, 'a role in roles');
+    return name === undefined
+      ? []
+      : [{ at: item.at, id: name, shown: `role ${JSON.stringify(name)} in roles` }];
+  });
+  reportDuplicates(validator, named);
+  const declared = validator.roles;
+  if (declared === undefined) return [];
+  const indexes = named.flatMap(({ at, id }) => {
+    const index = declared.get(id);
+    if (index === undefined) validator.faults.add(at, undeclaredMessage(id));
+    return index === undefined ? [] : [index];
+  });
+  return indexes.sort((a, b) => a - b);
+}
+
+function undeclaredMessage(name: string): string {
+  return name === '*'
+    ? 'role "*" is the fallback row, and this policy has none'
+    : `role ${JSON.stringify(name)} is not declared in roles`;
+}
