@@ -8,6 +8,7 @@ const NULLABLE_TIME = { ...TIME, type: ['string', 'null'] } as const;
 const NULLABLE_TEXT = { type: ['string', 'null'] } as const;
 const BUNDLE = { type: 'string', enum: ['signed', 'absent'] } as const;
 const COUNTS = { total: COUNT, allow: COUNT, deny: COUNT, needs_approval: COUNT };
+const OTHERS = { ...exactObject({ entries: COUNT, ...COUNTS }), type: ['object', 'null'] } as const;
 const OUTCOME = { type: 'string', enum: OUTCOMES } as const;
 const WINDOW = { type: 'string', enum: WINDOW_NAMES } as const;
 const SCOPE = { project_id: STRING, window: WINDOW, from: TIME, to: TIME };
@@ -70,6 +71,10 @@ export const ANSWERS: Record<string, JsonSchema> = {
     by_agent: listOf(exactObject({ agent_name: STRING, ...COUNTS })),
     by_role: listOf(exactObject({ role: STRING, ...COUNTS })),
     by_tool: listOf(exactObject({ tool_name: STRING, ...COUNTS })),
+    others: {
+      ...exactObject({ by_agent: OTHERS, by_role: OTHERS, by_tool: OTHERS }),
+      description: 'What each list leaves out; a list and its others add up to the totals',
+    },
   }),
   Timeseries: exactObject({
     ...SCOPE,

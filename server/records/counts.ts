@@ -7,7 +7,8 @@ import type { ReadWindow } from './window.ts';
 export type ReadScope = { projectId: string; window: ReadWindow; signal: AbortSignal };
 
 export type OutcomeCounts = { total: number; allow: number; deny: number; needs_approval: number };
-type SummaryRow = OutcomeCounts & { facet: '' | 'agent' | 'role' | 'tool'; name: string };
+/** `entries`: how many rows the facet has, also beyond the limit of its list. */
+type SummaryRow = OutcomeCounts & { facet: '' | 'agent' | 'role' | 'tool'; name: string; entries: number };
 type HourRow = OutcomeCounts & { hour_seconds: number };
 
 /** The lists of an answer are this long at most (CONTRACT 5). */
@@ -25,16 +26,34 @@ export async function readSummary({ runRead, days }: AuditReads, scope: ReadScop
       signal,
     );
   const rows = await days.decisions.read(window, read, signal);
-  const groups = <Key extends string>(wanted: SummaryRow['facet'], key: Key) =>
-    rows
-      .filter(({ facet }) => facet === wanted)
-      .map(({ name, ...row }) => ({ [key]: name, ...countsOf(row) }) as Record<Key, string> & OutcomeCounts);
+  const totals = countsOf(rows.find(({ facet }) => facet === '') ?? NOTHING);
+  const listed = (wanted: SummaryRow['facet']) => rows.filter(({ facet }) => facet === wanted);
+  const [agents, roles, tools] = [listed('agent'), listed('role'), listed('tool')];
   return {
     ...scopeBody(scope),
-    totals: countsOf(rows.find(({ facet }) => facet === '') ?? NOTHING),
-    by_agent: groups('agent', 'agent_name'),
-    by_role: groups('role', 'role'),
-    by_tool: groups('tool', 'tool_name'),
+    totals,
+    by_agent: agents.map((row) => ({ agent_name: row.name, ...countsOf(row) })),
+    by_role: roles.map((row) => ({ role: row.name, ...countsOf(row) })),
+    by_tool: tools.map((row) => ({ tool_name: row.name, ...countsOf(row) })),
+    others: {
+      by_agent: othersOf(agents, totals),
+      by_role: othersOf(roles, totals),
+      by_tool: othersOf(tools, totals),
+    },
+  };
+}
+
+/** What a list leaves out, null for nothing: with it, the list adds up to the totals. */
+function othersOf(listed: SummaryRow[], totals: OutcomeCounts) {
+  const entries = (listed[0]?.entries ?? 0) - listed.length;
+  if (entries === 0) return null;
+  const left = (key: keyof OutcomeCounts) => listed.reduce((rest, row) => rest - row[key], totals[key]);
+  return {
+    entries,
+    total: left('total'),
+    allow: left('allow'),
+    deny: left('deny'),
+    needs_approval: left('needs_approval'),
   };
 }
 

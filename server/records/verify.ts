@@ -43,6 +43,7 @@ async function answersOf(reads: AuditReads, scope: ReadScope): Promise<Answers> 
   );
   const entries: [string, unknown][] = [
     ['summary totals', summary.totals],
+    ['summary others', summary.others],
     ...summary.by_agent.map((row): [string, unknown] => [`summary agent ${row.agent_name}`, row]),
     ...summary.by_role.map((row): [string, unknown] => [`summary role ${row.role}`, row]),
     ...summary.by_tool.map((row): [string, unknown] => [`summary tool ${row.tool_name}`, row]),

@@ -53,6 +53,7 @@ describe('the summary', () => {
         { tool_name: 'future', total: 1, allow: 1, deny: 0, needs_approval: 0 },
         { tool_name: 'é', total: 1, allow: 0, deny: 1, needs_approval: 0 },
       ],
+      others: { by_agent: null, by_role: null, by_tool: null },
     });
   });
 
@@ -113,6 +114,7 @@ describe('the summary', () => {
         by_agent: [],
         by_role: [],
         by_tool: [],
+        others: { by_agent: null, by_role: null, by_tool: null },
       });
     }
   });
@@ -124,24 +126,32 @@ describe('the lists of the summary', () => {
     service = await sharedService();
   });
 
-  it('order names by their UTF-8 bytes and have at most 1,000 items, while the totals count everything', async () => {
+  it('order names by their UTF-8 bytes, have at most 1,000 items, and add up to the totals with their others', async () => {
     // As UTF-16 units the emoji would come before the full-width tilde; as bytes it comes after it.
     const first = ['A', 'Z', 'a', 'aa', 'é', '～', '😀'];
-    const names = [...first, ...Array.from({ length: 994 }, (_, i) => `😀${String(i).padStart(4, '0')}`)];
-    const queue = names.toReversed();
+    const names = [...first, ...Array.from({ length: 997 }, (_, i) => `😀${String(i).padStart(4, '0')}`)];
+    const leftOut = ['allow', 'deny', 'deny', 'needs_approval'];
+    const queue = [...names.entries()];
     const sender = async () => {
-      for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
-        await sendDecision(service, decisionEvent({ agent_name: name, tool_name: name, role: name }));
+      for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+        const [index, name] = next;
+        const outcome = leftOut[index - 1000] ?? 'allow';
+        await sendDecision(
+          service,
+          decisionEvent({ agent_name: name, tool_name: name, role: name, outcome }),
+        );
       }
     };
     await Promise.all(Array.from({ length: 64 }, sender));
 
-    const { totals, by_agent, by_role, by_tool } = await readSummary(service);
+    const { totals, by_agent, by_role, by_tool, others } = await readSummary(service);
 
-    expect(totals.total).to.equal(1001);
+    expect(totals).to.deep.equal({ total: 1004, allow: 1001, deny: 2, needs_approval: 1 });
     const expected = names.slice(0, 1000);
     expect(by_agent.map(({ agent_name }) => agent_name)).to.deep.equal(expected);
     expect(by_role.map(({ role }) => role)).to.deep.equal(expected);
     expect(by_tool.map(({ tool_name }) => tool_name)).to.deep.equal(expected);
+    const rest = { entries: 4, total: 4, allow: 1, deny: 2, needs_approval: 1 };
+    expect(others).to.deep.equal({ by_agent: rest, by_role: rest, by_tool: rest });
   });
 });

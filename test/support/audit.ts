@@ -26,6 +26,7 @@ export type Summary = {
   by_agent: ({ agent_name: string } & Counts)[];
   by_role: ({ role: string } & Counts)[];
   by_tool: ({ tool_name: string } & Counts)[];
+  others: Record<'by_agent' | 'by_role' | 'by_tool', (Counts & { entries: number }) | null>;
 };
 
 type SendOptions = { key?: string; headers?: Record<string, string> };
