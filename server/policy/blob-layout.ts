@@ -1,6 +1,6 @@
 /**
- * Where the runtime looks for the parts of a policy: the numbers of runtime/assembly/layout.ts, and a test
- * compares the two files. Offsets are those of words in the head.
+ * Where the runtime finds the parts of a policy. runtime/assembly/layout.ts holds the same numbers; a test compares the
+ * two. Offsets are those of words in the head.
  */
 export const BLOB_ADDRESS = 1024;
 
@@ -41,7 +41,7 @@ export const HEAD_WORDS = 30;
 
 export const NODE = { ALL: 1, ANY: 2, NOT: 3, ARGUMENT_TEST: 4, ELEMENT_TEST: 5 } as const;
 
-export const CHECK = {
+export const OPERATOR = {
   EXISTS: 1,
   TYPE: 2,
   IN: 3,
@@ -61,11 +61,11 @@ export const RELATION = { EQ: 0, LT: 1, LTE: 2, GT: 3, GTE: 4 } as const;
 
 export const EFFECT_DENY = 1;
 
-/** Set in a path step's first word when it is an index; otherwise that word is the name's length. */
+/** Set in the first word of a path step that is an index; otherwise that word is the length of the name. */
 export const INDEX_BIT = 0x8000_0000;
 
-/** Stands for `?` in a part of a pattern: no text holds this byte. */
+/** Stands for `?` in a part of a pattern: UTF-8 never contains this byte. */
 export const ANY_BYTE = 0xff;
 
-/** No row: the policy has no fallback. */
+/** The policy has no fallback role. */
 export const NO_ROW = 0xffff_ffff;

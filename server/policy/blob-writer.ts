@@ -1,12 +1,12 @@
 import { utf8From } from '../../client/policy/language/index.ts';
 import { BLOB_ADDRESS, HEAD_WORDS } from './blob-layout.ts';
 
-/** A place in the pool of bytes; its address is known once all words are written. */
+/** A place in the pool of bytes. Its address is known once all words are written. */
 export type PoolRef = { offset: number; length: number };
 
 /**
- * Builds a blob: first words (head, tables, conditions), behind them a pool of bytes that the words point
- * into. Equal bytes are pooled once.
+ * Builds a blob: words (head, tables, conditions), then a pool of bytes that the words point into. Equal bytes are
+ * pooled once.
  */
 export class BlobWriter {
   readonly #words: number[] = Array.from({ length: HEAD_WORDS }, () => 0);
@@ -29,7 +29,7 @@ export class BlobWriter {
     this.#words.push(offset);
   }
 
-  /** Fills a word that was written before its value was known. */
+  /** Sets a word that was written before its value was known. */
   patch(address: number, value: number): void {
     this.#words[(address - BLOB_ADDRESS) / 4] = value >>> 0;
   }
@@ -43,12 +43,11 @@ export class BlobWriter {
     this.head(offset, poolOffset);
   }
 
-  /** The bytes of a text. */
   text(text: string): PoolRef {
     return this.#intern(`text ${text}`, () => utf8From(text));
   }
 
-  /** A text with its length in front, as the runtime copies it into a result. */
+  /** A text preceded by its length, as the runtime copies it into a result. */
   sizedText(text: string): PoolRef {
     return this.#intern(`sized ${text}`, () => {
       const bytes = utf8From(text);

@@ -3,12 +3,12 @@ import { BLOB_ADDRESS } from './blob-layout.ts';
 import { packPolicy } from './pack-policy.ts';
 import { withData } from './wasm-sections.ts';
 
-/** POLICY 3: what is larger has no module, and clients run the text instead. */
+/** A larger policy gets no module; clients then evaluate its text. */
 export const BLOB_BYTES_MAX = 120 * 1024;
 
 type CompiledPolicy = { module: Uint8Array } | { module: null; absentReason: string };
 
-/** A checked policy -> its module. Pure: the same policy, runtime and record give the same bytes. */
+/** Compiles a valid policy. Pure: the same policy, runtime and record hash give the same bytes. */
 export function compilePolicy({
   ir,
   runtime,
@@ -20,12 +20,12 @@ export function compilePolicy({
 }): CompiledPolicy {
   const data = packPolicy(ir);
   if (data.length > BLOB_BYTES_MAX) {
-    const absentReason = `the compiled policy has ${data.length} bytes, and a module takes ${BLOB_BYTES_MAX} at most`;
+    const absentReason = `the compiled policy has ${data.length} bytes; a module holds at most ${BLOB_BYTES_MAX}`;
     return { module: null, absentReason };
   }
   const sections = [
     { name: 'gatehouse.abi', text: String(BUNDLE_ABI) },
-    // The hash in the module makes any edit of the record a new module, and so a new ETag.
+    // With the record hash in the module, any edit of the record changes the module and so the ETag.
     { name: 'gatehouse.record', text: recordHash },
   ];
   return { module: withData(runtime, { address: BLOB_ADDRESS, data, sections }) };

@@ -1,12 +1,12 @@
 import type { Bound, Decimal } from '../../client/policy/language/index.ts';
 
-/** More than any call can hold, so that it stands for no bound at all. */
+/** More than any call can contain, so it means unbounded. */
 const LENGTH_MAX = 0x7fff_ffff;
 const NEVER = { least: 1, most: 0 };
 
 type LengthRange = { least: number; most: number };
 
-/** All bounds of a `length` as one range of whole numbers, which is all that a length can be. */
+/** Merges all bounds of a `length` operator into one range of whole numbers. */
 export function lengthRange(bounds: readonly Bound[]): LengthRange {
   let least = 0;
   let most = LENGTH_MAX;
@@ -35,7 +35,7 @@ function rangeOf({ relation, value }: Bound): LengthRange {
   }
 }
 
-/** The whole part, held to what matters: just below zero and just above every length. */
+/** The whole part, clamped to -1 and LENGTH_MAX. */
 function floorOf({ negative, digits, exponent }: Decimal): number {
   if (negative) return -1;
   if (exponent > 10) return LENGTH_MAX;

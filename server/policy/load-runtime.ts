@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 const RUNTIME = new URL('runtime/dist/runtime.wasm', import.meta.url);
 
-/** The runtime that every module starts with, as `npm run build` made it. */
+/** Reads the runtime that every module begins with. */
 export function loadRuntime(file: URL = RUNTIME): Uint8Array {
   try {
     return new Uint8Array(readFileSync(file));

@@ -11,7 +11,7 @@ type BundleParts = {
   created_at: string;
 };
 
-/** What a save stores and a fetch serves. Without a module there is nothing to sign. */
+/** What a save stores and a fetch serves. Without a module nothing is signed. */
 export type Bundle =
   | {
       kind: 'signed';
@@ -23,7 +23,7 @@ export type Bundle =
     }
   | { kind: 'absent'; absentReason: string; record_hash: string; etag: string };
 
-/** Compiles and signs one version of an agent; made once, at save. */
+/** Compiles and signs one version of an agent. */
 export async function makeBundle(
   { record, ir, agent_version_id, created_at }: BundleParts,
   { key, runtime }: { key: SigningKey; runtime: Uint8Array },

@@ -1,14 +1,14 @@
 import type { Condition, PathStep } from '../../client/policy/language/index.ts';
 import { INDEX_BIT, NODE } from './blob-layout.ts';
 import type { BlobWriter } from './blob-writer.ts';
-import { packCheck } from './pack-check.ts';
+import { packOperator } from './pack-operator.ts';
 
-/** What the conditions of one policy share: its paths, each once, and the scratch the runtime needs for them. */
+/** What the conditions of one policy share: the blob, the paths (each once) and the scratch memory they need. */
 export class PackedConditions {
   readonly blob: BlobWriter;
   readonly paths: PathStep[][] = [];
   readonly #pathIds = new Map<string, number>();
-  /** The longest part with `?` that is searched for, in bytes. */
+  /** The length of the longest pattern part with `?` that is searched for. */
   wildBytesMax = 0;
 
   constructor(blob: BlobWriter) {
@@ -44,20 +44,20 @@ export function packCondition(packed: PackedConditions, condition: Condition): n
       const { base, path, operators } = condition;
       beginNode(blob, base === 'arguments' ? NODE.ARGUMENT_TEST : NODE.ELEMENT_TEST, operators.length);
       blob.word(packed.pathId(path));
-      for (const operator of operators) packCheck(packed, operator);
+      for (const operator of operators) packOperator(packed, operator);
     }
   }
   blob.patch(address + 4, blob.address);
   return address;
 }
 
-/** The second word becomes the address behind the node. */
+/** The second word is set to the address after the node later. */
 function beginNode(blob: BlobWriter, kind: number, count: number): void {
   blob.word(kind | (count << 8));
   blob.word(0);
 }
 
-/** Writes every path and the table of their addresses; returns the table's address. */
+/** Writes all paths, then the table of their addresses. Returns the address of the table. */
 export function packPaths({ blob, paths }: PackedConditions): number {
   const addresses = paths.map((path) => {
     const address = blob.address;

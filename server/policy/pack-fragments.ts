@@ -12,7 +12,7 @@ import { violationJson } from './pack-rules.ts';
 
 const MARK = '<mark>';
 
-/** The texts that the runtime puts results together from, cut out of results that hold a mark. */
+/** Writes the texts from which the runtime builds results. They are cut out of results that contain a mark. */
 export function packFragments(blob: BlobWriter): void {
   const denial = ruleFragments('deny');
   const approval = ruleFragments('needs_approval');
@@ -41,7 +41,7 @@ function ruleFragments(outcome: Effect): { start: string; violations: string; hi
   return { start, violations, hint };
 }
 
-/** No result that the runtime writes has more bytes; the fragments take a few hundred. */
+/** An upper bound of the results that the runtime writes. The fragments take a few hundred bytes. */
 export function resultBytesMax({ rules }: PolicyIr): number {
   const sizes = rules.map((rule) => utf8From(violationJson(rule)).length + 1).sort((a, b) => b - a);
   const violations = sizes.slice(0, limits.VIOLATIONS_MAX).reduce((sum, size) => sum + size, 0);

@@ -15,7 +15,7 @@ import { packFragments, resultBytesMax } from './pack-fragments.ts';
 import { packRoles, packTools } from './pack-tables.ts';
 import { packRules } from './pack-rules.ts';
 
-/** A checked policy -> the bytes that the runtime reads at BLOB_ADDRESS. The same policy gives the same bytes. */
+/** Packs a valid policy into the bytes that the runtime reads at BLOB_ADDRESS. The same policy gives the same bytes. */
 export function packPolicy(ir: PolicyIr): Uint8Array {
   const blob = new BlobWriter();
   const packed = new PackedConditions(blob);
@@ -49,14 +49,14 @@ function packResults(blob: BlobWriter): void {
   for (const [offset, parts] of results) blob.headRef(offset, blob.sizedText(decisionText(parts)));
 }
 
-/** Behind the blob: the paths walked in a call, the rules that fired, and then the call itself. */
+/** After the blob come the path cache, the list of the rules that fired and the call. */
 function placeScratch({ blob, paths, wildBytesMax }: PackedConditions, resultBytes: number): void {
   const cache = aligned(BLOB_ADDRESS + blob.byteLength);
   const fired = cache + paths.length * 4;
   blob.head(HEAD.PATH_CACHE, cache);
   blob.head(HEAD.FIRED, fired);
   blob.head(HEAD.INPUT, aligned(fired + limits.RULES_MAX * 4));
-  // Masks for 256 bytes, one for `?` and the state, a bit for each unit of the pattern.
+  // 256 masks for bytes, one for `?` and the state; each has a bit for every unit of the pattern.
   const wildScratch = 258 * 4 * Math.ceil(wildBytesMax / 32);
   blob.head(HEAD.TAIL_BYTES, Math.max(resultBytes, wildScratch) + 64);
 }

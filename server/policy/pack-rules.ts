@@ -1,9 +1,8 @@
 import type { Rule } from '../../client/policy/language/index.ts';
 import { EFFECT_DENY } from './blob-layout.ts';
-import { packCondition } from './pack-condition.ts';
-import type { PackedConditions } from './pack-condition.ts';
+import { packCondition, type PackedConditions } from './pack-condition.ts';
 
-/** Writes the conditions of all rules, then the table of the rules; returns the table's address. */
+/** Writes the conditions of all rules, then the table of rules. Returns the address of the table. */
 export function packRules(packed: PackedConditions, rules: Rule[]): number {
   const { blob } = packed;
   const clauses = rules.map(({ when, require }) => ({
@@ -27,7 +26,7 @@ export function violationJson({ id, reason }: Rule): string {
   return JSON.stringify(`${id}: ${reason}`);
 }
 
-/** The reason is the end of the violation, so it is stored once; ids need no escape. */
+/** The violation ends with the reason, so the reason is not stored again. Ids need no JSON escapes. */
 function reasonOffset({ id }: Rule): number {
   return `"${id}: `.length;
 }

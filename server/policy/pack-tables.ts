@@ -1,7 +1,7 @@
 import type { PolicyIr, RoleRow } from '../../client/policy/language/index.ts';
 import type { BlobWriter, PoolRef } from './blob-writer.ts';
 
-/** Entries stand sorted by name, so that the runtime can halve its way to one; `index` is the policy's own. */
+/** Entries are sorted by name for the runtime's binary search; `index` is the position in the policy. */
 type SortedTool = { name: string; index: number };
 type SortedRole = RoleRow & { index: number };
 
@@ -36,7 +36,7 @@ function packName(blob: BlobWriter, name: string): void {
   blob.word(ref.length);
 }
 
-/** One bit for each item, in words of 32. */
+/** One bit per item, in 32-bit words. */
 function bitsWhere<Item>(blob: BlobWriter, items: readonly Item[], holds: (item: Item) => boolean): PoolRef {
   const bytes = new Uint8Array(Math.ceil(items.length / 32) * 4);
   items.forEach((item, index) => {

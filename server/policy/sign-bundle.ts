@@ -6,12 +6,12 @@ import {
   type BundleManifest,
 } from '../../client/policy/language/index.ts';
 
-/** The 32-byte seed of an Ed25519 key and the name it has in the key set. */
+/** The 32-byte seed of an Ed25519 key and its kid in the key set. */
 export type SigningKey = { kid: string; seed: Uint8Array };
 
 type ManifestFields = Omit<BundleManifest, 'format' | 'abi'>;
 
-/** The exact text that is signed: these keys in this order. */
+/** The exact text that is signed: these keys, in this order. */
 export function manifestText(fields: ManifestFields): string {
   const manifest: BundleManifest = {
     format: BUNDLE_FORMAT,

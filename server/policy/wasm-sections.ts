@@ -9,8 +9,8 @@ const END = 0x0b;
 type CustomSection = { name: string; text: string };
 
 /**
- * A runtime without data of its own, with one data segment and custom sections behind it. A plain
- * concatenation: the order of sections that WebAssembly asks for is the order they are given in.
+ * Appends a data segment and custom sections to a runtime that has no data. Plain concatenation gives the order of
+ * sections that WebAssembly requires.
  */
 export function withData(
   runtime: Uint8Array,
@@ -32,16 +32,16 @@ function customSection({ name, text }: CustomSection): Uint8Array {
   return Uint8Array.from([CUSTOM_SECTION, ...unsignedLeb(content.length), ...content]);
 }
 
-/** Guards the build: a data section of the runtime's own would make two, and a start section is not abi 1. */
+/** A second data section would be invalid, and abi 1 has no start section. */
 function assertPlainRuntime(runtime: Uint8Array): void {
   if (!MAGIC_AND_VERSION.every((byte, index) => runtime[index] === byte)) {
-    throw new Error('The policy runtime is no WebAssembly module');
+    throw new Error('The policy runtime is not a WebAssembly module');
   }
   let at = MAGIC_AND_VERSION.length;
   while (at < runtime.length) {
     const id = runtime[at];
     if (id === START_SECTION || id === DATA_SECTION || id === DATA_COUNT_SECTION) {
-      throw new Error(`The policy runtime has a section ${id}, which leaves no room for a policy`);
+      throw new Error(`The policy runtime has a section ${id}, so no policy can be appended`);
     }
     const { value, next } = readUnsignedLeb(runtime, at + 1);
     at = next + value;
@@ -69,7 +69,7 @@ function unsignedLeb(value: number): number[] {
   return [...bytes, left];
 }
 
-/** For numbers from 0: one byte more where the sign bit would be set. */
+/** For numbers from 0: one more byte where the sign bit would be set. */
 function signedLeb(value: number): number[] {
   const bytes = unsignedLeb(value);
   const last = bytes.pop() ?? 0;

@@ -1,6 +1,5 @@
-// Builds dist/runtime.wasm and compares it with the hash that the repository records. The bytes are in
-// every module and so in every ETag: a change of compiler or source must be seen and agreed to.
-// `node server/policy/runtime/build.ts --record` records the hash of what it built.
+// Builds dist/runtime.wasm and compares it with the recorded hash. The runtime is part of every module and so of every
+// ETag: a change of its bytes must be deliberate. `node server/policy/runtime/build.ts --record` records a new hash.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { main } from 'assemblyscript/asc';
@@ -11,7 +10,7 @@ const DIST = new URL('dist/', import.meta.url);
 
 const OPTIONS = [
   ['--runtime', 'stub'],
-  // Without this a trap would call an import.
+  // Without this option a trap would call an import.
   ['--use', 'abort='],
   ['--optimizeLevel', '3'],
   ['--shrinkLevel', '1'],
@@ -39,12 +38,12 @@ async function compile(): Promise<Uint8Array> {
   return wasm;
 }
 
-/** The compiler probes for files that need not be there. */
+/** The compiler also asks for files that do not exist. */
 function readSource(name: string): string | null {
   try {
     return readFileSync(new URL(`assembly/${name}`, import.meta.url), 'utf8');
   } catch {
-    // Null says that there is no such file.
+    // Null means that the file does not exist.
     return null;
   }
 }
@@ -55,7 +54,7 @@ if (process.argv.includes('--record')) writeFileSync(HASH_FILE, `${hash}\n`);
 const recorded = readFileSync(HASH_FILE, 'utf8').trim();
 if (hash !== recorded) {
   throw new Error(
-    `runtime.wasm has sha256 ${hash}, recorded is ${recorded}. If the change is meant, run this with --record`,
+    `runtime.wasm has SHA-256 ${hash}, but ${recorded} is recorded. If the change is intended, run this with --record`,
   );
 }
 mkdirSync(DIST, { recursive: true });

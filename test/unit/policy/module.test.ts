@@ -107,7 +107,7 @@ describe('a policy module', () => {
     expect(compiled.module).to.equal(null);
     expect(compiled)
       .to.have.property('absentReason')
-      .that.matches(/has \d+ bytes, and a module takes 122880 at most/);
+      .that.matches(/has \d+ bytes; a module holds at most 122880/);
     expect(BLOB_BYTES_MAX).to.equal(122_880);
   });
 
@@ -128,7 +128,7 @@ describe('the layout of a blob', () => {
     const packers = [
       ...Object.entries(layout.HEAD),
       ...Object.entries(layout.NODE).map(([name, value]) => [`NODE_${name}`, value] as const),
-      ...Object.entries(layout.CHECK).map(([name, value]) => [`CHECK_${name}`, value] as const),
+      ...Object.entries(layout.OPERATOR).map(([name, value]) => [`OPERATOR_${name}`, value] as const),
       ...Object.entries(layout.FLAG).map(([name, value]) => [`FLAG_${name}`, value] as const),
       ...Object.entries(layout.RELATION).map(([name, value]) => [`RELATION_${name}`, value] as const),
       ['BLOB', layout.BLOB_ADDRESS] as const,

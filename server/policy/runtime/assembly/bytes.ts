@@ -1,4 +1,4 @@
-// Reads may run up to seven bytes over an end: input and tail keep that much room behind them.
+// Reads may run up to seven bytes past the end. The input and the tail leave room for that.
 
 export function equalBytes(a: usize, b: usize, length: usize): bool {
   let left = length;
@@ -11,7 +11,7 @@ export function equalBytes(a: usize, b: usize, length: usize): bool {
   return left == 0 || (load<u64>(a) ^ load<u64>(b)) << (((8 - left) as u64) << 3) == 0;
 }
 
-/** Below zero, zero or above zero, by bytes and then by length. */
+/** Compares byte by byte, then by length. Returns a number below, equal to or above zero. */
 export function compareBytes(a: usize, aLength: usize, b: usize, bLength: usize): i32 {
   const shared = aLength < bLength ? aLength : bLength;
   let index: usize = 0;
@@ -40,12 +40,12 @@ export function copyBytes(to: usize, from: usize, length: usize): void {
   }
 }
 
-/** ignore_case: A to Z only. */
+/** The lower case of a byte, for ignore_case: A to Z only. */
 export function foldByte(byte: u32): u32 {
   return byte - 0x41 < 26 ? byte | 0x20 : byte;
 }
 
-/** The second to fourth byte of a code point. */
+/** Whether a byte is the second, third or fourth byte of a code point. */
 export function isContinuation(byte: u32): bool {
   return (byte & 0xc0) == 0x80;
 }

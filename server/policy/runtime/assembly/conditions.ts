@@ -1,10 +1,10 @@
-// Conditions as the packer lays them out: a node's first word is its kind and the number of its children,
-// the second the address of the node behind it.
-import { checkHolds } from './checks';
+// Conditions as the packer lays them out. A node's first word holds its kind and the number of its children; the
+// second word is the address of the next node.
+import { operatorHolds } from './apply-operator';
 import { head, NODE_ALL, NODE_ANY, NODE_ARGUMENT_TEST, NODE_NOT, PATHS } from './layout';
 import { cachedValueAt, valueAt } from './paths';
 
-/** Whether a condition holds for the arguments and, inside every/some, the element; 0 stands for no value. */
+/** Whether a condition holds for the arguments and, inside every or some, for the element; 0 stands for no value. */
 export function conditionHolds(node: usize, args: usize, element: usize): bool {
   const kind = load<u8>(node);
   const count = load<u32>(node) >> 8;
@@ -16,10 +16,10 @@ export function conditionHolds(node: usize, args: usize, element: usize): bool {
     kind == NODE_ARGUMENT_TEST
       ? cachedValueAt(path, args)
       : valueAt(load<u32>(head(PATHS) + ((path as usize) << 2)), element);
-  let check = node + 12;
+  let operator = node + 12;
   for (let index: u32 = 0; index < count; index += 1) {
-    if (!checkHolds(check, value)) return false;
-    check = load<u32>(check, 4);
+    if (!operatorHolds(operator, value)) return false;
+    operator = load<u32>(operator, 4);
   }
   return true;
 }

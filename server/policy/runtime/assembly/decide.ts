@@ -1,4 +1,4 @@
-// POLICY 2, from the call to the rules that fire.
+// Decides a call: its tool, its role, then the rules that fire (docs/policy.md, "Decision").
 import { compareBytes } from './bytes';
 import { conditionHolds } from './conditions';
 import {
@@ -32,7 +32,7 @@ import { writeRoleDenial, writeRules } from './results';
 
 const NONE: usize = 0xffffffff;
 
-/** The result for a call that was read: its address in the blob, or where it was just written. */
+/** Decides a parsed call. Returns the address of the result, in the blob or newly written. */
 export function decide(call: usize): usize {
   if (load<u8>(call) != TYPE_OBJECT) return head(RESULT_BAD_CALL);
   const tool = callField(call, KEY_TOOL);
@@ -60,7 +60,7 @@ function callField(call: usize, key: usize): usize {
   return findMember(load<u32>(call, 4), load<u32>(call, 8), name + 4, load<u32>(name));
 }
 
-/** The row of the role's own name, else the fallback row. An absent role is the empty one. */
+/** The row with the role's name, else the fallback row. An absent role is the empty role. */
 function rowOf(role: usize): usize {
   const name: usize = role == 0 ? 0 : load<u32>(role, 4);
   const length: usize = role == 0 ? 0 : load<u32>(role, 8);
@@ -68,7 +68,7 @@ function rowOf(role: usize): usize {
   return row == NONE ? head(FALLBACK_ROLE) : row;
 }
 
-/** The index of a name in a table that is sorted by name, or NONE. */
+/** The index of a name in a table sorted by name, or NONE. */
 function findNamed(table: usize, entryBytes: usize, count: usize, name: usize, length: usize): usize {
   let low: usize = 0;
   let high = count;
@@ -97,7 +97,7 @@ export function hasBit(bits: usize, index: usize): bool {
   return ((load<u32>(bits + ((index >> 5) << 2)) >> ((index & 31) as u32)) & 1) != 0;
 }
 
-/** Lists the rules that match both sets of bits and fire, in policy order; returns how many they are. */
+/** Lists the rules in both bit sets that fire, in policy order. Returns their number. */
 function fireRules(toolRules: usize, roleRules: usize, args: usize): u32 {
   clearPathCache();
   const words = head(RULE_WORDS);

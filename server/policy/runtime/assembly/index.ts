@@ -1,4 +1,4 @@
-// The policy runtime (POLICY 3, abi 1). It knows no policy: the packer appends one as a data segment.
+// The policy runtime, abi 1 (docs/policy.md, "Module interface"). The packer appends the policy as a data segment.
 import { decide } from './decide';
 import {
   CALL_BYTES_MAX,
@@ -12,20 +12,20 @@ import {
 import { readJson, valuesMax } from './json';
 
 const PAGE_BITS: usize = 16;
-// Wide reads run over the end of the input, where a zero byte stops the reader.
+// Room for wide reads past the end of the input, where a zero byte stops the reader.
 const INPUT_SLACK: usize = 16;
 
 export function abi_version(): i32 {
   return 1;
 }
 
-/** Room for a call of so many bytes, or 0 when it is over the cap. The same room at every call. */
+/** Returns the address of the input buffer, or 0 if `length` is above the limit. The address never changes. */
 export function alloc(length: u32): usize {
   if (length > CALL_BYTES_MAX || !growTo(memoryFor(length))) return 0;
   return head(INPUT);
 }
 
-/** Decides the call at `pointer`; returns where the length and the text of the result stand. */
+/** Decides the call at `pointer`. Returns the address of the result: its length, then its text. */
 export function evaluate(pointer: usize, length: u32): usize {
   if (length > CALL_BYTES_MAX) return head(RESULT_TOO_LARGE);
   if (pointer != head(INPUT) || !growTo(memoryFor(length))) unreachable();
@@ -39,7 +39,7 @@ function stackFor(length: u32): usize {
   return (head(INPUT) + length + INPUT_SLACK + 7) & ~7;
 }
 
-/** Stack and heap hold every value once each, and the tail what is written behind them. */
+/** Stack and heap each have room for every value. The tail holds what is written after them. */
 function memoryFor(length: u32): usize {
   return stackFor(length) + 2 * MEMBER_BYTES * valuesMax(length) + head(TAIL_BYTES);
 }

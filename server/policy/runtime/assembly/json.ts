@@ -1,5 +1,5 @@
-// Strict JSON into values. What is open stands on a stack and moves to the heap when it closes, so that the
-// items of an array and the members of an object lie side by side.
+// Parses strict JSON into values. An open array or object is on the stack; when it closes, it moves to the heap,
+// so that its items or members are adjacent.
 import { copyBytes } from './bytes';
 import {
   CALL_DEPTH_MAX,
@@ -23,20 +23,20 @@ let top: usize = 0;
 let heap: usize = 0;
 let valueCount: u32 = 0;
 
-/** The first byte behind everything that the last call left in memory. */
+/** The first byte after everything that the current call has in memory. */
 export function heapEnd(): usize {
   return heap;
 }
 
-/** No text of so many bytes opens or holds more values: each takes a byte and all but 64 a comma, too. */
+/** An upper bound of the values in a text: each value takes a byte, and all but 64 take a comma as well. */
 export function valuesMax(bytes: usize): usize {
   const most = (bytes >> 1) + CALL_DEPTH_MAX + 2;
   return most < CALL_VALUES_MAX ? most : CALL_VALUES_MAX;
 }
 
 /**
- * Reads the text from `start` to `end`, where a zero byte must stand. The stack starts at `stack`. Returns
- * the root value, or 0 for bad JSON.
+ * Parses the text from `start` to `end`; the byte at `end` must be zero. The stack starts at `stack`. Returns the
+ * root value, or 0 for bad JSON.
  */
 export function readJson(start: usize, end: usize, stack: usize): usize {
   cursor = start;
@@ -56,7 +56,7 @@ function skipSpace(): u32 {
   }
 }
 
-/** Reads one value on to the stack. */
+/** Parses one value and pushes it on the stack. */
 function readValue(depth: i32): bool {
   valueCount += 1;
   if (valueCount > CALL_VALUES_MAX) return false;
@@ -138,7 +138,7 @@ function readMember(depth: i32): bool {
   return readValue(depth + 1);
 }
 
-/** Takes the closing mark, moves what was open to the heap, and leaves one value for it. */
+/** Consumes the closing bracket, moves the items to the heap and pushes one value for them. */
 function close(type: u32, base: usize, count: usize): bool {
   cursor += 1;
   const bytes = top - base;

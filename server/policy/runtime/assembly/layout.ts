@@ -1,5 +1,5 @@
-// Where the packer puts a policy, and where its parts are. blob-layout.ts holds the same numbers for the
-// packer, and a test compares the two. Every address in a blob is absolute.
+// Where the packer puts the policy and its parts. blob-layout.ts holds the same numbers for the packer; a test
+// compares the two. Every address in a blob is absolute.
 
 export const BLOB: usize = 1024;
 
@@ -34,11 +34,11 @@ export const APPROVAL_VIOLATION: usize = 108;
 export const HINT: usize = 112;
 export const HINT_PREFIX_BYTES: usize = 116;
 
-// A tool: name, its length, the bits of the rules that speak of it.
+// A tool: name, its length, the bits of its rules.
 export const TOOL_BYTES: usize = 12;
-// A role: name, its length, its JSON text, bits of allowed and of approved tools, bits of its rules.
+// A role: name, its length, its JSON text, bits of the allowed and of the approval tools, bits of its rules.
 export const ROLE_BYTES: usize = 24;
-// A rule: effect, when, require, violation text, where the reason starts in it, hint text.
+// A rule: effect, when, require, violation text, offset of the reason in it, hint text.
 export const RULE_BYTES: usize = 24;
 export const EFFECT_DENY: u32 = 1;
 
@@ -48,17 +48,17 @@ export const NODE_NOT: u8 = 3;
 export const NODE_ARGUMENT_TEST: u8 = 4;
 export const NODE_ELEMENT_TEST: u8 = 5;
 
-export const CHECK_EXISTS: u8 = 1;
-export const CHECK_TYPE: u8 = 2;
-export const CHECK_IN: u8 = 3;
-export const CHECK_COMPARE: u8 = 4;
-export const CHECK_STARTS_WITH: u8 = 5;
-export const CHECK_ENDS_WITH: u8 = 6;
-export const CHECK_CONTAINS: u8 = 7;
-export const CHECK_LIKE: u8 = 8;
-export const CHECK_LENGTH: u8 = 9;
-export const CHECK_EVERY: u8 = 10;
-export const CHECK_SOME: u8 = 11;
+export const OPERATOR_EXISTS: u8 = 1;
+export const OPERATOR_TYPE: u8 = 2;
+export const OPERATOR_IN: u8 = 3;
+export const OPERATOR_COMPARE: u8 = 4;
+export const OPERATOR_STARTS_WITH: u8 = 5;
+export const OPERATOR_ENDS_WITH: u8 = 6;
+export const OPERATOR_CONTAINS: u8 = 7;
+export const OPERATOR_LIKE: u8 = 8;
+export const OPERATOR_LENGTH: u8 = 9;
+export const OPERATOR_EVERY: u8 = 10;
+export const OPERATOR_SOME: u8 = 11;
 
 export const FLAG_FOLD: u32 = 1;
 export const FLAG_NEGATED: u32 = 2;
@@ -70,7 +70,7 @@ export const RELATION_LTE: u32 = 2;
 export const RELATION_GT: u32 = 3;
 export const RELATION_GTE: u32 = 4;
 
-// A value, in a call or in a policy: type and sign or truth, then address, length and exponent.
+// A value, in a call or in a policy: type with sign or truth value, then address, length and exponent.
 export const VALUE_BYTES: usize = 16;
 // A member of an object: key, its length, its value.
 export const MEMBER_BYTES: usize = 24;

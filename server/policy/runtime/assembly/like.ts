@@ -1,4 +1,4 @@
-// `like`: the parts between the stars. Byte 0xff, which no text holds, stands for `?`: one code point.
+// `like`: the parts between the stars. Byte 0xff, which no UTF-8 text contains, stands for `?`: one code point.
 import { foldByte, isContinuation } from './bytes';
 import { heapEnd } from './json';
 import { findText } from './text';
@@ -6,7 +6,7 @@ import { findText } from './text';
 const ANY: u32 = 0xff;
 const PART_BYTES: usize = 12;
 
-/** Each part is its address, its length and, if it is searched for and plain, its failure table. */
+/** A part has an address, a length and, if it is searched for and has no `?`, a failure table. */
 export function likeMatches(parts: usize, count: u32, text: usize, length: usize, fold: bool): bool {
   const end = text + length;
   let at = endOfPart(parts, text, end, fold);
@@ -21,7 +21,7 @@ export function likeMatches(parts: usize, count: u32, text: usize, length: usize
   return start != 0 && endOfPart(last, start, end, fold) == end;
 }
 
-/** Where a part that begins at `text` ends, or 0 where it does not match. */
+/** The end of a part that begins at `text`, or 0 if the part does not match. */
 function endOfPart(part: usize, text: usize, end: usize, fold: bool): usize {
   let at = text;
   let unit: usize = load<u32>(part);
@@ -42,7 +42,7 @@ function endOfPart(part: usize, text: usize, end: usize, fold: bool): usize {
   return at;
 }
 
-/** Where the last part must begin, counted from the end of the text; 0 where that is before `from`. */
+/** Where the last part must begin to end with the text; 0 if that is before `from`. */
 function startOfLast(part: usize, from: usize, end: usize): usize {
   let at = end;
   let unit: usize = load<u32>(part) + load<u32>(part, 4);
@@ -57,8 +57,8 @@ function startOfLast(part: usize, from: usize, end: usize): usize {
 }
 
 /**
- * Where the first match of a part with `?` ends, or 0. Shift-And: bit i of the state says that the first
- * i + 1 units match up to here. The masks, one row of words for each byte, stand in the tail of memory.
+ * The end of the first match of a part with `?`, or 0. Shift-And: bit i of the state means that the first i + 1 units
+ * match up to here. The masks, one row of words per byte, are in the tail of memory.
  */
 function findWild(part: usize, text: usize, end: usize, fold: bool): usize {
   const length: usize = load<u32>(part, 4);
@@ -90,7 +90,7 @@ function fillMasks(units: usize, length: usize, masks: usize, wild: usize, row: 
       continue;
     }
     setBit(wild + offset, bit);
-    // `?` starts at any byte that starts a code point.
+    // `?` matches any byte that starts a code point.
     for (let byte: usize = 0; byte < 256; byte += 1) {
       if (!isContinuation(byte as u32)) setBit(masks + byte * row + offset, bit);
     }
@@ -101,7 +101,7 @@ function setBit(word: usize, bit: u32): void {
   store<u32>(word, load<u32>(word) | bit);
 }
 
-/** One byte on: what matched so far grows by one unit, and a `?` goes on to the end of its code point. */
+/** Advances by one byte: partial matches grow by one unit, and a `?` continues to the end of its code point. */
 function advance(state: usize, mask: usize, wild: usize, row: usize, goesOn: bool): void {
   let carry: u32 = 1;
   for (let offset: usize = 0; offset < row; offset += 4) {

@@ -1,11 +1,11 @@
-// The members of an object: sorted when there are many, so that finding one and finding a key twice both
-// stay fast on a hostile call. A hash would have collisions to aim at.
+// The members of an object. Many members are sorted, so that look-ups and the search for duplicate keys stay fast on a
+// hostile call; a hash table could be attacked with collisions.
 import { compareBytes, equalBytes } from './bytes';
 import { MEMBER_BYTES } from './layout';
 
 const UNSORTED_MAX: usize = 8;
 
-/** Makes `count` members ready for findMember; false when a key comes twice. */
+/** Prepares members for findMember. False if a key occurs twice. */
 export function sealMembers(members: usize, count: usize): bool {
   if (count <= UNSORTED_MAX) return areUnique(members, count);
   sort(members, count);
@@ -56,7 +56,7 @@ function compareKeys(a: usize, b: usize): i32 {
   return compareBytes(load<u32>(a), load<u32>(a, 4), load<u32>(b), load<u32>(b, 4));
 }
 
-/** Heapsort: in place, and the same bound for every input. */
+/** Heapsort: in place, with the same bound for every input. */
 function sort(members: usize, count: usize): void {
   for (let root = count >> 1; root > 0; root -= 1) sink(members, root - 1, count);
   for (let end = count - 1; end > 0; end -= 1) {

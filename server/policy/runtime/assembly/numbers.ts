@@ -1,11 +1,11 @@
-// Numbers are exact decimals, 0.DIGITS times ten to the exponent, without zeros at either end. Their digits
-// stay where they stand in the input; only a point inside them is closed up.
+// Numbers are exact decimals: 0.DIGITS times ten to the exponent, without leading or trailing zeros. The digits stay in
+// the input; only a decimal point between them is removed in place.
 import { TYPE_NUMBER } from './layout';
 
 const EXPONENT_DIGITS_MAX: usize = 6;
 const POINT: u32 = 0x2e;
 
-/** Reads the number at `start` into the value at `value`; returns what follows it, or 0 for bad JSON. */
+/** Parses the number at `start` into the value at `value`. Returns the address after it, or 0 for bad JSON. */
 export function readNumber(start: usize, value: usize): usize {
   const isNegative = load<u8>(start) == 0x2d;
   const whole = isNegative ? start + 1 : start;
@@ -50,7 +50,7 @@ function readExponent(start: usize): usize {
   return end;
 }
 
-/** The value of the digits from `whole` to `end`, with the point, if there is one, at `wholeEnd`. */
+/** Writes the value of the digits from `whole` to `end`; a decimal point would be at `wholeEnd`. */
 function writeDecimal(value: usize, whole: usize, wholeEnd: usize, end: usize): void {
   let first = whole;
   while (first < end && (load<u8>(first) == 0x30 || first == wholeEnd)) first += 1;
@@ -69,7 +69,7 @@ function writeDecimal(value: usize, whole: usize, wholeEnd: usize, end: usize): 
   store<i32>(value, length == 0 ? 0 : exponent, 12);
 }
 
-/** Below zero, zero or above zero, as the number at a is less than, equal to or greater than that at b. */
+/** Below, equal to or above zero, as number `a` is less than, equal to or greater than number `b`. */
 export function compareNumbers(a: usize, b: usize): i32 {
   const signs = signOf(a) - signOf(b);
   if (signs != 0) return signs;

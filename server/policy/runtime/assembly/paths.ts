@@ -1,4 +1,4 @@
-// Where a path leads. Many rules ask for the same few arguments: a path from the root is walked once a call.
+// Resolves paths. Many rules use the same few arguments, so a path from the root is resolved once per call.
 import { head, PATH_CACHE, PATH_COUNT, PATHS, TYPE_ARRAY, TYPE_OBJECT, VALUE_BYTES } from './layout';
 import { findMember } from './members';
 
@@ -6,14 +6,14 @@ const NOT_WALKED: u32 = 0;
 const NOWHERE: u32 = 1;
 const INDEX_BIT: u32 = 0x80000000;
 
-/** Forgets the values of the last call. */
+/** Clears the values of the previous call. */
 export function clearPathCache(): void {
   const words = head(PATH_COUNT);
   const cache = head(PATH_CACHE);
   for (let index: usize = 0; index < words; index += 1) store<u32>(cache + (index << 2), NOT_WALKED);
 }
 
-/** The value that a path leads to from the arguments, or 0. */
+/** The value at a path in the arguments, or 0. */
 export function cachedValueAt(path: u32, args: usize): usize {
   const offset = (path as usize) << 2;
   const slot = head(PATH_CACHE) + offset;
@@ -24,7 +24,7 @@ export function cachedValueAt(path: u32, args: usize): usize {
   return value;
 }
 
-/** The value that a path leads to from any value, or 0. */
+/** The value at a path in any value, or 0. */
 export function valueAt(path: usize, root: usize): usize {
   const count = load<u32>(path);
   let step = path + 4;

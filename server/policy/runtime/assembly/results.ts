@@ -1,4 +1,4 @@
-// Result texts that are not ready-made in the blob. A text in the blob is its length, then its bytes.
+// Writes the results that the blob does not hold ready-made. A text in the blob is its length, then its bytes.
 import { copyBytes } from './bytes';
 import { hasBit } from './decide';
 import { heapEnd } from './json';
@@ -52,7 +52,7 @@ function putByte(byte: u8): void {
   out += 1;
 }
 
-/** `fired` rules are listed; the first with the strongest effect gives the reason and the hint. */
+/** Writes the result of the `fired` listed rules. The first one with the strongest effect gives reason and hint. */
 export function writeRules(fired: u32, approvalViolation: usize): usize {
   const list = head(FIRED);
   const deciding = decidingRule(list, fired);
@@ -91,7 +91,7 @@ function writeViolations(list: usize, fired: u32, approvalViolation: usize): voi
   }
 }
 
-/** The rows that may use the tool stand in the hint, as many as fit, and then how many more there are. */
+/** Denies by role. The hint lists the roles that may use the tool, as many as fit, then the number of the others. */
 export function writeRoleDenial(tool: usize): usize {
   begin();
   putText(head(ROLE_DENIAL));
@@ -128,7 +128,7 @@ function countRoles(tool: usize): u32 {
   return count;
 }
 
-/** The bytes of the first `kept` names with the commas between them. */
+/** The bytes of the first `kept` names and the commas between them. */
 function roomFor(tool: usize, kept: u32): u32 {
   let bytes: u32 = 0;
   let found: u32 = 0;
@@ -153,7 +153,7 @@ function writeRoles(tool: usize, kept: u32): void {
   }
 }
 
-// There are 64 roles at most.
+// There are at most 64 roles.
 function digits(number: u32): u32 {
   return number < 10 ? 1 : 2;
 }

@@ -1,4 +1,4 @@
-// JSON strings: checked as UTF-8, unescaped where they stand, since no escape is shorter than its bytes.
+// JSON strings: validated as UTF-8 and unescaped in place, since no escape is shorter than its character in UTF-8.
 
 const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
@@ -6,7 +6,7 @@ const BACKSLASH: u32 = 0x5c;
 let text: usize = 0;
 let textLength: usize = 0;
 
-/** The string that readString found last. */
+/** The string that readString parsed last. */
 export function textStart(): usize {
   return text;
 }
@@ -15,7 +15,7 @@ export function textBytes(): usize {
   return textLength;
 }
 
-/** Reads the string whose opening quote is at `start`; returns what follows it, or 0 for bad JSON. */
+/** Parses the string whose opening quote is at `start`. Returns the address after it, or 0 for bad JSON. */
 export function readString(start: usize): usize {
   let from = skipPlain(start + 1);
   let to = from;
@@ -34,14 +34,14 @@ export function readString(start: usize): usize {
   return from + 1;
 }
 
-/** The first byte that is not plain text: a quote, a backslash, a control character or broken UTF-8. */
+/** The first byte that is not plain text: a quote, a backslash, a control character or invalid UTF-8. */
 function skipPlain(start: usize): usize {
   let at = start;
   while (true) {
     const word = load<u64>(at);
     const quotes = word ^ 0x2222222222222222;
     const backslashes = word ^ 0x5c5c5c5c5c5c5c5c;
-    // Eight bytes at once. A borrow may mark a byte falsely, but never below the first true mark.
+    // Eight bytes at once. A borrow may mark a byte wrongly, but never one before the first correct mark.
     const marks =
       ((word - 0x2020202020202020) |
         (quotes - 0x0101010101010101) |
@@ -59,7 +59,7 @@ function skipPlain(start: usize): usize {
   }
 }
 
-/** The length of the well-formed sequence of two to four bytes here, or 0. */
+/** The length of a well-formed sequence of two to four bytes, or 0. */
 function multibyteLength(at: usize): usize {
   const first = load<u8>(at) as u32;
   if (first < 0xc2 || first > 0xf4) return 0;
@@ -83,7 +83,7 @@ function isContinuationByte(byte: u32): bool {
 
 let codePoint: u32 = 0;
 
-/** Writes the character of the escape at `from` to `to`; returns what follows it, or 0 for bad JSON. */
+/** Writes the character of the escape at `from` to `to`. Returns the address after it, or 0 for bad JSON. */
 function readEscape(from: usize, to: usize): usize {
   const letter = load<u8>(from + 1) as u32;
   if (letter == 0x75) return readUnicodeEscape(from, to);

@@ -1,4 +1,4 @@
-// Text against literals. A literal that ignores case is folded already; the text is folded as it is read.
+// Compares text with literals. With ignore_case the literal is already folded; the text is folded as it is read.
 import { equalBytes, foldByte, isContinuation } from './bytes';
 
 export function equalsText(text: usize, length: usize, literal: usize, bytes: usize, fold: bool): bool {
@@ -21,15 +21,12 @@ function matchesAt(text: usize, literal: usize, bytes: usize, fold: bool): bool 
   return true;
 }
 
-/** `literal` is its address, its length and its failure table. */
+/** `literal` points to an address, a length and a failure table. */
 export function containsText(text: usize, length: usize, literal: usize, fold: bool): bool {
   return findText(text, text + length, literal, fold) != 0;
 }
 
-/**
- * Where the first match in the text ends, or 0. Knuth, Morris and Pratt: no byte is looked at more than
- * twice, whatever the text and the literal look like.
- */
+/** The end of the first match in the text, or 0. Knuth, Morris and Pratt: linear time for any text and literal. */
 export function findText(text: usize, end: usize, literal: usize, fold: bool): usize {
   const bytes: usize = load<u32>(literal);
   const length: usize = load<u32>(literal, 4);
@@ -61,7 +58,7 @@ export function codePoints(text: usize, length: usize): usize {
   const end = text + length;
   while (at + 8 <= end) {
     const word = load<u64>(at);
-    // A continuation has its top bit set and the next one clear.
+    // A continuation byte has its top bit set and the next bit clear.
     const continuations = (word >> 7) & (~word >> 6) & 0x0101010101010101;
     count += 8 - (popcnt(continuations) as usize);
     at += 8;

@@ -1,17 +1,18 @@
-import { TYPE_NAMES } from '../../client/policy/language/index.ts';
-import type {
-  Decimal,
-  LikePattern,
-  Literal,
-  Operator,
-  Relation,
+import {
+  type Decimal,
+  failureTable,
+  foldAscii,
+  type LikePattern,
+  type Literal,
+  type Operator,
+  type Relation,
+  TYPE_NAMES,
+  utf8From,
 } from '../../client/policy/language/index.ts';
-import { failureTable, foldAscii, utf8From } from '../../client/policy/language/index.ts';
-import { ANY_BYTE, CHECK, FLAG, RELATION } from './blob-layout.ts';
+import { ANY_BYTE, OPERATOR, FLAG, RELATION } from './blob-layout.ts';
 import type { BlobWriter, PoolRef } from './blob-writer.ts';
 import { lengthRange } from './length-range.ts';
-import { packCondition } from './pack-condition.ts';
-import type { PackedConditions } from './pack-condition.ts';
+import { packCondition, type PackedConditions } from './pack-condition.ts';
 
 const RELATIONS: Record<Relation, number> = {
   eq: RELATION.EQ,
@@ -21,28 +22,32 @@ const RELATIONS: Record<Relation, number> = {
   gte: RELATION.GTE,
 };
 
-const TEXT_CHECKS = { starts_with: CHECK.STARTS_WITH, ends_with: CHECK.ENDS_WITH, contains: CHECK.CONTAINS };
+const TEXT_OPERATORS = {
+  starts_with: OPERATOR.STARTS_WITH,
+  ends_with: OPERATOR.ENDS_WITH,
+  contains: OPERATOR.CONTAINS,
+};
 
-/** Writes one operator: its head, then its operands. */
-export function packCheck(packed: PackedConditions, operator: Operator): void {
+/** Writes one operator: its head, then its operands. The second word of the head is the address after them. */
+export function packOperator(packed: PackedConditions, operator: Operator): void {
   const { blob } = packed;
   const address = blob.address;
-  packOperator(packed, operator);
+  packHeadAndOperands(packed, operator);
   blob.patch(address + 4, blob.address);
 }
 
-function packOperator(packed: PackedConditions, operator: Operator): void {
+function packHeadAndOperands(packed: PackedConditions, operator: Operator): void {
   const { blob } = packed;
   switch (operator.op) {
     case 'exists':
-      return begin(blob, { op: CHECK.EXISTS, flags: operator.present ? FLAG.PRESENT : 0 });
+      return begin(blob, { op: OPERATOR.EXISTS, flags: operator.present ? FLAG.PRESENT : 0 });
     case 'type':
-      begin(blob, { op: CHECK.TYPE });
+      begin(blob, { op: OPERATOR.TYPE });
       return blob.word(operator.types.reduce((mask, type) => mask | (1 << TYPE_NAMES.indexOf(type)), 0));
     case 'in':
       return packMembership(blob, operator);
     case 'compare':
-      begin(blob, { op: CHECK.COMPARE, count: RELATIONS[operator.bound.relation] });
+      begin(blob, { op: OPERATOR.COMPARE, count: RELATIONS[operator.bound.relation] });
       return packNumber(blob, operator.bound.value);
     case 'starts_with':
     case 'ends_with':
@@ -52,12 +57,12 @@ function packOperator(packed: PackedConditions, operator: Operator): void {
       return packPattern(packed, operator);
     case 'length': {
       const { least, most } = lengthRange(operator.bounds);
-      begin(blob, { op: CHECK.LENGTH });
+      begin(blob, { op: OPERATOR.LENGTH });
       blob.word(least);
       return blob.word(most);
     }
     default:
-      begin(blob, { op: operator.op === 'every' ? CHECK.EVERY : CHECK.SOME });
+      begin(blob, { op: operator.op === 'every' ? OPERATOR.EVERY : OPERATOR.SOME });
       packCondition(packed, operator.condition);
   }
 }
@@ -75,11 +80,11 @@ function packMembership(
   { negated, values, fold }: { negated: boolean; values: Literal[]; fold: boolean },
 ): void {
   const flags = (negated ? FLAG.NEGATED : 0) | (fold ? FLAG.FOLD : 0);
-  begin(blob, { op: CHECK.IN, flags, count: values.length });
+  begin(blob, { op: OPERATOR.IN, flags, count: values.length });
   for (const value of values) packLiteral(blob, value, fold);
 }
 
-/** Four words, laid out as the runtime lays out the values of a call. */
+/** Four words, in the layout that the runtime gives to the values of a call. */
 function packLiteral(blob: BlobWriter, literal: Literal, fold: boolean): void {
   switch (literal.type) {
     case 'number':
@@ -109,9 +114,9 @@ function packNumber(blob: BlobWriter, { negative, digits, exponent }: Decimal): 
 
 function packTexts(
   blob: BlobWriter,
-  { op, literals, fold }: { op: keyof typeof TEXT_CHECKS; literals: string[]; fold: boolean },
+  { op, literals, fold }: { op: keyof typeof TEXT_OPERATORS; literals: string[]; fold: boolean },
 ): void {
-  begin(blob, { op: TEXT_CHECKS[op], flags: fold ? FLAG.FOLD : 0, count: literals.length });
+  begin(blob, { op: TEXT_OPERATORS[op], flags: fold ? FLAG.FOLD : 0, count: literals.length });
   for (const literal of literals) {
     const bytes = utf8From(fold ? foldAscii(literal) : literal);
     packSearched(blob, bytes, op === 'contains');
@@ -123,7 +128,7 @@ function packPattern(
   { pattern, fold }: { pattern: LikePattern; fold: boolean },
 ): void {
   const { blob } = packed;
-  begin(blob, { op: CHECK.LIKE, flags: fold ? FLAG.FOLD : 0, count: pattern.length });
+  begin(blob, { op: OPERATOR.LIKE, flags: fold ? FLAG.FOLD : 0, count: pattern.length });
   pattern.forEach((part, index) => {
     const bytes = partBytes(part, fold);
     const isInside = index > 0 && index < pattern.length - 1;
@@ -133,12 +138,12 @@ function packPattern(
   });
 }
 
-/** Three words: address, length and, where the runtime searches for the bytes, their failure table. */
+/** Three words: address, length and, if the runtime searches for the bytes, their failure table. */
 function packSearched(blob: BlobWriter, bytes: Uint8Array, isSearched: boolean): void {
   const ref: PoolRef = blob.bytes(bytes);
   blob.ref(ref);
   blob.word(ref.length);
-  // 16-bit numbers, little-endian as the runtime reads them: every platform that this runs on is.
+  // 16-bit numbers in the byte order of the platform; the runtime reads little-endian, as all our platforms are.
   if (isSearched) blob.ref(blob.bytes(new Uint8Array(failureTable(bytes).buffer)));
   else blob.word(0);
 }
