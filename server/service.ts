@@ -12,6 +12,8 @@ import type { Config } from './config.ts';
 import { type Demo, prepareDemo } from './demo/demo.ts';
 import { RequestError } from './errors.ts';
 import { listen } from './http/listen.ts';
+import { DECISION_COLUMNS } from './ingest/decision-event.ts';
+import { LLM_COLUMNS } from './ingest/llm-invocation.ts';
 import { BearerKeys } from './keys/bearer-keys.ts';
 import { KeyRegistry } from './keys/key-registry.ts';
 import { readSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
@@ -58,7 +60,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   });
   const { access } = accountServices;
   const agents = createAgents(shared, signing);
-  const commits = createCommits(store, { config, metrics, logger, now });
+  const columns = { decisions: DECISION_COLUMNS, llm_invocations: LLM_COLUMNS };
+  const commits = createCommits(store, { config, columns, metrics, logger, now });
   const runRead: RunRead = (text, params, signal) =>
     store.ready().then(() => store.reads.query(text, params, signal));
   const runReadBytes: RunReadBytes = (text, params, signal) =>

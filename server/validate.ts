@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type JSONSchemaType, type Schema, type ValidateFunction } from 'ajv';
 import addFormatsModule from 'ajv-formats';
 import { type Fault, type ProblemCode, RequestError } from './errors.ts';
+import { Type } from 'typebox';
 import { parseRfc3339 } from './rfc3339.ts';
 
 const TOOL_NAME_BYTES_MAX = 128;
@@ -37,6 +38,13 @@ function isToolName(text: string): boolean {
     !/\p{Cc}/u.test(text) &&
     Buffer.byteLength(text) <= TOOL_NAME_BYTES_MAX
   );
+}
+
+type TextOptions = { minLength?: number; default?: string; description?: string };
+
+/** The schema of a string of at most `maxLength` Unicode code points that the store can keep. */
+export function text(maxLength: number, options: TextOptions = {}) {
+  return Type.String({ ...options, maxLength, format: 'text' });
 }
 
 const HINTS: Record<string, string> = {

@@ -1,5 +1,4 @@
-import { text } from '../ingest/decision-event.ts';
-import { createParser } from '../validate.ts';
+import { createParser, text } from '../validate.ts';
 import type { Edit, Registration } from './agent-saver.ts';
 import type { AgentTool } from './agent-version.ts';
 

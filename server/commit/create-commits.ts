@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { DECISION_COLUMNS, LLM_COLUMNS } from '../ingest/event-row.ts';
 import type { Config } from '../config.ts';
 import { QUEUE_BYTES_MAX } from '../limits.ts';
 import type { Metrics } from '../metrics.ts';
@@ -13,15 +12,18 @@ import { IdentityIndex } from './identity-index.ts';
 /** A stop ends within 10 s, and callers may have had most of them. */
 const CLOSE_STEP_MS_MAX = 1500;
 
-type CommitDeps = { config: Config; metrics: Metrics; logger: Logger; now: () => number };
+type CommitDeps = {
+  config: Config;
+  columns: Record<Stream, readonly string[]>;
+  metrics: Metrics;
+  logger: Logger;
+  now: () => number;
+};
 
 /** The two streams of events, each with its group commit and its index of identities. */
-export function createCommits(store: Store, { config, metrics, logger, now }: CommitDeps) {
+export function createCommits(store: Store, { config, columns, metrics, logger, now }: CommitDeps) {
   const isSoleWriter = store.kind === 'embedded';
-  const create = (
-    stream: Stream,
-    { columns, connection }: { columns: readonly string[]; connection: Store['writer'] },
-  ) => {
+  const create = (stream: Stream, connection: Store['writer']) => {
     const { lookups, background } = store;
     const conflicts = isSoleWriter
       ? undefined
@@ -41,7 +43,7 @@ export function createCommits(store: Store, { config, metrics, logger, now }: Co
       .catch(() => undefined);
     const commit = new GroupCommit({
       stream,
-      columns,
+      columns: columns[stream],
       connection,
       identities,
       ready: store.ready,
@@ -58,8 +60,8 @@ export function createCommits(store: Store, { config, metrics, logger, now }: Co
     });
     return { identities, commit };
   };
-  const decisions = create('decisions', { columns: DECISION_COLUMNS, connection: store.writer });
-  const usage = create('llm_invocations', { columns: LLM_COLUMNS, connection: store.usageWriter });
+  const decisions = create('decisions', store.writer);
+  const usage = create('llm_invocations', store.usageWriter);
   return {
     decisions: decisions.commit,
     llmInvocations: usage.commit,

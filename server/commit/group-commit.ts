@@ -47,8 +47,8 @@ export class GroupCommit {
     this.#unclear = new UncertainInserts(options);
   }
 
-  /** sinceMs: when the caller's time began. */
-  write(entry: Entry, sinceMs = Date.now()): Promise<WriteResult> {
+  /** sinceMs: when the caller's wait began, by performance.now(). */
+  write(entry: Entry, sinceMs = performance.now()): Promise<WriteResult> {
     const key = keyOf(entry.identity);
     return new Promise((resolve, reject) => {
       if (this.#queue.isFull(this.#pace.flushMs)) {
@@ -208,7 +208,7 @@ export class GroupCommit {
 
   /** Answers callers whose time is up. Rows in the queue are let go; rows in a flush may still be written. */
   #giveUpOnOld(): void {
-    const sinceMs = Date.now() - WRITE_WAIT_MS_MAX;
+    const sinceMs = performance.now() - WRITE_WAIT_MS_MAX;
     const fault = unavailable(undefined);
     for (const waiter of this.#queue.takeOlderThan(sinceMs)) this.#fail(waiter, fault);
     for (const waiter of this.#pending.values()) {

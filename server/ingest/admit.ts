@@ -1,28 +1,24 @@
 import { RequestError } from '../errors.ts';
 import { ARGUMENTS_BYTES_MAX, HINT_BYTES_MAX, OCCURRED_AT_FUTURE_MS_MAX, RETENTION_MS } from '../limits.ts';
-import { parseRfc3339 } from '../rfc3339.ts';
 import type { DecisionEvent } from './decision-event.ts';
+import type { Event } from './event.ts';
 
-/** When the event occurred, in milliseconds since the epoch. Throws occurred_at_out_of_range (SPECIFICATION 4.1, step 3). */
-export function admitTime(occurredAt: string, nowMs: number): number {
-  const occurredAtMs = parseRfc3339(occurredAt) ?? Number.NaN;
-  if (occurredAtMs - nowMs > OCCURRED_AT_FUTURE_MS_MAX)
-    throw outOfRange(occurredAt, 'more than 5 minutes in the future', nowMs);
-  if (!(nowMs - occurredAtMs <= RETENTION_MS)) throw outOfRange(occurredAt, 'older than 90 days', nowMs);
-  return occurredAtMs;
+/** Throws occurred_at_out_of_range. */
+export function admitTime(event: Pick<Event, 'occurred_at' | 'occurredAtMs'>, nowMs: number): void {
+  const aheadMs = event.occurredAtMs - nowMs;
+  if (aheadMs > OCCURRED_AT_FUTURE_MS_MAX) throw outOfRange('more than 5 minutes in the future');
+  if (aheadMs < -RETENTION_MS) throw outOfRange('older than 90 days');
+
+  function outOfRange(why: string): RequestError {
+    return new RequestError(
+      'occurred_at_out_of_range',
+      `occurred_at ${event.occurred_at} is ${why}; the server's time is ${new Date(nowMs).toISOString()}`,
+      { errors: [{ path: '/occurred_at', message: `is ${why}` }] },
+    );
+  }
 }
 
-function outOfRange(occurredAt: string, why: string, nowMs: number): RequestError {
-  return new RequestError(
-    'occurred_at_out_of_range',
-    `occurred_at ${occurredAt} is ${why}; it is ${new Date(nowMs).toISOString()} here`,
-    {
-      errors: [{ path: '/occurred_at', message: `is ${why}` }],
-    },
-  );
-}
-
-/** Throws arguments_too_large or hint_too_large (SPECIFICATION 4.1, step 4). */
+/** Throws arguments_too_large or hint_too_large. */
 export function admitSizes({ arguments: args, hint }: Pick<DecisionEvent, 'arguments' | 'hint'>): void {
   if (Buffer.byteLength(args) > ARGUMENTS_BYTES_MAX)
     throw tooLarge('arguments_too_large', 'arguments', ARGUMENTS_BYTES_MAX);

@@ -1,16 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Counter } from 'prom-client';
+import { authenticate } from '../access/authenticate.ts';
 import type { GroupCommit } from '../commit/group-commit.ts';
 import { RequestError } from '../errors.ts';
-import { authenticate } from '../access/authenticate.ts';
 import { readJsonText } from '../http/read-body.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
 import { INGEST_BODY_BYTES_MAX } from '../limits.ts';
 import type { IngestResult, Metrics } from '../metrics.ts';
 import { admitSizes, admitTime } from './admit.ts';
-import { parseDecisionEvent } from './decision-event.ts';
-import { decisionEntry, llmEntry, type ServerFields } from './event-row.ts';
-import { parseLlmInvocation } from './llm-invocation.ts';
+import { DECISION_COLUMNS, parseDecisionEvent } from './decision-event.ts';
+import type { Event } from './event.ts';
+import { type Columns, entryFrom } from './event-row.ts';
+import { LLM_COLUMNS, parseLlmInvocation } from './llm-invocation.ts';
 
 export type IngestDeps = {
   bearerKeys: BearerKeys;
@@ -22,68 +23,66 @@ export type IngestDeps = {
   now: () => number;
 };
 
+/** What one kind of event does differently from another. */
+type EventKind<E extends Event> = {
+  parse: (bodyText: string) => E;
+  columns: Columns<E>;
+  commit: GroupCommit;
+  counter: Counter<'result'>;
+  /** Checks that come after the one of the time. */
+  admit?: (event: E) => void;
+  onAccepted?: (event: E) => void;
+};
+
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-/** POST /v1/audit/decisions, in the order of SPECIFICATION 4.1. Rejects with a RequestError. */
-export function createDecisionIngest({
-  bearerKeys,
-  latestVersionId,
-  decisions,
-  metrics,
-  now,
-}: IngestDeps): Handler {
-  return counted(metrics.ingest, async (req, res) => {
-    const {
-      project_id,
-      body: event,
-      sinceMs,
-    } = await receive(req, { bearerKeys, parse: parseDecisionEvent });
+/** POST /v1/audit/decisions. Rejects with a RequestError. */
+export function createDecisionIngest(deps: IngestDeps): Handler {
+  const { decisions: commit, metrics } = deps;
+  return createIngest(deps, {
+    parse: parseDecisionEvent,
+    columns: DECISION_COLUMNS,
+    commit,
+    counter: metrics.ingest,
+    admit: admitSizes,
+    onAccepted: ({ outcome }) => metrics.written.inc({ outcome }),
+  });
+}
+
+/** POST /v1/audit/llm-invocations. Rejects with a RequestError. */
+export function createLlmIngest(deps: IngestDeps): Handler {
+  const { llmInvocations: commit, metrics } = deps;
+  return createIngest(deps, {
+    parse: parseLlmInvocation,
+    columns: LLM_COLUMNS,
+    commit,
+    counter: metrics.ingestLlm,
+  });
+}
+
+/** The order of the checks is fixed: key, body, time, sizes; then the agent's version is looked up and the row written. */
+function createIngest<E extends Event>(
+  { bearerKeys, latestVersionId, now }: IngestDeps,
+  { parse, columns, commit, counter, admit, onAccepted }: EventKind<E>,
+): Handler {
+  const ingest: Ingest = async (req, res) => {
+    const startMs = performance.now();
+    const { project_id } = await authenticate(req, bearerKeys);
+    const keyMs = performance.now() - startMs;
+    const event = parse(await readJsonText(req, INGEST_BODY_BYTES_MAX));
+    // The time that the body took to arrive is the caller's own: it does not count as waiting.
+    const sinceMs = performance.now() - keyMs;
     const receivedAtMs = now();
-    const occurredAtMs = admitTime(event.occurred_at, receivedAtMs);
-    admitSizes(event);
+    admitTime(event, receivedAtMs);
+    admit?.(event);
     const agent_version_id = await latestVersionId(project_id, event.agent_name);
-    const server: ServerFields = { project_id, agent_version_id, receivedAtMs, occurredAtMs };
-    const result = await decisions.write(decisionEntry(event, server), sinceMs);
-    if (result === 'accepted') metrics.written.inc({ outcome: event.outcome });
+    const entry = entryFrom(event, { project_id, agent_version_id, receivedAtMs }, columns);
+    const result = await commit.write(entry, sinceMs);
+    if (result === 'accepted') onAccepted?.(event);
     sendAccepted(res, event.event_id);
     return result;
-  });
-}
-
-/** POST /v1/audit/llm-invocations: the same rules for usage reports. */
-export function createLlmIngest({
-  bearerKeys,
-  latestVersionId,
-  llmInvocations,
-  metrics,
-  now,
-}: IngestDeps): Handler {
-  return counted(metrics.ingestLlm, async (req, res) => {
-    const {
-      project_id,
-      body: usage,
-      sinceMs,
-    } = await receive(req, { bearerKeys, parse: parseLlmInvocation });
-    const receivedAtMs = now();
-    const occurredAtMs = admitTime(usage.occurred_at, receivedAtMs);
-    const agent_version_id = await latestVersionId(project_id, usage.agent_name);
-    const server: ServerFields = { project_id, agent_version_id, receivedAtMs, occurredAtMs };
-    const result = await llmInvocations.write(llmEntry(usage, server), sinceMs);
-    sendAccepted(res, usage.event_id);
-    return result;
-  });
-}
-
-/** The caller's project, its body, and since when it waits: without the body's way here, with what the key took. */
-async function receive<Body>(
-  req: IncomingMessage,
-  { bearerKeys, parse }: { bearerKeys: BearerKeys; parse: (text: string) => Body },
-): Promise<{ project_id: string; body: Body; sinceMs: number }> {
-  const startMs = Date.now();
-  const { project_id } = await authenticate(req, bearerKeys);
-  const keyMs = Date.now() - startMs;
-  const body = parse(await readJsonText(req, INGEST_BODY_BYTES_MAX));
-  return { project_id, body, sinceMs: Date.now() - keyMs };
+  };
+  return counted(counter, ingest);
 }
 
 function sendAccepted(res: ServerResponse, eventId: string): void {
@@ -92,12 +91,12 @@ function sendAccepted(res: ServerResponse, eventId: string): void {
   res.end(body);
 }
 
-type Work = (req: IncomingMessage, res: ServerResponse) => Promise<IngestResult>;
+type Ingest = (req: IncomingMessage, res: ServerResponse) => Promise<IngestResult>;
 
-function counted(counter: Counter<'result'>, work: Work): Handler {
+function counted(counter: Counter<'result'>, ingest: Ingest): Handler {
   return async (req, res) => {
     try {
-      counter.inc({ result: await work(req, res) });
+      counter.inc({ result: await ingest(req, res) });
     } catch (error) {
       const result = resultOf(error);
       // A bug has no label of its own: it is a 500 in gate_http_request_duration_seconds.

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { DECISION_COLUMNS } from '../../server/ingest/event-row.ts';
+import { DECISION_COLUMNS } from '../../server/ingest/decision-event.ts';
 import { GroupCommit } from '../../server/commit/group-commit.ts';
 import { IdentityConflicts } from '../../server/commit/identity-conflicts.ts';
 import { IdentityIndex } from '../../server/commit/identity-index.ts';
@@ -113,7 +113,7 @@ export function storeSuite(
     it('refuses a row that it cannot keep as row_rejected, and none of its insert is there', async () => {
       const project_id = randomUUID();
       const good = entryOf(project_id).line;
-      const bad = good.replace(/"\d{4}-\d\d-\d\d /, '"never ');
+      const bad = good.replace(/,\d{13},/, ',"never",');
 
       expect(await codeOf(insert([good, bad]))).to.equal('row_rejected');
       expect(await countOf(project_id)).to.equal(0);

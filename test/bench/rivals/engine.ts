@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { DECISION_COLUMNS, decisionEntry } from '../../../server/ingest/event-row.ts';
+import { DECISION_COLUMNS, type DecisionEvent } from '../../../server/ingest/decision-event.ts';
+import { entryFrom } from '../../../server/ingest/event-row.ts';
 import { connectEmbedded, type Connection } from '../../../server/store/connection.ts';
 import { migrate } from '../../../server/store/migrate.ts';
 
@@ -25,12 +26,10 @@ export async function countRows(connection: Connection): Promise<number> {
 /** A row as the service writes it, without its checks. */
 export function rowFrom(event: Record<string, unknown>): string {
   const occurredAtMs = Date.parse(String(event['occurred_at']));
-  const server = { project_id: 'bench', agent_version_id: '', receivedAtMs: Date.now(), occurredAtMs };
+  const server = { project_id: 'bench', agent_version_id: '', receivedAtMs: Date.now() };
   const text = (name: string) => JSON.stringify(event[name]);
-  const fields = { ...event, hint: text('hint'), arguments: text('arguments') } as Parameters<
-    typeof decisionEntry
-  >[0];
-  return decisionEntry(fields, server).line;
+  const fields = { ...event, occurredAtMs, hint: text('hint'), arguments: text('arguments') };
+  return entryFrom(fields as DecisionEvent, server, DECISION_COLUMNS).line;
 }
 
 export { DECISION_COLUMNS };

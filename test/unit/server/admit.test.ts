@@ -6,9 +6,7 @@ const NOW_MS = Date.parse('2026-03-04T05:06:07.089Z');
 const FUTURE_MS_MAX = 5 * 60_000;
 const AGE_MS_MAX = 90 * 86_400_000;
 
-function at(ms: number): string {
-  return new Date(ms).toISOString();
-}
+const at = (occurredAtMs: number) => ({ occurredAtMs, occurred_at: new Date(occurredAtMs).toISOString() });
 
 describe('admitTime', () => {
   for (const [what, ms] of Object.entries({
@@ -17,7 +15,7 @@ describe('admitTime', () => {
     'exactly 90 days old': -AGE_MS_MAX,
   })) {
     it(`${what} passes`, () => {
-      expect(admitTime(at(NOW_MS + ms), NOW_MS)).to.equal(NOW_MS + ms);
+      expect(() => admitTime(at(NOW_MS + ms), NOW_MS)).to.not.throw();
     });
   }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { DECISION_COLUMNS } from '../../../server/ingest/event-row.ts';
+import { DECISION_COLUMNS } from '../../../server/ingest/decision-event.ts';
 import { GroupCommit } from '../../../server/commit/group-commit.ts';
 import type { Entry } from '../../../server/commit/write-queue.ts';
 import { IdentityIndex } from '../../../server/commit/identity-index.ts';

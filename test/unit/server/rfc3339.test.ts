@@ -10,6 +10,7 @@ describe('parseRfc3339', () => {
     ['2026-01-02t03:04:05z', '2026-01-02T03:04:05.000Z'],
     ['2026-01-02T03:04:05.1Z', '2026-01-02T03:04:05.100Z'],
     ['2026-01-02T03:04:05.9999999Z', '2026-01-02T03:04:05.999Z'],
+    ['2026-01-02T03:04:05.00099999999999999999Z', '2026-01-02T03:04:05.000Z'],
     ['2026-01-02T03:04:05+02:30', '2026-01-02T00:34:05.000Z'],
     ['2026-01-02T03:04:05-23:59', '2026-01-03T03:03:05.000Z'],
     ['2026-01-01T00:00:00-00:00', '2026-01-01T00:00:00.000Z'],
@@ -57,32 +58,10 @@ describe('parseRfc3339', () => {
     '２026-01-02T03:04:05Z',
   ];
   for (const text of bad) {
-    it(`${JSON.stringify(text)} is none`, () => {
+    it(`${JSON.stringify(text)} is invalid`, () => {
       expect(parseRfc3339(text)).to.equal(undefined);
     });
   }
-
-  it('reads each text by itself, whatever came before', () => {
-    const texts = [
-      '',
-      'none',
-      '2026-01-02T03:04:05Z',
-      '2026-01-02T03:04:05Z',
-      'none',
-      '2026-01-02T03:04:06Z',
-      '',
-    ];
-
-    expect(texts.map((text) => parseRfc3339(text)?.toString().slice(-4))).to.deep.equal([
-      undefined,
-      undefined,
-      '5000',
-      '5000',
-      undefined,
-      '6000',
-      undefined,
-    ]);
-  });
 
   it('reads every instant in every zone as Date does', () => {
     const instant = fc.date({
