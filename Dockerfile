@@ -2,13 +2,12 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
-# The exact versions of the lock file.
 RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build
 
-# What runs needs no build tool and no test; the embedded engine stays out, too: GATE_CLICKHOUSE_URL
-# names a server. To have it (about 0.5 GB): docker build --build-arg OMIT=dev .
+# Production dependencies only. The embedded engine is left out as well, since GATE_CLICKHOUSE_URL names
+# a server. To include it (about 0.5 GB): docker build --build-arg OMIT=dev .
 FROM node:24-bookworm-slim AS dependencies
 ARG OMIT="dev optional"
 WORKDIR /app

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { parsePolicy } from '../../../client/policy/language/index.ts';
+import { createTypescriptEngine, parsePolicy } from '../../../client/policy/language/index.ts';
 import { PROBLEMS } from '../../../server/errors.ts';
 import { createMetrics } from '../../../server/metrics.ts';
 import { openapiDocument } from '../../../server/openapi/document.ts';
@@ -69,11 +69,18 @@ describe('the documents', () => {
     expect(broken).to.deep.equal([]);
   });
 
-  it('show policies that parse', () => {
-    const policies = ['README.md', 'docs/policy.md'].flatMap((file) =>
-      [...text(file).matchAll(/^```yaml\n(version: 1[^]*?)^```/gm)].map(([, policy = '']) => policy),
-    );
-    expect(policies.length).to.be.at.least(3);
-    for (const policy of policies) expect(parsePolicy(policy)).to.include({ ok: true });
+  it('show policies that parse and decide as they say', () => {
+    const policiesOf = (file: string) =>
+      Array.from(text(file).matchAll(/^```yaml\n(version: 1[^]*?)^```/gm), ([, policy = '']) =>
+        parsePolicy(policy),
+      );
+    const [example, ...others] = [...policiesOf('docs/policy.md'), ...policiesOf('README.md')];
+    expect(others).to.have.lengthOf(2);
+    for (const policy of others) expect(policy).to.include({ ok: true });
+    if (example?.ok !== true) throw new Error(JSON.stringify(example));
+    const engine = createTypescriptEngine(example.ir);
+    const decisions = [...text('docs/policy.md').matchAll(/^(\{"tool".*)\n(\{"outcome".*)$/gm)];
+    expect(decisions).to.have.lengthOf(5);
+    for (const [, call = '', result] of decisions) expect(engine.decideText(call)).to.equal(result);
   });
 });
