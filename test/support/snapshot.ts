@@ -22,7 +22,11 @@ export type Usage = { totals: unknown; by_model: unknown; by_agent: unknown };
 
 /** All that the read endpoints say of a project with at most 500 records, without the time of asking. */
 export async function everythingOf(service: RunningService, projectId: string): Promise<Everything> {
-  const { totals, by_agent, by_role, by_tool } = await readSummary(service, { window: '90d' }, projectId);
+  const { totals, by_agent, by_role, by_tool, others } = await readSummary(
+    service,
+    { window: '90d' },
+    projectId,
+  );
   const { total, items } = await readDecisions(service, { window: '90d', limit: '500' }, projectId);
   const options = { projectId, query: { window: '90d' } };
   const { buckets } = await askJson<Timeseries>(service, 'timeseries', options);
@@ -32,6 +36,7 @@ export async function everythingOf(service: RunningService, projectId: string): 
     by_agent,
     by_role,
     by_tool,
+    others,
     total,
     items,
     buckets: buckets.filter((bucket) => bucket.total > 0),
