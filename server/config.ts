@@ -10,7 +10,8 @@ export type Config = {
   host: string;
   port: number;
   dataDir: string;
-  demo: boolean;
+  /** `1` makes the demo with its fleet, `project` without. */
+  demo: (typeof DEMO_CHOICES)[number];
   clickhouse: ClickHouseConfig | undefined;
   cluster: string | undefined;
   signingKey: string | undefined;
@@ -38,6 +39,7 @@ export class ConfigError extends Error {
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const DEMO_CHOICES = ['0', '1', 'project'] as const;
 const SEED_BYTES = 32;
 
 type Environment = Record<string, string | undefined>;
@@ -221,13 +223,13 @@ export function readConfig(env: Environment = process.env): Config {
   const read = new Reader(env);
   const clickhouse = readClickHouse(read);
   const smtp = read.url('MAILER_SMTP_URL', ['smtp:', 'smtps:']);
-  const demo = read.choice('GATE_DEMO', '0', ['0', '1']) === '1';
+  const demo = read.choice('GATE_DEMO', '0', DEMO_CHOICES);
   const config: Config = {
     host: readHost(read),
     port: read.integer('GATE_PORT', 8000, { min: 0, max: 65_535 }),
     dataDir: readDataDir(
       read,
-      demo || clickhouse === undefined || read.text('GATE_SIGNING_KEY') === undefined,
+      demo !== '0' || clickhouse === undefined || read.text('GATE_SIGNING_KEY') === undefined,
     ),
     demo,
     clickhouse,

@@ -10,6 +10,7 @@ import { type RunRead, type RunReadBytes, writersOf } from './records/days.ts';
 import { createCommits } from './commit/create-commits.ts';
 import type { Config } from './config.ts';
 import { type Demo, prepareDemo } from './demo/demo.ts';
+import { DemoFleet } from './demo/demo-fleet.ts';
 import { RequestError } from './errors.ts';
 import { listen } from './http/listen.ts';
 import { DECISION_COLUMNS } from './ingest/decision-event.ts';
@@ -31,6 +32,7 @@ export type Service = {
   url: string;
   store: Store['kind'];
   demo: Demo | undefined;
+  demoFleet: DemoFleet;
   /** Finishes what is in flight, then lets go of the store. */
   stop(): Promise<void>;
 };
@@ -94,26 +96,42 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     now,
   });
   registry.startPolling();
-  // Before it listens: who finds the service there finds demo.json, too.
-  const demoDeps = { ...accountServices, bearerKeys, agentSaver: agents.saver };
-  const demo = config.demo ? await prepareDemo(demoDeps, config.dataDir).catch(startWithoutDemo) : undefined;
-  function startWithoutDemo(error: unknown): undefined {
-    if (isSoleWriter || !(error instanceof RequestError) || error.status !== 503) throw error;
-    logger.warn('The store is away; the demo is made at a start that finds it');
-  }
+  // Write demo.json before accepting connections.
+  const demo = config.demo === '0' ? undefined : await makeDemo(config.demo);
+  const demoFleet = new DemoFleet({
+    connection: store.background,
+    agentSaver: agents.saver,
+    logger,
+    now,
+  });
   const listening = await listen(app, config, logger);
+  if (config.demo === '1' && demo?.fleet_project_id !== undefined) demoFleet.start(demo.fleet_project_id);
   return {
     url: listening.url,
     demo,
+    demoFleet,
     store: store.kind,
     stop: async () => {
-      await listening.stop();
+      await Promise.all([listening.stop(), demoFleet.stop()]);
       await mailer.close();
       registry.close();
       await commits.close();
       await store.close();
     },
   };
+
+  function makeDemo(kind: '1' | 'project'): Promise<Demo | undefined> {
+    const deps = { ...accountServices, bearerKeys, agentSaver: agents.saver };
+    const options = { dataDir: config.dataDir, hasFleet: kind === '1' };
+    return prepareDemo(deps, options).catch((error: unknown) => {
+      const status = error instanceof RequestError ? error.status : undefined;
+      // Another service is making the demo in the same store at this moment.
+      if (!isSoleWriter && status === 409) return undefined;
+      if (isSoleWriter || status !== 503) throw error;
+      logger.warn('The store is unavailable; a later start makes the demo');
+      return undefined;
+    });
+  }
 }
 
 type Shared = {

@@ -1,6 +1,6 @@
--- Writes one day of the demo fleet's calls of language models; see fleet_day.sql.
--- project_id, seed, day, rows, until, users; fleet: JSON with hours, agents, agent_shares, agent_versions, roles, and
--- models, one for each agent, with model_prices in dollars for a million tokens.
+-- Writes one day of the demo fleet's model calls, in the way of fleet_day.sql.
+-- project_id, seed, day, rows, since, until, users; fleet: JSON with hours, agents, agent_shares, agent_versions, roles,
+-- and models and model_prices (dollars per million tokens) of each agent.
 INSERT INTO llm_invocations
 (
     project_id, event_id, occurred_at, received_at, agent_name, agent_version_id, model, provider, operation,
@@ -24,6 +24,7 @@ WITH
     arrayFirstIndex(share -> u_agent < share, agent_shares) AS agent,
     arrayFirstIndex(share -> u_hour < share, hours) AS hour,
     toDateTime64({day: Date}, 3, 'UTC') + toIntervalMillisecond(toUInt32((hour - 1 + u_second) * 3600000)) AS occurred,
+    occurred + toIntervalMillisecond(15 + h % 400) AS received,
     toUInt32(300 * exp(3 * u_size)) AS input,
     toUInt32(40 * exp(2 * u_size)) AS output,
     toUInt32(pow({users: UInt32}, u_user)) AS person
@@ -34,7 +35,7 @@ SELECT
         reinterpretAsFixedString(bitOr(bitAnd(intHash64(h + 8), 0x3FFFFFFFFFFFFFFF), 0x8000000000000000))
     )),
     occurred,
-    occurred + toIntervalMillisecond(15 + h % 400),
+    received,
     agents[agent],
     agent_versions[agent],
     models[agent],
@@ -50,6 +51,6 @@ SELECT
     roles[agent][1],
     if(h % 20 = 0, '', concat('user-', leftPad(toString(person), 6, '0'))),
     concat('session-', lower(hex(sipHash64({seed: UInt64}, person, {day: Date}, hour)))),
-    toUInt64(253402300799999) - toUnixTimestamp64Milli(occurred + toIntervalMillisecond(15 + h % 400))
+    (toUInt64(4398046511104) - toUnixTimestamp64Milli(received)) * 2048 + h % 2048
 FROM numbers({rows: UInt64})
-WHERE occurred <= {until: DateTime64(3, 'UTC')}
+WHERE occurred > {since: DateTime64(3, 'UTC')} AND occurred <= {until: DateTime64(3, 'UTC')}

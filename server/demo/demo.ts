@@ -9,13 +9,13 @@ import type { BearerKeys } from '../keys/bearer-keys.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { Projects } from '../projects/projects.ts';
 
-/** What demo.json holds: enough to record a decision, to read it, and to sign in. */
+/** The contents of demo.json. Files of older releases lack the optional fields. */
 export type Demo = {
   project_id: string;
   agent_name: string;
   key: string;
-  /** Absent in a demo.json of before there were accounts. */
   dashboard?: { email: string; password: string };
+  fleet_project_id?: string;
 };
 
 export type DemoDeps = {
@@ -38,32 +38,34 @@ const TOOLS = [
   },
 ];
 
+type DemoOptions = { dataDir: string; hasFleet: boolean };
+
 /**
- * On an empty store makes the demo project, agent and key and writes demo.json; later finds them there. A demo.json of
- * another store does not count.
+ * Creates the demo account with its projects, agent and key on an empty store, and writes demo.json. Later starts read
+ * that file. A demo.json of another store is ignored.
  */
-export async function prepareDemo(deps: DemoDeps, dataDir: string): Promise<Demo | undefined> {
+export async function prepareDemo(
+  deps: DemoDeps,
+  { dataDir, hasFleet }: DemoOptions,
+): Promise<Demo | undefined> {
   const path = join(dataDir, 'demo.json');
   const projects = await deps.projects.list();
   const before = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Demo) : undefined;
   if (projects.some(({ id }) => id === before?.project_id)) return before;
-  // The account alone: a first start was cut short. Its password is known to nobody, so there is no demo.
+  // An account without a project: an earlier start was interrupted. Its password is lost, so there is no demo.
   if (projects.length > 0 || (await deps.accountStore.find(EMAIL)) !== undefined) return undefined;
-  // First: what the store would hold and no file would is lost.
+  // The directory comes first: without the file, the key in the store would be lost.
   makeDirectory(dataDir);
-  const demo = await makeDemo(deps);
+  const demo = await makeDemo(deps, hasFleet);
   writeFileSync(`${path}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);
   return demo;
 }
 
-async function makeDemo({
-  accounts,
-  accountStore,
-  projects,
-  bearerKeys,
-  agentSaver,
-}: DemoDeps): Promise<Demo> {
+async function makeDemo(
+  { accounts, accountStore, projects, bearerKeys, agentSaver }: DemoDeps,
+  hasFleet: boolean,
+): Promise<Demo> {
   const dashboard = { email: EMAIL, password: randomBytes(18).toString('base64url') };
   const account = await accounts.register(dashboard, { address: '', projectName: 'Demo' });
   await accountStore.setVerified(account);
@@ -72,7 +74,8 @@ async function makeDemo({
   const projectId = project.id;
   await agentSaver.register({ name: AGENT_NAME, tools: TOOLS }, { projectId, by: 'demo' });
   const { key } = await bearerKeys.issue(projectId, { name: 'demo' });
-  return { project_id: projectId, agent_name: AGENT_NAME, key, dashboard };
+  const fleet = hasFleet ? { fleet_project_id: (await projects.create('Demo fleet', account.id)).id } : {};
+  return { project_id: projectId, agent_name: AGENT_NAME, key, dashboard, ...fleet };
 }
 
 /** What a newcomer sees: where it runs, and two commands to paste. */

@@ -1,11 +1,12 @@
-/** An agent of the demo fleet: its own tools and roles, the usual ones first. The last tool needs a person's approval. */
+import { createTypescriptEngine, type Decision, parsePolicy } from '../../client/policy/language/index.ts';
+
+/** An agent of the demo fleet. Its tools and roles are listed by frequency, the most common first. */
 export type FleetAgent = {
   name: string;
   tools: string[];
   roles: string[];
-  /** How busy it is next to the others. */
+  /** Its traffic relative to the other agents. */
   share: number;
-  denyRate: number;
   model: string;
   usdPerMillionTokens: number;
 };
@@ -18,7 +19,6 @@ export const FLEET_AGENTS: FleetAgent[] = [
   {
     name: 'support-triage',
     share: 22,
-    denyRate: 0.02,
     ...MEDIUM,
     tools: ['search_tickets', 'read_ticket', 'reply_draft', 'tag_ticket', 'refund_order'],
     roles: ['agent', 'lead', ''],
@@ -26,7 +26,6 @@ export const FLEET_AGENTS: FleetAgent[] = [
   {
     name: 'checkout-assistant',
     share: 18,
-    denyRate: 0.015,
     ...SMALL,
     tools: ['read_cart', 'price_item', 'apply_coupon', 'create_order'],
     roles: ['customer', 'guest'],
@@ -34,7 +33,6 @@ export const FLEET_AGENTS: FleetAgent[] = [
   {
     name: 'code-reviewer',
     share: 12,
-    denyRate: 0.03,
     ...LARGE,
     tools: ['read_diff', 'comment', 'run_tests', 'approve_merge'],
     roles: ['developer', 'maintainer'],
@@ -42,7 +40,6 @@ export const FLEET_AGENTS: FleetAgent[] = [
   {
     name: 'data-analyst',
     share: 10,
-    denyRate: 0.05,
     ...LARGE,
     tools: ['list_tables', 'run_query', 'export_csv', 'share_report'],
     roles: ['analyst', 'viewer', ''],
@@ -50,7 +47,6 @@ export const FLEET_AGENTS: FleetAgent[] = [
   {
     name: 'invoice-clerk',
     share: 9,
-    denyRate: 0.02,
     ...MEDIUM,
     tools: ['read_invoice', 'match_order', 'post_ledger', 'pay_invoice'],
     roles: ['clerk', 'controller'],
@@ -58,7 +54,6 @@ export const FLEET_AGENTS: FleetAgent[] = [
   {
     name: 'incident-responder',
     share: 7,
-    denyRate: 0.08,
     ...LARGE,
     tools: ['read_logs', 'page_person', 'restart_service', 'scale_down'],
     roles: ['oncall', 'sre'],
@@ -66,7 +61,6 @@ export const FLEET_AGENTS: FleetAgent[] = [
   {
     name: 'hr-helpdesk',
     share: 6,
-    denyRate: 0.04,
     ...MEDIUM,
     tools: ['search_policy', 'read_balance', 'file_request', 'change_salary'],
     roles: ['employee', 'manager', 'hr'],
@@ -74,7 +68,6 @@ export const FLEET_AGENTS: FleetAgent[] = [
   {
     name: 'marketing-writer',
     share: 5,
-    denyRate: 0.01,
     ...LARGE,
     tools: ['search_brand', 'draft_post', 'make_image', 'publish_post'],
     roles: ['editor', 'author'],
@@ -82,7 +75,6 @@ export const FLEET_AGENTS: FleetAgent[] = [
   {
     name: 'warehouse-planner',
     share: 4,
-    denyRate: 0.02,
     ...SMALL,
     tools: ['read_stock', 'forecast', 'reserve_slot', 'order_supply'],
     roles: ['planner', ''],
@@ -90,7 +82,6 @@ export const FLEET_AGENTS: FleetAgent[] = [
   {
     name: 'contract-reader',
     share: 3,
-    denyRate: 0.06,
     ...LARGE,
     tools: ['read_contract', 'find_clause', 'compare', 'sign_contract'],
     roles: ['legal', 'sales'],
@@ -98,7 +89,6 @@ export const FLEET_AGENTS: FleetAgent[] = [
   {
     name: 'security-scanner',
     share: 2,
-    denyRate: 0.12,
     ...MEDIUM,
     tools: ['list_hosts', 'scan_host', 'open_finding', 'block_address'],
     roles: ['security', 'auditor'],
@@ -106,16 +96,15 @@ export const FLEET_AGENTS: FleetAgent[] = [
   {
     name: 'nightly-cleaner',
     share: 2,
-    denyRate: 0.01,
     ...SMALL,
     tools: ['list_files', 'archive_file', 'delete_file'],
-    roles: [''],
+    roles: ['scheduler', ''],
   },
 ];
 
 const READING = /^(?:read|search|list|find|compare|forecast|price|run|scan)(?:_|$)/;
 
-/** The tools as an agent registers them, with MCP's annotations: what only reads, and what cannot be taken back. */
+/** The tools with their MCP annotations, as an agent registers them. */
 export function manifestOf({ tools }: FleetAgent) {
   return tools.map((name) => {
     const [verb = '', ...rest] = name.split('_');
@@ -125,4 +114,24 @@ export function manifestOf({ tools }: FleetAgent) {
       annotations: { readOnlyHint: READING.test(name), destructiveHint: name === tools.at(-1) },
     };
   });
+}
+
+/** Every role may use all tools but the last. The first role may use that one with approval. */
+export function policyOf({ name, tools, roles }: FleetAgent): string {
+  const allow = JSON.stringify(tools.slice(0, -1));
+  const approve = JSON.stringify(tools.slice(-1));
+  const rows = roles.map((role, index) => {
+    const grants = index === 0 ? `allow: ${allow}, approve: ${approve}` : `allow: ${allow}`;
+    return `  ${JSON.stringify(role)}: {${grants}}`;
+  });
+  const head = ['version: 1', `agent: ${JSON.stringify(name)}`, `tools: ${JSON.stringify(tools)}`, 'roles:'];
+  return [...head, ...rows, 'rules: []', ''].join('\n');
+}
+
+/** What the policy decides, by role and tool. */
+export function decisionsOf(agent: FleetAgent): Decision[][] {
+  const parsed = parsePolicy(policyOf(agent));
+  if (!parsed.ok) throw new Error(`The policy of ${agent.name} is invalid`);
+  const engine = createTypescriptEngine(parsed.ir);
+  return agent.roles.map((role) => agent.tools.map((tool) => engine.decide({ role, tool })));
 }

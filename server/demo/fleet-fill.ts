@@ -1,61 +1,87 @@
+import type { AgentSaver } from '../agents/agent-saver.ts';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
+import { FLEET_AGENTS, manifestOf, policyOf } from './fleet-agents.ts';
 import { FLEET_USERS, type FleetDay, fleetDays, fleetJson } from './fleet-plan.ts';
 
 export type FleetOptions = {
   projectId: string;
-  /** Of each agent of the fleet, '' where it is not registered. */
+  /** One for each agent of the fleet. */
   versionIds: string[];
   rows: number;
   days: number;
   seed: number;
   nowMs: number;
-  onProgress: (progress: FleetProgress) => void;
+  /** Only rows after this time are written. Default: all. */
+  since?: Record<Stream, string>;
+  signal?: AbortSignal;
+  onProgress?: (progress: FleetProgress) => void;
 };
 export type FleetProgress = { step: 'write' | 'merge'; done: number; of: number; rows: number };
 
-/** One call of a model for so many decisions. */
-const DECISIONS_PER_CALL = 4;
 const STREAMS = ['decisions', 'llm_invocations'] as const;
+type Stream = (typeof STREAMS)[number];
 
-/** Writes the fleet day by day through the engine itself, then merges each day as time would. */
+const DECISIONS_PER_CALL = 4;
+const EPOCH = clickhouseTime(0);
+
+/** Registers the agents of the fleet and saves their policies. Agents that have both stay as they are. */
+export async function registerFleet(agentSaver: AgentSaver, projectId: string): Promise<string[]> {
+  const who = { projectId, by: 'demo' };
+  const versionIds: string[] = [];
+  for (const agent of FLEET_AGENTS) {
+    const { name } = agent;
+    const registered = await agentSaver.register({ name, tools: manifestOf(agent) }, who);
+    const edit = { policy_yaml: policyOf(agent) };
+    const { version } =
+      registered.version.version === 1
+        ? await agentSaver.edit(name, { edit, ifMatch: undefined }, who)
+        : registered;
+    versionIds.push(version.agent_version_id);
+  }
+  return versionIds;
+}
+
+/** Writes the fleet, the oldest day first. A day is one insert, so what is written has no gaps. */
 export async function fillFleet(connection: Connection, options: FleetOptions): Promise<number> {
-  const { onProgress } = options;
+  const { onProgress, signal } = options;
   const days = fleetDays(options);
   let rows = 0;
   for (const [index, day] of days.entries()) {
-    await writeDay(connection, day, options);
+    for (const stream of STREAMS) {
+      signal?.throwIfAborted();
+      await writeDay(connection, { stream, day }, options);
+    }
     rows += day.rows;
-    onProgress({ step: 'write', done: index + 1, of: days.length, rows });
-  }
-  for (const [index, { day }] of days.entries()) {
-    for (const table of STREAMS) await connection.command(sql('day_merge'), { table, day });
-    onProgress({ step: 'merge', done: index + 1, of: days.length, rows });
+    onProgress?.({ step: 'write', done: index + 1, of: days.length, rows });
   }
   return rows;
 }
 
-async function writeDay(connection: Connection, day: FleetDay, options: FleetOptions): Promise<void> {
-  const { projectId, versionIds, seed, nowMs } = options;
-  const common = {
-    project_id: projectId,
+/** Merges each day into one part, which the engine would otherwise do later. */
+export async function mergeFleet(connection: Connection, options: FleetOptions): Promise<void> {
+  const days = fleetDays(options);
+  for (const [index, { day }] of days.entries()) {
+    for (const table of STREAMS) await connection.command(sql('day_merge'), { table, day });
+    options.onProgress?.({ step: 'merge', done: index + 1, of: days.length, rows: options.rows });
+  }
+}
+
+async function writeDay(
+  connection: Connection,
+  { stream, day: { day, ...plan } }: { stream: Stream; day: FleetDay },
+  { projectId, versionIds, seed, nowMs, since }: FleetOptions,
+): Promise<void> {
+  const isDecisions = stream === 'decisions';
+  const target = { project_id: projectId, day, since: since?.[stream] ?? EPOCH };
+  await connection.command(sql(isDecisions ? 'fleet_day' : 'fleet_usage_day'), {
+    ...target,
     seed,
-    day: day.day,
     until: clickhouseTime(nowMs),
     users: FLEET_USERS,
-    fleet: fleetJson(day, versionIds),
-  };
-  await connection.command(sql('fleet_day'), { ...common, rows: day.rows });
-  await connection.command(sql('fleet_usage_day'), {
-    ...common,
-    rows: Math.floor(day.rows / DECISIONS_PER_CALL),
+    fleet: fleetJson({ day, ...plan }, versionIds),
+    rows: isDecisions ? plan.rows : Math.floor(plan.rows / DECISIONS_PER_CALL),
   });
-  for (const stream of STREAMS)
-    await connection.command(sql('fleet_identities'), {
-      stream,
-      table: stream,
-      project_id: projectId,
-      day: day.day,
-    });
+  await connection.command(sql('fleet_identities'), { ...target, stream, table: stream });
 }

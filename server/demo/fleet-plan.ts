@@ -1,7 +1,8 @@
-import { FLEET_AGENTS } from './fleet-agents.ts';
+import type { Decision } from '../../client/policy/language/index.ts';
+import { decisionsOf, FLEET_AGENTS } from './fleet-agents.ts';
 import { DAY_MS } from '../limits.ts';
 
-/** A spell in which one agent (counted from 1) is denied far more than usual; seconds of its day. */
+/** A period, in seconds of its day, in which one agent (counted from 1) is denied far more often than usual. */
 export type Incident = { agent: number; fromSecond: number; toSecond: number; rate: number };
 export type FleetDay = { day: string; rows: number; incidents: Incident[] };
 type FleetSize = { rows: number; days: number; seed: number; nowMs: number };
@@ -55,6 +56,9 @@ function shareUntil(elapsedMs: number): number {
 
 /** The parameter `fleet` of fleet_day.sql and fleet_usage_day.sql. */
 export function fleetJson({ incidents }: FleetDay, versionIds: string[]): string {
+  const decisions = FLEET_AGENTS.map(decisionsOf);
+  const decided = <T>(field: (decision: Decision) => T) =>
+    decisions.map((roles) => roles.map((tools) => tools.map(field)));
   const of = <T>(field: (agent: (typeof FLEET_AGENTS)[number]) => T) => FLEET_AGENTS.map(field);
   return JSON.stringify({
     hours: HOUR_SHARES,
@@ -63,7 +67,10 @@ export function fleetJson({ incidents }: FleetDay, versionIds: string[]): string
     agent_versions: versionIds,
     tools: of(({ tools }) => tools),
     roles: of(({ roles }) => roles),
-    deny_rates: of(({ denyRate }) => denyRate),
+    outcomes: decided(({ outcome }) => outcome),
+    reasons: decided(({ reason }) => reason),
+    violations: decided(({ violations }) => violations),
+    hints: decided(({ hint }) => (hint === null ? '' : JSON.stringify(hint))),
     models: of(({ model }) => model),
     model_prices: of(({ usdPerMillionTokens }) => usdPerMillionTokens),
     incident_agents: incidents.map(({ agent }) => agent),

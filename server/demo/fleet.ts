@@ -1,11 +1,9 @@
 import { parseArgs } from 'node:util';
-import { ConfigError, readConfig, type Config } from '../config.ts';
+import { readConfig } from '../config.ts';
+import { isExpectedFault } from '../expected-fault.ts';
 import { createLogger } from '../logger.ts';
 import { startService } from '../service.ts';
-import { createStore, fatalStoreFault, StoreInUseError } from '../store/store.ts';
-import type { Demo } from './demo.ts';
-import { FLEET_AGENTS, manifestOf } from './fleet-agents.ts';
-import { fillFleet, type FleetProgress } from './fleet-fill.ts';
+import type { FleetProgress } from './fleet-fill.ts';
 
 const USAGE = `npm run demo -- [--rows N] [--days N] [--seed N] [--project ID]
 
@@ -13,10 +11,11 @@ Fills the store that the environment names (GATE_DATA_DIR, GATE_CLICKHOUSE_URL) 
 fleet of agents, in the demo project, or in --project. Defaults: 1000000 rows over 90 days, seed 1.
 `;
 
-/** What was typed, or what is there, does not do; the message says what would. */
+/** Invalid arguments or store state. The message says what to do. */
 class UsageError extends Error {}
 
-const logger = createLogger('silent');
+type FleetSize = { rows: number; days: number; seed: number };
+type FleetResult = { projectId: string; rows: number };
 
 async function run(): Promise<void> {
   const { values } = parseArgs({
@@ -34,13 +33,11 @@ async function run(): Promise<void> {
     days: wholeNumber('days', values.days, { min: 1, max: 90 }),
     seed: wholeNumber('seed', values.seed, { min: 0, max: 4_294_967_295 }),
   };
-  const config = readConfig();
-  const target = await prepareProject(config, values.project);
   const startMs = performance.now();
-  const rows = await fill(config, { ...target, ...size });
+  const { projectId, rows } = await fill(values.project, size);
   const seconds = (performance.now() - startMs) / 1000;
   process.stdout.write(
-    `\n${rows} decisions in ${seconds.toFixed(1)} s (${Math.round(rows / seconds)} rows/s) in project ${target.projectId}\n`,
+    `\n${rows} decisions in ${seconds.toFixed(1)} s (${Math.round(rows / seconds)} rows/s) in project ${projectId}\n`,
   );
 }
 
@@ -50,59 +47,25 @@ function wholeNumber(name: string, text: string, { min, max }: { min: number; ma
   throw new UsageError(`--${name} is "${text}"; it must be a whole number from ${min} to ${max}.`);
 }
 
-/** The service itself makes the demo project and registers the agents, as any caller would have it do. */
-async function prepareProject(config: Config, project: string | undefined) {
-  const service = await startService({ ...config, host: '127.0.0.1', port: 0, demo: true }, logger);
+async function fill(project: string | undefined, size: FleetSize): Promise<FleetResult> {
+  const service = await startService(
+    { ...readConfig(), host: '127.0.0.1', port: 0, demo: 'project' },
+    createLogger('silent'),
+  );
   try {
-    const { demo } = service;
-    const projectId = project ?? demo?.project_id;
+    const projectId = project ?? service.demo?.project_id;
     if (projectId === undefined)
       throw new UsageError('The store has projects but no demo.json. Name one with --project.');
-    const isDemo = demo !== undefined && projectId === demo.project_id;
-    const versionIds = isDemo ? await registerAgents(service.url, demo) : FLEET_AGENTS.map(() => '');
-    return { projectId, versionIds };
+    const rows = await service.demoFleet.fillProject({ ...size, projectId, onProgress: createProgressBar() });
+    return { projectId, rows };
   } finally {
     await service.stop();
   }
 }
 
-async function registerAgents(url: string, { key }: Demo): Promise<string[]> {
-  const ids: string[] = [];
-  for (const agent of FLEET_AGENTS) {
-    const { name } = agent;
-    const response = await fetch(`${url}/v1/agents`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ name, tools: manifestOf(agent) }),
-    });
-    if (!response.ok)
-      throw new Error(`Registering ${name} answered ${response.status}: ${await response.text()}`);
-    ids.push(((await response.json()) as { agent_version_id: string }).agent_version_id);
-  }
-  return ids;
-}
-
-type Fill = { projectId: string; versionIds: string[]; rows: number; days: number; seed: number };
-
-async function fill(config: Config, options: Fill): Promise<number> {
-  const store = createStore(config, logger);
-  try {
-    await store.ready();
-    return await fillFleet(store.background, {
-      ...options,
-      nowMs: Date.now(),
-      onProgress: createProgressBar(),
-    });
-  } catch (error) {
-    throw fatalStoreFault(error, config.dataDir) ?? error;
-  } finally {
-    await store.close();
-  }
-}
-
 const BAR_CHARS = 30;
 
-/** One line that is written over on a terminal; elsewhere one line a step. */
+/** On a terminal one line that updates in place; elsewhere one line per step. */
 function createProgressBar(): (progress: FleetProgress) => void {
   const startMs = performance.now();
   return ({ step, done, of, rows }) => {
@@ -119,11 +82,9 @@ run().then(
   () => process.exit(0),
   (error: unknown) => {
     const { message, stack } = error as Error;
-    const isExpected =
-      error instanceof UsageError || error instanceof ConfigError || error instanceof StoreInUseError;
-    process.stderr.write(
-      `${isExpected || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true ? message : (stack ?? message)}\n`,
-    );
+    const isBadArgument = (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
+    const isExpected = isBadArgument || error instanceof UsageError || isExpectedFault(error);
+    process.stderr.write(`${isExpected ? message : (stack ?? message)}\n`);
     process.exit(1);
   },
 );

@@ -82,7 +82,7 @@ async function startRivals(
 }
 
 export async function startGatehouse(dataDir: string): Promise<Rival> {
-  const env = { GATE_DATA_DIR: dataDir, GATE_PORT: '0', GATE_DEMO: '1' };
+  const env = { GATE_DATA_DIR: dataDir, GATE_PORT: '0', GATE_DEMO: 'project' };
   const { child, url } = await startServer(join(ROOT, 'server/main.ts'), [], env);
   let demo: { key: string; project_id: string } | undefined;
   for (let tries = 0; demo === undefined && tries < 100; tries += 1) {

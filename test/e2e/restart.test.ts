@@ -100,7 +100,7 @@ describe('across a restart', () => {
 describe('the first start with GATE_DEMO=1', () => {
   for (const readAuth of ['open', 'required']) {
     it(`prints a curl that records a decision and one that reads the summary, and both work as they are pasted (${readAuth})`, async () => {
-      const service = await startTestService({ env: { GATE_READ_AUTH: readAuth } });
+      const service = await startTestService({ env: { GATE_DEMO: '1', GATE_READ_AUTH: readAuth } });
       const commands = service.output().matchAll(/^curl [\s\S]*?(?:"|')$/gm);
 
       const answers = [];

@@ -14,6 +14,7 @@ export type Demo = {
   agent_name: string;
   key: string;
   dashboard?: { email: string; password: string };
+  fleet_project_id?: string;
 };
 
 /** A service with a project to work in, and a key of that project. */
@@ -56,7 +57,7 @@ export function temporaryDirectory(): string {
   return path;
 }
 
-/** Starts the service with GATE_DEMO=1 on the embedded engine and resolves when it listens. */
+/** Starts the service with its demo project, without the demo fleet, on the embedded engine and resolves when it listens. */
 export async function startTestService({
   dataDir = temporaryDirectory(),
   env = {},
@@ -113,7 +114,7 @@ export function spawnService({
     cwd: ROOT,
     env: {
       PATH: process.env['PATH'],
-      GATE_DEMO: '1',
+      GATE_DEMO: 'project',
       GATE_PORT: '0',
       GATE_DATA_DIR: dataDir,
       ...storeEnvironment(dataDir),

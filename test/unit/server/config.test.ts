@@ -20,7 +20,7 @@ describe('readConfig', () => {
       host: '127.0.0.1',
       port: 8000,
       dataDir: '.data',
-      demo: false,
+      demo: '0',
       clickhouse: undefined,
       cluster: undefined,
       signingKey: undefined,
@@ -78,7 +78,7 @@ describe('readConfig', () => {
       host: '::',
       port: 65_535,
       dataDir: 'elsewhere',
-      demo: true,
+      demo: '1',
       clickhouse: { url: 'http://db.example:8123', username: 'us@er', password: 'pa:ss', database: 'gate_1' },
       cluster: 'main',
       signingKey: SEED,
@@ -98,7 +98,7 @@ describe('readConfig', () => {
 
   const bad: [string, string[]][] = [
     ['GATE_PORT', ['-1', '65536', '80.0', '0x50', '1e3', ' 80', 'http', '٣']],
-    ['GATE_DEMO', ['2', 'true', 'yes', '01']],
+    ['GATE_DEMO', ['2', 'true', 'yes', '01', 'Project']],
     [
       'GATE_CLICKHOUSE_URL',
       [

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { createTypescriptEngine, parsePolicy } from '../../../client/policy/language/index.ts';
 import { readConfig } from '../../../server/config.ts';
-import { FLEET_AGENTS } from '../../../server/demo/fleet-agents.ts';
-import { fillFleet } from '../../../server/demo/fleet-fill.ts';
+import { FLEET_AGENTS, policyOf } from '../../../server/demo/fleet-agents.ts';
+import { fillFleet, type FleetOptions } from '../../../server/demo/fleet-fill.ts';
 import { fleetDays, fleetJson } from '../../../server/demo/fleet-plan.ts';
 import { createLogger } from '../../../server/logger.ts';
 import { sql } from '../../../server/store/sql.ts';
@@ -23,12 +24,16 @@ describe('the demo fleet, on the embedded engine', () => {
   });
   after(() => store.close());
 
-  const fill = (projectId: string, size: typeof SIZE & { seed: number }) =>
+  const fill = (
+    projectId: string,
+    size: typeof SIZE & { seed: number },
+    options: Partial<FleetOptions> = {},
+  ) =>
     fillFleet(store.background, {
       ...size,
       projectId,
       versionIds: FLEET_AGENTS.map(() => ''),
-      onProgress: () => undefined,
+      ...options,
     });
 
   const ask = <Row>(text: string, params: Record<string, string | number> = {}) =>
@@ -82,6 +87,7 @@ describe('the demo fleet, on the embedded engine', () => {
       seed: SEED,
       day,
       rows: 20_000,
+      since: clickhouseTime(0),
       until: clickhouseTime(YESTERDAY_MS),
       users: 100,
       fleet,
@@ -121,6 +127,61 @@ describe('the demo fleet, on the embedded engine', () => {
     const counts = users.map(({ n }) => n);
     expect(sumOf(counts.slice(0, 100))).to.be.above(sumOf(counts) * 0.4);
     expect(counts.length).to.be.above(5000);
+  });
+
+  it('records what the policies of its agents decide', async () => {
+    const rows = await ask<{ agent_name: string; role: string; tool_name: string; decided: string[] }>(
+      `SELECT DISTINCT agent_name, role, tool_name, [toString(outcome), reason, hint, arrayStringConcat(violations)] AS decided
+       FROM decisions WHERE project_id = {project_id: String}`,
+    );
+    const wrong = rows.filter(({ agent_name, role, tool_name, decided }) => {
+      const agent = FLEET_AGENTS.find(({ name }) => name === agent_name);
+      const parsed = parsePolicy(agent === undefined ? '' : policyOf(agent));
+      if (!parsed.ok) return true;
+      const decision = createTypescriptEngine(parsed.ir).decide({ role, tool: tool_name });
+      const hint = decision.hint === null ? '' : JSON.stringify(decision.hint);
+      return (
+        [decision.outcome, decision.reason, hint, decision.violations.join('')].join() !== decided.join()
+      );
+    });
+
+    expect(rows.length).to.be.above(100);
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('has versions as the service writes them: the row received first wins', async () => {
+    for (const table of ['decisions', 'llm_invocations']) {
+      const [row] = await ask<{ wrong: number }>(
+        `SELECT countIf(bitShiftRight(version, 11) != 4398046511104 - toUnixTimestamp64Milli(received_at)) AS wrong
+         FROM {table: Identifier}`,
+        { table },
+      );
+      expect(row, table).to.deep.equal({ wrong: 0 });
+    }
+  });
+
+  it('is completed without repeats when the filling stopped half-way', async () => {
+    const size = { rows: 3000, days: 3, nowMs: YESTERDAY_MS, seed: 7 };
+    await fill('whole', size);
+    const stop = new AbortController();
+    const onProgress = ({ done }: { done: number }) => done === 2 && stop.abort();
+    const half = await fill('half', size, { signal: stop.signal, onProgress }).catch(
+      (error: Error) => error.name,
+    );
+    const [since] = await ask<{ decisions: string; llm_invocations: string }>(
+      sql('fleet_newest').replace(/;?\s*$/, ''),
+      {
+        project_id: 'half',
+        now: clickhouseTime(YESTERDAY_MS),
+      },
+    );
+    await fill('half', size, since === undefined ? {} : { since });
+    const counts = await ask<{ n: number }>(
+      `SELECT count() AS n FROM decisions WHERE project_id IN ('whole', 'half') GROUP BY project_id`,
+    );
+
+    expect(half).to.equal('AbortError');
+    expect(counts[0]?.n).to.equal(counts[1]?.n).and.be.above(2900);
   });
 
   it('is the same fleet for the same seed, and another for another', async () => {

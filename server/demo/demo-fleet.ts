@@ -1,0 +1,71 @@
+import type { Logger } from 'pino';
+import type { AgentSaver } from '../agents/agent-saver.ts';
+import type { Connection } from '../store/connection.ts';
+import { sql } from '../store/sql.ts';
+import { clickhouseTime } from '../store/time.ts';
+import { fillFleet, type FleetOptions, mergeFleet, registerFleet } from './fleet-fill.ts';
+
+type DemoFleetDeps = { connection: Connection; agentSaver: AgentSaver; logger: Logger; now: () => number };
+
+type Filled = { decisions: string; llm_invocations: string; is_recent: number };
+
+const SIZE = { rows: 25_000, days: 7, seed: 1 };
+
+/** Fills the project "Demo fleet" in the background: a week at the first start, later what is missing up to now. */
+export class DemoFleet {
+  readonly #deps: DemoFleetDeps;
+  readonly #stopping = new AbortController();
+  #filling: Promise<void> | undefined;
+
+  constructor(deps: DemoFleetDeps) {
+    this.#deps = deps;
+  }
+
+  start(projectId: string): void {
+    const { logger } = this.#deps;
+    this.#filling = this.#fillInBackground(projectId).catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted)
+        logger.warn({ err: error }, 'The demo fleet is incomplete; the next start completes it');
+    });
+  }
+
+  /** Resolves when nothing is written any more. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#filling;
+  }
+
+  /** Fills any project with a fleet of any size. Resolves with the number of decisions. */
+  async fillProject(size: Omit<FleetOptions, 'nowMs' | 'versionIds'>): Promise<number> {
+    const { connection, agentSaver, now } = this.#deps;
+    const options = {
+      ...size,
+      nowMs: now(),
+      versionIds: await registerFleet(agentSaver, size.projectId),
+    };
+    const rows = await fillFleet(connection, options);
+    await mergeFleet(connection, options);
+    return rows;
+  }
+
+  async #fillInBackground(projectId: string): Promise<void> {
+    const { connection, agentSaver, logger, now } = this.#deps;
+    const startMs = now();
+    const [filled] = await connection.query<Filled>(sql('fleet_newest'), {
+      project_id: projectId,
+      now: clickhouseTime(startMs),
+    });
+    // A restart after a short break shows the same figures as before.
+    if (filled === undefined || filled.is_recent === 1) return;
+    const versionIds = await registerFleet(agentSaver, projectId);
+    await fillFleet(connection, {
+      ...SIZE,
+      projectId,
+      versionIds,
+      nowMs: startMs,
+      since: filled,
+      signal: this.#stopping.signal,
+    });
+    logger.info({ project_id: projectId, ms: now() - startMs }, 'The demo fleet is filled');
+  }
+}

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { call, cookieOf, jsonOf, logIn } from '../support/accounts.ts';
+import { onServer } from '../support/clickhouse-server/services.ts';
+import { startClickHouse } from '../support/clickhouse-server/start.ts';
+import { eventually } from '../support/eventually.ts';
+import { runOnStore } from '../support/engine.ts';
+import { askJson } from '../support/reads.ts';
+import { spawnService, startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
+
+const env = { GATE_DEMO: '1' };
+const FILLED = 'The demo fleet is filled';
+
+const totalOf = async (service: TestService, endpoint: 'summary' | 'llm-usage', projectId: string) => {
+  const { totals } = await askJson<{ totals: { total?: number; calls?: number } }>(service, endpoint, {
+    projectId,
+    query: { window: '7d' },
+  });
+  return totals.total ?? totals.calls ?? 0;
+};
+
+const filled = (service: TestService) =>
+  eventually(() => (service.output().includes(FILLED) ? true : undefined));
+
+describe('the demo fleet of a service started with GATE_DEMO=1', () => {
+  it('fills a second project of the demo account with a week, and leaves the first one empty', async () => {
+    const service = await startTestService({ env });
+    const { project_id, fleet_project_id = '', dashboard } = service.demo;
+    await filled(service);
+    const cookie = cookieOf(await logIn(service, dashboard?.email ?? '', dashboard?.password));
+    const { projects } = await jsonOf<{ projects: unknown[] }>(call(service, '/v1/auth/me', { cookie }));
+    const agents = await jsonOf<{ items: { version: number }[] }>(
+      call(service, `/v1/projects/${fleet_project_id}/agents`, { cookie }),
+    );
+    const totals = [
+      await totalOf(service, 'summary', fleet_project_id),
+      await totalOf(service, 'llm-usage', fleet_project_id),
+      await totalOf(service, 'summary', project_id),
+    ];
+    await service.stop();
+
+    expect(projects).to.deep.equal([
+      { id: project_id, name: 'Demo' },
+      { id: fleet_project_id, name: 'Demo fleet' },
+    ]);
+    expect(agents.items.map(({ version }) => version)).to.deep.equal(Array(12).fill(2));
+    expect(totals[0]).to.be.above(20_000);
+    expect(totals[1]).to.be.above(5000);
+    expect(totals[2]).to.equal(0);
+  });
+
+  it('stops cleanly during the filling, and completes at the next start without repeats', async () => {
+    const dataDir = temporaryDirectory();
+    const first = await startTestService({ dataDir, env });
+    const code = await first.stop();
+    const wasFilled = first.output().includes(FILLED);
+    const second = await startTestService({ dataDir, env });
+    await filled(second);
+    const total = await totalOf(second, 'summary', second.demo.fleet_project_id ?? '');
+    await second.stop();
+    const rows = await runOnStore<{ n: string; events: string }>(
+      dataDir,
+      'SELECT toUInt32(count()) AS n, toUInt32(uniqExact(event_id)) AS events FROM decisions',
+    );
+
+    expect([code, wasFilled]).to.deep.equal([0, false]);
+    expect(rows).to.deep.equal([{ n: total, events: total }]);
+  });
+
+  it('is made by one of several services that start at once on the same store', async () => {
+    const server = await startClickHouse();
+    const dataDirs = [temporaryDirectory(), temporaryDirectory()];
+    const outputs = ['', ''];
+    const children = dataDirs.map((dataDir, index) => {
+      const child = spawnService({ dataDir, env: onServer(server, env) });
+      child.stdout?.on('data', (chunk: Buffer) => (outputs[index] += chunk.toString()));
+      return child;
+    });
+    const isRunning = (output: string) => output.includes('Gatehouse is listening');
+    await eventually(() =>
+      outputs.every(isRunning) && outputs.some((output) => output.includes(FILLED)) ? true : undefined,
+    );
+    const [row] = await server.query<{ n: string; events: string }>(
+      'SELECT count() AS n, uniqExact(event_id) AS events FROM decisions',
+    );
+    for (const child of children) child.kill();
+    await server.kill();
+
+    expect(dataDirs.filter((dataDir) => existsSync(join(dataDir, 'demo.json')))).to.have.length(1);
+    expect(Number(row?.n)).to.be.above(20_000);
+    expect(row?.events).to.equal(row?.n);
+  });
+});
