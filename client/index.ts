@@ -20,7 +20,7 @@ export { ApprovalRequiredError, PolicyDeniedError } from './govern/decision-erro
 export { resolvePolicy } from './defaults.ts';
 export { PolicyError } from './policy/policy-error.ts';
 export { ValueError } from './value-error.ts';
-export { redact } from './audit/redact.ts';
+export { redact } from './audit/plain-copy.ts';
 export { truncateArguments } from './audit/truncate.ts';
 export type { ConfigureOptions } from './audit/emitter.ts';
 export type { DecisionEvent, DecisionInput, Outcome } from './audit/decision-event.ts';

@@ -1,5 +1,5 @@
 // What needs no Node: redaction, truncation, the policy language and the verification of bundles.
-export { redact } from './audit/redact.ts';
+export { redact } from './audit/plain-copy.ts';
 export { truncateArguments } from './audit/truncate.ts';
 export { createTypescriptEngine, parsePolicy } from './policy/language/index.ts';
 export { PolicyError } from './policy/policy-error.ts';

@@ -1,8 +1,6 @@
 import { VIOLATIONS_MAX } from '../policy/language/limits.ts';
-import { jsonText } from './json-text.ts';
-import { plainCopy } from './plain-copy.ts';
+import { jsonText, plainCopy, redact } from './plain-copy.ts';
 import { fitArguments } from './truncate.ts';
-import { redact } from './redact.ts';
 
 export type Outcome = 'allow' | 'deny' | 'needs_approval';
 

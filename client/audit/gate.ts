@@ -1,6 +1,5 @@
 import { decisionEventFrom, type DecisionInput } from './decision-event.ts';
-import { jsonText } from './json-text.ts';
-import { plainCopy } from './plain-copy.ts';
+import { jsonText, plainCopy } from './plain-copy.ts';
 import type { Counts, Sender } from './sender.ts';
 import { usageEventFrom, type UsageInput } from './usage-event.ts';
 

@@ -1,132 +1,97 @@
-import { unboxed } from '../policy/language/plain.ts';
-import { BIGINT_BITS_MAX, CALL_BYTES_MAX } from '../policy/language/limits.ts';
+import { JsonWriter } from '../policy/language/call-text.ts';
+import { BIGINT_BITS_MAX } from '../policy/language/limits.ts';
+import { addMember, Walk, type Copy, type Defect } from '../policy/language/walk.ts';
 import { COPY_UNITS_MAX, COPY_UNITS_PER_CONTAINER, COPY_UNITS_PER_LEAF } from '../limits.ts';
 
-const CIRCULAR = '[Circular]';
-const UNREADABLE = '[Unreadable]';
+const REDACTED = '[REDACTED]';
 const CUT = '[Cut]';
+/** Room for these marks, which are never cut themselves. */
+const TEXT_LENGTH_MIN = REDACTED.length;
 
-type ReplaceValue = (key: string) => string | undefined;
-
-type Frame = {
-  source: object;
-  keys: string[] | undefined;
-  size: number;
-  index: number;
-  copy: Record<string, unknown> | unknown[];
-};
+const SECRET_KEY = /password|passwd|secret|token|api[_\- ]?key|credential|authorization/i;
 
 /**
- * Copies any value into plain JSON data, as it is now, without ever throwing: toJSON is honoured, what JSON
- * cannot say becomes its string form. `replaceValue` may name a substitute for the value under a key.
+ * Copies any value as plain JSON data, as it is now; never throws. What JSON cannot hold (BigInt, NaN, infinities,
+ * symbols, functions) becomes its text; cycles become "[Circular]", what throws "[Unreadable]", what exceeds about
+ * 64 MiB of work "[Cut]".
  */
-export function plainCopy(value: unknown, replaceValue: ReplaceValue = () => undefined): unknown {
-  return new Walk(replaceValue).run(value);
+export function plainCopy(value: unknown): unknown {
+  return new Recorder(false).record(value);
 }
 
-/** By hand and not by recursion, because a depth of 10,000 must not overflow the caller's stack. */
-class Walk {
-  readonly #replaceValue: ReplaceValue;
-  readonly #frames: Frame[] = [];
-  readonly #open = new Set<object>();
-  #unitsLeft = COPY_UNITS_MAX;
+/** Copies like plainCopy and replaces every value whose key names a secret by "[REDACTED]". Idempotent; never throws. */
+export function redact(value: unknown): unknown {
+  return new Recorder(true).record(value);
+}
 
-  constructor(replaceValue: ReplaceValue) {
-    this.#replaceValue = replaceValue;
+class Recorder extends Walk<Copy> {
+  readonly #redacts: boolean;
+
+  constructor(redacts: boolean) {
+    super();
+    this.#redacts = redacts;
+    this.unitsLeft = COPY_UNITS_MAX;
   }
 
-  run(root: unknown): unknown {
-    const copy = this.#enter(root, '');
-    for (let frame = this.#frames.at(-1); frame; frame = this.#frames.at(-1)) this.#step(frame);
+  record(value: unknown): unknown {
+    const root: unknown[] = [];
+    this.walk(value, root);
+    return root[0];
+  }
+
+  /** Charges the size of the copy, not of the source: a copy of the copy is then cut at the same place. */
+  protected override leaf(target: Copy, key: string, value: unknown): void {
+    const plain = plainLeaf(value);
+    const leaf =
+      typeof plain === 'string' ? plain.slice(0, Math.max(TEXT_LENGTH_MIN, this.unitsLeft)) : plain;
+    this.unitsLeft -= COPY_UNITS_PER_LEAF + (typeof leaf === 'string' ? leaf.length : 0);
+    addMember(target, key, leaf);
+  }
+
+  protected override open(target: Copy, key: string, source: object): Copy {
+    this.unitsLeft -= COPY_UNITS_PER_CONTAINER;
+    const copy: Copy = Array.isArray(source) ? [] : {};
+    addMember(target, key, copy);
     return copy;
   }
 
-  #enter(value: unknown, key: string): unknown {
-    const plain = unwrap(value, key);
-    if (typeof plain !== 'object' || plain === null) return this.#leaf(plain);
-    if (this.#open.has(plain)) return this.#leaf(CIRCULAR);
-    const frame = openFrame(plain);
-    if (frame === undefined) return this.#leaf(UNREADABLE);
-    this.#unitsLeft -= COPY_UNITS_PER_CONTAINER;
-    this.#open.add(plain);
-    this.#frames.push(frame);
-    return frame.copy;
+  protected override redacted(key: string): string | undefined {
+    this.unitsLeft -= key.length;
+    return this.#redacts && SECRET_KEY.test(key) ? REDACTED : undefined;
   }
 
-  /** The cost is that of the copy, so that a copy of the copy is cut at the same place. */
-  #leaf(value: unknown): unknown {
-    const leaf = typeof value === 'string' ? value.slice(0, Math.max(0, this.#unitsLeft)) : value;
-    this.#unitsLeft -= COPY_UNITS_PER_LEAF + (typeof leaf === 'string' ? leaf.length : 0);
-    return leaf;
+  protected override standIn(defect: Defect, detail?: unknown): string {
+    if (defect === 'binary') return `[Binary, ${detail} bytes]`;
+    if (defect === 'endless') return CUT;
+    return defect === 'circular' ? '[Circular]' : '[Unreadable]';
   }
 
-  #step(frame: Frame): void {
-    if (frame.index >= frame.size) {
-      this.#open.delete(frame.source);
-      this.#frames.pop();
-      return;
-    }
-    const key = frame.keys?.[frame.index] ?? String(frame.index);
-    frame.index += 1;
-    if (this.#unitsLeft <= 0) {
-      write(frame.copy, key, CUT);
-      frame.index = frame.size;
-      return;
-    }
-    if (frame.keys) this.#unitsLeft -= key.length;
-    const replacement = frame.keys && this.#replaceValue(key);
-    write(frame.copy, key, replacement ?? this.#enter(read(frame.source, key), key));
+  /** A record shows what JSON would show of any object. */
+  protected override admit(): void {}
+}
+
+function plainLeaf(value: unknown): unknown {
+  switch (typeof value) {
+    case 'bigint':
+      // Converting more digits takes seconds.
+      return BigInt.asIntN(BIGINT_BITS_MAX, value) === value ? String(value) : CUT;
+    case 'symbol':
+      return String(value);
+    case 'function':
+      return Function.prototype.toString.call(value);
+    case 'number':
+      return Number.isFinite(value) ? value : String(value);
+    default:
+      return value;
   }
 }
 
-function unwrap(value: unknown, key: string): unknown {
-  if (typeof value === 'string' || value === null) return value;
+/** The JSON text of plain data of any depth. */
+export function jsonText(plain: unknown): string {
   try {
-    // A larger one is never decided on, and listing its elements, one key each, takes seconds.
-    if (ArrayBuffer.isView(value) && value.byteLength > CALL_BYTES_MAX)
-      return `[Binary, ${value.byteLength} bytes]`;
-    const plain = unboxed(hasToJson(value) ? value.toJSON(key) : value);
-    // Its digits alone would take seconds.
-    if (typeof plain === 'bigint' && BigInt.asIntN(BIGINT_BITS_MAX, plain) !== plain) return CUT;
-    const isText = typeof plain === 'bigint' || typeof plain === 'symbol' || typeof plain === 'function';
-    return isText || (typeof plain === 'number' && !Number.isFinite(plain)) ? String(plain) : plain;
+    return JSON.stringify(plain) ?? 'null';
   } catch {
-    // Foreign code ran (a proxy, a toJSON) and failed: the record says so in place of the value.
-    return UNREADABLE;
+    // JSON.stringify recurses and overflows on deep nesting.
+    return new JsonWriter(Infinity).write(plain);
   }
-}
-
-function hasToJson(value: unknown): value is { toJSON(key: string): unknown } {
-  const isObject = typeof value === 'object' || typeof value === 'function';
-  return isObject && value !== null && 'toJSON' in value && typeof value.toJSON === 'function';
-}
-
-function openFrame(source: object): Frame | undefined {
-  try {
-    if (Array.isArray(source)) {
-      return { source, keys: undefined, size: source.length, index: 0, copy: [] };
-    }
-    const keys = Object.keys(source);
-    return { source, keys, size: keys.length, index: 0, copy: {} };
-  } catch {
-    // A proxy that refuses to be listed; see unwrap.
-    return undefined;
-  }
-}
-
-function read(source: object, key: string): unknown {
-  try {
-    return Reflect.get(source, key);
-  } catch {
-    // A getter that throws; see unwrap.
-    return UNREADABLE;
-  }
-}
-
-function write(copy: Frame['copy'], key: string, value: unknown): void {
-  if (Array.isArray(copy)) copy.push(value);
-  // By definition and not by assignment: an own key `__proto__` is data and must not set the prototype.
-  else if (key === '__proto__') {
-    Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true });
-  } else copy[key] = value;
 }

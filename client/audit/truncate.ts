@@ -1,6 +1,6 @@
 import { ARGUMENTS_BYTES_MAX } from '../limits.ts';
-import { jsonText, utf8Bytes } from './json-text.ts';
-import { plainCopy } from './plain-copy.ts';
+import { utf8Length } from '../policy/language/utf8.ts';
+import { jsonText, plainCopy } from './plain-copy.ts';
 
 /** No character takes more UTF-8 bytes per UTF-16 unit. */
 const BYTES_PER_UNIT_MAX = 3;
@@ -15,13 +15,13 @@ export function fitArguments(plain: unknown): unknown {
   if (plain === null || plain === undefined) return plain;
   const text = jsonText(plain);
   if (text.length * BYTES_PER_UNIT_MAX <= ARGUMENTS_BYTES_MAX) return plain;
-  const bytes = utf8Bytes(text);
+  const bytes = utf8Length(text);
   return bytes <= ARGUMENTS_BYTES_MAX ? plain : truncated(text, bytes);
 }
 
 function truncated(text: string, bytes: number): unknown {
   const envelope = { _truncated: true, original_bytes: bytes, preview: '' };
-  const room = ARGUMENTS_BYTES_MAX - utf8Bytes(JSON.stringify(envelope));
+  const room = ARGUMENTS_BYTES_MAX - utf8Length(JSON.stringify(envelope));
   return { ...envelope, preview: text.slice(0, unitsThatFit(text, room)) };
 }
 

@@ -1,6 +1,5 @@
 import { copyArguments } from './copy-arguments.ts';
-import { jsonText } from '../audit/json-text.ts';
-import { plainCopy } from '../audit/plain-copy.ts';
+import { jsonText, plainCopy } from '../audit/plain-copy.ts';
 import type { OpenGate } from '../audit/gate.ts';
 import { decisionText, unreadableCall } from '../policy/language/index.ts';
 import type { Decision, PolicyCall, PolicyEngine } from '../policy/language/index.ts';

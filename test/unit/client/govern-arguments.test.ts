@@ -205,7 +205,7 @@ describe('a governed tool gets the arguments that were decided on', () => {
 
     expect(await denialOf(thrower)).to.deep.equal(['bad_call']);
     expect(await denialOf(cycle)).to.deep.equal(['bad_call']);
-    expect(await denialOf({ deep })).to.deep.equal(['bad_call']);
+    expect(await denialOf({ deep })).to.deep.equal(['bad_json']);
     expect(await denialOf({ sparse })).to.deep.equal(['too_large']);
     expect(await denialOf('text')).to.deep.equal(['bad_call']);
     expect(got).to.deep.equal([]);
