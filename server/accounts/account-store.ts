@@ -11,7 +11,7 @@ export type Account = {
   email_folded: string;
   is_verified: boolean;
   password_hash: string;
-  /** Changes with the password; a session or a reset token of another epoch counts no more. */
+  /** Changes with the password. Sessions and reset tokens of an earlier epoch are invalid. */
   session_epoch: string;
   created_at: string;
   version: number;
@@ -29,12 +29,12 @@ type AccountRow = {
 type Change = 'registered' | 'verified' | 'password_set';
 type AccountStoreOptions = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
 
-/** What is compared of an e-mail: two that differ in case only are one. */
+/** The form in which e-mails are compared, without regard to case. */
 export function foldedEmail(email: string): string {
   return email.toLowerCase();
 }
 
-/** The accounts of the store. Every change is a row of its own. */
+/** The accounts in the store. Each change adds a row. */
 export class AccountStore {
   readonly #options: AccountStoreOptions;
 
@@ -49,7 +49,7 @@ export class AccountStore {
     return rows[0] === undefined ? undefined : accountFrom(rows[0]);
   }
 
-  /** The e-mails of some accounts by their ids. */
+  /** The e-mails of accounts, by account id. */
   async emailsOf(accountIds: string[]): Promise<Map<string, string>> {
     const rows = await this.#options.store.query<{ id: string; email: string }>(sql('account_emails'), {
       account_ids: accountIds,
@@ -57,19 +57,21 @@ export class AccountStore {
     return new Map(rows.map(({ id, email }) => [id, email]));
   }
 
-  /** Undefined when the e-mail is taken. `hash` is called when it is this caller's turn and the e-mail is free. */
+  /** Undefined when the e-mail is taken. `hash` is called only once the e-mail is known to be free. */
   async register(email: string, hash: () => Promise<string>): Promise<Account | undefined> {
     const nowMs = this.#options.now();
-    const account = { id: randomUUID(), email, email_folded: foldedEmail(email), is_verified: false };
-    const made = {
-      ...account,
+    const account = {
+      id: randomUUID(),
+      email,
+      email_folded: foldedEmail(email),
+      is_verified: false,
       session_epoch: randomUUID(),
       created_at: new Date(nowMs).toISOString(),
       version: nowMs,
     };
     const holder = await claim(this.#options.mutex, `email:${account.email_folded}`, {
       find: () => this.find(email),
-      write: async (token) => this.#append({ ...made, password_hash: await hash() }, 'registered', token),
+      write: async (token) => this.#append({ ...account, password_hash: await hash() }, 'registered', token),
     });
     return holder.id === account.id ? holder : undefined;
   }
@@ -79,8 +81,8 @@ export class AccountStore {
   }
 
   /**
-   * Ends all sessions of the account and all its reset tokens: the epoch is a new one. False when another did so since
-   * the account was read. `hash` is called when it is this caller's turn and none did.
+   * Starts a new epoch, which ends all sessions and reset tokens of the account. False when another caller did so after
+   * the account was read. `hash` is called only when none did.
    */
   async setPassword(account: Account, hash: () => Promise<string>): Promise<boolean> {
     const changed = { ...account, session_epoch: randomUUID(), version: this.#versionAfter(account) };
@@ -92,47 +94,33 @@ export class AccountStore {
     return holder.session_epoch === changed.session_epoch;
   }
 
-  /** Undefined while the password is the one that the account was read with. */
+  /** Undefined as long as the password has not changed since the account was read. */
   async #findChanged({ email, session_epoch }: Account): Promise<Account | undefined> {
     const current = await this.find(email);
     return current?.session_epoch === session_epoch ? undefined : current;
   }
 
-  /** Another process's clock may be ahead: what comes later must have the higher version all the same. */
+  /** A later change must have a higher version even if another process's clock is ahead. */
   #versionAfter({ version }: Account): number {
     return Math.max(this.#options.now(), version + 1);
   }
 
-  async #append(account: Account, change: Change, token?: string): Promise<void> {
-    const { id, email, email_folded, password_hash, session_epoch, version } = account;
+  async #append(account: Account, change: Change, token = ''): Promise<void> {
+    const { id: account_id, is_verified: _byChange, ...columns } = account;
     const created_at = clickhouseTime(Date.parse(account.created_at));
-    const values = {
-      email_folded,
-      account_id: id,
-      version,
-      change,
-      created_at,
-      email,
-      password_hash,
-      session_epoch,
-    };
-    await this.#options.store.append({
-      table: 'accounts',
-      values,
-      ...(token === undefined ? {} : { token }),
-    });
+    const values = { ...columns, account_id, created_at, change };
+    await this.#options.store.append({ table: 'accounts', values, token });
   }
 }
 
 function accountFrom({ password, newest_version, ...row }: AccountRow): Account {
   const [password_hash, session_epoch] = password;
-  const created_at = rfc3339FromClickhouse(row.created_at);
   return {
     ...row,
     is_verified: row.is_verified === 1,
     password_hash,
     session_epoch,
-    created_at,
+    created_at: rfc3339FromClickhouse(row.created_at),
     version: Number(newest_version),
   };
 }

@@ -26,7 +26,7 @@ type MailedTokensOptions = {
 
 const AGE_MS_MAX: Record<MailKind, number> = { verify: VERIFY_TOKEN_MS_MAX, reset: RESET_TOKEN_MS_MAX };
 
-/** The one-time tokens of mailed links: 256 random bits, stored hashed, used once. */
+/** The one-time tokens in mailed links: 256 random bits, stored hashed. */
 export class MailedTokens {
   readonly #options: MailedTokensOptions;
 
@@ -34,7 +34,7 @@ export class MailedTokens {
     this.#options = options;
   }
 
-  /** Without an account it does the same work, and the token is good for nothing. */
+  /** Without an account it does the same work; the token is then never valid. */
   async issue(kind: MailKind, account: Account | undefined): Promise<string> {
     const token = newSecret();
     const nowMs = this.#options.now();
@@ -51,14 +51,14 @@ export class MailedTokens {
     return token;
   }
 
-  /** The account that a reset token is good for. It is used up by the new password, which ends all reset tokens. */
+  /** The account of a reset token. Setting the new password uses the token up. */
   findReset(token: string): Promise<Account> {
     return this.#accountOf('reset', hashOfSecret(token));
   }
 
   /**
-   * Does the work of a verify token, then uses it up: when the work fails, the same token can do it again. Of many
-   * callers one gets the account; all others token_invalid.
+   * Does `work`, then uses the token up, so that it can be tried again when the work fails. Of concurrent callers one
+   * gets the account; the others are rejected with token_invalid.
    */
   async useVerify(token: string, work: (account: Account) => Promise<void>): Promise<Account> {
     const token_hash = hashOfSecret(token);
@@ -83,7 +83,7 @@ export class MailedTokens {
     if (Date.parse(rfc3339FromClickhouse(row.expires_at)) <= now()) throw tokenInvalid();
     const account = await accounts.find(row.email_folded);
     if (account === undefined || account.id !== row.account_id) throw tokenInvalid();
-    // A reset ends all reset tokens that were mailed before it.
+    // A reset invalidates all reset tokens mailed before it.
     if (kind === 'reset' && account.session_epoch !== row.session_epoch) throw tokenInvalid();
     return account;
   }
@@ -94,10 +94,7 @@ export class MailedTokens {
   }
 }
 
-/** One answer for all: it tells nothing about which tokens there are. */
+/** One answer for every cause, so that it does not reveal which tokens exist. */
 export function tokenInvalid(): RequestError {
-  return new RequestError(
-    'token_invalid',
-    'The link is unknown, was used already, or has expired. Ask for a new one.',
-  );
+  return new RequestError('token_invalid', 'The token is unknown, used or expired. Request a new one.');
 }

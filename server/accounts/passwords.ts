@@ -11,10 +11,10 @@ const PHC = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
 type Cost = typeof COST;
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-/** Hashes and compares passwords, a few at a time: each takes a processor and much memory. Rejects with `overloaded`. */
+/** Hashes and compares passwords, a few at a time because each takes a CPU and much memory. Rejects with `overloaded`. */
 export class Passwords {
   readonly #work: BoundedWork;
-  /** Compared with when there is no account, so that this takes as long. */
+  /** Compared with when the account does not exist, so that the time taken is the same. */
   readonly #decoy = phcText(COST, { salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) });
 
   constructor(limits: { runningMax: number; waitingMax: number; waitMsMax: number }) {
@@ -29,8 +29,8 @@ export class Passwords {
   }
 
   /**
-   * Does the same work for an account that does not exist (`stored` undefined). `beforeWork` runs when it is this
-   * caller's turn, and may refuse by throwing.
+   * Does the same work for an account that does not exist (`stored` undefined). `beforeWork` runs just before the
+   * comparison and may refuse it by throwing.
    */
   matches(password: string, stored: string | undefined, beforeWork: () => Promise<void>): Promise<boolean> {
     return this.#work.run(async () => {
@@ -42,13 +42,13 @@ export class Passwords {
   }
 }
 
-/** NFKC: one password typed on two keyboards may come as different code points (NIST SP 800-63B 3.1.1.2). */
+/** NFKC, because two keyboards may send different code points for one password (NIST SP 800-63B section 3.1.1.2). */
 function scryptOf(password: string, salt: Buffer, { ln, r, p }: Cost): Promise<Buffer> {
   const N = 2 ** ln;
   return derive(password.normalize('NFKC'), salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r });
 }
 
-/** The PHC string format: the costs stand with the hash, so that they can be raised without losing the old ones. */
+/** The PHC string format stores the costs with the hash, so that they can be raised later. */
 function phcText({ ln, r, p }: Cost, { salt, hash }: { salt: Buffer; hash: Buffer }): string {
   const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
   return `$scrypt$ln=${ln},r=${r},p=${p}$${text(salt)}$${text(hash)}`;
@@ -56,7 +56,7 @@ function phcText({ ln, r, p }: Cost, { salt, hash }: { salt: Buffer; hash: Buffe
 
 function parsePhc(text: string): { cost: Cost; salt: Buffer; hash: Buffer } {
   const [, ln, r, p, salt = '', hash = ''] = PHC.exec(text) ?? [];
-  if (ln === undefined) throw new Error('A stored password hash is not in the PHC format of scrypt');
+  if (ln === undefined) throw new Error('A stored password hash is not a PHC string of scrypt');
   const cost = { ln: Number(ln), r: Number(r), p: Number(p) };
   return { cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
 }

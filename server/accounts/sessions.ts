@@ -16,14 +16,15 @@ type SessionRow = {
   seen_at: string;
   is_ended: number;
 };
+type NewSessionRow = Omit<SessionRow, 'seen_at'>;
 type SessionsOptions = { store: BoundedStore; accounts: AccountStore; now: () => number };
 
-/** Above every time in milliseconds: the end of a session beats whatever a slower request writes after it. */
+/** Above every time in milliseconds, so that a slower request cannot revive an ended session. */
 const LAST_VERSION = Number.MAX_SAFE_INTEGER;
 
 /**
- * The sessions of the dashboard: 256 random bits in a cookie, stored hashed. Nothing is kept in memory, so the end of
- * a session counts at once in every process.
+ * The sessions of the dashboard: 256 random bits in a cookie, stored hashed. Nothing is kept in memory, so a session
+ * ends in every process at once.
  */
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -32,17 +33,14 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** Resolves with the cookie's value. */
+  /** Resolves with the session secret for the cookie. */
   async open(account: Account): Promise<string> {
     const secret = newSecret();
-    const nowMs = this.#options.now();
-    const { id: account_id, email_folded, session_epoch } = account;
-    const row = { account_id, email_folded, session_epoch, created_at: clickhouseTime(nowMs) };
-    await this.#append(hashOfSecret(secret), row, { seenMs: nowMs });
+    await this.#append(hashOfSecret(secret), this.#rowOf(account));
     return secret;
   }
 
-  /** Undefined for a session that never was, was ended, or is too old. */
+  /** Undefined for an unknown, ended or expired session. */
   async find(secret: string): Promise<Session | undefined> {
     const { store, accounts, now } = this.#options;
     const session_hash = hashOfSecret(secret);
@@ -54,29 +52,23 @@ export class Sessions {
     if (nowMs - createdMs >= SESSION_MS_MAX || nowMs - seenMs >= SESSION_IDLE_MS_MAX) return undefined;
     const account = await accounts.find(row.email_folded);
     if (account?.id !== row.account_id || account.session_epoch !== row.session_epoch) return undefined;
-    if (nowMs - seenMs >= SESSION_TOUCH_MS_MIN) await this.#append(session_hash, row, { seenMs: nowMs });
+    if (nowMs - seenMs >= SESSION_TOUCH_MS_MIN) await this.#append(session_hash, row);
     return { session_hash, account };
   }
 
   async end({ session_hash, account }: Session): Promise<void> {
-    const nowMs = this.#options.now();
-    const { id: account_id, email_folded, session_epoch } = account;
-    const row = { account_id, email_folded, session_epoch, created_at: clickhouseTime(nowMs) };
-    await this.#append(session_hash, row, { seenMs: nowMs, isEnded: true });
+    await this.#append(session_hash, { ...this.#rowOf(account), is_ended: 1 });
   }
 
-  async #append(
-    session_hash: string,
-    row: Pick<SessionRow, 'account_id' | 'email_folded' | 'session_epoch' | 'created_at'>,
-    { seenMs, isEnded = false }: { seenMs: number; isEnded?: boolean },
-  ): Promise<void> {
-    const { account_id, email_folded, session_epoch, created_at } = row;
-    const state = {
-      seen_at: clickhouseTime(seenMs),
-      is_ended: isEnded ? 1 : 0,
-      version: isEnded ? LAST_VERSION : seenMs,
-    };
-    const values = { session_hash, account_id, email_folded, session_epoch, created_at, ...state };
+  #rowOf({ id: account_id, email_folded, session_epoch }: Account): NewSessionRow {
+    const created_at = clickhouseTime(this.#options.now());
+    return { account_id, email_folded, session_epoch, created_at, is_ended: 0 };
+  }
+
+  async #append(session_hash: string, row: NewSessionRow): Promise<void> {
+    const seenMs = this.#options.now();
+    const version = row.is_ended === 1 ? LAST_VERSION : seenMs;
+    const values = { ...row, session_hash, seen_at: clickhouseTime(seenMs), version };
     await this.#options.store.append({ table: 'sessions', values });
   }
 }

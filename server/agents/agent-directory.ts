@@ -7,19 +7,19 @@ type LatestRow = Latest & { project_id: string; agent_name: string };
 type AgentDirectoryOptions = {
   connection: Connection;
   ready: () => Promise<void>;
-  /** True when no other process saves agents in this store. */
+  /** No other process saves agents in this store. */
   isSoleWriter: boolean;
   now: () => number;
 };
 
-/** With other writers, versions known here are at most this old: they are stamped on decisions within 1 s of a save. */
+/** With other writers, memory is at most this old, so that decisions carry a new version within 1 s of its save. */
 const AGE_MS_MAX = 900;
-/** Older than this they are read again behind the answer, so that where there is traffic no request waits for a read. */
+/** Older memory is refreshed in the background, so that with steady traffic no request waits for a read. */
 const AGE_MS_READ_AGAIN = 300;
-/** A request that does have to wait has its write before it, for which there must be time. */
+/** A request that waits for a read still needs time for its write. */
 const READ_WAIT_MS_MAX = 1500;
 
-/** The latest version id of every agent, in memory: it is stamped on every decision. */
+/** The latest version id of every agent, in memory because every decision carries it. */
 export class AgentDirectory {
   readonly #options: AgentDirectoryOptions;
   readonly #latest = new Map<string, Map<string, Latest>>();
@@ -30,7 +30,7 @@ export class AgentDirectory {
     this.#options = options;
   }
 
-  /** '' when the agent is not registered. At once when memory is fresh; else a promise that may reject with store_unavailable. */
+  /** '' when the agent is not registered. A promise, which may reject with store_unavailable, if memory is not fresh. */
   latestVersionId(projectId: string, agentName: string): string | Promise<string> {
     if (this.#isFresh()) {
       if (this.#isAging()) this.#read().catch(() => undefined);
@@ -39,7 +39,7 @@ export class AgentDirectory {
     return withTimeout(this.#read(), READ_WAIT_MS_MAX).then(() => this.#get(projectId, agentName));
   }
 
-  /** A version was saved. A later one that is known already stays: a read may end after a save that it did not see. */
+  /** Records a saved version. A later known version stays, because a read may have begun before its save. */
   saved({ project_id, agent_name, agent_version_id, version }: LatestRow): void {
     let agents = this.#latest.get(project_id);
     if (agents === undefined) this.#latest.set(project_id, (agents = new Map()));

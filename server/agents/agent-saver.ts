@@ -23,8 +23,10 @@ export type Edit = {
 };
 export type Saved = { version: AgentVersion; created: boolean; isNew: boolean; absentReason?: string };
 
-type Who = { projectId: string; by: string };
+type Saver = { projectId: string; by: string };
 type Texts = Pick<AgentVersion, 'tools' | 'agent_yaml' | 'policy_yaml' | 'system_md'>;
+/** What the next version holds, given the latest one. May refuse by throwing. */
+type Change = (latest: AgentVersion | undefined) => Texts;
 type AgentSaverOptions = {
   store: AgentStore;
   directory: AgentDirectory;
@@ -33,18 +35,10 @@ type AgentSaverOptions = {
   now: () => number;
 };
 
-/** Saves of one agent at once in several processes: each round one of them gets its number. */
+/** When several processes save one agent at the same time, each round gives one of them its version number. */
 const SAVE_TRIES_MAX = 10;
 
-class VersionTaken extends Error {
-  readonly etag: string;
-  constructor(etag: string) {
-    super('The version number was taken by another process');
-    this.etag = etag;
-  }
-}
-
-/** Saves versions of agents: compiled and signed at save, one after the other for each agent. */
+/** Compiles, signs and saves versions of agents, one at a time for each agent. */
 export class AgentSaver {
   readonly #options: AgentSaverOptions;
   readonly #mutex = new KeyedMutex();
@@ -53,103 +47,99 @@ export class AgentSaver {
     this.#options = options;
   }
 
-  /** Registration owns the manifest (tools, agent_yaml); policy_yaml and system_md are set once, at the first. */
-  register({ name, tools, agent_yaml, system_md }: Registration, who: Who): Promise<Saved> {
-    return this.#alone(who, name, async (latest) => {
-      const manifestYaml = () => stringify({ name, tools });
-      if (latest === undefined) {
-        const texts = { tools, agent_yaml: agent_yaml ?? manifestYaml(), system_md: system_md ?? '' };
-        return this.#save({ ...texts, policy_yaml: defaultPolicy({ name, tools }) }, { latest, name, who });
-      }
-      const isSameTools = JSON.stringify(tools) === JSON.stringify(latest.tools);
-      if (isSameTools && (agent_yaml ?? latest.agent_yaml) === latest.agent_yaml) return unchanged(latest);
-      return this.#save(
-        { ...latest, tools, agent_yaml: agent_yaml ?? manifestYaml() },
-        { latest, name, who },
-      );
+  /** Registration owns tools and agent_yaml; it sets policy_yaml and system_md the first time only. */
+  register({ name, tools, agent_yaml, system_md }: Registration, saver: Saver): Promise<Saved> {
+    return this.#save(name, saver, (latest) => {
+      const isSameTools = latest !== undefined && JSON.stringify(tools) === JSON.stringify(latest.tools);
+      return {
+        tools,
+        agent_yaml: agent_yaml ?? (isSameTools ? latest.agent_yaml : stringify({ name, tools })),
+        policy_yaml: latest?.policy_yaml ?? defaultPolicy({ name, tools }),
+        system_md: latest?.system_md ?? system_md ?? '',
+      };
     });
   }
 
-  /** The dashboard's save. Throws agent_unknown, precondition_failed, or policy_invalid with every error. */
+  /** The dashboard's save. Rejects with agent_unknown, precondition_failed, or policy_invalid with every error. */
   edit(
     name: string,
     { edit, ifMatch }: { edit: Edit; ifMatch: string | undefined },
-    who: Who,
+    saver: Saver,
   ): Promise<Saved> {
-    return this.#alone(who, name, async (latest) => {
+    return this.#save(name, saver, (latest) => {
       if (latest === undefined) throw agentUnknown(name);
       if (ifMatch !== undefined && !etagMatches(ifMatch, latest.etag, 'strong'))
         throw preconditionFailed(latest.etag);
-      const texts: Texts = {
+      return {
         tools: latest.tools,
         agent_yaml: edit.agent_yaml ?? latest.agent_yaml,
         policy_yaml: edit.policy_yaml ?? latest.policy_yaml,
         system_md: edit.system_md ?? latest.system_md,
       };
-      const isSame = (['agent_yaml', 'policy_yaml', 'system_md'] as const).every(
-        (field) => texts[field] === latest[field],
-      );
-      if (isSame) return unchanged(latest);
-      return this.#save(texts, { latest, name, who });
     });
   }
 
-  #alone(who: Who, name: string, work: (latest: AgentVersion | undefined) => Promise<Saved>): Promise<Saved> {
-    return this.#mutex.run(`${who.projectId}/${name}`, async () => {
+  #save(name: string, saver: Saver, change: Change): Promise<Saved> {
+    const { store, directory } = this.#options;
+    const { projectId } = saver;
+    return this.#mutex.run(`${projectId}/${name}`, async () => {
       for (let tries = 1; ; tries += 1) {
-        try {
-          return await work(await this.#options.store.find(who.projectId, name));
-        } catch (error) {
-          // Another process saved meanwhile: the same again, on top of that. If-Match then says no by itself.
-          if (!(error instanceof VersionTaken)) throw error;
-          if (tries === SAVE_TRIES_MAX) throw preconditionFailed(error.etag);
+        const latest = await store.find(projectId, name);
+        const texts = change(latest);
+        if (latest !== undefined && hasTexts(latest, texts))
+          return { version: latest, created: false, isNew: false };
+        const saved = await this.#build(texts, { name, latest, saver });
+        const { version, agent_version_id } = saved.version;
+        await store.insert(saved.version);
+        // Another process may have saved the same number, and the first one wins. If so, apply the change on top of it.
+        const winner = await store.find(projectId, name, version);
+        if (winner === undefined || winner.agent_version_id === agent_version_id) {
+          directory.saved(saved.version);
+          return saved;
         }
+        if (tries === SAVE_TRIES_MAX) throw preconditionFailed(winner.etag);
       }
     });
   }
 
-  async #save(
-    texts: Texts,
-    { latest, name, who }: { latest: AgentVersion | undefined; name: string; who: Who },
+  async #build(
+    { tools, agent_yaml, policy_yaml, system_md }: Texts,
+    { name, latest, saver }: { name: string; latest: AgentVersion | undefined; saver: Saver },
   ): Promise<Saved> {
-    const { store, directory, signingKey: key, runtime, now } = this.#options;
-    const parsed = parsePolicy(texts.policy_yaml);
+    const { signingKey: key, runtime, now } = this.#options;
+    const parsed = parsePolicy(policy_yaml);
     if (!parsed.ok) throw policyInvalid(parsed.errors);
     const version = (latest?.version ?? 0) + 1;
-    const identity = { project_id: who.projectId, agent_name: name, version };
-    const agent_version_id = randomUUID();
-    const created_at = new Date(now()).toISOString();
-    const { agent_yaml, policy_yaml, system_md } = texts;
-    const record = { ...identity, agent_yaml, policy_yaml, system_md };
-    const bundle = await makeBundle(
-      { record, ir: parsed.ir, agent_version_id, created_at },
-      { key, runtime },
-    );
+    const record = {
+      project_id: saver.projectId,
+      agent_name: name,
+      version,
+      agent_yaml,
+      policy_yaml,
+      system_md,
+    };
+    const identity = { agent_version_id: randomUUID(), created_at: new Date(now()).toISOString() };
+    const bundle = await makeBundle({ record, ir: parsed.ir, ...identity }, { key, runtime });
+    const isSigned = bundle.kind === 'signed';
     const saved: AgentVersion = {
       ...record,
-      created_at,
-      agent_version_id,
+      ...identity,
       agent_id: latest?.agent_id ?? randomUUID(),
-      created_by: who.by,
-      tools: texts.tools,
-      bundle_wasm_b64: bundle.kind === 'signed' ? Buffer.from(bundle.module).toString('base64') : '',
-      bundle_manifest: bundle.kind === 'signed' ? bundle.manifest : '',
-      bundle_signature_b64: bundle.kind === 'signed' ? bundle.signature : '',
+      created_by: saver.by,
+      tools,
+      bundle_wasm_b64: isSigned ? Buffer.from(bundle.module).toString('base64') : '',
+      bundle_manifest: isSigned ? bundle.manifest : '',
+      bundle_signature_b64: isSigned ? bundle.signature : '',
       etag: bundle.etag,
     };
-    await store.insert(saved);
-    // Another process may have saved the same number: the first of them counts, here as everywhere.
-    const winner = await store.find(who.projectId, name, version);
-    if (winner !== undefined && winner.agent_version_id !== agent_version_id)
-      throw new VersionTaken(winner.etag);
-    directory.saved(saved);
-    const reason = bundle.kind === 'absent' ? { absentReason: bundle.absentReason } : {};
+    const reason = isSigned ? {} : { absentReason: bundle.absentReason };
     return { version: saved, created: latest === undefined, isNew: true, ...reason };
   }
 }
 
-function unchanged(latest: AgentVersion): Saved {
-  return { version: latest, created: false, isNew: false };
+function hasTexts(version: AgentVersion, texts: Texts): boolean {
+  const fields = ['tools', 'agent_yaml', 'policy_yaml', 'system_md'] as const;
+  return fields.every((field) => JSON.stringify(texts[field]) === JSON.stringify(version[field]));
 }
 
 export function agentUnknown(name: string): RequestError {
@@ -162,7 +152,7 @@ export function agentUnknown(name: string): RequestError {
 function preconditionFailed(etag: string): RequestError {
   return new RequestError(
     'precondition_failed',
-    `The agent was saved by someone else meanwhile; its ETag is ${etag}`,
+    `The agent has been saved since; its current ETag is ${etag}`,
   );
 }
 

@@ -14,14 +14,14 @@ export class AgentStore {
     this.#store = store;
   }
 
-  /** One version, the latest when no number is given; undefined when there is none. */
+  /** One version, by default the latest. */
   async find(projectId: string, agentName: string, version?: number): Promise<AgentVersion | undefined> {
     const params = { project_id: projectId, agent_name: agentName, version: version ?? null };
     const [row] = await this.#query(sql('agent_version'), params);
     return row;
   }
 
-  /** The latest version of each agent of a project, by name. */
+  /** The latest version of each agent of a project, ordered by name. */
   list(projectId: string): Promise<AgentVersion[]> {
     return this.#query(sql('agents_of_project'), { project_id: projectId });
   }
@@ -32,8 +32,8 @@ export class AgentStore {
   }
 
   /**
-   * Resolves when a version with this number is durable: this one, or that of another process that was faster. The
-   * token makes the store keep the first insert of a number; `find` tells whose it was.
+   * Resolves when a version with this number is durable: this one, or one that another process saved first. The token
+   * makes the store keep only the first insert of a number; `find` returns it.
    */
   async insert(version: AgentVersion): Promise<void> {
     const values = {

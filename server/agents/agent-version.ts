@@ -1,11 +1,11 @@
-/** One tool of a registered agent, as the manifest gave it; annotations are MCP's. */
+/** A tool of a registered agent, as in its manifest. The annotations are those of MCP. */
 export type AgentTool = {
   name: string;
   description?: string;
   annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean };
 };
 
-/** A version of an agent as it is stored: written once, never changed. Without a module the bundle fields are ''. */
+/** A stored version of an agent, never changed. Without a compiled module the bundle fields are ''. */
 export type AgentVersion = {
   project_id: string;
   agent_name: string;
@@ -24,7 +24,7 @@ export type AgentVersion = {
   etag: string;
 };
 
-/** What a policy fetch answers: the fields of SPECIFICATION 2.5, the bundle only where there is one. */
+/** The answer to a policy fetch. The bundle fields are absent when there is no compiled module. */
 export function fetchBody(stored: AgentVersion) {
   const { agent_id, agent_version_id, version, agent_yaml, policy_yaml, system_md } = stored;
   const { bundle_wasm_b64, bundle_manifest, bundle_signature_b64 } = stored;
@@ -32,7 +32,7 @@ export function fetchBody(stored: AgentVersion) {
   return { agent_id, agent_version_id, version, agent_yaml, policy_yaml, system_md, ...bundle };
 }
 
-/** What a registration answers. */
+/** The answer to a registration. */
 export function savedBody(stored: AgentVersion, created: boolean) {
   const { agent_id, agent_name, agent_version_id, version, etag } = stored;
   return { agent_id, name: agent_name, agent_version_id, version, etag, created };
@@ -42,7 +42,7 @@ export function bundleOf({ bundle_wasm_b64 }: AgentVersion): 'signed' | 'absent'
   return bundle_wasm_b64 === '' ? 'absent' : 'signed';
 }
 
-/** A version in a list: everything but its texts and its bundle. */
+/** A version in a list: without its texts and its bundle. */
 export function versionSummary(version: AgentVersion) {
   const { agent_id, agent_name, agent_version_id, etag, created_at, created_by } = version;
   return {

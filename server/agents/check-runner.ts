@@ -4,18 +4,18 @@ import { RequestError } from '../errors.ts';
 import { READ_SECONDS_MAX, READ_WAIT_MS_MAX } from '../limits.ts';
 import type { CheckJob, Decided } from './decide-check.ts';
 
-/** The job is made when it is its turn, so that those in line hold no rows. Its thread ends when the signal aborts. */
+/** `createJob` is called only when the check starts, so that waiting checks hold no rows. The signal ends its thread. */
 export type RunCheck = (createJob: () => Promise<CheckJob>, signal: AbortSignal) => Promise<Decided>;
 
-/** Each takes a processor for as long as it runs. */
+/** A running check takes a whole CPU. */
 const CHECKS_RUNNING_MAX = 2;
 const CHECKS_WAITING_MAX = 16;
 
 const WORKER = new URL('./check-worker.ts', import.meta.url);
 
 /**
- * Decides off the main thread, because a policy of 64 KiB on a call of 250 KiB takes seconds in which nothing else
- * would be answered. Rejects with `overloaded` when too many checks run or one takes too long.
+ * Decides in a thread of its own, because a policy of 64 KiB on a call of 250 KiB takes seconds, which would block the
+ * service. Rejects with `overloaded` when too many checks run or one takes too long.
  */
 export function createCheckRunner(): RunCheck {
   const checks = new BoundedWork({
@@ -34,15 +34,15 @@ async function decideInThread(job: CheckJob, signal: AbortSignal): Promise<Decid
   signal.throwIfAborted();
   const worker = new Worker(WORKER, { workerData: job });
   const { promise, resolve, reject } = Promise.withResolvers<Decided>();
-  const leave = () => reject(signal.reason as Error);
+  const abort = () => reject(signal.reason as Error);
   const timer = setTimeout(() => reject(tookTooLong()), READ_SECONDS_MAX * 1000);
-  signal.addEventListener('abort', leave);
+  signal.addEventListener('abort', abort);
   worker.once('message', resolve).once('error', reject);
   try {
     return await promise;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', leave);
+    signal.removeEventListener('abort', abort);
     await worker.terminate();
   }
 }
@@ -50,6 +50,6 @@ async function decideInThread(job: CheckJob, signal: AbortSignal): Promise<Decid
 function tookTooLong(): RequestError {
   return new RequestError(
     'overloaded',
-    `Deciding took more than ${READ_SECONDS_MAX} s. Try fewer calls, a shorter replay or fewer conditions.`,
+    `The check took more than ${READ_SECONDS_MAX} s. Try fewer calls, a shorter replay or fewer conditions.`,
   );
 }

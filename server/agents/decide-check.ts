@@ -10,7 +10,7 @@ import {
 import type { Outcome } from '../ingest/decision-event.ts';
 import type { WindowName } from '../records/window.ts';
 
-/** A stored decision, its arguments as JSON text. */
+/** A recorded decision. `arguments` is JSON text. */
 export type RecordedRow = {
   event_id: string;
   tool_name: string;
@@ -18,18 +18,18 @@ export type RecordedRow = {
   outcome: Outcome;
   arguments: string;
 };
-/** Everything that deciding needs, as plain data: it goes to a thread of its own. */
+/** The input of a check, as plain data that can be sent to a thread. */
 export type CheckJob = {
   ir: PolicyIr;
   calls: CallText[] | undefined;
   replay: { window: WindowName; rows: RecordedRow[] } | undefined;
 };
-/** The two parts of the answer. */
+/** The decisions of the given calls, and the result of the replay. */
 export type Decided = ReturnType<typeof decideCheck>;
 
 const SAMPLES_MAX = 5;
 
-/** What a draft decides, and what it would have changed. May take as long as the policy and the calls make it. */
+/** Decides the given calls by a draft and replays recorded decisions. Unbounded in time. */
 export function decideCheck({ ir, calls, replay }: CheckJob) {
   const engine = createTypescriptEngine(ir);
   return {
@@ -55,15 +55,14 @@ function replayed(engine: PolicyEngine, rows: RecordedRow[]) {
     const { outcome } = JSON.parse(engine.decideText(callText(row))) as Decision;
     if (outcome === row.outcome) continue;
     counts.changed += 1;
-    note(changes, row, outcome);
+    addChange(changes, row, outcome);
   }
-  const list = [...changes.values()].sort((a, b) => b.count - a.count);
-  return { ...counts, changes: list };
+  return { ...counts, changes: [...changes.values()].sort((a, b) => b.count - a.count) };
 }
 
 type Change = { tool: string; role: string; from: Outcome; to: Outcome; count: number; samples: string[] };
 
-function note(
+function addChange(
   changes: Map<string, Change>,
   { event_id, tool_name: tool, role, outcome: from }: RecordedRow,
   to: Outcome,
@@ -75,12 +74,12 @@ function note(
   changes.set(key, change);
 }
 
-/** The decision was made on the arguments as they were; what was cut or redacted since cannot be decided again. */
+/** A decision whose arguments were truncated or redacted before they were sent cannot be decided again. */
 function isReplayable({ arguments: text }: RecordedRow): boolean {
   return !text.includes('"[REDACTED]"') && !text.startsWith('{"_truncated":true,');
 }
 
-/** From the stored text, so that every number keeps its digits. */
+/** Built from the stored text, so that every number keeps its digits. */
 function callText({ tool_name, role, arguments: text }: RecordedRow): string {
   const head = JSON.stringify({ tool: tool_name, ...(role === '' ? {} : { role }) });
   return `${head.slice(0, -1)},"arguments":${text || 'null'}}`;

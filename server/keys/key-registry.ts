@@ -4,7 +4,7 @@ import { withTimeout } from '../store/with-timeout.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 
-/** What is stored of a bearer key; times as RFC 3339. */
+/** The stored record of a bearer key. Times are RFC 3339. */
 export type KeyRecord = {
   key_id: string;
   project_id: string;
@@ -19,29 +19,17 @@ type KeyRow = KeyRecord & { updated_at: string };
 type KeyRegistryOptions = {
   connection: Connection;
   ready: () => Promise<void>;
-  /** True when no other process issues or revokes keys in this store. */
+  /** No other process issues or revokes keys in this store. */
   isSoleWriter: boolean;
   now: () => number;
 };
 
 const POLL_MS = 1500;
-/** Rows are read again from a little before the newest seen: other processes' clocks may be behind. */
+/** Each read overlaps the one before, because other processes' clocks may be behind. */
 const OVERLAP_MS = 30_000;
-const COLUMNS = [
-  'key_id',
-  'project_id',
-  'name',
-  'scope',
-  'created_at',
-  'expires_at',
-  'revoked_at',
-  'updated_at',
-  'version',
-] as const;
-
 /**
- * Every key that was issued here, in memory. With other writers on the store it is read again every 1.5 s, so that a
- * revocation is known everywhere within 5 s; when it cannot be read for longer, `find` rejects with store_unavailable.
+ * All keys of the store, in memory. With other writers on the store they are read every 1.5 s, so that a revocation takes
+ * effect everywhere within 5 s. If they cannot be read for longer, `find` rejects with store_unavailable.
  */
 export class KeyRegistry {
   readonly #options: KeyRegistryOptions;
@@ -55,22 +43,22 @@ export class KeyRegistry {
     this.#options = options;
   }
 
-  /** The key as of at most REVOCATION_AGE_MS_MAX ago, if that can be told without asking the store. */
+  /** The key, if memory is fresh enough to know about revocations. */
   peek(keyId: string): KeyRecord | undefined {
     return this.#isFresh() ? this.#keys.get(keyId) : undefined;
   }
 
-  /** The key as it was last read or written, however long ago. */
+  /** The key as last read or written, however old. */
   lastKnown(keyId: string): KeyRecord | undefined {
     return this.#keys.get(keyId);
   }
 
-  /** The key, or undefined when it was never issued here. */
+  /** The key, or undefined when this store never had it. */
   async find(keyId: string): Promise<KeyRecord | undefined> {
     if (!this.#isFresh()) await this.#read();
     const key = this.#keys.get(keyId);
     if (key !== undefined || this.#options.isSoleWriter) return key;
-    // Issued by another process a moment ago, perhaps.
+    // Another process may just have issued it.
     await this.#read();
     return this.#keys.get(keyId);
   }
@@ -84,17 +72,27 @@ export class KeyRegistry {
   async write(key: KeyRecord): Promise<void> {
     const nowMs = this.#options.now();
     const time = (text: string | null) => (text === null ? null : clickhouseTime(Date.parse(text)));
-    const { key_id, project_id, name, scope } = key;
-    const times = [time(key.created_at), time(key.expires_at), time(key.revoked_at)];
-    // A revocation beats the issue whatever the clocks of the two processes say.
-    const version = key.revoked_at === null ? 0 : nowMs;
-    const line = JSON.stringify([key_id, project_id, name, scope, ...times, clickhouseTime(nowMs), version]);
+    const values = {
+      ...key,
+      created_at: time(key.created_at),
+      expires_at: time(key.expires_at),
+      revoked_at: time(key.revoked_at),
+      updated_at: clickhouseTime(nowMs),
+      // A revocation replaces the issued row whatever the clocks of the two processes say.
+      version: key.revoked_at === null ? 0 : nowMs,
+    };
+    const lines = [JSON.stringify(Object.values(values))];
     await this.#options.ready();
-    await this.#options.connection.insert({ table: 'api_keys', columns: COLUMNS, lines: [line], token: '' });
-    this.#keys.set(key_id, key);
+    await this.#options.connection.insert({
+      table: 'api_keys',
+      columns: Object.keys(values),
+      lines,
+      token: '',
+    });
+    this.#keys.set(key.key_id, key);
   }
 
-  /** Keeps the registry fresh until `close`; only with other writers on the store. */
+  /** Keeps memory fresh until `close`. Does nothing without other writers on the store. */
   startPolling(): void {
     if (this.#options.isSoleWriter) return;
     this.#timer = setInterval(() => void this.#read().catch(() => undefined), POLL_MS).unref();
@@ -121,7 +119,7 @@ export class KeyRegistry {
     const read = this.#options.connection.query<KeyRow>(sql('keys_changed'), { since });
     const rows = await withTimeout(read, STATEMENT_WAIT_MS_MAX);
     for (const { updated_at, ...row } of rows) {
-      // What was read may be older than a revocation by this process in the meantime.
+      // The row may be older than a revocation by this process during the read.
       if (row.revoked_at === null && (this.#keys.get(row.key_id)?.revoked_at ?? null) !== null) continue;
       const time = (text: string | null) => (text === null ? null : rfc3339FromClickhouse(text));
       const created_at = rfc3339FromClickhouse(row.created_at);

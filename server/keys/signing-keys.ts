@@ -4,25 +4,25 @@ import { join } from 'node:path';
 import { calculateJwkThumbprint } from 'jose';
 import { makeDirectory } from '../make-directory.ts';
 
-/** DER of a PKCS#8 Ed25519 key up to the seed (RFC 8410 section 7). */
+/** The DER encoding of a PKCS#8 Ed25519 key up to its seed (RFC 8410 section 7). */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export type PublicJwk = { kty: 'OKP'; crv: 'Ed25519'; alg: 'EdDSA'; use: 'sig'; kid: string; x: string };
 
-/** The root key that signs bearer keys and bundles, and every public key that still verifies. */
+/** The root key, which signs bearer keys and bundles, and the public keys of all keys that still verify. */
 export type SigningKeys = {
   kid: string;
   privateKey: KeyObject;
   /** The 32-byte seed of RFC 8032. */
   seed: Uint8Array;
-  /** By kid: the current key first, then the retired ones. */
+  /** By kid, the current key first, then the retired ones. */
   publicKeys: Map<string, KeyObject>;
   jwks: { keys: PublicJwk[] };
 };
 
 type SigningKeysOptions = { signingKey: string | undefined; retired: string[]; dataDir: string };
 
-/** Reads the root key from the configuration, or from the data directory, where it is made at first boot with mode 0600. */
+/** Reads the root key from the configuration or the data directory. The first boot creates it there with mode 0600. */
 export async function readSigningKeys({
   signingKey,
   retired,
@@ -48,7 +48,7 @@ function readOrMakeKeyFile(dataDir: string): KeyObject {
   if (existsSync(path)) return readKeyFile(path);
   makeDirectory(dataDir);
   const key = privateKeyFromSeed(randomBytes(32));
-  // 'wx': of two processes that start at once, one makes the file and the other reads it below.
+  // 'wx': when two processes start at the same time, one creates the file and the other reads it.
   try {
     const file = openSync(path, 'wx', 0o600);
     writeSync(file, String(key.export({ type: 'pkcs8', format: 'pem' })));
@@ -80,7 +80,7 @@ function publicKeyFromRaw(raw: Buffer): KeyObject {
   });
 }
 
-/** kid is the RFC 7638 thumbprint. */
+/** The kid is the RFC 7638 thumbprint of the key. */
 async function publicJwk(key: KeyObject): Promise<PublicJwk> {
   const x = String(key.export({ format: 'jwk' }).x);
   const kid = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x });

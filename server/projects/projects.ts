@@ -14,7 +14,7 @@ type MemberRow = { account_id: string; is_owner: number; added_at: string };
 type Membership = { projectId: string; accountId: string; isMember: boolean; changedBy: string };
 type ProjectsOptions = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
 
-/** The projects of the store and who belongs to them. An owner has no two projects with names that differ in case only. */
+/** The projects in the store and their members. Project names are unique per owner, without regard to case. */
 export class Projects {
   readonly #options: ProjectsOptions;
 
@@ -22,7 +22,7 @@ export class Projects {
     this.#options = options;
   }
 
-  /** Rejects with conflict when the owner has a project of that name. `ownerId` is '' on the command line. */
+  /** Rejects with conflict when the owner already has a project with this name. `ownerId` is '' on the command line. */
   async create(name: string, ownerId = ''): Promise<Project> {
     const { store, mutex, now } = this.#options;
     const id = randomUUID();
@@ -40,7 +40,7 @@ export class Projects {
         await store.append({ table: 'projects', values, token });
       },
     });
-    if (holder.id !== id) throw new RequestError('conflict', 'There is a project of that name already');
+    if (holder.id !== id) throw new RequestError('conflict', 'You already have a project with this name');
     return holder;
   }
 
@@ -52,13 +52,13 @@ export class Projects {
     return this.#query('projects_of_account', { account_id: accountId });
   }
 
-  /** False also for a project that does not exist. */
+  /** False for a project that does not exist. */
   async isMember(projectId: string, accountId: string): Promise<boolean> {
     const params = { project_id: projectId, account_id: accountId };
     return (await this.#options.store.query(sql('project_membership'), params)).length > 0;
   }
 
-  /** The owner first, then the others as they were added. */
+  /** The owner first, then the others in the order in which they were added. */
   async members(projectId: string): Promise<Member[]> {
     const rows = await this.#options.store.query<MemberRow>(sql('project_members'), {
       project_id: projectId,
@@ -70,7 +70,7 @@ export class Projects {
     }));
   }
 
-  /** Of two processes the other's clock may be ahead: what comes later must have the higher version all the same. */
+  /** A later change gets a higher version even if another process's clock is ahead. */
   async setMember({ projectId, accountId, isMember, changedBy }: Membership): Promise<void> {
     const { store, now } = this.#options;
     const pair = { account_id: accountId, project_id: projectId };
