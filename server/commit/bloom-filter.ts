@@ -1,11 +1,11 @@
-/** Sixteen bits a key and six probes: about one key in 1,000 is taken for known when it is not. */
+/** 16 bits per key and 6 probes: about one false positive in 1,000 keys. */
 const BITS_PER_KEY = 16;
 const PROBES = 6;
 
-/** The four 32-bit words of a UUID, by which a filter knows it. */
+/** The four 32-bit words of a UUID. */
 export type UuidWords = readonly [number, number, number, number];
 
-/** One Bloom filter of fixed size (Bloom 1970, with the double hashing of Kirsch and Mitzenmacher 2006). */
+/** A Bloom filter of fixed size (Bloom 1970), with double hashing (Kirsch and Mitzenmacher 2006). */
 class Filter {
   readonly keysMax: number;
   readonly #bits: Uint32Array;
@@ -44,11 +44,11 @@ class Filter {
 type GrowingFilterOptions = { keysFirst: number; bytesMax: number };
 
 /**
- * A Bloom filter that grows by adding filters, each twice the one before (scalable Bloom filter, Almeida et al. 2007),
- * up to a bound in bytes. Beyond the bound `isComplete` turns false for good and every key counts as known.
+ * A scalable Bloom filter (Almeida et al. 2007): it grows by adding filters, each twice as large as the one before. Beyond
+ * `bytesMax`, `isComplete` becomes false for good and `mayHave` is true for every key.
  */
 export class GrowingFilter {
-  /** From the first, the smallest, to the one that keys are added to. */
+  /** The smallest first. Keys are added to the last one. */
   readonly #filters: Filter[];
   readonly #bytesMax: number;
   #newest: Filter;
@@ -88,7 +88,7 @@ export class GrowingFilter {
   }
 }
 
-/** MurmurHash3's 32-bit mixing (Appleby 2011) over the four words. */
+/** The 32-bit MurmurHash3 (Appleby 2011) of the four words. */
 function hash(seed: number, words: UuidWords): number {
   let h = seed | 0;
   for (const word of words) {
@@ -105,7 +105,7 @@ function hash(seed: number, words: UuidWords): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** The words of a UUID in its text form, lower case with hyphens. */
+/** The words of a UUID, given as lower-case text with hyphens. */
 export function wordsOfUuid(uuid: string): UuidWords {
   return [
     Number.parseInt(uuid.slice(0, 8), 16) | 0,
@@ -120,7 +120,7 @@ export function uuidOfWords(words: UuidWords): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** A seed for the keys of one project, so that the same event_id in two projects is two keys. */
+/** Seeds the keys of one project (FNV-1a), so that the same event_id in two projects is two keys. */
 export function seedOfText(text: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);

@@ -9,7 +9,7 @@ import type { Stream } from './identity.ts';
 import { IdentityConflicts } from './identity-conflicts.ts';
 import { IdentityIndex } from './identity-index.ts';
 
-/** A stop ends within 10 s, and callers may have had most of them. */
+/** A stop must end within 10 s, and answering the callers may have taken most of them. */
 const CLOSE_STEP_MS_MAX = 1500;
 
 type CommitDeps = {
@@ -20,7 +20,7 @@ type CommitDeps = {
   now: () => number;
 };
 
-/** The two streams of events, each with its group commit and its index of identities. */
+/** A group commit and an identity index for each of the two event tables. */
 export function createCommits(store: Store, { config, columns, metrics, logger, now }: CommitDeps) {
   const isSoleWriter = store.kind === 'embedded';
   const create = (stream: Stream, connection: Store['writer']) => {
@@ -36,7 +36,7 @@ export function createCommits(store: Store, { config, columns, metrics, logger, 
       logger,
       now,
     });
-    // What a crash left behind is looked for before the first write has to wait for it.
+    // Starts the recovery after a crash early, so that the first write need not wait for it.
     store
       .ready()
       .then(() => identities.open())
@@ -65,17 +65,14 @@ export function createCommits(store: Store, { config, columns, metrics, logger, 
   return {
     decisions: decisions.commit,
     llmInvocations: usage.commit,
-    /** By now every caller has an answer: a store that is silent must not hold up the end. */
+    /** Every caller has an answer by now, so a store that does not respond must not delay the stop. */
     close: async () => {
       const closeOne = async ({ commit, identities }: typeof decisions) => {
         await withTimeout(commit.drain(), CLOSE_STEP_MS_MAX);
         await withTimeout(identities.close(), CLOSE_STEP_MS_MAX);
       };
       const warn = (error: unknown) =>
-        logger.warn(
-          { err: error },
-          'The store is silent; what it has not said is found out at the next start',
-        );
+        logger.warn({ err: error }, 'The store does not respond; the next start recovers what is missing');
       await Promise.all([decisions, usage].map((stream) => closeOne(stream).catch(warn)));
     },
   };

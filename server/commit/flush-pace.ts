@@ -1,42 +1,34 @@
 /**
- * Rows that are read from the network in a millisecond. A flush waits for no more rows than are read while it would
- * run: beyond them it gains more by starting, and the rest is read beside it.
+ * About as many rows are read from the network per millisecond. A flush waits for no more rows than are read during a
+ * flush: starting then gains more than waiting, because the other rows are read while it runs.
  */
 const ROWS_PER_MS = 15;
 const GATHER_MS_MAX = 15;
-/** After a pause this long nothing is expected to come back. */
+/** After a pause this long, callers are not expected to send again at once. */
 const IDLE_MS = 50;
 
 /** How many rows a flush should wait for, and for how long at most. */
 export type GatherPlan = { rows: number; waitMs: number };
 
+/** A flush of `rows` that took `tookMs`, during which `queued` other rows arrived. */
+type Flush = { rows: number; queued: number; tookMs: number; nowMs: number };
+
 /**
- * Decides how long a flush gathers rows. A flush costs nearly the same for one row as for a hundred, and callers that
- * were just answered tend to send again at once: so the next flush waits for as many rows as there were callers, but
- * never longer than a flush takes.
+ * Decides how long to gather rows before a flush. A flush of one row costs nearly as much as one of a hundred, and
+ * callers that were just answered tend to send again at once. So the next flush waits for as many rows as there were
+ * callers, but never longer than a flush takes.
  */
 export class FlushPace {
   #expected = 0;
   #flushMs = 0;
   #lastFlushEndMs = Number.NEGATIVE_INFINITY;
 
-  /** How long a flush takes; 0 as long as there was none. */
+  /** The average duration of a flush; 0 before the first one. */
   get flushMs(): number {
     return this.#flushMs;
   }
 
-  /** `rows` were settled by a flush of `tookMs`, while `queued` others came in. */
-  flushed({
-    rows,
-    queued,
-    tookMs,
-    nowMs,
-  }: {
-    rows: number;
-    queued: number;
-    tookMs: number;
-    nowMs: number;
-  }): void {
+  flushed({ rows, queued, tookMs, nowMs }: Flush): void {
     this.#expected = rows + queued;
     this.#flushMs = this.#flushMs === 0 ? tookMs : this.#flushMs * 0.8 + tookMs * 0.2;
     this.#lastFlushEndMs = nowMs;

@@ -1,33 +1,24 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RequestError } from '../errors.ts';
 import { WRITE_WAIT_MS_MAX } from '../limits.ts';
-import type { Connection } from '../store/connection.ts';
 import { storeErrorFrom } from '../store/store-error.ts';
+import { BatchInsert, type BatchInsertOptions } from './batch-insert.ts';
 import { FlushPace } from './flush-pace.ts';
-import { keyOf, type Stream } from './identity.ts';
-import type { IdentityIndex } from './identity-index.ts';
-import { UncertainInserts } from './uncertain-inserts.ts';
+import { keyOf } from './identity.ts';
 import { type Entry, type QueueBounds, type Waiter, WriteQueue, type WriteResult } from './write-queue.ts';
 
-export type GroupCommitOptions = QueueBounds & {
-  stream: Stream;
-  columns: readonly string[];
-  connection: Connection;
-  identities: IdentityIndex;
-  /** Resolves when the store may be written to. */
-  ready: () => Promise<void>;
-  onFlush: (flush: { rows: number; seconds: number }) => void;
-  onQueue: (rows: number) => void;
-};
+export type GroupCommitOptions = BatchInsertOptions &
+  QueueBounds & {
+    /** Resolves when the store may be written to. */
+    ready: () => Promise<void>;
+    onFlush: (flush: { rows: number; seconds: number }) => void;
+    onQueue: (rows: number) => void;
+  };
 
-const RETRY_AFTER_MS = [50, 300] as const;
 const SWEEP_EVERY_MS = 250;
 
 /**
- * Writes events in groups: what arrives while a flush runs shares the next one. `write` resolves when the row is
- * durable, and rejects with row_rejected for the guilty row only, store_unavailable, or overloaded at once when the
- * queue is full. The first write of an identity wins; later ones resolve as duplicates once the first is durable.
+ * Writes events in groups: those that arrive during a flush share the next one. The first write of an identity wins;
+ * later ones resolve as duplicates once the first is durable.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
@@ -35,7 +26,7 @@ export class GroupCommit {
   /** By identity: everything queued or being flushed. */
   readonly #pending = new Map<string, Waiter>();
   readonly #queue: WriteQueue;
-  readonly #unclear: UncertainInserts;
+  readonly #batches: BatchInsert;
   #running: Promise<void> | undefined;
   #gathered: (() => void) | undefined;
   #gatherRows = 0;
@@ -44,10 +35,17 @@ export class GroupCommit {
   constructor(options: GroupCommitOptions) {
     this.#options = options;
     this.#queue = new WriteQueue(options, options.onQueue);
-    this.#unclear = new UncertainInserts(options);
+    this.#batches = new BatchInsert({
+      ...options,
+      onWritten: (waiter) => this.#settle(waiter, 'accepted'),
+      onFailed: (waiter, fault) => this.#fail(waiter, fault),
+    });
   }
 
-  /** sinceMs: when the caller's wait began, by performance.now(). */
+  /**
+   * Resolves when the row is durable. Rejects with row_rejected only for the row that the store rejects, with
+   * store_unavailable, or at once with overloaded. `sinceMs` is when the caller began to wait, by performance.now().
+   */
   write(entry: Entry, sinceMs = performance.now()): Promise<WriteResult> {
     const key = keyOf(entry.identity);
     return new Promise((resolve, reject) => {
@@ -64,34 +62,30 @@ export class GroupCommit {
   /** Resolves when everything accepted so far is settled. */
   async drain(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
-    clearInterval(this.#sweep);
-    this.#sweep = undefined;
+    this.#stopSweep();
   }
 
   #enqueue(waiter: Waiter): void {
     this.#pending.set(waiter.key, waiter);
     this.#queue.push(waiter);
-    this.#sweep ??= setInterval(() => this.#giveUpOnOld(), SWEEP_EVERY_MS).unref();
+    this.#sweep ??= setInterval(() => this.#failOverdue(), SWEEP_EVERY_MS).unref();
     if (this.#gathered !== undefined && this.#queue.rows >= this.#gatherRows) this.#gathered();
     this.#running ??= this.#run();
   }
 
   async #run(): Promise<void> {
-    // Lets everything that arrived in this turn of the event loop join the first flush.
+    // Everything that arrives in this turn of the event loop joins the first flush.
     await new Promise(setImmediate);
     while (this.#queue.rows > 0) {
       await this.#gather();
       const batch = this.#queue.takeBatch();
+      const rows = batch.length;
       const startMs = performance.now();
       await this.#flush(batch);
-      const tookMs = performance.now() - startMs;
-      this.#options.onFlush({ rows: batch.length, seconds: tookMs / 1000 });
-      this.#pace.flushed({
-        rows: batch.length,
-        queued: this.#queue.rows,
-        tookMs,
-        nowMs: performance.now(),
-      });
+      const nowMs = performance.now();
+      const tookMs = nowMs - startMs;
+      this.#options.onFlush({ rows, seconds: tookMs / 1000 });
+      this.#pace.flushed({ rows, queued: this.#queue.rows, tookMs, nowMs });
       if (this.#queue.rows === 0) await new Promise(setImmediate);
     }
     this.#running = undefined;
@@ -103,7 +97,7 @@ export class GroupCommit {
     if (this.#queue.rows >= this.#gatherRows || waitMs < 1) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, waitMs);
-      // Starts at once, not after the burst: the engine works on these rows while the next requests are read.
+      // Resolves during a burst, not after it: the engine works on these rows while the next requests are read.
       this.#gathered = () => {
         clearTimeout(timer);
         this.#gathered = undefined;
@@ -118,70 +112,19 @@ export class GroupCommit {
     try {
       await ready();
       await identities.open();
-      await this.#unclear.settle();
+      await this.#batches.resolveUncertain();
       const known = await identities.findKnown(batch.map(({ entry }) => entry.identity));
       const fresh: Waiter[] = [];
       for (const waiter of batch) {
         if (known.has(waiter.key)) this.#settle(waiter, 'duplicate');
         else fresh.push(waiter);
       }
-      if (fresh.length > 0) await this.#insert(fresh, randomUUID());
+      if (fresh.length > 0) await this.#batches.insert(fresh);
     } catch (error) {
       const fault = storeErrorFrom(error);
       for (const waiter of batch)
         this.#fail(waiter, fault.code === 'row_rejected' ? unavailable(fault) : fault);
     }
-  }
-
-  async #insert(waiters: Waiter[], token: string): Promise<void> {
-    try {
-      await this.#writeRows(waiters, token);
-    } catch (error) {
-      const fault = storeErrorFrom(error);
-      if (fault.code === 'row_rejected') return this.#isolate(waiters, fault);
-      return this.#recover(waiters, { token, fault });
-    }
-  }
-
-  async #writeRows(waiters: Waiter[], token: string): Promise<void> {
-    const { stream, columns, connection, identities } = this.#options;
-    const lines = waiters.map(({ entry }) => entry.line);
-    await connection.insert({ table: stream, columns, lines, token });
-    identities.add(waiters.map(({ entry }) => entry.identity));
-    for (const waiter of waiters) this.#settle(waiter, 'accepted');
-  }
-
-  /** Halves the batch until the row that the store refuses stands alone; its neighbours are written. */
-  async #isolate(waiters: Waiter[], fault: RequestError): Promise<void> {
-    const [only] = waiters;
-    if (waiters.length === 1 && only !== undefined) return this.#fail(only, fault);
-    const half = waiters.length >> 1;
-    await this.#insert(waiters.slice(0, half), randomUUID());
-    await this.#insert(waiters.slice(half), randomUUID());
-  }
-
-  /** The insert failed and nobody knows whether rows were written: look, and write again what is missing. */
-  async #recover(waiters: Waiter[], { token, fault }: { token: string; fault: RequestError }): Promise<void> {
-    let missing = waiters;
-    for (const waitMs of RETRY_AFTER_MS) {
-      await sleep(waitMs);
-      try {
-        missing = await this.#settleWritten(missing);
-        if (missing.length > 0) await this.#writeRows(missing, token);
-        return;
-      } catch (error) {
-        if (storeErrorFrom(error).code === 'row_rejected')
-          return this.#isolate(missing, storeErrorFrom(error));
-      }
-    }
-    this.#unclear.add(missing.map(({ entry }) => entry.identity));
-    for (const waiter of missing) this.#fail(waiter, fault);
-  }
-
-  async #settleWritten(waiters: Waiter[]): Promise<Waiter[]> {
-    const written = await this.#unclear.findWritten(waiters.map(({ entry }) => entry.identity));
-    for (const waiter of waiters) if (written.has(waiter.key)) this.#settle(waiter, 'accepted');
-    return waiters.filter(({ key }) => !written.has(key));
   }
 
   #settle(waiter: Waiter, result: WriteResult): void {
@@ -193,11 +136,11 @@ export class GroupCommit {
   }
 
   #fail(waiter: Waiter, fault: RequestError): void {
-    // Settled by success already: this batch failed for its other rows.
+    // Already settled by success: the batch failed for its other rows.
     if (this.#pending.get(waiter.key) !== waiter) return;
     this.#pending.delete(waiter.key);
     for (const { entry, sinceMs, resolve, reject } of this.#queue.takeFollowers(waiter)) {
-      // A refused row says nothing of the next one with its id: that one is tried on its own.
+      // Another row with the same identity may be good: it is tried on its own.
       if (fault.code === 'row_rejected') this.write(entry, sinceMs).then(resolve, reject);
       else reject(fault);
     }
@@ -206,8 +149,8 @@ export class GroupCommit {
     waiter.reject(fault);
   }
 
-  /** Answers callers whose time is up. Rows in the queue are let go; rows in a flush may still be written. */
-  #giveUpOnOld(): void {
+  /** Rejects callers that have waited too long. Their queued rows are discarded; rows in a flush may still be written. */
+  #failOverdue(): void {
     const sinceMs = performance.now() - WRITE_WAIT_MS_MAX;
     const fault = unavailable(undefined);
     for (const waiter of this.#queue.takeOlderThan(sinceMs)) this.#fail(waiter, fault);
@@ -217,15 +160,17 @@ export class GroupCommit {
       waiter.isSettled = true;
       waiter.reject(fault);
     }
-    if (this.#pending.size === 0) {
-      clearInterval(this.#sweep);
-      this.#sweep = undefined;
-    }
+    if (this.#pending.size === 0) this.#stopSweep();
+  }
+
+  #stopSweep(): void {
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
   }
 }
 
 function unavailable(cause: unknown): RequestError {
-  return new RequestError('store_unavailable', 'The store did not take the record in time. Send it again.', {
+  return new RequestError('store_unavailable', 'The store did not accept the record in time. Try again.', {
     cause,
   });
 }

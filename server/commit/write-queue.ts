@@ -2,13 +2,13 @@ import { QUEUE_WAIT_MS_MAX } from '../limits.ts';
 import type { RequestError } from '../errors.ts';
 import type { Identity } from './identity.ts';
 
-/** An event on its way to the store: its identity and its row as a line of JSONCompactEachRow. */
+/** A row to write: the identity of its event, and its values as a line of JSONCompactEachRow. */
 export type Entry = { identity: Identity; line: string };
 
-/** What became of a write: this row is the record, or there was one before it. */
+/** `duplicate`: an earlier row with the same identity is the record. */
 export type WriteResult = 'accepted' | 'duplicate';
 
-/** A caller whose event is on its way, and those who came after it with the same identity. */
+/** A caller that waits for its row, and the callers after it that sent the same identity. */
 export type Waiter = {
   key: string;
   entry: Entry;
@@ -24,10 +24,7 @@ export type QueueBounds = { batchRowsMax: number; queueRowsMax: number; queueByt
 
 const BATCH_BYTES_MAX = 32 * 1024 * 1024;
 
-/**
- * What waits for a flush, in the order of arrival, bounded by rows, bytes and the time it would wait. Followers of a row
- * count with the rest, though they have no place in the order.
- */
+/** The rows that wait for a flush, in order of arrival. Followers count towards the bounds, but are never flushed. */
 export class WriteQueue {
   readonly #bounds: QueueBounds;
   readonly #onRows: (rows: number) => void;
@@ -44,11 +41,11 @@ export class WriteQueue {
     return this.#waiters.length;
   }
 
-  /** Full is what would keep a row waiting for long, too: no 503 after a wait where one can be given at once. */
+  /** Also full when the expected wait is too long: a 503 at once is better than one after a wait. */
   isFull(flushMs: number): boolean {
     const { queueRowsMax, queueBytesMax, batchRowsMax } = this.#bounds;
     if (this.rows + this.#followers >= queueRowsMax || this.#bytes >= queueBytesMax) return true;
-    // Behind the flush that runs, and those before its own.
+    // A row waits for the running flush and for those before its own.
     return this.rows >= batchRowsMax && flushMs * (this.rows / batchRowsMax + 1) > QUEUE_WAIT_MS_MAX;
   }
 
@@ -64,7 +61,7 @@ export class WriteQueue {
     this.#bytes += follower.entry.line.length;
   }
 
-  /** Takes out those that followed this one, all or the ones that have waited since `sinceMs` or longer. */
+  /** Removes and returns the followers of a waiter, or only those that have waited since `sinceMs` or longer. */
   takeFollowers(waiter: Waiter, sinceMs = Number.POSITIVE_INFINITY): Follower[] {
     const taken = waiter.followers.filter((follower) => follower.sinceMs <= sinceMs);
     if (taken.length === 0) return taken;
@@ -74,7 +71,7 @@ export class WriteQueue {
     return taken;
   }
 
-  /** The oldest, as many as one insert may carry. */
+  /** Removes and returns the oldest waiters, as many as one insert may hold. */
   takeBatch(): Waiter[] {
     let bytes = 0;
     let rows = 0;
@@ -90,7 +87,7 @@ export class WriteQueue {
     return batch;
   }
 
-  /** Takes out what has waited since `sinceMs` or longer. */
+  /** Removes and returns the waiters that have waited since `sinceMs` or longer. */
   takeOlderThan(sinceMs: number): Waiter[] {
     const old = this.#waiters.filter((waiter) => waiter.sinceMs <= sinceMs);
     if (old.length === 0) return old;
