@@ -141,10 +141,11 @@ export class History {
     const buckets = await askBuckets(this.#world, asked);
     this.#expect('timeseries', buckets, this.model.buckets(window));
     const filters = this.#filters();
-    const limit = this.#random.pick([1000, 7, 20]);
+    const ids = this.model.ids(window, filters);
+    // All on one page, or on two or three of which the last may be full.
+    const limit = this.#random.pick([1000, Math.max(2, Math.ceil(ids.length / this.#random.pick([2, 3])))]);
     const by = this.#random.pick(['cursor', 'offset'] as const);
     const list = await askIds(this.#world, { ...asked, filters, limit, by });
-    const ids = this.model.ids(window, filters);
     this.#expect(`decisions ${JSON.stringify(filters)} by ${by}`, list, { total: ids.length, ids });
   }
 

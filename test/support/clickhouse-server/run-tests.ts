@@ -1,16 +1,31 @@
-// Runs mocha on a ClickHouse server instead of the embedded engine: on the one that GATE_TEST_CLICKHOUSE_URL names, or
-// on a test server started here. node run-tests.ts <mocha arguments>
+// Runs suites on a ClickHouse server instead of the embedded engine: on the one that GATE_TEST_CLICKHOUSE_URL names, or
+// on a test server started here. node run-tests.ts [mocha arguments]; without any, the suites below.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { startClickHouse } from './start.ts';
+
+/**
+ * The suites whose outcome depends on the connection: types, encodings and sizes of values in parameters and rows, sums
+ * beyond 2^53, duplicates, refused rows, streamed answers, and every statement at least once. Faults of a server have
+ * suites of their own (test/e2e/faults.test.ts), which start one.
+ */
+const SUITES = [
+  'accounts-{activity,projects,tokens}',
+  'agents-{register,save}',
+  'ingest-{decisions,identity,json,llm}',
+  'keys-of-project',
+  'read-{decisions,summary}',
+  'reads-{cursor,export,large-export,llm-usage,timeseries}',
+  'rejected-row',
+];
 
 const given = process.env['GATE_TEST_CLICKHOUSE_URL'];
 const server = given === undefined ? await startClickHouse() : undefined;
 const url = given ?? new URL(server?.url ?? '').href.replace(/\/gatehouse$/, '');
 const mocha = new URL('../../../node_modules/mocha/bin/mocha.js', import.meta.url).pathname;
-// The rest comes from package.json, as for every other run.
-const settings = ['--parallel', '--jobs', '2', '--ignore', '**/*.alone.test.ts'];
-const child = spawn(process.execPath, [mocha, ...settings, ...process.argv.slice(2)], {
+const more = process.argv.slice(2);
+const suites = more.length > 0 ? more : SUITES.map((name) => `test/http/${name}.test.ts`);
+const child = spawn(process.execPath, [mocha, '--parallel', '--jobs', '3', ...suites], {
   stdio: 'inherit',
   env: { ...process.env, GATE_TEST_CLICKHOUSE_URL: url },
 });
