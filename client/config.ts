@@ -1,9 +1,10 @@
 import { TIMER_MS_MAX } from './limits.ts';
+import type { Logger } from './logger.ts';
 
 const TRUTHY = new Set(['1', 'true', 'yes', 'on']);
 export const BASE_URL_DEFAULT = 'http://localhost:8000';
 
-/** What the environment says; an absent or empty variable is undefined. */
+/** An unset or empty variable is undefined. */
 export type Environment = {
   apiKey: string | undefined;
   policyKey: string | undefined;
@@ -14,7 +15,7 @@ export type Environment = {
   baseUrl: string | undefined;
 };
 
-/** Reads every GATE_ variable anew; the only place of the client that looks at the environment. */
+/** Reads the GATE_ variables; the only place that reads the environment. */
 export function readEnvironment(env: Record<string, string | undefined> = process.env): Environment {
   const read = (name: string): string | undefined => env[name]?.trim() || undefined;
   return {
@@ -28,17 +29,31 @@ export function readEnvironment(env: Record<string, string | undefined> = proces
   };
 }
 
-/** Spec 3: 1, true, yes and on are true in any case; everything else is not. */
+/** 1, true, yes and on are true, in any case. */
 export function isTruthy(text: string | undefined): boolean {
   return text !== undefined && TRUTHY.has(text.toLowerCase());
 }
 
-/** The time limit that was asked for, as far as there is a timer for it: whole milliseconds. */
+/** A timeout that setTimeout can take: whole milliseconds within its range. */
 export function timerMs(timeoutMs: number): number {
   return Math.trunc(Math.min(Math.max(timeoutMs, 0), TIMER_MS_MAX));
 }
 
-/** The address of a path below the base address, whether or not that ends in a slash. */
+/** The base URL may end in slashes. */
 export function urlOf(baseUrl: string, path: string): string {
   return baseUrl.replace(/\/+$/, '') + path;
+}
+
+let hasWarnedOfBoth = false;
+
+/** Warns once per process when a local policy decides and its decisions go to the platform. */
+export function warnOfBoth(
+  set: { apiKey: string | undefined; localPolicy: string | undefined },
+  logger: Logger,
+): void {
+  if (hasWarnedOfBoth || !set.apiKey || !set.localPolicy) return;
+  hasWarnedOfBoth = true;
+  logger.warn(
+    'GATE_API_KEY and GATE_LOCAL_POLICY are both set: decisions of the local policy are sent to the platform, except in local mode',
+  );
 }

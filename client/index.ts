@@ -1,28 +1,27 @@
-import type { ConfigureOptions } from './audit/emitter.ts';
+import type { ConfigureOptions } from './audit/gates.ts';
 import type { Gate } from './audit/gate.ts';
-import { bindingDeps, defaultEmitter } from './defaults.ts';
+import { bindingDeps, gates } from './defaults.ts';
 import { createGovern } from './govern/govern.ts';
 
-/** The gate of the key at hand: the same key gives the same gate, no key or local mode an inert one. */
-export const configure = (options?: ConfigureOptions): Gate => defaultEmitter.configure(options);
+/** The gate for this API key, created once. Without a key and in local mode the gate is inert. */
+export const configure = (options?: ConfigureOptions): Gate => gates.configure(options);
 
-/** Resolves when no event of any gate is in flight. */
-export const flush = (): Promise<void> => defaultEmitter.flush();
+/** Resolves when no event is in flight. */
+export const flush = (): Promise<void> => gates.flush();
 
-/** Drains and closes every gate; after 15 s, or the time given, it gives up on what is left. */
+/** Takes no more events, waits for those in flight (15 s by default), then closes every connection. May be repeated. */
 export const shutdown = (options?: { timeoutMs?: number | undefined }): Promise<void> =>
-  defaultEmitter.shutdown(options);
+  gates.shutdown(options);
 
-/** Binds an agent to its policy: every tool call is decided first, and every decision recorded. */
+/** Binds an agent to its policy: every tool call is decided before it runs, and every decision is recorded. */
 export const govern = createGovern(bindingDeps);
 
 export { ApprovalRequiredError, PolicyDeniedError } from './govern/decision-errors.ts';
 export { resolvePolicy } from './defaults.ts';
-export { PolicyError } from './policy/policy-error.ts';
-export { ValueError } from './value-error.ts';
+export { PolicyError, ValueError } from './errors.ts';
 export { redact } from './audit/plain-copy.ts';
 export { truncateArguments } from './audit/truncate.ts';
-export type { ConfigureOptions } from './audit/emitter.ts';
+export type { ConfigureOptions } from './audit/gates.ts';
 export type { DecisionEvent, DecisionInput, Outcome } from './audit/decision-event.ts';
 export type { Gate } from './audit/gate.ts';
 export type { UsageInput } from './audit/usage-event.ts';

@@ -1,11 +1,11 @@
 type Log = (message: string, context?: Record<string, unknown>) => void;
 
-/** Where the client speaks; the message comes first, and neither part ever holds a key. */
+/** The message comes first. No message and no context contains a key. */
 export type Logger = { debug: Log; info: Log; warn: Log; error: Log };
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-/** A logger that cannot hurt its caller: what the given one throws ends here. */
+/** A logger that never throws, whatever the given one does. */
 export function safeLogger(logger: Logger = console): Logger {
   const [debug, info, warn, error] = LEVELS.map((level): Log => (message, context) => {
     try {
@@ -14,7 +14,7 @@ export function safeLogger(logger: Logger = console): Logger {
         context === undefined ? logger[level](message) : logger[level](message, context);
       if (logged instanceof Promise) logged.catch(() => undefined);
     } catch {
-      // A broken logger must not change what the agent does, and there is nowhere left to say so.
+      // A broken logger must not change what the agent does.
     }
   }) as [Log, Log, Log, Log];
   return { debug, info, warn, error };

@@ -3,24 +3,26 @@ import { jsonText, plainCopy } from './plain-copy.ts';
 import type { Counts, Sender } from './sender.ts';
 import { usageEventFrom, type UsageInput } from './usage-event.ts';
 
-/** The audit of one key. Nothing on it throws, waits, or changes a decision. */
+/** Records what an agent does, for one API key. No method throws or waits. */
 export type Gate = {
-  /** False without a key, in local mode and after shutdown: then every call does nothing. */
+  /** False without a key, in local mode and after shutdown: every method then does nothing. */
   readonly enabled: boolean;
+  /** Records one decision, with the arguments as they are now. */
   emit(decision: DecisionInput): void;
+  /** Records the token usage of one model call. */
   emitLlm(usage: UsageInput): void;
+  /** Events so far, of both kinds together. */
   stats(): Counts;
 };
 
-/** What a gate is to the rest of the client. */
-export type OpenGate = Gate & { warnOfLoop(): void };
+/** A gate as the rest of the client sees it. */
+export type InnerGate = Gate & { warnOfLoop(): void };
 
 type Senders = { decisions: Sender; usage: Sender };
 
 const NOTHING: Counts = { sent: 0, failed: 0, dropped: 0, in_flight: 0 };
 
-/** A gate that does nothing, for ever. */
-export const INERT_GATE: OpenGate = Object.freeze({
+export const INERT_GATE: InnerGate = Object.freeze({
   enabled: false,
   emit: () => undefined,
   emitLlm: () => undefined,
@@ -28,8 +30,8 @@ export const INERT_GATE: OpenGate = Object.freeze({
   stats: () => ({ ...NOTHING }),
 });
 
-/** A gate over two senders, open until they are closed. */
-export function createGate({ decisions, usage }: Senders, now: () => number): OpenGate {
+/** Makes a gate over two senders; it is enabled until they are closed. */
+export function createGate({ decisions, usage }: Senders, now: () => number): InnerGate {
   return Object.freeze({
     get enabled() {
       return !decisions.isClosed;

@@ -1,4 +1,4 @@
-/** A bounded set of running tasks; one that rejects is over like any other. */
+/** A bounded set of running tasks. A task that rejects counts as ended. */
 export class InFlight {
   readonly #running = new Set<Promise<void>>();
   readonly #tasksMax: number;
@@ -11,7 +11,7 @@ export class InFlight {
     return this.#running.size;
   }
 
-  /** Starts the task, or says no without looking at it. */
+  /** Starts the task, or returns false when the set is full. */
   tryStart(task: () => Promise<void>): boolean {
     if (this.#running.size >= this.#tasksMax) return false;
     const end = (): void => void this.#running.delete(running);
@@ -20,7 +20,7 @@ export class InFlight {
     return true;
   }
 
-  /** Resolves when nothing runs, those that start meanwhile included. */
+  /** Resolves when no task runs, including those that start meanwhile. */
   async drain(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }

@@ -1,19 +1,22 @@
 import { threadId } from 'node:worker_threads';
 
-/** Spec 6.2: what the event loop is to Node, and what of it a sender needs to know. */
+/** The event loop that a sender runs on. */
 export type Loop = { identity(): string; isRunning(): boolean };
 
-/** The loop of this thread; it stops running when the process's exit phase begins. */
+/** Waits; ends early, without an error, when the signal is aborted. */
+export type Sleep = (waitMs: number, signal: AbortSignal) => Promise<void>;
+
+/** The loop of this thread. It counts as running until the process's exit phase. */
 export function createLoop(): Loop {
   let isExiting = false;
-  // First in line, so that the exit handlers of the application find the answer ready.
+  // Before the exit handlers of the application, which may emit.
   process.prependListener('exit', () => {
     isExiting = true;
   });
   return { identity: () => `${process.pid}/${threadId}`, isRunning: () => !isExiting };
 }
 
-/** Waits without keeping the process alive; an aborted wait ends at once, without an error. */
+/** Does not keep the process alive. */
 export function sleep(waitMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -26,15 +29,15 @@ export function sleep(waitMs: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Gives way to what the agent does now, for one turn of the loop. */
+/** Lets the agent's own work go first. */
 export function nextTurn(): Promise<void> {
-  // Not unref'd: the loop would then sleep until something else wakes it before it took this turn.
+  // Not unref'd: an idle loop would not run it until something else wakes the loop.
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
 }
 
-/** Keeps the process alive while the promise is pending, which sends by themselves do not. */
+/** Keeps the process alive while the promise is pending; sends do not. */
 export async function holdOpen<T>(pending: Promise<T>): Promise<T> {
   const hold = setInterval(() => undefined, 60_000);
   try {
@@ -44,7 +47,7 @@ export async function holdOpen<T>(pending: Promise<T>): Promise<T> {
   }
 }
 
-/** Resolves with the promise, or when the time is up; keeps the process alive until then. */
+/** Resolves with the promise or at the timeout; keeps the process alive until then. */
 export async function within(pending: Promise<void>, timeoutMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<void>((resolve) => {

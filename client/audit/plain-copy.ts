@@ -61,7 +61,7 @@ class Recorder extends Walk<Copy> {
   }
 
   protected override standIn(defect: Defect, detail?: unknown): string {
-    if (defect === 'binary') return `[Binary, ${detail} bytes]`;
+    if (defect === 'binary') return `[Binary, ${String(detail)} bytes]`;
     if (defect === 'endless') return CUT;
     return defect === 'circular' ? '[Circular]' : '[Unreadable]';
   }

@@ -1,24 +1,41 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { PROBLEM_CHARACTERS_MAX } from '../limits.ts';
-import { messageOf } from '../message-of.ts';
-import type { Send, SendResult } from './send.ts';
+import { messageOf } from '../errors.ts';
+import type { Sleep } from './loop.ts';
 
-/** The connections of one sender, kept open between events. */
-export type Pool = http.Agent;
+/** What became of one event; failures are values, because audit never throws. */
+export type SendResult =
+  | { kind: 'accepted' }
+  | { kind: 'retryable'; status: number }
+  | { kind: 'rejected'; status: number; problem: string }
+  | { kind: 'unreachable'; problem: string };
 
-type PostTarget = { url: string; apiKey: string; timeoutMs: number; pool: Pool };
+/** Sends one body; never rejects, and ends early when the signal is aborted. */
+export type Send = (body: string, signal: AbortSignal) => Promise<SendResult>;
+
+type PostTarget = { url: string; apiKey: string; timeoutMs: number; agent: http.Agent };
 
 const STATUS_RETRYABLE = 503;
 
-/** Opens nothing yet; `destroy` closes every connection. */
-export function createPool(url: string, socketsMax: number): Pool {
+/** Keeps connections open between events. */
+export function createAgent(url: string, socketsMax: number): http.Agent {
   const { Agent } = url.startsWith('https:') ? https : http;
   return new Agent({ keepAlive: true, maxSockets: socketsMax });
 }
 
-/** One POST without redirects, bounded in time from the first byte to the last. */
-export function postEvent({ url, apiKey, timeoutMs, pool }: PostTarget): Send {
+/** One more try after a retryable answer, whatever its Retry-After says. */
+export function retryOnce(send: Send, { waitMs, sleep }: { waitMs: number; sleep: Sleep }): Send {
+  return async (body, signal) => {
+    const first = await send(body, signal);
+    if (first.kind !== 'retryable') return first;
+    await sleep(waitMs, signal);
+    return send(body, signal);
+  };
+}
+
+/** One POST. Follows no redirect; the timeout covers everything from connecting to the last byte. */
+export function postEvent({ url, apiKey, timeoutMs, agent }: PostTarget): Send {
   const { request } = url.startsWith('https:') ? https : http;
   return async (body, signal) => {
     try {
@@ -29,7 +46,7 @@ export function postEvent({ url, apiKey, timeoutMs, pool }: PostTarget): Send {
           'Content-Type': 'application/json',
           'Content-Length': bytes.byteLength,
         };
-        const sending = request(url, { method: 'POST', agent: pool, headers, signal }, answer);
+        const sending = request(url, { method: 'POST', agent, headers, signal }, answer);
         sending.end(bytes);
         return sending;
       }, timeoutMs);
@@ -41,7 +58,7 @@ export function postEvent({ url, apiKey, timeoutMs, pool }: PostTarget): Send {
 
 type Start = (answer: (response: http.IncomingMessage) => void) => http.ClientRequest;
 
-/** An answer counts once it is complete. Nothing here keeps the process alive: audit that is pending at its end is lost, not waited for. */
+/** Resolves when the answer is complete. Neither the timer nor the socket keeps the process alive. */
 function exchange(start: Start, timeoutMs: number): Promise<SendResult> {
   return new Promise((resolve, reject) => {
     const onClose = (): void => {
@@ -49,7 +66,7 @@ function exchange(start: Start, timeoutMs: number): Promise<SendResult> {
       reject(new Error('closed before the answer was complete'));
     };
     const sending = start((response) => {
-      // From here on the answer's own end counts, which may come after that of the request.
+      // The response may end after the request does.
       sending.off('close', onClose);
       let text = '';
       response.setEncoding('utf8');
@@ -64,7 +81,7 @@ function exchange(start: Start, timeoutMs: number): Promise<SendResult> {
     const timer = setTimeout(() => sending.destroy(late), timeoutMs).unref();
     sending.on('socket', (socket) => socket.unref());
     sending.on('error', reject);
-    // All that Node says of an answer that switches protocols.
+    // The only event for a response that switches protocols.
     sending.on('close', onClose);
   });
 }
@@ -75,13 +92,13 @@ function resultOf(status: number, text: string): SendResult {
   return { kind: 'rejected', status, problem: problemFrom(text) };
 }
 
-/** The code and detail of a problem document, or nothing where the body is none. */
+/** The code and detail of a problem document; empty for any other body. */
 function problemFrom(text: string): string {
   try {
     const { code, detail } = JSON.parse(text) as { code?: unknown; detail?: unknown };
     return [code, detail].filter((part) => typeof part === 'string').join(': ');
   } catch {
-    // Any body may come with an error status, from any proxy on the way.
+    // A proxy on the way may answer with any body.
     return '';
   }
 }

@@ -1,12 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { DROP_WARNING_EVERY, EVENT_CHARACTERS_MAX, IN_FLIGHT_MAX, RETRY_WAIT_MS_MAX } from '../limits.ts';
 import type { Logger } from '../logger.ts';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../errors.ts';
 import { InFlight } from './in-flight.ts';
-import { nextTurn, type Loop } from './loop.ts';
-import { createPool, postEvent, type Pool } from './post-event.ts';
-import { retryOnce } from './retry-once.ts';
-import type { Send, SendResult, Sleep } from './send.ts';
+import { nextTurn, type Loop, type Sleep } from './loop.ts';
+import { createAgent, postEvent, retryOnce, type Send, type SendResult } from './post-event.ts';
 
 type SenderOptions = {
   url: string;
@@ -20,35 +18,36 @@ type SenderOptions = {
 
 export type Counts = { sent: number; failed: number; dropped: number; in_flight: number };
 
-/** What belongs to one event loop, and is replaced as one when another is met. */
-type Guard = { identity: string; inFlight: InFlight; pool: Pool; send: Send };
+/** The connections and the limit of sends in flight, which belong to one event loop. */
+type Connection = ReturnType<typeof connect>;
 
-/** Sends the events of one key to one path. No call of it throws, waits or changes anything but its counts. */
+/** Sends the events of one API key to one path. No method throws or waits. */
 export class Sender {
   readonly #options: SenderOptions;
   readonly #closing = new AbortController();
-  #guard: Guard;
+  #connection: Connection;
   #counts = { sent: 0, failed: 0, dropped: 0 };
   #hasWarnedOfLoop = false;
   #isClosed = false;
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    // Every event in flight listens, which older versions of Node take for a leak from the 11th on.
+    // Every event in flight listens; older versions of Node warn of a leak from the 11th listener on.
     setMaxListeners(0, this.#closing.signal);
-    this.#guard = createGuard(options);
+    this.#connection = connect(options);
   }
 
-  /** Takes a slot, then builds the body at once, so that it says what was true at this moment. */
+  /** Builds the body synchronously, so that it says what is true now, but only once it has a slot. */
   emit(bodyFrom: () => string): void {
     if (this.#isClosed) return;
     if (!this.#options.loop.isRunning()) return this.warnOfLoop();
-    this.#rebuildInAnotherLoop();
-    const { inFlight, send } = this.#guard;
+    if (this.#options.loop.identity() !== this.#connection.identity)
+      this.#connection = connect(this.#options);
+    const { inFlight, send } = this.#connection;
     if (!inFlight.tryStart(() => this.#deliver(bodyFrom, send))) this.#drop();
   }
 
-  /** Spec 6.2: a synchronous entry point emits nothing, and says so once. */
+  /** Warns once that synchronous calls are not recorded. */
   warnOfLoop(): void {
     if (this.#hasWarnedOfLoop) return;
     this.#hasWarnedOfLoop = true;
@@ -60,7 +59,7 @@ export class Sender {
   }
 
   counts(): Counts {
-    return { ...this.#counts, in_flight: this.#guard.inFlight.size };
+    return { ...this.#counts, in_flight: this.#connection.inFlight.size };
   }
 
   /** Takes no more events; those in flight go on. */
@@ -69,23 +68,19 @@ export class Sender {
   }
 
   drain(): Promise<void> {
-    return this.#guard.inFlight.drain();
+    return this.#connection.inFlight.drain();
   }
 
-  /** Gives up on what is still in flight and closes every connection. */
+  /** Aborts what is in flight and closes every connection. */
   destroy(): void {
     this.#closing.abort();
-    this.#guard.pool.destroy();
-  }
-
-  #rebuildInAnotherLoop(): void {
-    if (this.#options.loop.identity() !== this.#guard.identity) this.#guard = createGuard(this.#options);
+    this.#connection.agent.destroy();
   }
 
   async #deliver(bodyFrom: () => string, send: Send): Promise<void> {
     try {
       const body = bodyFrom();
-      if (body.length > EVENT_CHARACTERS_MAX) throw new Error('it is too large to be sent');
+      if (body.length > EVENT_CHARACTERS_MAX) throw new Error('the event is too large');
       await nextTurn();
       this.#settle(await send(body, this.#closing.signal));
     } catch (error) {
@@ -122,9 +117,9 @@ export class Sender {
   }
 }
 
-function createGuard(options: SenderOptions): Guard {
-  const pool = createPool(options.url, IN_FLIGHT_MAX);
+function connect({ loop, ...options }: SenderOptions) {
+  const agent = createAgent(options.url, IN_FLIGHT_MAX);
   const waitMs = Math.min(options.timeoutMs, RETRY_WAIT_MS_MAX);
-  const send = retryOnce(postEvent({ ...options, pool }), { waitMs, sleep: options.sleep });
-  return { identity: options.loop.identity(), inFlight: new InFlight(IN_FLIGHT_MAX), pool, send };
+  const send = retryOnce(postEvent({ ...options, agent }), { waitMs, sleep: options.sleep });
+  return { identity: loop.identity(), inFlight: new InFlight(IN_FLIGHT_MAX), agent, send };
 }

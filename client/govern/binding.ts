@@ -1,10 +1,9 @@
-import type { ConfigureOptions } from '../audit/emitter.ts';
-import type { OpenGate } from '../audit/gate.ts';
-import { readEnvironment } from '../config.ts';
+import type { ConfigureOptions } from '../audit/gates.ts';
+import type { InnerGate } from '../audit/gate.ts';
+import { readEnvironment, warnOfBoth } from '../config.ts';
 import { safeLogger } from '../logger.ts';
 import type { ResolveOptions, ResolvePolicy } from '../policy/resolve-policy.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
-import { warnOfBoth } from '../startup-warning.ts';
 import { Run, type Caller, type OnApproval } from './run.ts';
 
 export type BindingOptions = Omit<ResolveOptions, 'agentName'> &
@@ -12,22 +11,22 @@ export type BindingOptions = Omit<ResolveOptions, 'agentName'> &
   Caller & { agentName?: string | undefined; onApproval?: OnApproval | undefined };
 
 export type BindingDeps = {
-  configure: (options: ConfigureOptions) => OpenGate;
+  configure: (options: ConfigureOptions) => InnerGate;
   resolvePolicy: ResolvePolicy;
 };
 
-/** An agent's policy and its audit, tied together; every run of the agent starts here. */
+/** An agent's policy and its audit. */
 export type Binding = {
   readonly agentName: string;
   readonly source: PolicySource;
-  readonly gate: OpenGate;
+  readonly gate: InnerGate;
   /** Refreshes the policy, then pins it for one run. */
   startRun(caller?: Caller): Promise<Run>;
-  /** The same, blocking; this run emits nothing. */
+  /** The same, blocking; this run emits no events. */
   startRunSync(caller?: Caller): Run;
 };
 
-/** Resolves the policy and opens the audit of one agent; throws where there is no policy. */
+/** Resolves an agent's policy and opens its audit; throws if there is no policy. */
 export async function bind(agentName: string, options: BindingOptions, deps: BindingDeps): Promise<Binding> {
   const environment = readEnvironment();
   const apiKey = options.apiKey ?? environment.apiKey;
@@ -60,7 +59,7 @@ export async function bind(agentName: string, options: BindingOptions, deps: Bin
   };
 }
 
-/** A part that is undefined is one that was not given, and hides none that was. */
+/** Leaves undefined parts out, so that they do not hide defaults. */
 function callerOf({ role, userId, sessionId }: Caller): Caller {
   const given = Object.entries({ role, userId, sessionId }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given);

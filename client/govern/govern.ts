@@ -1,7 +1,7 @@
 import type { Gate } from '../audit/gate.ts';
 import { isTruthy, readEnvironment } from '../config.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
-import { ValueError } from '../value-error.ts';
+import { ValueError } from '../errors.ts';
 import { bind, type Binding, type BindingOptions, type BindingDeps } from './binding.ts';
 import type { Caller, Execute } from './run.ts';
 

@@ -1,9 +1,9 @@
 import { copyArguments } from './copy-arguments.ts';
 import { jsonText, plainCopy } from '../audit/plain-copy.ts';
-import type { OpenGate } from '../audit/gate.ts';
+import type { InnerGate } from '../audit/gate.ts';
 import { decisionText, unreadableCall } from '../policy/language/index.ts';
 import type { Decision, PolicyCall, PolicyEngine } from '../policy/language/index.ts';
-import { ValueError } from '../value-error.ts';
+import { ValueError } from '../errors.ts';
 import { ApprovalRequiredError, PolicyDeniedError } from './decision-errors.ts';
 
 /** On whose behalf a run acts. */
@@ -30,7 +30,7 @@ export type OnApproval = (request: ApprovalRequest) => boolean | Promise<boolean
 type RunOptions = {
   agentName: string;
   policy: PolicyEngine;
-  gate: OpenGate;
+  gate: InnerGate;
   caller: Caller;
   onApproval: OnApproval | undefined;
   /** A synchronous run cannot emit (spec 6.2). */

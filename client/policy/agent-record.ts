@@ -1,5 +1,5 @@
 import type { AgentRecord } from './language/index.ts';
-import { PolicyError } from './policy-error.ts';
+import { PolicyError } from '../errors.ts';
 
 /** Spec 2.5 as it came over the wire or out of a file; nothing of it is trusted yet. */
 export type FetchedRecord = AgentRecord & { agent_version_id?: string };

@@ -1,6 +1,6 @@
 import { verifyAsync } from '@noble/ed25519';
 import { bytesFromBase64 } from './base64.ts';
-import { PolicyError } from './policy-error.ts';
+import { PolicyError } from '../errors.ts';
 
 /** What a bearer key says about itself; true only once its signature is verified. */
 type BearerKey = { kid: string; projectId: string; signedText: string; signature: Uint8Array };

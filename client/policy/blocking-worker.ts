@@ -1,7 +1,7 @@
 import { runAsWorker } from 'synckit';
 import type { Answered, Asked } from './blocking.ts';
 import { loadLocal } from './load-local.ts';
-import { PolicyError } from './policy-error.ts';
+import { PolicyError } from '../errors.ts';
 import { pullPolicy } from './pull.ts';
 
 runAsWorker(async (asked: Asked): Promise<Answered> => {

@@ -1,6 +1,6 @@
 import { createSyncFn } from 'synckit';
 import type { Loaded, LoadRequest } from './load-local.ts';
-import { PolicyError } from './policy-error.ts';
+import { PolicyError } from '../errors.ts';
 import type { PullRequest, PullResult } from './pull.ts';
 
 /** What the worker thread is asked, and what it answers: errors as data, because a class does not survive the way. */

@@ -5,7 +5,7 @@ import {
   type AgentRecord,
   type PolicyEngine,
 } from './language/index.ts';
-import { PolicyError } from './policy-error.ts';
+import { PolicyError } from '../errors.ts';
 import { createWasmEngine } from './wasm-engine.ts';
 
 /** The engine of a policy text, or an error that lists every fault with line and column. */

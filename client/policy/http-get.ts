@@ -1,6 +1,5 @@
 import { ANSWER_BYTES_MAX } from '../limits.ts';
-import { messageOf } from '../message-of.ts';
-import { PolicyError } from './policy-error.ts';
+import { PolicyError, messageOf } from '../errors.ts';
 
 type GetOptions = { url: string; headers?: Record<string, string>; timeoutMs: number };
 

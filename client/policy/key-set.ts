@@ -2,7 +2,7 @@ import { urlOf } from '../config.ts';
 import { KEY_SET_AGE_MS_MAX } from '../limits.ts';
 import { bytesOfJwk } from './public-key.ts';
 import { httpGet } from './http-get.ts';
-import { PolicyError } from './policy-error.ts';
+import { PolicyError } from '../errors.ts';
 
 /** The service's public keys by kid, and when they were fetched; plain data, so that a worker can have it. */
 export type KeySet = { keys: ReadonlyMap<string, Uint8Array>; fetchedAtMs: number };

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { hasAllTexts, hasBundle, parseAgentRecord } from './agent-record.ts';
 import { parseBearerKey } from './bearer-key.ts';
 import type { AgentRecord } from './language/index.ts';
-import { PolicyError } from './policy-error.ts';
+import { PolicyError } from '../errors.ts';
 import { parsePublicKey, type PublicKeyInput } from './public-key.ts';
 import { verifyBundle } from './verify-bundle.ts';
 

@@ -1,5 +1,5 @@
 import { BUNDLE_ABI, BUNDLE_FORMAT, type BundleManifest } from './language/index.ts';
-import { PolicyError } from './policy-error.ts';
+import { PolicyError } from '../errors.ts';
 
 const SHA256_HEX = /^[0-9a-f]{64}$/;
 

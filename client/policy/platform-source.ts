@@ -1,10 +1,9 @@
 import type { Logger } from '../logger.ts';
-import { messageOf } from '../message-of.ts';
+import { PolicyError, messageOf } from '../errors.ts';
 import { pullBlocking } from './blocking.ts';
 import { engineFromBundle, engineFromYaml } from './engine.ts';
 import type { KeySet } from './key-set.ts';
 import type { PolicyEngine } from './language/index.ts';
-import { PolicyError } from './policy-error.ts';
 import type { Held, PolicyOrigin, PolicySource } from './policy-source.ts';
 import { pullPolicy, type Pulled, type PullRequest, type PullResult } from './pull.ts';
 

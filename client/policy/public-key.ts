@@ -1,4 +1,4 @@
-import { PolicyError } from './policy-error.ts';
+import { PolicyError } from '../errors.ts';
 import { bytesFromBase64 } from './base64.ts';
 
 /** An Ed25519 public key: base64 of its 32 bytes, or a JWK as an object or as JSON text. */

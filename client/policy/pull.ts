@@ -3,7 +3,7 @@ import { hasBundle, parseAgentRecord, type FetchedRecord } from './agent-record.
 import { parseBearerKey, verifyBearerKey } from './bearer-key.ts';
 import { httpGet, type Answer } from './http-get.ts';
 import { PublicKeys, type KeySet, type KeySetDeps, type KeySource } from './key-set.ts';
-import { PolicyError } from './policy-error.ts';
+import { PolicyError } from '../errors.ts';
 import { verifyBundle } from './verify-bundle.ts';
 
 /** Plain data both ways, so that a worker thread can pull for a caller that blocks. */

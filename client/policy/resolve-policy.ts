@@ -1,13 +1,11 @@
-import { BASE_URL_DEFAULT, isTruthy, readEnvironment, timerMs } from '../config.ts';
+import { BASE_URL_DEFAULT, isTruthy, readEnvironment, timerMs, warnOfBoth } from '../config.ts';
 import { HTTP_TIMEOUT_MS } from '../limits.ts';
 import { safeLogger, type Logger } from '../logger.ts';
-import { warnOfBoth } from '../startup-warning.ts';
-import { ValueError } from '../value-error.ts';
+import { PolicyError, ValueError } from '../errors.ts';
 import { toolsAbsentFrom } from './engine.ts';
 import type { KeySet } from './key-set.ts';
 import { resolveFromCode, resolveFromFile, type LocalOptions } from './local-source.ts';
 import { resolveFromPlatform } from './platform-source.ts';
-import { PolicyError } from './policy-error.ts';
 import type { PolicySource } from './policy-source.ts';
 import { parsePublicKey, type PublicKeyInput } from './public-key.ts';
 

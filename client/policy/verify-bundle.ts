@@ -2,7 +2,7 @@ import { verifyAsync } from '@noble/ed25519';
 import { bytesFromBase64 } from './base64.ts';
 import { recordHashText, utf8From, type AgentRecord, type BundleManifest } from './language/index.ts';
 import { parseManifest } from './parse-manifest.ts';
-import { PolicyError } from './policy-error.ts';
+import { PolicyError } from '../errors.ts';
 
 export type BundleToVerify = {
   record: AgentRecord;

@@ -1,4 +1,3 @@
-import { parseDecision } from './parse-decision.ts';
 import {
   callTextFrom,
   decisionText,
@@ -9,8 +8,7 @@ import {
   type PolicyCall,
   type PolicyEngine,
 } from './language/index.ts';
-import { WasmPolicy } from './wasm-policy.ts';
-import { compileModule, type WasmModule } from './webassembly.ts';
+import { compileModule, WasmPolicy, type WasmModule } from './wasm-policy.ts';
 
 /**
  * The engine over a verified module. Whatever goes wrong inside is a denial, and the instance is thrown
@@ -69,4 +67,27 @@ function brokenUtf8From(text: string): Uint8Array {
 
 function parsedOwn(text: string): Decision {
   return JSON.parse(text) as Decision;
+}
+
+const OUTCOMES: readonly unknown[] = ['allow', 'deny', 'needs_approval'];
+
+/** The decision in a result text; throws where the text is anything else. */
+function parseDecision(text: string): Decision {
+  const value: unknown = JSON.parse(text);
+  if (!isDecision(value)) throw new Error('The result is not a decision');
+  return value;
+}
+
+function isDecision(value: unknown): value is Decision {
+  if (typeof value !== 'object' || value === null) return false;
+  const { outcome, reason, violations, hint, ...others } = value as Record<string, unknown>;
+  return (
+    OUTCOMES.includes(outcome) &&
+    typeof reason === 'string' &&
+    Array.isArray(violations) &&
+    violations.every((violation) => typeof violation === 'string') &&
+    typeof hint === 'object' &&
+    !Array.isArray(hint) &&
+    Object.keys(others).length === 0
+  );
 }

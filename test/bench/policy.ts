@@ -2,7 +2,7 @@
 import { createWasmEngine } from '../../client/policy/wasm-engine.ts';
 import { createTypescriptEngine, parsePolicy, type PolicyIr } from '../../client/policy/language/index.ts';
 import { WasmPolicy } from '../../client/policy/wasm-policy.ts';
-import { compileModule } from '../../client/policy/webassembly.ts';
+import { compileModule } from '../../client/policy/wasm-policy.ts';
 import { compilePolicy } from '../../server/policy/compile-policy.ts';
 import { loadRuntime } from '../../server/policy/load-runtime.ts';
 

@@ -1,4 +1,4 @@
-import { Emitter, type EmitterDeps } from '../../client/audit/emitter.ts';
+import { Gates, type GatesDeps } from '../../client/audit/gates.ts';
 import { sleep } from '../../client/audit/loop.ts';
 import type { DecisionInput } from '../../client/index.ts';
 import { startMockServer, type MockServer } from './mock-server.ts';
@@ -14,10 +14,10 @@ export function decision(more: Partial<DecisionInput> = {}): DecisionInput {
   return { agent_name: 'support-bot', tool_name: 'search', outcome: 'allow', ...more };
 }
 
-/** An emitter of its own, so that no test meets the gates of another; the loop always runs unless told. */
-export function emitterWith(deps: Partial<EmitterDeps> = {}): Emitter {
+/** Gates of their own, so that no test sees those of another; by default the loop runs. */
+export function gatesWith(deps: Partial<GatesDeps> = {}): Gates {
   const loop = { identity: () => 'one', isRunning: () => true };
-  return new Emitter({ now: Date.now, sleep, createLoop: () => loop, ...deps });
+  return new Gates({ now: Date.now, sleep, createLoop: () => loop, ...deps });
 }
 
 /** A service that takes every event. */

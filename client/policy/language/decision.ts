@@ -10,6 +10,19 @@ export type Decision = {
   hint: Record<string, unknown> | null;
 };
 
+export type PolicyCall = {
+  tool: string;
+  role?: string | undefined;
+  arguments?: Record<string, unknown> | null | undefined;
+};
+
+export type PolicyEngine = {
+  /** Never throws: what cannot be read or decided is a denial. */
+  decide: (call: PolicyCall) => Decision;
+  /** The exact result text for a call's JSON text. */
+  decideText: (call: string | Uint8Array) => string;
+};
+
 /** Why a call cannot be read at all. */
 export type Unreadable = 'too_large' | 'bad_json' | 'bad_call';
 

@@ -1,7 +1,11 @@
-import { operatorTest } from './evaluate-operator.ts';
-import type { ValueTest } from './evaluate-operator.ts';
+import { compareDecimals, decimalFrom, relationHolds } from './decimal.ts';
+import { JsonNumber, typeOf } from './json-value.ts';
 import type { JsonValue } from './json-value.ts';
-import type { Condition, PathStep } from './policy-ir.ts';
+import { literalSearch } from './literal-search.ts';
+import { likeTest, textTest } from './match-text.ts';
+import type { TextTest } from './match-text.ts';
+import type { Bound, Condition, Literal, Operator, PathStep } from './policy-ir.ts';
+import { codePointCount, foldAscii } from './utf8.ts';
 
 /** What a condition looks at: the arguments, and inside every/some the element. */
 type Subject = { args: JsonValue | undefined; element: JsonValue | undefined };
@@ -25,7 +29,7 @@ export function conditionTest(condition: Condition): ConditionTest {
     }
     default: {
       const { base, path } = condition;
-      const tests: ValueTest[] = condition.operators.map((operator) => operatorTest(operator, conditionTest));
+      const tests: ValueTest[] = condition.operators.map(operatorTest);
       return ({ args, element }) => {
         const value = valueAt(base === 'arguments' ? args : element, path);
         return tests.every((test) => test(value));
@@ -42,4 +46,105 @@ export function valueAt(root: JsonValue | undefined, path: PathStep[]): JsonValu
     else value = value instanceof Map ? value.get(step) : undefined;
   }
   return value;
+}
+
+/** One operator as a function of the value at the path, undefined where there is none. */
+type ValueTest = (value: JsonValue | undefined) => boolean;
+
+/** Two-valued: a missing value or one of another type makes every test false but absence and negation. */
+function operatorTest(operator: Operator): ValueTest {
+  switch (operator.op) {
+    case 'exists':
+      return (value) => (value !== undefined) === operator.present;
+    case 'type':
+      return (value) => value !== undefined && operator.types.includes(typeOf(value));
+    case 'in':
+      return membershipTest(operator);
+    case 'compare':
+      return comparisonTest(operator.bound);
+    case 'starts_with':
+    case 'ends_with':
+    case 'contains':
+      return literalsTest(operator);
+    case 'like':
+      return stringTest(likeTest(operator.pattern, operator.fold));
+    case 'length':
+      return lengthTest(operator.bounds);
+    default:
+      return quantifierTest(operator.op, conditionTest(operator.condition));
+  }
+}
+
+function stringTest(test: TextTest): ValueTest {
+  return (value) => typeof value === 'string' && test(value);
+}
+
+function literalsTest({ op, literals, fold }: { op: string; literals: string[]; fold: boolean }): ValueTest {
+  const tests = literals.map((literal) => literalTest(op, fold ? foldAscii(literal) : literal));
+  return stringTest(textTest((text) => tests.some((test) => test(text)), fold));
+}
+
+function literalTest(op: string, literal: string): TextTest {
+  if (op === 'starts_with') return (text) => text.startsWith(literal);
+  if (op === 'ends_with') return (text) => text.endsWith(literal);
+  const indexIn = literalSearch(literal);
+  return (text) => indexIn(text, 0) >= 0;
+}
+
+function membershipTest({
+  negated,
+  values,
+  fold,
+}: {
+  negated: boolean;
+  values: Literal[];
+  fold: boolean;
+}): ValueTest {
+  const tests = values.map((literal) => equalityTest(literal, fold));
+  return (value) => tests.some((test) => test(value)) !== negated;
+}
+
+function equalityTest(literal: Literal, fold: boolean): ValueTest {
+  switch (literal.type) {
+    case 'null':
+      return (value) => value === null;
+    case 'boolean':
+      return (value) => value === literal.value;
+    case 'number':
+      return comparisonTest({ relation: 'eq', value: literal.value });
+    default: {
+      const text = fold ? foldAscii(literal.value) : literal.value;
+      return stringTest(textTest((value) => value === text, fold));
+    }
+  }
+}
+
+function comparisonTest({ relation, value: bound }: Bound): ValueTest {
+  return (value) =>
+    value instanceof JsonNumber && relationHolds(relation, compareDecimals(value.value, bound));
+}
+
+function lengthTest(bounds: Bound[]): ValueTest {
+  return (value) => {
+    const length = lengthOf(value);
+    if (length === undefined) return false;
+    const exact = decimalFrom(String(length));
+    return bounds.every(
+      ({ relation, value: bound }) => exact && relationHolds(relation, compareDecimals(exact, bound)),
+    );
+  };
+}
+
+function lengthOf(value: JsonValue | undefined): number | undefined {
+  if (typeof value === 'string') return codePointCount(value);
+  if (Array.isArray(value)) return value.length;
+  return value instanceof Map ? value.size : undefined;
+}
+
+function quantifierTest(op: 'every' | 'some', test: ConditionTest): ValueTest {
+  return (value) => {
+    if (!Array.isArray(value)) return false;
+    const holds = (element: JsonValue): boolean => test({ args: undefined, element });
+    return op === 'every' ? value.every(holds) : value.some(holds);
+  };
 }

@@ -14,15 +14,14 @@ export {
   UNKNOWN_TOOL,
   unreadableCall,
 } from './decision.ts';
-export type { Decision, DecisionParts, Outcome, Unreadable } from './decision.ts';
+export type { Decision, DecisionParts, Outcome, PolicyCall, PolicyEngine, Unreadable } from './decision.ts';
 export type { Decimal } from './decimal.ts';
 export * as limits from './limits.ts';
 export { parsePolicy } from './parse-policy.ts';
 export type { ParsedPolicy } from './parse-policy.ts';
-export type { PolicyCall, PolicyEngine } from './policy-engine.ts';
 export type { PolicyFault } from './policy-fault.ts';
 export type * from './policy-ir.ts';
 export { TYPE_NAMES } from './policy-ir.ts';
-export { failureTable } from './failure-table.ts';
+export { failureTable } from './literal-search.ts';
 export { createTypescriptEngine } from './typescript-engine.ts';
 export { compareUtf8, foldAscii, utf8From } from './utf8.ts';

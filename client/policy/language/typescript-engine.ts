@@ -7,12 +7,11 @@ import {
   UNKNOWN_TOOL,
   unreadableCall,
 } from './decision.ts';
-import type { Decision, DecisionParts } from './decision.ts';
+import type { Decision, DecisionParts, PolicyCall, PolicyEngine } from './decision.ts';
 import { conditionTest } from './evaluate-condition.ts';
 import type { ConditionTest } from './evaluate-condition.ts';
 import type { JsonObject } from './json-value.ts';
 import { VIOLATIONS_MAX } from './limits.ts';
-import type { PolicyCall, PolicyEngine } from './policy-engine.ts';
 import type { PolicyIr, Rule } from './policy-ir.ts';
 import { readCall } from './read-call.ts';
 import { compareUtf8 } from './utf8.ts';

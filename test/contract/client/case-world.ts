@@ -1,5 +1,5 @@
 import { createResolvePolicy } from '../../../client/policy/resolve-policy.ts';
-import { Emitter } from '../../../client/audit/emitter.ts';
+import { Gates } from '../../../client/audit/gates.ts';
 import { sleep } from '../../../client/audit/loop.ts';
 import { captureLogger, type CaptureLogger } from '../../support/capture-logger.ts';
 import { startMockServer, type MockServer, type Reply, type SeenRequest } from '../../support/mock-server.ts';
@@ -22,7 +22,7 @@ import type { AgentReply, Case, CaseReply } from './case.ts';
 export type CaseWorld = {
   mock: MockServer;
   logger: CaptureLogger;
-  emitter: Emitter;
+  gates: Gates;
   resolvePolicy: ReturnType<typeof createResolvePolicy>;
   names: Record<string, string>;
   publish(service: Case['service']): Promise<void>;
@@ -48,7 +48,7 @@ export async function createWorld({ service }: Case): Promise<CaseWorld> {
   const world: CaseWorld = {
     mock,
     logger: captureLogger(),
-    emitter: new Emitter({
+    gates: new Gates({
       now: Date.now,
       sleep,
       createLoop: () => ({ identity: () => 'one', isRunning: () => true }),

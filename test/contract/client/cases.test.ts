@@ -43,18 +43,18 @@ async function runCase(one: Case): Promise<void> {
     checkLogs(world.logger, one.expect);
     if (one.expect?.stats) expect(held.gate?.stats()).to.deep.equal(one.expect.stats);
   } finally {
-    await world.emitter.shutdown({ timeoutMs: 0 });
+    await world.gates.shutdown({ timeoutMs: 0 });
     await world.mock.close();
   }
 }
 
 async function runStep(step: Step, world: CaseWorld, held: Held): Promise<void> {
-  const { emitter, logger } = world;
-  if ('configure' in step) held.gate = emitter.configure({ logger, ...step.configure });
+  const { gates, logger } = world;
+  if ('configure' in step) held.gate = gates.configure({ logger, ...step.configure });
   else if ('emit' in step) repeat(step.times, () => held.gate?.emit(step.emit));
   else if ('emit_llm' in step) repeat(step.times, () => held.gate?.emitLlm(step.emit_llm));
-  else if ('flush' in step) await emitter.flush();
-  else if ('shutdown' in step) await emitter.shutdown();
+  else if ('flush' in step) await gates.flush();
+  else if ('shutdown' in step) await gates.shutdown();
   else if ('publish' in step) await world.publish(step.publish);
   else if ('redact' in step) checkRedaction(step);
   else if ('truncate' in step) checkTruncation(step);

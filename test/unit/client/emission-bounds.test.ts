@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { captureLogger } from '../../support/capture-logger.ts';
-import { DECISIONS, USAGE, decision, emitterWith, startAuditServer, usage } from '../../support/emission.ts';
+import { DECISIONS, USAGE, decision, gatesWith, startAuditServer, usage } from '../../support/emission.ts';
 import type { MockServer } from '../../support/mock-server.ts';
 
 describe('client emission rules (spec 6.2)', () => {
@@ -16,10 +16,10 @@ describe('client emission rules (spec 6.2)', () => {
     it('the 33rd event is dropped and counted; another path and another key have their own 32', async () => {
       mock.on(DECISIONS, { fault: 'hang' });
       mock.on(USAGE, { fault: 'hang' });
-      const emitter = emitterWith();
+      const gates = gatesWith();
       const logger = captureLogger();
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger });
-      const other = emitter.configure({ apiKey: 'k2', baseUrl: mock.url, logger });
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+      const other = gates.configure({ apiKey: 'k2', baseUrl: mock.url, logger });
       for (let i = 0; i < 33; i += 1) gate.emit(decision());
       for (let i = 0; i < 34; i += 1) gate.emitLlm(usage);
       other.emit(decision());
@@ -28,43 +28,43 @@ describe('client emission rules (spec 6.2)', () => {
 
       expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 3, in_flight: 64 });
       expect(other.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 1 });
-      await emitter.shutdown({ timeoutMs: 1 });
+      await gates.shutdown({ timeoutMs: 1 });
     });
 
     it('a dropped event is not even looked at', async () => {
       mock.on(DECISIONS, { fault: 'hang' });
-      const emitter = emitterWith();
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
+      const gates = gatesWith();
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
       for (let i = 0; i < 32; i += 1) gate.emit(decision());
       let reads = 0;
       gate.emit(new Proxy(decision(), { get: () => (reads += 1) }));
 
       expect(reads).to.equal(0);
-      await emitter.shutdown({ timeoutMs: 1 });
+      await gates.shutdown({ timeoutMs: 1 });
     });
 
     it('a slot is free again once its event is settled', async () => {
-      const emitter = emitterWith();
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+      const gates = gatesWith();
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
       for (let round = 0; round < 3; round += 1) {
         for (let i = 0; i < 32; i += 1) gate.emit(decision());
-        await emitter.flush();
+        await gates.flush();
       }
 
       expect(gate.stats()).to.deep.equal({ sent: 96, failed: 0, dropped: 0, in_flight: 0 });
       expect(mock.connections()).to.be.at.most(32);
-      await emitter.shutdown();
+      await gates.shutdown();
     });
   });
 
   describe('3. with no running event loop, emission does nothing', () => {
     it('and logs a one-time warning', async () => {
       const logger = captureLogger();
-      const emitter = emitterWith({ createLoop: () => ({ identity: () => 'one', isRunning: () => false }) });
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+      const gates = gatesWith({ createLoop: () => ({ identity: () => 'one', isRunning: () => false }) });
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
       gate.emit(decision());
       gate.emit(decision());
-      await emitter.shutdown();
+      await gates.shutdown();
 
       expect(mock.requests).to.have.length(0);
       expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 0 });
@@ -76,10 +76,10 @@ describe('client emission rules (spec 6.2)', () => {
     it('the client rebuilds its connection pool and concurrency guard', async () => {
       mock.on(DECISIONS, { fault: 'hang' });
       let identity = 'one';
-      const emitter = emitterWith({
+      const gates = gatesWith({
         createLoop: () => ({ identity: () => identity, isRunning: () => true }),
       });
-      const gate = emitter.configure({
+      const gate = gates.configure({
         apiKey: 'k',
         baseUrl: mock.url,
         logger: captureLogger(),
@@ -94,7 +94,7 @@ describe('client emission rules (spec 6.2)', () => {
 
       expect(gate.stats()).to.include({ dropped: 2, in_flight: 32 });
       expect(mock.connections()).to.equal(64);
-      await emitter.shutdown();
+      await gates.shutdown();
     });
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { captureLogger } from '../../support/capture-logger.ts';
-import { DECISIONS, decision, emitterWith, startAuditServer } from '../../support/emission.ts';
+import { DECISIONS, decision, gatesWith, startAuditServer } from '../../support/emission.ts';
 import type { MockServer } from '../../support/mock-server.ts';
 
 describe('client emission rules (spec 6.2)', () => {
@@ -20,10 +20,10 @@ describe('client emission rules (spec 6.2)', () => {
       it(`after ${waitMs} ms with a timeout of ${timeoutMs} ms, whatever Retry-After says`, async () => {
         mock.on(DECISIONS, { status: 503, headers: { 'Retry-After': '60' } }, { status: 202 });
         const waits: number[] = [];
-        const emitter = emitterWith({ sleep: async (ms) => void waits.push(ms) });
-        const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, timeoutMs });
+        const gates = gatesWith({ sleep: async (ms) => void waits.push(ms) });
+        const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, timeoutMs });
         gate.emit(decision());
-        await emitter.shutdown();
+        await gates.shutdown();
         const [first, second] = mock.seen(DECISIONS);
 
         expect(waits).to.deep.equal([waitMs]);
@@ -34,9 +34,9 @@ describe('client emission rules (spec 6.2)', () => {
 
     it('by the clock', async () => {
       mock.on(DECISIONS, { status: 503 }, { status: 202 });
-      const emitter = emitterWith();
-      emitter.configure({ apiKey: 'k', baseUrl: mock.url, timeoutMs: 150 }).emit(decision());
-      await emitter.shutdown();
+      const gates = gatesWith();
+      gates.configure({ apiKey: 'k', baseUrl: mock.url, timeoutMs: 150 }).emit(decision());
+      await gates.shutdown();
       const [first, second] = mock.seen(DECISIONS);
 
       expect((second?.at ?? 0) - (first?.at ?? 0)).to.be.within(140, 600);
@@ -46,14 +46,14 @@ describe('client emission rules (spec 6.2)', () => {
       mock.on(DECISIONS, { status: 503 });
       const waiting = Promise.withResolvers<void>();
       const go = Promise.withResolvers<void>();
-      const emitter = emitterWith({ sleep: () => (waiting.resolve(), go.promise) });
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
+      const gates = gatesWith({ sleep: () => (waiting.resolve(), go.promise) });
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
       gate.emit(decision());
       await waiting.promise;
 
       expect(gate.stats().in_flight).to.equal(1);
       go.resolve();
-      await emitter.shutdown();
+      await gates.shutdown();
       expect(mock.seen(DECISIONS)).to.have.length(2);
     });
 
@@ -61,10 +61,10 @@ describe('client emission rules (spec 6.2)', () => {
       it(`${status} is logged and not retried`, async () => {
         mock.on(DECISIONS, { status, headers: { Location: '/elsewhere' }, json: { code: 'some_code' } });
         const logger = captureLogger();
-        const emitter = emitterWith();
-        const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+        const gates = gatesWith();
+        const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
         gate.emit(decision());
-        await emitter.shutdown();
+        await gates.shutdown();
 
         expect(mock.requests).to.have.length(1);
         expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
@@ -79,10 +79,10 @@ describe('client emission rules (spec 6.2)', () => {
       it(fault, async () => {
         mock.on(DECISIONS, { fault, status: 202 });
         const logger = captureLogger();
-        const emitter = emitterWith();
-        const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger, timeoutMs: 100 });
+        const gates = gatesWith();
+        const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger, timeoutMs: 100 });
         gate.emit(decision());
-        await emitter.shutdown();
+        await gates.shutdown();
 
         expect(mock.requests).to.have.length(1);
         expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
@@ -95,10 +95,10 @@ describe('client emission rules (spec 6.2)', () => {
     for (const baseUrl of ['http://127.0.0.1:1', 'http://no-such-host.invalid', 'not an address']) {
       it(`nothing at ${baseUrl}`, async () => {
         const logger = captureLogger();
-        const emitter = emitterWith();
-        const gate = emitter.configure({ apiKey: 'k', baseUrl, logger });
+        const gates = gatesWith();
+        const gate = gates.configure({ apiKey: 'k', baseUrl, logger });
         gate.emit(decision());
-        await emitter.shutdown();
+        await gates.shutdown();
 
         expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
         expect(logger.at('warn')).to.deep.equal(['Audit endpoint unreachable; event dropped']);
@@ -108,31 +108,31 @@ describe('client emission rules (spec 6.2)', () => {
     it('an answer that switches protocols, after which Node says no more than that it closed', async () => {
       mock.on(DECISIONS, { status: 101, headers: { Connection: 'Upgrade', Upgrade: 'websocket' } });
       const logger = captureLogger();
-      const emitter = emitterWith();
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+      const gates = gatesWith();
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
       gate.emit(decision());
-      await emitter.flush();
+      await gates.flush();
 
       expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
       expect(logger.at('warn')).to.deep.equal(['Audit endpoint unreachable; event dropped']);
-      await emitter.shutdown();
+      await gates.shutdown();
     });
 
     it('a torn body behind 202 takes nothing back', async () => {
       mock.on(DECISIONS, { fault: 'torn_json', status: 202 });
-      const emitter = emitterWith();
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+      const gates = gatesWith();
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
       gate.emit(decision());
-      await emitter.shutdown();
+      await gates.shutdown();
 
       expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 0 });
     });
 
     it('the key is in no log line, not even when it cannot be sent', async () => {
       const logger = captureLogger();
-      const emitter = emitterWith();
-      emitter.configure({ apiKey: 'secret\nkey', baseUrl: mock.url, logger }).emit(decision());
-      await emitter.shutdown();
+      const gates = gatesWith();
+      gates.configure({ apiKey: 'secret\nkey', baseUrl: mock.url, logger }).emit(decision());
+      await gates.shutdown();
 
       expect(logger.lines).to.have.length(1);
       expect(JSON.stringify(logger.lines)).to.not.include('secret');
@@ -142,22 +142,22 @@ describe('client emission rules (spec 6.2)', () => {
   describe('6. the HTTP timeout is 5 seconds', () => {
     it('one longer than a timer of Node can be does not become one of 1 ms', async () => {
       mock.on(DECISIONS, { status: 202, delay_ms: 50 });
-      const emitter = emitterWith();
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, timeoutMs: Infinity });
+      const gates = gatesWith();
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, timeoutMs: Infinity });
       gate.emit(decision());
-      await emitter.flush();
+      await gates.flush();
 
       expect(gate.stats()).to.include({ sent: 1, failed: 0 });
-      await emitter.shutdown();
+      await gates.shutdown();
     });
 
     it('by the clock', async () => {
       mock.on(DECISIONS, { fault: 'hang' });
       const logger = captureLogger();
-      const emitter = emitterWith();
+      const gates = gatesWith();
       const startedAtMs = Date.now();
-      emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger }).emit(decision());
-      await emitter.shutdown();
+      gates.configure({ apiKey: 'k', baseUrl: mock.url, logger }).emit(decision());
+      await gates.shutdown();
 
       expect(Date.now() - startedAtMs).to.be.within(4_900, 6_500);
       expect(logger.lines[0]?.context).to.include({ problem: 'no answer within 5000 ms' });

@@ -5,7 +5,7 @@ import {
   bodiesOf,
   decision,
   DECISIONS,
-  emitterWith,
+  gatesWith,
   startAuditServer,
   usage,
   USAGE,
@@ -23,33 +23,33 @@ describe('client emission rules (spec 6.2)', () => {
 
   describe('1. emission is non-blocking and asynchronous', () => {
     it('emit returns before anything is on the wire', async () => {
-      const emitter = emitterWith();
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+      const gates = gatesWith();
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
 
       expect(gate.emit(decision())).to.equal(undefined);
       expect(mock.connections()).to.equal(0);
       expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 1 });
-      await emitter.shutdown();
+      await gates.shutdown();
 
       expect(mock.seen(DECISIONS)).to.have.length(1);
       expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 0 });
     });
 
     it('records the arguments as they were at emit', async () => {
-      const emitter = emitterWith();
+      const gates = gatesWith();
       const args = { n: 1, list: [1] };
-      emitter.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision({ arguments: args }));
+      gates.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision({ arguments: args }));
       args.n = 2;
       args.list.push(2);
-      await emitter.shutdown();
+      await gates.shutdown();
 
       expect(bodiesOf(mock, DECISIONS)[0]?.arguments).to.deep.equal({ n: 1, list: [1] });
     });
 
     it('sends the thirteen keys, and the bearer key', async () => {
-      const emitter = emitterWith({ now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678) });
-      emitter.configure({ apiKey: 'k', baseUrl: `${mock.url}/` }).emit(decision({ outcome: 'deny' }));
-      await emitter.shutdown();
+      const gates = gatesWith({ now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678) });
+      gates.configure({ apiKey: 'k', baseUrl: `${mock.url}/` }).emit(decision({ outcome: 'deny' }));
+      await gates.shutdown();
       const [request] = mock.seen(DECISIONS);
       const { event_id, ...event } = bodiesOf(mock, DECISIONS)[0] ?? {};
 
@@ -73,11 +73,11 @@ describe('client emission rules (spec 6.2)', () => {
     });
 
     it('redacts arguments and hint, and truncates arguments only', async () => {
-      const emitter = emitterWith();
+      const gates = gatesWith();
       const hint = { token: 'x', text: 'y'.repeat(9_000) };
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
       gate.emit(decision({ hint, arguments: { password: 'x', text: 'z'.repeat(9_000) } }));
-      await emitter.shutdown();
+      await gates.shutdown();
       const [body] = bodiesOf(mock, DECISIONS);
 
       expect(body?.hint).to.deep.equal({ token: '[REDACTED]', text: 'y'.repeat(9_000) });
@@ -88,15 +88,15 @@ describe('client emission rules (spec 6.2)', () => {
     });
 
     it('comes to an end with what has none: cycles, and lists of 4e9 holes', async () => {
-      const emitter = emitterWith();
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
+      const gates = gatesWith();
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
       const cycle: Record<string, unknown> = {};
       cycle['self'] = cycle;
       const sparse: string[] = [];
       sparse.length = 4e9;
       gate.emit(decision({ user_id: cycle as never, violations: sparse }));
       gate.emitLlm({ ...usage, input_tokens: cycle as never });
-      await emitter.shutdown();
+      await gates.shutdown();
 
       expect(bodiesOf(mock, DECISIONS)[0]).to.include({ user_id: '{"self":"[Circular]"}' });
       expect(bodiesOf(mock, USAGE)[0]?.input_tokens).to.deep.equal({ self: '[Circular]' });
@@ -104,8 +104,8 @@ describe('client emission rules (spec 6.2)', () => {
 
     it('never throws, whatever it is given', async () => {
       const logger = captureLogger();
-      const emitter = emitterWith();
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+      const gates = gatesWith();
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
       const hostile = new Proxy({} as DecisionInput, {
         get: () => {
           throw new Error('no');
@@ -117,7 +117,7 @@ describe('client emission rules (spec 6.2)', () => {
         gate.emit(decision({ occurred_at: new Date(NaN), violations: [1] as never })),
       ).to.not.throw();
       expect(() => gate.emit(decision({ reason: 'x'.repeat(2_000_000) }))).to.not.throw();
-      await emitter.shutdown();
+      await gates.shutdown();
 
       expect(gate.stats()).to.deep.equal({ sent: 1, failed: 2, dropped: 0, in_flight: 0 });
       expect(logger.at('warn')).to.have.length(2);

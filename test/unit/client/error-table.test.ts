@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Emitter } from '../../../client/audit/emitter.ts';
+import { Gates } from '../../../client/audit/gates.ts';
 import type { Gate, Logger } from '../../../client/index.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
@@ -32,27 +32,27 @@ describe('client behaviour on errors (spec 7.3)', () => {
   afterEach(() => mock.close());
 
   function open(logger: Logger, baseUrl = mock.url): Situation {
-    const emitter = new Emitter({
+    const gates = new Gates({
       now: Date.now,
       sleep: () => Promise.resolve(),
       createLoop: () => ({ identity: () => 'one', isRunning: () => true }),
     });
-    const gate = emitter.configure({ apiKey: 'k', baseUrl, logger, timeoutMs: 200 });
-    return { gate, settle: () => emitter.shutdown() };
+    const gate = gates.configure({ apiKey: 'k', baseUrl, logger, timeoutMs: 200 });
+    return { gate, settle: () => gates.shutdown() };
   }
 
   it('no key: no sender, audit inert; agent impact: none', async () => {
     await withEnvironment({}, async () => {
       const logger = captureLogger();
-      const emitter = new Emitter({
+      const gates = new Gates({
         now: Date.now,
         sleep: () => Promise.resolve(),
         createLoop: () => expect.fail('a sender was made'),
       });
-      const gate = emitter.configure({ baseUrl: mock.url, logger });
+      const gate = gates.configure({ baseUrl: mock.url, logger });
       emitAsAgent(gate);
       gate.emitLlm({ agent_name: 'a', model: 'm', input_tokens: 1, output_tokens: 1 });
-      await emitter.shutdown();
+      await gates.shutdown();
 
       expect(gate.enabled).to.equal(false);
       expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 0 });

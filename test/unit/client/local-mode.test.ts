@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { captureLogger } from '../../support/capture-logger.ts';
-import { decision, emitterWith, startAuditServer } from '../../support/emission.ts';
+import { decision, gatesWith, startAuditServer } from '../../support/emission.ts';
 import { withEnvironment } from '../../support/environment.ts';
 import type { MockServer } from '../../support/mock-server.ts';
 
@@ -19,10 +19,10 @@ describe('client emission rules (spec 6.2)', () => {
         await withEnvironment(
           { GATE_LOCAL_MODE: value, GATE_API_KEY: 'k', GATE_BASE_URL: mock.url },
           async () => {
-            const emitter = emitterWith();
-            const gate = emitter.configure({ logger: captureLogger() });
+            const gates = gatesWith();
+            const gate = gates.configure({ logger: captureLogger() });
             gate.emit(decision());
-            await emitter.shutdown();
+            await gates.shutdown();
 
             expect(gate.enabled).to.equal(false);
             expect(mock.requests).to.have.length(0);
@@ -34,7 +34,7 @@ describe('client emission rules (spec 6.2)', () => {
     for (const value of ['0', 'false', 'no', 'off', '2', '']) {
       it(`not truthy: ${JSON.stringify(value)}`, async () => {
         await withEnvironment({ GATE_LOCAL_MODE: value }, () => {
-          expect(emitterWith().configure({ apiKey: 'k' }).enabled).to.equal(true);
+          expect(gatesWith().configure({ apiKey: 'k' }).enabled).to.equal(true);
         });
       });
     }
@@ -42,12 +42,12 @@ describe('client emission rules (spec 6.2)', () => {
     it('an info line is logged the first time per path that a key and local mode coincide', async () => {
       await withEnvironment({ GATE_LOCAL_MODE: '1' }, () => {
         const logger = captureLogger();
-        const emitter = emitterWith();
-        emitter.configure({ logger });
+        const gates = gatesWith();
+        gates.configure({ logger });
         expect(logger.lines).to.deep.equal([]);
-        emitter.configure({ apiKey: 'k', logger });
-        emitter.configure({ apiKey: 'k', logger });
-        emitter.configure({ apiKey: 'k2', logger });
+        gates.configure({ apiKey: 'k', logger });
+        gates.configure({ apiKey: 'k', logger });
+        gates.configure({ apiKey: 'k2', logger });
 
         expect(logger.at('info')).to.deep.equal([
           'Local mode: nothing is sent to /v1/audit/decisions, although a key is set',
@@ -57,13 +57,13 @@ describe('client emission rules (spec 6.2)', () => {
     });
 
     it('it is re-checked on every configuration call', async () => {
-      const emitter = emitterWith();
+      const gates = gatesWith();
       const options = { apiKey: 'k', logger: captureLogger() };
       const modes = ['1', '0', 'true', ''];
       const enabled: boolean[] = [];
       for (const mode of modes) {
         await withEnvironment({ GATE_LOCAL_MODE: mode }, () =>
-          enabled.push(emitter.configure(options).enabled),
+          enabled.push(gates.configure(options).enabled),
         );
       }
 

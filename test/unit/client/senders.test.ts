@@ -5,7 +5,7 @@ import {
   USAGE,
   bodiesOf,
   decision,
-  emitterWith,
+  gatesWith,
   startAuditServer,
   usage,
 } from '../../support/emission.ts';
@@ -13,18 +13,18 @@ import { withEnvironment } from '../../support/environment.ts';
 
 describe('one sender per (key, path) (spec 5)', () => {
   it('configuring again with the same key returns the same sender', () => {
-    const emitter = emitterWith();
+    const gates = gatesWith();
 
-    expect(emitter.configure({ apiKey: 'k' })).to.equal(emitter.configure({ apiKey: 'k' }));
+    expect(gates.configure({ apiKey: 'k' })).to.equal(gates.configure({ apiKey: 'k' }));
   });
 
   it('a different key gets its own sender with its own bearer', async () => {
     const mock = await startAuditServer();
     mock.on(DECISIONS, { status: 202 });
-    const emitter = emitterWith();
-    emitter.configure({ apiKey: 'a', baseUrl: mock.url }).emit(decision());
-    emitter.configure({ apiKey: 'b', baseUrl: mock.url }).emit(decision());
-    await emitter.shutdown();
+    const gates = gatesWith();
+    gates.configure({ apiKey: 'a', baseUrl: mock.url }).emit(decision());
+    gates.configure({ apiKey: 'b', baseUrl: mock.url }).emit(decision());
+    await gates.shutdown();
     await mock.close();
 
     expect(mock.requests.map(({ headers }) => headers.authorization)).to.have.members([
@@ -35,11 +35,11 @@ describe('one sender per (key, path) (spec 5)', () => {
 
   it('a second configure with another base address warns and keeps the first', () => {
     const logger = captureLogger();
-    const emitter = emitterWith();
-    emitter.configure({ apiKey: 'k', baseUrl: 'http://one', logger });
-    emitter.configure({ apiKey: 'k', baseUrl: 'http://one', logger });
+    const gates = gatesWith();
+    gates.configure({ apiKey: 'k', baseUrl: 'http://one', logger });
+    gates.configure({ apiKey: 'k', baseUrl: 'http://one', logger });
     expect(logger.lines).to.deep.equal([]);
-    emitter.configure({ apiKey: 'k', baseUrl: 'http://two', logger });
+    gates.configure({ apiKey: 'k', baseUrl: 'http://two', logger });
 
     expect(logger.at('warn')).to.have.length(1);
     expect(logger.lines[0]?.context).to.deep.equal({ baseUrl: 'http://one' });
@@ -47,16 +47,16 @@ describe('one sender per (key, path) (spec 5)', () => {
 
   it('warns as well when the other base address is that of GATE_BASE_URL, and not when none is given', async () => {
     const logger = captureLogger();
-    const emitter = emitterWith();
+    const gates = gatesWith();
     await withEnvironment({ GATE_BASE_URL: 'http://one' }, () => {
-      emitter.configure({ apiKey: 'k', logger });
-      emitter.configure({ apiKey: 'k', logger });
+      gates.configure({ apiKey: 'k', logger });
+      gates.configure({ apiKey: 'k', logger });
     });
-    await withEnvironment({}, () => emitter.configure({ apiKey: 'k', logger }));
+    await withEnvironment({}, () => gates.configure({ apiKey: 'k', logger }));
     expect(logger.lines).to.deep.equal([]);
     await withEnvironment({ GATE_BASE_URL: 'http://two' }, () => {
-      emitter.configure({ apiKey: 'k', logger });
-      emitter.configure({ apiKey: 'k', logger, baseUrl: 'http://one/' });
+      gates.configure({ apiKey: 'k', logger });
+      gates.configure({ apiKey: 'k', logger, baseUrl: 'http://one/' });
     });
 
     expect(logger.lines.map(({ context }) => context)).to.deep.equal([{ baseUrl: 'http://one' }]);
@@ -64,15 +64,15 @@ describe('one sender per (key, path) (spec 5)', () => {
 
   it('the key comes from the argument, else from GATE_API_KEY; with no key, audit is inert', async () => {
     await withEnvironment({ GATE_API_KEY: 'env' }, () => {
-      const emitter = emitterWith();
-      const fromEnvironment = emitter.configure();
+      const gates = gatesWith();
+      const fromEnvironment = gates.configure();
 
       expect(fromEnvironment.enabled).to.equal(true);
-      expect(emitter.configure({ apiKey: 'env' })).to.equal(fromEnvironment);
-      expect(emitter.configure({ apiKey: 'other' })).to.not.equal(fromEnvironment);
+      expect(gates.configure({ apiKey: 'env' })).to.equal(fromEnvironment);
+      expect(gates.configure({ apiKey: 'other' })).to.not.equal(fromEnvironment);
     });
     await withEnvironment({ GATE_KEY: 'for policies' }, () => {
-      expect(emitterWith().configure().enabled).to.equal(false);
+      expect(gatesWith().configure().enabled).to.equal(false);
     });
   });
 });
@@ -81,10 +81,10 @@ describe('LLM usage (spec 4.2)', () => {
   it('sends every key of the usage event', async () => {
     const mock = await startAuditServer();
     mock.on(USAGE, { status: 202 });
-    const emitter = emitterWith({ now: () => 0 });
-    const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+    const gates = gatesWith({ now: () => 0 });
+    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
     gate.emitLlm({ ...usage, event_id: 'e', occurred_at: new Date(1), duration_ms: 1.6 });
-    await emitter.shutdown();
+    await gates.shutdown();
     await mock.close();
 
     expect(bodiesOf(mock, USAGE)).to.deep.equal([

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { captureLogger } from '../../support/capture-logger.ts';
-import { DECISIONS, USAGE, decision, emitterWith, startAuditServer, usage } from '../../support/emission.ts';
+import { DECISIONS, USAGE, decision, gatesWith, startAuditServer, usage } from '../../support/emission.ts';
 import type { MockServer } from '../../support/mock-server.ts';
 
 describe('client emission rules (spec 6.2)', () => {
@@ -16,15 +16,15 @@ describe('client emission rules (spec 6.2)', () => {
     it('drains in-flight sends and closes every sender of every event type', async () => {
       mock.on(DECISIONS, { status: 202, delay_ms: 100 });
       mock.on(USAGE, { status: 202, delay_ms: 100 });
-      const emitter = emitterWith();
-      const gates = ['a', 'b'].map((apiKey) => emitter.configure({ apiKey, baseUrl: mock.url }));
-      for (const gate of gates) {
+      const gates = gatesWith();
+      const both = ['a', 'b'].map((apiKey) => gates.configure({ apiKey, baseUrl: mock.url }));
+      for (const gate of both) {
         gate.emit(decision());
         gate.emitLlm(usage);
       }
-      await emitter.shutdown();
+      await gates.shutdown();
 
-      for (const gate of gates) {
+      for (const gate of both) {
         expect(gate.stats()).to.deep.equal({ sent: 2, failed: 0, dropped: 0, in_flight: 0 });
         expect(gate.enabled).to.equal(false);
         gate.emit(decision());
@@ -35,11 +35,11 @@ describe('client emission rules (spec 6.2)', () => {
     });
 
     it('closes the connections', async () => {
-      const emitter = emitterWith();
-      emitter.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision());
-      await emitter.flush();
+      const gates = gatesWith();
+      gates.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision());
+      await gates.flush();
       expect(mock.connections()).to.equal(1);
-      await emitter.shutdown();
+      await gates.shutdown();
       await new Promise((resolve) => setTimeout(resolve, 50));
 
       expect(mock.connections()).to.equal(0);
@@ -47,12 +47,12 @@ describe('client emission rules (spec 6.2)', () => {
 
     it('is safe to call repeatedly, one after the other and at once', async () => {
       mock.on(DECISIONS, { status: 202, delay_ms: 50 });
-      const emitter = emitterWith();
-      await emitter.shutdown();
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+      const gates = gatesWith();
+      await gates.shutdown();
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
       gate.emit(decision());
-      await Promise.all([emitter.shutdown(), emitter.shutdown(), emitter.flush()]);
-      await emitter.shutdown();
+      await Promise.all([gates.shutdown(), gates.shutdown(), gates.flush()]);
+      await gates.shutdown();
 
       expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 0 });
     });
@@ -61,13 +61,13 @@ describe('client emission rules (spec 6.2)', () => {
       mock.on(DECISIONS, { fault: 'hang' });
       mock.on(USAGE, { status: 503 });
       const logger = captureLogger();
-      const emitter = emitterWith();
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+      const gates = gatesWith();
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
       gate.emit(decision());
       gate.emitLlm(usage);
       await mock.arrived(USAGE, 1);
       const startedAtMs = Date.now();
-      await emitter.shutdown({ timeoutMs: 100 });
+      await gates.shutdown({ timeoutMs: 100 });
 
       expect(Date.now() - startedAtMs).to.be.within(90, 1_000);
       expect(gate.stats()).to.deep.equal({ sent: 0, failed: 2, dropped: 0, in_flight: 0 });
@@ -76,30 +76,30 @@ describe('client emission rules (spec 6.2)', () => {
     it('ends even where what it gives up on does not', async () => {
       mock.on(DECISIONS, { status: 503 });
       const forever = new Promise<void>(() => undefined);
-      const emitter = emitterWith({ sleep: () => forever });
-      emitter.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() }).emit(decision());
+      const gates = gatesWith({ sleep: () => forever });
+      gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() }).emit(decision());
       await mock.arrived(DECISIONS, 1);
 
-      await emitter.shutdown({ timeoutMs: 1 });
+      await gates.shutdown({ timeoutMs: 1 });
     });
 
     it('a time longer than a timer of Node can be is not up at once', async () => {
       mock.on(DECISIONS, { status: 202, delay_ms: 50 });
-      const emitter = emitterWith();
-      const gate = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+      const gates = gatesWith();
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
       gate.emit(decision());
-      await emitter.shutdown({ timeoutMs: 2 ** 31 });
+      await gates.shutdown({ timeoutMs: 2 ** 31 });
 
       expect(gate.stats()).to.include({ sent: 1, failed: 0 });
     });
 
     it('after it, configure starts anew', async () => {
-      const emitter = emitterWith();
-      const first = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
-      await emitter.shutdown();
-      const second = emitter.configure({ apiKey: 'k', baseUrl: mock.url });
+      const gates = gatesWith();
+      const first = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+      await gates.shutdown();
+      const second = gates.configure({ apiKey: 'k', baseUrl: mock.url });
       second.emit(decision());
-      await emitter.shutdown();
+      await gates.shutdown();
 
       expect(second).to.not.equal(first);
       expect(second.stats().sent).to.equal(1);

@@ -1,7 +1,7 @@
 import { getPublicKey, hashes } from '@noble/ed25519';
 import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { PolicyError } from '../../../client/policy/policy-error.ts';
+import { PolicyError } from '../../../client/errors.ts';
 import { verifyBundle, type BundleToVerify } from '../../../client/policy/verify-bundle.ts';
 import { loadRuntime } from '../../../server/policy/load-runtime.ts';
 import { makeBundle, type Bundle } from '../../../server/policy/make-bundle.ts';

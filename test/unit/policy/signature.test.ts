@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseManifest } from '../../../client/policy/parse-manifest.ts';
-import { PolicyError } from '../../../client/policy/policy-error.ts';
+import { PolicyError } from '../../../client/errors.ts';
 import { verifyBundle } from '../../../client/policy/verify-bundle.ts';
 import { signManifest } from '../../../server/policy/sign-bundle.ts';
 

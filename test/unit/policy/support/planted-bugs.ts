@@ -102,13 +102,13 @@ export const PLANTED_BUGS: PlantedBug[] = [
   },
   {
     name: 'every holds on what is missing',
-    file: 'evaluate-operator.ts',
+    file: 'evaluate-condition.ts',
     from: 'if (!Array.isArray(value)) return false;',
     to: "if (!Array.isArray(value)) return op === 'every';",
   },
   {
     name: 'ne fails on what is missing',
-    file: 'evaluate-operator.ts',
+    file: 'evaluate-condition.ts',
     from: 'tests.some((test) => test(value)) !== negated',
     to: 'value !== undefined && tests.some((test) => test(value)) !== negated',
   },

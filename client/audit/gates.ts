@@ -1,0 +1,105 @@
+import { BASE_URL_DEFAULT, isTruthy, readEnvironment, timerMs, urlOf, warnOfBoth } from '../config.ts';
+import { DESTROY_TIMEOUT_MS, HTTP_TIMEOUT_MS, SHUTDOWN_TIMEOUT_MS } from '../limits.ts';
+import { safeLogger, type Logger } from '../logger.ts';
+import { createGate, INERT_GATE, type InnerGate } from './gate.ts';
+import { holdOpen, within, type Loop, type Sleep } from './loop.ts';
+import { Sender } from './sender.ts';
+
+export type ConfigureOptions = {
+  /** The bearer key for audit; default GATE_API_KEY. Without it the gate is inert. */
+  apiKey?: string | undefined;
+  /** Default GATE_BASE_URL, else http://localhost:8000. */
+  baseUrl?: string | undefined;
+  /** For one request; default 5,000. */
+  timeoutMs?: number | undefined;
+  /** Default console. */
+  logger?: Logger | undefined;
+};
+
+export type GatesDeps = { now: () => number; sleep: Sleep; createLoop: () => Loop };
+
+type OpenGate = { gate: InnerGate; senders: readonly Sender[]; baseUrl: string };
+
+const PATHS = ['/v1/audit/decisions', '/v1/audit/llm-invocations'] as const;
+
+/** All gates of one copy of the package: one per API key, until shutdown. */
+export class Gates {
+  readonly #deps: GatesDeps;
+  readonly #open = new Map<string, OpenGate>();
+  readonly #closing = new Set<OpenGate>();
+  #hasAnnouncedLocalMode = false;
+  #loop: Loop | undefined;
+
+  constructor(deps: GatesDeps) {
+    this.#deps = deps;
+  }
+
+  configure(options: ConfigureOptions = {}): InnerGate {
+    const environment = readEnvironment();
+    const apiKey = options.apiKey ?? environment.apiKey;
+    const logger = safeLogger(options.logger);
+    warnOfBoth({ apiKey, localPolicy: environment.localPolicy }, logger);
+    if (!apiKey) return INERT_GATE;
+    if (isTruthy(environment.localMode)) {
+      this.#announceLocalMode(logger);
+      return INERT_GATE;
+    }
+    const baseUrl = options.baseUrl ?? environment.baseUrl;
+    const { gate, baseUrl: baseUrlInUse } =
+      this.#open.get(apiKey) ?? this.#openGate({ ...options, apiKey, baseUrl, logger });
+    if (baseUrl !== undefined && urlOf(baseUrl, '') !== urlOf(baseUrlInUse, '')) {
+      logger.warn('This API key is configured already; its first base URL stays in use', {
+        baseUrl: baseUrlInUse,
+      });
+    }
+    return gate;
+  }
+
+  async flush(): Promise<void> {
+    await holdOpen(drainAll([...this.#open.values(), ...this.#closing]));
+  }
+
+  async shutdown({
+    timeoutMs = SHUTDOWN_TIMEOUT_MS,
+  }: { timeoutMs?: number | undefined } = {}): Promise<void> {
+    for (const open of this.#open.values()) {
+      for (const sender of open.senders) sender.close();
+      this.#closing.add(open);
+    }
+    this.#open.clear();
+    this.#hasAnnouncedLocalMode = false;
+    const closing = [...this.#closing];
+    await within(drainAll(closing), timerMs(timeoutMs));
+    for (const sender of closing.flatMap(({ senders }) => senders)) sender.destroy();
+    await within(drainAll(closing), DESTROY_TIMEOUT_MS);
+    for (const closed of closing) this.#closing.delete(closed);
+  }
+
+  #openGate({
+    apiKey,
+    logger,
+    baseUrl = BASE_URL_DEFAULT,
+    timeoutMs = HTTP_TIMEOUT_MS,
+  }: ConfigureOptions & { apiKey: string; logger: Logger }): OpenGate {
+    // Not earlier, because an import must not add a listener to the application's process.
+    const loop = (this.#loop ??= this.#deps.createLoop());
+    const { now, sleep } = this.#deps;
+    const [decisions, usage] = PATHS.map((path) => {
+      const url = urlOf(baseUrl, path);
+      return new Sender({ url, path, apiKey, timeoutMs: timerMs(timeoutMs), logger, loop, sleep });
+    }) as [Sender, Sender];
+    const open = { gate: createGate({ decisions, usage }, now), senders: [decisions, usage], baseUrl };
+    this.#open.set(apiKey, open);
+    return open;
+  }
+
+  #announceLocalMode(logger: Logger): void {
+    if (this.#hasAnnouncedLocalMode) return;
+    this.#hasAnnouncedLocalMode = true;
+    for (const path of PATHS) logger.info(`Local mode: nothing is sent to ${path}, although a key is set`);
+  }
+}
+
+async function drainAll(gates: readonly OpenGate[]): Promise<void> {
+  await Promise.all(gates.flatMap(({ senders }) => senders.map((sender) => sender.drain())));
+}
