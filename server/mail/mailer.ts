@@ -6,15 +6,15 @@ import { MailQueue } from './mail-queue.ts';
 import { messageFrom, type MailKind } from './messages.ts';
 import { createSmtpSender, isMailbox } from './smtp-sender.ts';
 
-export type Letter = { kind: MailKind; to: string; token: string };
+export type MailRequest = { kind: MailKind; to: string; token: string };
 export type Mailer = {
-  /** Takes a mail for delivery and returns at once. */
-  post(letter: Letter): void;
+  /** Queues a mail and returns at once. */
+  post(request: MailRequest): void;
   close(): Promise<void>;
 };
 type MailerDeps = { logger: Logger; counter: Counter<'kind' | 'result'> };
 
-/** The mailer that the configuration asks for: the provider only with both variables set (SPECIFICATION 6.4.1-2). */
+/** Sends through the provider if MAILER_API_KEY and GATE_EMAIL_FROM are both set, otherwise prints mails. */
 export function createMailer(config: Config, { logger, counter }: MailerDeps): Mailer {
   const { emailFrom, mailerApiKey, mailerSmtpUrl, serviceName, dashboardUrl } = config;
   const letterhead = { serviceName, dashboardUrl };
@@ -23,11 +23,11 @@ export function createMailer(config: Config, { logger, counter }: MailerDeps): M
       ? undefined
       : createSmtpSender({ smtpUrl: mailerSmtpUrl, apiKey: mailerApiKey, from: emailFrom });
   if (provider === undefined && (emailFrom ?? mailerApiKey) !== undefined) {
-    logger.warn('Mails are printed and not sent: MAILER_API_KEY and GATE_EMAIL_FROM must both be set.');
+    logger.warn('Mails are printed, not sent: set both MAILER_API_KEY and GATE_EMAIL_FROM to send them.');
   }
   if (provider !== undefined && emailFrom !== undefined && !isMailbox(emailFrom)) {
     logger.error(
-      'No mail can be sent: GATE_EMAIL_FROM must be an address, as in gate@example.com or Gatehouse <gate@example.com>',
+      'No mail can be sent: GATE_EMAIL_FROM must be an address such as gate@example.com or Gatehouse <gate@example.com>',
     );
   }
   const send = provider?.send ?? createDevSender((text) => process.stderr.write(text));

@@ -1,6 +1,6 @@
 export type MailKind = 'verify' | 'reset';
 
-/** One mail, ready to be sent by any sender. */
+/** A mail that any sender can send. */
 export type Message = { kind: MailKind; to: string; subject: string; text: string; html: string };
 
 export type Letterhead = { serviceName: string; dashboardUrl: string };
@@ -14,7 +14,7 @@ type Words = {
   otherwise: string;
 };
 
-/** The mail with the one-time link (SPECIFICATION 4.10). */
+/** Builds the mail with the one-time link. */
 export function messageFrom(
   kind: MailKind,
   { to, token }: { to: string; token: string },
@@ -31,23 +31,23 @@ function wordsOf(kind: MailKind, serviceName: string): Words {
     return {
       subject: `Verify your ${serviceName} account`,
       path: 'verify-email',
-      why: `This address was used to register with ${serviceName}. Open this link to confirm that it is yours:`,
+      why: `Someone registered with ${serviceName} using this address. To confirm that it is yours, open this link:`,
       action: 'Verify this address',
       validity: 'The link works once, within 24 hours.',
-      otherwise: 'If it was not you, there is nothing to do.',
+      otherwise: 'If this was not you, ignore this e-mail.',
     };
   }
   return {
     subject: `Reset your ${serviceName} password`,
     path: 'reset-password',
-    why: `Someone asked for a new password for your ${serviceName} account. Open this link to choose one:`,
+    why: `Someone requested a new password for your ${serviceName} account. To choose one, open this link:`,
     action: 'Choose a new password',
-    validity: 'The link works once, within one hour. All devices are signed out when it is used.',
-    otherwise: 'If it was not you, there is nothing to do: your password stays as it is.',
+    validity: 'The link works once, within one hour. A new password signs you out on all devices.',
+    otherwise: 'If this was not you, ignore this e-mail: your password has not changed.',
   };
 }
 
-/** The link stands alone on its line: no mail program takes a full stop for a part of it. */
+/** The link has its own line, so that no mail program takes punctuation as part of it. */
 function textFrom({ why, validity, otherwise }: Words, link: string): string {
   return `${why}\n\n${link}\n\n${validity}\n${otherwise}\n`;
 }

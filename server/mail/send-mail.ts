@@ -3,7 +3,7 @@ import type { Message } from './messages.ts';
 /** Delivers one message, once. Rejects with a MailFault. */
 export type SendMail = (message: Message) => Promise<void>;
 
-/** Why a mail was not taken, in words that are safe to log: neither the message nor the provider's key are in it. */
+/** Why a mail was not sent. Safe to log: contains neither the message nor the provider's key. */
 export class MailFault extends Error {
   readonly isPermanent: boolean;
   readonly code: string;

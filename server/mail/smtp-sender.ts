@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer';
 import { MAIL_ATTEMPT_MS_MAX, MAIL_CONNECT_MS_MAX, MAILS_SENDING_MAX } from '../limits.ts';
 import { MailFault, type SendMail } from './send-mail.ts';
 
-/** An address, or a name and an address in angle brackets (RFC 5322 section 3.4). */
+/** Whether a text is an address, or a name and an address in angle brackets (RFC 5322 section 3.4). */
 export function isMailbox(text: string): boolean {
   const address = /^[^<>\p{Cc}]*<([^<>]*)>$/u.exec(text)?.[1] ?? text;
   return /^[^\s@<>,;\p{Cc}]+@[^\s@<>,;\p{Cc}]+$/u.test(address);
@@ -11,8 +11,8 @@ export function isMailbox(text: string): boolean {
 export type SmtpOptions = { smtpUrl: string; apiKey: string; from: string };
 
 /**
- * Sends over SMTP through a pool of connections. The URL says host, port, user and TLS (smtps: from the start; smtp:
- * STARTTLS where the server has it, and always with ?requireTLS=true); the API key is the password.
+ * Sends over SMTP through a pool of connections. The URL gives the host, port, user and TLS mode; the API key is the
+ * password. smtps: uses TLS from the start. smtp: uses STARTTLS if the server offers it, always with ?requireTLS=true.
  */
 export function createSmtpSender({ smtpUrl, apiKey, from }: SmtpOptions): {
   send: SendMail;
@@ -23,7 +23,7 @@ export function createSmtpSender({ smtpUrl, apiKey, from }: SmtpOptions): {
     url,
     pool: true,
     maxConnections: MAILS_SENDING_MAX,
-    // The mail queue does the retrying, and counts it.
+    // The mail queue retries and counts.
     maxRequeues: 0,
     ...(user === '' ? {} : { auth: { user, pass: apiKey } }),
     connectionTimeout: MAIL_CONNECT_MS_MAX,
@@ -54,11 +54,11 @@ function withoutCredentials(smtpUrl: string): { url: string; user: string } {
   return { url: url.href, user };
 }
 
-/** By hand, field by field: what the provider says back may quote the message. */
+/** Copies only the codes: the provider's text may quote the message. */
 function faultFrom(error: unknown): MailFault {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
   const status = typeof responseCode === 'number' ? responseCode : undefined;
-  // RFC 5321 section 4.2.1: 5yz is a refusal that the same message would meet again.
+  // RFC 5321 section 4.2.1: the same message would be refused with 5yz again.
   const isPermanent = status !== undefined && status >= 500;
   return new MailFault(typeof code === 'string' ? code : 'EUNKNOWN', { responseCode: status, isPermanent });
 }
