@@ -1,39 +1,39 @@
-/** Every error a caller can get: its code, its HTTP status and its title. The only place where they meet. */
+/** Every error code with its HTTP status and its title. */
 export const PROBLEMS = {
-  body_invalid: { status: 422, title: 'The request body is not valid' },
-  query_invalid: { status: 422, title: 'A query parameter is not valid' },
-  window_invalid: { status: 422, title: 'The window is not one of 24h, 7d, 30d, 90d' },
-  policy_invalid: { status: 422, title: 'The policy is not valid' },
-  row_rejected: { status: 422, title: 'The store refused this record' },
-  occurred_at_out_of_range: { status: 400, title: 'occurred_at is out of range' },
-  token_invalid: { status: 400, title: 'The token is unknown, used or expired' },
-  unauthenticated: { status: 401, title: 'A valid credential is required' },
-  forbidden: { status: 403, title: 'This credential may not do that' },
-  agent_unknown: { status: 404, title: 'There is no such agent' },
-  not_found: { status: 404, title: 'There is nothing here' },
-  method_not_allowed: { status: 405, title: 'This method is not allowed here' },
-  request_timeout: { status: 408, title: 'The request did not arrive in time' },
-  conflict: { status: 409, title: 'That is already taken' },
-  precondition_failed: { status: 412, title: 'If-Match does not name the current version' },
-  arguments_too_large: { status: 413, title: 'arguments is too large' },
-  hint_too_large: { status: 413, title: 'hint is too large' },
-  body_too_large: { status: 413, title: 'The request body is too large' },
+  body_invalid: { status: 422, title: 'Invalid request body' },
+  query_invalid: { status: 422, title: 'Invalid query parameter' },
+  window_invalid: { status: 422, title: 'Invalid window' },
+  policy_invalid: { status: 422, title: 'Invalid policy' },
+  row_rejected: { status: 422, title: 'Record rejected by the store' },
+  occurred_at_out_of_range: { status: 400, title: 'occurred_at out of range' },
+  token_invalid: { status: 400, title: 'Invalid or expired token' },
+  unauthenticated: { status: 401, title: 'Unauthenticated' },
+  forbidden: { status: 403, title: 'Forbidden' },
+  agent_unknown: { status: 404, title: 'Agent not found' },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  request_timeout: { status: 408, title: 'Request timeout' },
+  conflict: { status: 409, title: 'Conflict' },
+  precondition_failed: { status: 412, title: 'Precondition failed' },
+  arguments_too_large: { status: 413, title: 'arguments too large' },
+  hint_too_large: { status: 413, title: 'hint too large' },
+  body_too_large: { status: 413, title: 'Request body too large' },
   rate_limited: { status: 429, title: 'Too many attempts' },
-  headers_too_large: { status: 431, title: 'The request headers are too large' },
-  request_invalid: { status: 400, title: 'The request is not valid HTTP' },
-  internal: { status: 500, title: 'Something went wrong in the service' },
-  store_unavailable: { status: 503, title: 'The store is not available' },
-  overloaded: { status: 503, title: 'The service is overloaded' },
+  headers_too_large: { status: 431, title: 'Request headers too large' },
+  request_invalid: { status: 400, title: 'Invalid HTTP request' },
+  internal: { status: 500, title: 'Internal error' },
+  store_unavailable: { status: 503, title: 'Store unavailable' },
+  overloaded: { status: 503, title: 'Service overloaded' },
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** One fault inside a request: where it is and what would be right. */
+/** One fault in a request: where it is and what would be right. */
 export type Fault = { path?: string; message: string; line?: number; column?: number };
 
 type RequestErrorOptions = { errors?: Fault[]; cause?: unknown; headers?: Record<string, string> };
 
-/** An expected failure of a request. Its code fixes the status; its message is for the caller. */
+/** An expected failure of a request. Its code determines the status; its message is for the caller. */
 export class RequestError extends Error {
   readonly code: ProblemCode;
   readonly errors: Fault[] | undefined;

@@ -3,7 +3,7 @@ import { SchemaTooNewError } from './store/migrate.ts';
 import { StoreInUseError } from './store/store.ts';
 
 const KINDS = [ConfigError, StoreInUseError, SchemaTooNewError];
-/** What the system says of an address or a directory that does not do. */
+/** System errors of an address or a directory that cannot be used. */
 const CODES = [
   'EADDRINUSE',
   'EADDRNOTAVAIL',
@@ -16,7 +16,7 @@ const CODES = [
   'EROFS',
 ];
 
-/** True for a fault of what was configured, which its message tells in full; anything else shows where it is. */
+/** True for a configuration fault that the message explains in full. Any other error needs its stack trace. */
 export function isExpectedFault(error: unknown): boolean {
   return (
     KINDS.some((kind) => error instanceof kind) || CODES.includes((error as NodeJS.ErrnoException).code ?? '')

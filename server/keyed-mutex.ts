@@ -1,51 +1,47 @@
 import { RequestError } from './errors.ts';
 
 /**
- * A line whose front has not moved for so long waits for a store that does not answer: one more statement must fit
- * into the 5 s of a 503 (CONTRACT 3).
+ * A stalled queue head means that the store is down. One more statement must fit into the 5 s before a 503.
  */
-const STANDSTILL_MS_MAX = 1500;
-/** A line that moves is waited in for so long. */
+const STALL_MS_MAX = 1500;
+/** The longest wait in a queue that moves. */
 const WAIT_MS_MAX = 4000;
 
-/** `tail` resolves when all that was asked for is over; `movedMs` is when the work that runs now began. */
-type Line = { tail: Promise<void>; movedMs: number };
+/** `tail` resolves when all queued work is done. `movedMs` is when the current work began. */
+type Queue = { tail: Promise<void>; movedMs: number };
 
-/**
- * Runs work one at a time for each key, in the order it was asked for; other keys are not held up. Rejects with
- * overloaded what has waited too long for its turn.
- */
+/** Runs the work of each key one at a time, in order. Rejects with overloaded after too long a wait. */
 export class KeyedMutex {
-  readonly #lines = new Map<string, Line>();
+  readonly #queues = new Map<string, Queue>();
 
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const line = this.#lines.get(key) ?? { tail: Promise.resolve(), movedMs: performance.now() };
-    this.#lines.set(key, line);
-    const before = line.tail;
+    const queue = this.#queues.get(key) ?? { tail: Promise.resolve(), movedMs: performance.now() };
+    this.#queues.set(key, queue);
+    const before = queue.tail;
     const mine = Promise.withResolvers<void>();
-    // Who gives up leaves its place empty: those behind it still wait for those before it.
+    // After a timeout, the work behind this one still waits for the work before it.
     const tail = before.then(() => mine.promise);
-    line.tail = tail;
+    queue.tail = tail;
     try {
-      await turn(before, line);
-      line.movedMs = performance.now();
+      await turn(before, queue);
+      queue.movedMs = performance.now();
       return await work();
     } finally {
       mine.resolve();
       void tail.then(() => {
-        if (line.tail === tail) this.#lines.delete(key);
+        if (queue.tail === tail) this.#queues.delete(key);
       });
     }
   }
 }
 
-async function turn(before: Promise<void>, line: Line): Promise<void> {
+async function turn(before: Promise<void>, queue: Queue): Promise<void> {
   const endMs = performance.now() + WAIT_MS_MAX;
   for (;;) {
-    const leftMs = Math.min(endMs, line.movedMs + STANDSTILL_MS_MAX) - performance.now();
+    const leftMs = Math.min(endMs, queue.movedMs + STALL_MS_MAX) - performance.now();
     if (await endsWithin(before, leftMs)) return;
-    if (performance.now() >= Math.min(endMs, line.movedMs + STANDSTILL_MS_MAX))
-      throw new RequestError('overloaded', 'Too many calls wait for the same thing. Try again.');
+    if (performance.now() >= Math.min(endMs, queue.movedMs + STALL_MS_MAX))
+      throw new RequestError('overloaded', 'Too many requests change the same resource. Try again.');
   }
 }
 

@@ -1,21 +1,21 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Why this can be no directory to write to, as the end of a sentence; undefined when it can. Makes nothing. */
+/** Why this directory cannot be used or created, as the end of a sentence; undefined if it can. Creates nothing. */
 export function directoryFault(path: string): string | undefined {
   const existing = nearestExisting(resolve(path));
   try {
-    if (!statSync(existing).isDirectory()) return `${existing} is no directory`;
+    if (!statSync(existing).isDirectory()) return `${existing} is not a directory`;
     accessSync(existing, constants.W_OK | constants.X_OK);
     return undefined;
   } catch (error) {
-    return `${existing} cannot be written to (${(error as NodeJS.ErrnoException).code})`;
+    return `${existing} is not writable (${(error as NodeJS.ErrnoException).code})`;
   }
 }
 
 /**
- * Makes the directory and those above it that are missing. Step by step, because Node's own `recursive` never returns where
- * the system says that there is no such file, as below /proc.
+ * Creates a directory and its missing parents. Not with Node's `recursive`, which never returns where mkdir answers ENOENT
+ * for a parent that exists, as in /proc.
  */
 export function makeDirectory(path: string): void {
   const missing: string[] = [];
@@ -24,11 +24,11 @@ export function makeDirectory(path: string): void {
     try {
       mkdirSync(directory);
     } catch (error) {
-      // Another process made it meanwhile.
+      // Another process created it at the same time.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
-  // A link that leads nowhere exists, too.
+  // Throws for a dangling symbolic link.
   statSync(path);
 }
 
@@ -37,7 +37,7 @@ function nearestExisting(path: string): string {
     try {
       if (statSync(at, { throwIfNoEntry: false }) !== undefined) return at;
     } catch {
-      // A file stands where a directory should, or it may not be looked into: above it, something exists.
+      // A parent is a file, or may not be read: a directory above it exists.
     }
   }
 }

@@ -4,7 +4,7 @@ const HTTP_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
 const FLUSH_SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const BATCH_ROWS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 
-/** What became of an ingest request; the label of gate_ingest_decisions_total. */
+/** The `result` label of the ingest counters. */
 export type IngestResult =
   | 'accepted'
   | 'duplicate'
@@ -18,31 +18,31 @@ export type IngestResult =
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Every metric of the service (CONTRACT 10), in a registry of its own. Labels come from closed sets only. */
+/** Every metric of the service. Label values come from closed sets only. */
 export function createMetrics({ isStoreUp }: { isStoreUp: () => Promise<boolean> }) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   return {
     registry,
-    /** What GET /metrics answers. */
+    /** The body of GET /metrics. */
     text: () => registry.metrics(),
     httpRequests: new Histogram({
       name: 'gate_http_request_duration_seconds',
-      help: 'Time from the head of a request to the end of its answer',
+      help: 'Duration of HTTP requests in seconds',
       labelNames: ['route', 'method', 'status'] as const,
       buckets: HTTP_SECONDS,
       registers,
     }),
     ingest: new Counter({
       name: 'gate_ingest_decisions_total',
-      help: 'Decisions sent to the service, by what became of them',
+      help: 'Decisions received, by result',
       labelNames: ['result'] as const,
       registers,
     }),
     ingestLlm: new Counter({
       name: 'gate_ingest_llm_invocations_total',
-      help: 'LLM usage reports sent to the service, by what became of them',
+      help: 'LLM usage reports received, by result',
       labelNames: ['result'] as const,
       registers,
     }),
@@ -54,24 +54,24 @@ export function createMetrics({ isStoreUp }: { isStoreUp: () => Promise<boolean>
     }),
     flushSeconds: new Histogram({
       name: 'gate_ingest_flush_seconds',
-      help: 'Time of one group commit',
+      help: 'Duration of a group commit in seconds',
       buckets: FLUSH_SECONDS,
       registers,
     }),
     batchRows: new Histogram({
       name: 'gate_ingest_batch_rows',
-      help: 'Rows of one group commit',
+      help: 'Rows per group commit',
       buckets: BATCH_ROWS,
       registers,
     }),
     queueRows: new Gauge({
       name: 'gate_ingest_queue_rows',
-      help: 'Rows that wait for a group commit',
+      help: 'Rows waiting for a group commit',
       registers,
     }),
     storeUp: new Gauge({
       name: 'gate_store_up',
-      help: '1 when the store answers',
+      help: '1 if the store responds, otherwise 0',
       aggregator: 'min',
       registers,
       async collect() {
@@ -80,13 +80,13 @@ export function createMetrics({ isStoreUp }: { isStoreUp: () => Promise<boolean>
     }),
     policyFetches: new Counter({
       name: 'gate_policy_fetch_total',
-      help: 'Policy fetches by what was answered',
+      help: 'Policy fetches, by result',
       labelNames: ['result'] as const,
       registers,
     }),
     mail: new Counter({
       name: 'gate_mail_total',
-      help: 'Mails by kind and by what became of them',
+      help: 'Mails, by kind and result',
       labelNames: ['kind', 'result'] as const,
       registers,
     }),

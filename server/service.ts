@@ -27,13 +27,13 @@ import { createStore, fatalStoreFault, type Store } from './store/store.ts';
 import { createBoundedStore } from './store/bounded-store.ts';
 import { shareMetrics } from './workers.ts';
 
-/** A service that runs: its address, what it keeps its records in, the demo if there is one, and its end. */
+/** A running service. */
 export type Service = {
   url: string;
   store: Store['kind'];
   demo: Demo | undefined;
   demoFleet: DemoFleet;
-  /** Finishes what is in flight, then lets go of the store. */
+  /** Finishes what is in flight, then closes the store. */
   stop(): Promise<void>;
 };
 
@@ -149,7 +149,7 @@ function createAgents(shared: Shared, signingKey: SigningKeys) {
   return { store, directory, saver, runtime, reader: new PolicyReader({ directory, store }) };
 }
 
-/** A remote store may be away at the start; an embedded one that cannot be opened is a fault. */
+/** A server may be down at the start. An embedded store that cannot be opened stops the start. */
 async function openStore(
   store: Store,
   { config, logger }: { config: Config; logger: Logger },
@@ -160,6 +160,6 @@ async function openStore(
     const fatal = fatalStoreFault(error, config.dataDir);
     if (fatal !== undefined) throw fatal;
     if (store.kind === 'embedded') throw error;
-    logger.warn({ err: error }, 'The store is away; the service starts without it');
+    logger.warn({ err: error }, 'The store is unavailable; the service starts without it');
   }
 }

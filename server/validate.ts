@@ -18,7 +18,7 @@ const ajv = new Ajv({
 });
 addFormatsModule.default(ajv, ['uuid', 'email']);
 ajv.addFormat('date-time', { type: 'string', validate: (text: string) => parseRfc3339(text) !== undefined });
-/** Text as the store keeps it: no NUL, no lone surrogate. */
+/** Text that the store can keep: no NUL, no lone surrogate. */
 ajv.addFormat('text', {
   type: 'string',
   validate: (text: string) => !text.includes('\0') && text.isWellFormed(),
@@ -49,14 +49,14 @@ export function text(maxLength: number, options: TextOptions = {}) {
 
 const HINTS: Record<string, string> = {
   'date-time': 'must be an RFC 3339 time with a zone, as in 2026-01-31T12:00:00.000Z',
-  text: 'must not hold a NUL character or a lone surrogate',
+  text: 'must not contain a NUL character or a lone surrogate',
   'agent-name': 'must be 1 to 200 characters of any kind but / and control characters',
   'tool-name': 'must be 1 to 128 bytes without control characters, and not *',
   uuid: 'must be a UUID, as in 123e4567-e89b-12d3-a456-426614174000',
   email: 'must be an e-mail address',
 };
 
-/** Compiles a schema once; what comes back parses a value or throws a RequestError that says where it is wrong. */
+/** Returns a parser, which throws a RequestError with the fault and its path. */
 export function createParser<T>(schema: Schema, code: ProblemCode = 'body_invalid'): (value: unknown) => T {
   const validate: ValidateFunction<T> = ajv.compile<T>(schema);
   return (value) => {

@@ -11,23 +11,23 @@ import type { Metrics } from './metrics.ts';
 
 /** A worker that died is replaced after this long. */
 const REPLACE_AFTER_MS = 1000;
-/** As in start.ts: SIGTERM promises an end within 10 s. */
+/** The process must end within 10 s of SIGTERM. */
 const STOP_MS_MAX = 9800;
 const METRICS_WAIT_MS_MAX = 6000;
 
 type MetricsMessage = { gatehouse: 'metrics'; id: string; text?: string };
 
-/** Whether this process only watches over others that do the work. */
+/** Whether this process only supervises workers. */
 export function isOverseer({ workers }: Config): boolean {
   return workers > 1 && cluster.isPrimary;
 }
 
 /**
- * Runs the service in so many processes that share the port. Each is a whole service of its own on the common store;
- * this one hands out connections, adds up the metrics, replaces who dies, and passes the end on.
+ * Runs the service in several processes that share the port. Each is a complete service on the common store. This process
+ * hands out connections, sums the metrics, restarts dead workers and forwards shutdown.
  */
 export async function oversee(config: Config, logger: Logger): Promise<void> {
-  // Made here, so that workers do not make it at once.
+  // Creates the root key here, so that workers do not race to create it.
   const { signingKey, retiredSigningKeys: retired, dataDir } = config;
   await readSigningKeys({ signingKey, retired, dataDir });
   const aggregator = new AggregatorRegistry();
@@ -38,15 +38,15 @@ export async function oversee(config: Config, logger: Logger): Promise<void> {
   stopOnSignal(() => (isStopping = true));
   const first = cluster.fork();
   const [outcome] = (await Promise.race([once(first, 'listening'), once(first, 'exit')])) as [unknown];
-  // It has said why.
+  // The worker has reported why.
   if (typeof outcome !== 'object') process.exit(typeof outcome === 'number' ? outcome : 1);
-  // The first has made the demo, if one was wanted.
+  // The first worker has made the demo if one was configured.
   const env = { GATE_DEMO: '0' };
   if (isStopping) return;
   for (let count = 1; count < config.workers; count += 1) cluster.fork(env);
   cluster.on('exit', (worker, code, signal) => {
     if (isStopping) return;
-    logger.error({ worker: worker.process.pid, code, signal }, 'A worker died; another takes its place');
+    logger.error({ worker: worker.process.pid, code, signal }, 'A worker died and is replaced');
     void sleep(REPLACE_AFTER_MS).then(() => (isStopping ? undefined : cluster.fork(env)));
   });
 }
@@ -78,15 +78,15 @@ async function answerMetrics(
   { worker, id }: { worker: Worker; id: string },
 ): Promise<void> {
   const message: MetricsMessage = { gatehouse: 'metrics', id };
-  // Without a text it says that one of them did not answer.
+  // A message without text means that a worker did not answer.
   const text = await aggregator.clusterMetrics().catch(() => undefined);
   if (worker.isConnected()) worker.send(text === undefined ? message : { ...message, text });
 }
 
-/** In a worker: metrics whose text is the sum over all workers. Else the metrics as they are. */
+/** In a worker, returns metrics whose text is the sum over all workers. Otherwise returns them unchanged. */
 export function shareMetrics(metrics: Metrics): Metrics {
   if (!cluster.isWorker) return metrics;
-  // From here on the overseer's question for the metrics of this process is answered.
+  // From here on this process answers the overseer's requests for its metrics.
   void new AggregatorRegistry();
   AggregatorRegistry.setRegistries([metrics.registry]);
   const waiting = new Map<string, (message: MetricsMessage) => void>();
@@ -100,7 +100,7 @@ export function shareMetrics(metrics: Metrics): Metrics {
     const message = await Promise.race([answer, sleep(METRICS_WAIT_MS_MAX, undefined, { ref: false })]);
     waiting.delete(id);
     if (message?.text !== undefined) return message.text;
-    throw new RequestError('overloaded', 'A worker did not tell its metrics in time.');
+    throw new RequestError('overloaded', 'A worker did not report its metrics in time.');
   };
   return { ...metrics, text: ask };
 }
