@@ -4,29 +4,33 @@ SHELL := /bin/sh
 .PHONY: help run test bench chaos mutants demo check fmt observe-check up down clean
 
 INSTALLED := node_modules/.installed
+BUILT := node_modules/.built
+SOURCES := $(shell find client server -type f -not -path '*/dist/*' -not -path '*/node_modules/*' -not -name '*.md')
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(INSTALLED): package.json package-lock.json client/package.json
-	npm ci --no-audit --no-fund
+	@echo 'Installing packages …'
+	@npm ci --loglevel=error --no-audit --no-fund
 	@touch $@
 
-run: $(INSTALLED) ## Build and start the service on http://localhost:8000 with a demo project
+$(BUILT): $(INSTALLED) $(SOURCES)
+	@echo 'Building …'
 	@npm run --silent build
+	@touch $@
+
+run: $(BUILT) ## Build and start the service on http://localhost:8000 with demo data
 	@exec env GATE_DEMO=1 npm start --silent
 
-test: $(INSTALLED) ## Build and run every test
-	@npm run --silent build
+test: $(BUILT) ## Build and run every test
 	@npm run --silent test:needs
 	@npm run --silent test
 
-bench: $(INSTALLED) ## Measure the service next to its bounds and its rivals
-	@npm run --silent build
+bench: $(BUILT) ## Measure the service next to its bounds and its rivals
 	@npm run --silent bench -- $(ARGS)
 
-chaos: $(INSTALLED) ## Kill services and store under load and count what is there (ARGS="--cycles 100 --seed 1")
-	@npm run --silent build
+chaos: $(BUILT) ## Kill services and store under load and count what is there (ARGS="--cycles 100 --seed 1")
 	@npm run --silent chaos -- $(ARGS)
 
 mutants: $(INSTALLED) ## Break the pure parts of the code in small ways and count what no test notices
@@ -41,8 +45,7 @@ check: $(INSTALLED) ## Check formatting, types and lint rules
 fmt: $(INSTALLED) ## Format everything
 	@npm run --silent format
 
-observe-check: $(INSTALLED) ## Let a real Prometheus scrape the service, evaluate the alerts and answer every panel
-	@npm run --silent build
+observe-check: $(BUILT) ## Let a real Prometheus scrape the service, evaluate the alerts and answer every panel
 	@npm run --silent observe:check
 
 up: ## Start the whole stack with Docker: ClickHouse, Gatehouse, Prometheus, Grafana, Mailpit

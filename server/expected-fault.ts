@@ -3,22 +3,38 @@ import { SchemaTooNewError } from './store/migrate.ts';
 import { StoreInUseError } from './store/store.ts';
 
 const KINDS = [ConfigError, StoreInUseError, SchemaTooNewError];
-/** System errors of an address or a directory that cannot be used. */
-const CODES = [
-  'EADDRINUSE',
-  'EADDRNOTAVAIL',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EACCES',
-  'EPERM',
-  'ENOENT',
-  'ENOTDIR',
-  'EROFS',
-];
+type SystemError = NodeJS.ErrnoException & { address?: string; port?: number; hostname?: string };
 
-/** True for a configuration fault that the message explains in full. Any other error needs its stack trace. */
-export function isExpectedFault(error: unknown): boolean {
-  return (
-    KINDS.some((kind) => error instanceof kind) || CODES.includes((error as NodeJS.ErrnoException).code ?? '')
-  );
+/** One message that says what to do, for a fault of the configuration or the machine. Undefined for anything else. */
+export function expectedFaultText(error: unknown): string | undefined {
+  if (KINDS.some((kind) => error instanceof kind)) return (error as Error).message;
+  const { code, message, address, port, hostname, path } = (error ?? {}) as SystemError;
+  if (isDiskFull(error))
+    return 'The disk is full. Free some space, or set GATE_DATA_DIR to a directory on another disk.';
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} of ${address} is in use. Stop the process that uses it, or set GATE_PORT to a free port.`;
+    case 'EADDRNOTAVAIL':
+      return `${address} is not an address of this machine. Set GATE_HOST to one that is, such as 127.0.0.1.`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `The host ${hostname} cannot be resolved. Set GATE_HOST to an address of this machine, such as 127.0.0.1.`;
+    case 'EACCES':
+    case 'EPERM':
+    case 'ENOENT':
+    case 'ENOTDIR':
+    case 'EROFS':
+      return path === undefined
+        ? `${message}. Set GATE_PORT to a port that this user may open.`
+        : `${message}. Set GATE_DATA_DIR to a directory that this user may write to.`;
+    default:
+      return undefined;
+  }
+}
+
+/** The embedded engine reports a full disk deep inside its own errors. */
+function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as SystemError;
+  return code === 'ENOSPC' || /NOT_ENOUGH_SPACE|No space left/.test(error.message) || isDiskFull(error.cause);
 }

@@ -1,12 +1,12 @@
 import { inspect } from 'node:util';
 import { readConfig } from './config.ts';
 import { welcomeText } from './demo/demo.ts';
-import { isExpectedFault } from './expected-fault.ts';
+import { expectedFaultText } from './expected-fault.ts';
 import { createLogger } from './logger.ts';
 import { startService, type Service } from './service.ts';
 import { isOverseer, oversee } from './workers.ts';
 
-/** Past this, what does not end by itself is cut: SIGTERM promises an end within 10 s. */
+/** After this time the process exits anyway: SIGTERM promises an end within 10 s. */
 const STOP_MS_MAX = 9500;
 
 async function start(): Promise<void> {
@@ -44,7 +44,6 @@ async function start(): Promise<void> {
 }
 
 start().catch((error: unknown) => {
-  // Expected faults are told in one message; anything else shows where it is and what it came from.
-  process.stderr.write(`${isExpectedFault(error) ? (error as Error).message : inspect(error)}\n`);
+  process.stderr.write(`${expectedFaultText(error) ?? inspect(error)}\n`);
   process.exit(1);
 });

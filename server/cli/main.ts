@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Difference } from '../records/verify.ts';
 import { type Config, readConfig } from '../config.ts';
-import { isExpectedFault } from '../expected-fault.ts';
+import { expectedFaultText } from '../expected-fault.ts';
 import { KEY_DAYS_MAX } from '../limits.ts';
 import { createLogger } from '../logger.ts';
 import { parseProjectName } from '../projects/project-name.ts';
@@ -180,11 +180,10 @@ run().catch((error: unknown) => {
   const isExpected =
     error instanceof UsageError ||
     error instanceof VerifyError ||
-    isExpectedFault(error) ||
     name === 'RequestError' ||
     name === 'TransferError' ||
     code?.startsWith('ERR_PARSE_ARGS') === true;
   if (error instanceof StoreInUseError) process.stderr.write(`${message} ${IN_USE_HELP}\n`);
-  else process.stderr.write(`${isExpected ? message : (stack ?? message)}\n`);
+  else process.stderr.write(`${expectedFaultText(error) ?? (isExpected ? message : (stack ?? message))}\n`);
   process.exit(1);
 });

@@ -7,12 +7,12 @@ import { defineConfig, type Plugin } from 'vite';
 const toBrotli = promisify(brotliCompress);
 const toGzip = promisify(gzip);
 
-/** Writes a .br and a .gz beside each text file, so that the service compresses nothing while it serves. */
+/** Writes a .br and a .gz beside each text file, so that the service never compresses while serving. */
 function compressed(): Plugin {
   return {
     name: 'compressed',
     apply: 'build',
-    // When all is written: before that, the code still has places that Vite fills in.
+    // Not earlier: Vite completes the code as it writes it.
     async writeBundle({ dir = '' }, bundle) {
       for (const fileName of Object.keys(bundle)) {
         if (!/\.(js|css|svg|html)$/.test(fileName)) continue;
@@ -33,13 +33,14 @@ export default defineConfig({
     outDir: 'dist',
     emptyOutDir: true,
     target: 'es2022',
-    // A data: URL would be one more thing to allow in the Content-Security-Policy.
+    // A data: URL would need an exception in the Content-Security-Policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 600,
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   plugins: [compressed()],
-  // For work on the dashboard itself: `npx vite server/dashboard` beside a running service.
+  // For dashboard development: `npx vite server/dashboard` next to a running service.
   server: { proxy: { '/v1': 'http://localhost:8000' } },
 });

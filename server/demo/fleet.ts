@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
-import { isExpectedFault } from '../expected-fault.ts';
+import { expectedFaultText } from '../expected-fault.ts';
 import { createLogger } from '../logger.ts';
 import { startService } from '../service.ts';
 import type { FleetProgress } from './fleet-fill.ts';
@@ -83,8 +83,8 @@ run().then(
   (error: unknown) => {
     const { message, stack } = error as Error;
     const isBadArgument = (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
-    const isExpected = isBadArgument || error instanceof UsageError || isExpectedFault(error);
-    process.stderr.write(`${isExpected ? message : (stack ?? message)}\n`);
+    const text = isBadArgument || error instanceof UsageError ? message : expectedFaultText(error);
+    process.stderr.write(`${text ?? stack ?? message}\n`);
     process.exit(1);
   },
 );

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { runCommand, runService } from '../support/processes.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
 
 describe('a data directory in use by another process', () => {
   let service: TestService;
@@ -21,6 +21,16 @@ describe('a data directory in use by another process', () => {
       .and.match(/in use by another process/);
     expect(stdout).to.not.contain('is listening');
     expect((await sendDecision(service, decisionEvent())).status).to.equal(202);
+  });
+
+  it('is reported like a port in use: exit code 1 and one line', async () => {
+    const port = new URL(service.url).port;
+    const env = { GATE_PORT: port, GATE_LOG_LEVEL: 'silent' };
+    const { code, stdout, stderr } = await runService({ dataDir: temporaryDirectory(), env });
+
+    expect([code, stdout]).to.deep.equal([1, '']);
+    expect(stderr.trimEnd().split('\n')).to.have.length(1);
+    expect(stderr).to.contain(`Port ${port}`).and.contain('GATE_PORT');
   });
 
   it('stops the command line, which says what to do instead', async () => {

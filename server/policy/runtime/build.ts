@@ -1,7 +1,6 @@
 // Builds dist/runtime.wasm and compares it with the recorded hash. The runtime is part of every module and so of every
 // ETag: a change of its bytes must be deliberate. `node server/policy/runtime/build.ts --record` records a new hash.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { main } from 'assemblyscript/asc';
 import { sha256Hex } from '../../sha256.ts';
 
@@ -59,4 +58,3 @@ if (hash !== recorded) {
 }
 mkdirSync(DIST, { recursive: true });
 writeFileSync(new URL('runtime.wasm', DIST), wasm);
-process.stdout.write(`${fileURLToPath(DIST)}runtime.wasm ${wasm.length} bytes\n`);
