@@ -78,22 +78,26 @@ async function makeDemo(
   return { project_id: projectId, agent_name: AGENT_NAME, key, dashboard, ...fleet };
 }
 
-/** What a newcomer sees: where it runs, and two commands to paste. */
+/** Where the service runs, how to sign in, and two commands to paste. */
 export function welcomeText(
   url: string,
-  { project_id, agent_name, key, dashboard }: Demo,
+  { project_id, agent_name, key, dashboard, fleet_project_id }: Demo,
   { readAuth }: Pick<Config, 'readAuth'>,
 ): string {
   const event = `{\\"event_id\\":\\"$(${NEW_UUID})\\",\\"occurred_at\\":\\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\\",`;
   const decision = `\\"agent_name\\":\\"${agent_name}\\",\\"tool_name\\":\\"search\\",\\"outcome\\":\\"allow\\",`;
-  const signIn = dashboard === undefined ? '' : `  sign in  ${dashboard.email}  ${dashboard.password}\n`;
+  const signIn = dashboard === undefined ? '' : `  sign in      ${dashboard.email}  ${dashboard.password}\n`;
+  const fleet =
+    fleet_project_id === undefined ? '' : `  sample data  ${url}/projects/${fleet_project_id}/overview\n`;
   return `
 Gatehouse runs at ${url}
+
+${signIn}${fleet}  your data    ${url}/projects/${project_id}/overview
 
   project  ${project_id}
   agent    ${agent_name}
   key      ${key}
-${signIn}
+
 Record a decision:
 
 curl -sS -X POST ${url}/v1/audit/decisions \\
@@ -108,5 +112,5 @@ curl -sS ${readAuth === 'required' ? `-H 'Authorization: Bearer ${key}' ` : ''}'
 `;
 }
 
-/** Linux and macOS have it in different places. */
+/** A UUID on Linux, or else on macOS. */
 const NEW_UUID = 'cat /proc/sys/kernel/random/uuid 2>/dev/null || uuidgen';
