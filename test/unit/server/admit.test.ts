@@ -11,10 +11,10 @@ const at = (occurredAtMs: number) => ({ occurredAtMs, occurred_at: new Date(occu
 describe('admitTime', () => {
   for (const [what, ms] of Object.entries({
     'exactly 5 minutes ahead': FUTURE_MS_MAX,
-    now: 0,
+    'of this moment': 0,
     'exactly 90 days old': -AGE_MS_MAX,
   })) {
-    it(`${what} passes`, () => {
+    it(`accepts an event ${what}`, () => {
       expect(() => admitTime(at(NOW_MS + ms), NOW_MS)).to.not.throw();
     });
   }
@@ -23,7 +23,7 @@ describe('admitTime', () => {
     'one millisecond more than 5 minutes ahead': FUTURE_MS_MAX + 1,
     'one millisecond older than 90 days': -AGE_MS_MAX - 1,
   })) {
-    it(`${what} is occurred_at_out_of_range`, () => {
+    it(`refuses an event ${what}`, () => {
       expect(() => admitTime(at(NOW_MS + ms), NOW_MS))
         .to.throw(RequestError)
         .with.property('code', 'occurred_at_out_of_range');

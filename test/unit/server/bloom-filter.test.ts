@@ -16,32 +16,32 @@ function filterOf(count: number, { keysFirst = 1000, bytesMax = 1024 * 1024 } = 
   return filter;
 }
 
-/** How many of the keys from..to the filter takes for known. */
+/** How many of the keys from..to the filter may have. */
 function knownBetween(filter: GrowingFilter, from: number, to: number, seed = SEED): number {
   let known = 0;
   for (let i = from; i < to; i += 1) if (filter.mayHave(seed, wordsOfUuid(uuidAt(i)))) known += 1;
   return known;
 }
 
-describe('the filter of identities', () => {
-  it('knows every key that was added, however often it grew', () => {
+describe('GrowingFilter', () => {
+  it('has every added key, however often it grew', () => {
     const filter = filterOf(20_000, { keysFirst: 100 });
 
     expect(knownBetween(filter, 0, 20_000)).to.equal(20_000);
     expect(filter.isComplete).to.equal(true);
   });
 
-  it('takes few of the keys that were never added for known', () => {
+  it('has few false positives', () => {
     for (const keysFirst of [20_000, 1000]) {
       expect(knownBetween(filterOf(20_000, { keysFirst }), 20_000, 40_000)).to.be.below(200);
     }
   });
 
-  it('keeps the keys of two projects apart', () => {
+  it('separates the keys of two projects', () => {
     expect(knownBetween(filterOf(10_000), 0, 10_000, seedOfText('another project'))).to.be.below(100);
   });
 
-  it('beyond its bound in bytes takes every key for known, and holds no more', () => {
+  it('may have every key beyond bytesMax, and grows no further', () => {
     const filter = filterOf(20_000, { keysFirst: 100, bytesMax: 4096 });
 
     expect(filter.isComplete).to.equal(false);
@@ -49,7 +49,7 @@ describe('the filter of identities', () => {
     expect(filter.bytes).to.be.at.most(4096);
   });
 
-  it('reads all 128 bits of a UUID', () => {
+  it('uses all 128 bits of a UUID', () => {
     const zero = wordsOfUuid('00000000-0000-0000-0000-000000000000');
     const bits = Array.from({ length: 32 }, (_, at) => {
       const hex = '0'.repeat(at) + '8' + '0'.repeat(31 - at);

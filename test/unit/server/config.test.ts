@@ -3,7 +3,7 @@ import { ConfigError, readConfig } from '../../../server/config.ts';
 
 const SEED = Buffer.alloc(32, 7).toString('base64');
 
-/** The message of the one error that lists the faults. */
+/** The message of the error that lists the faults. */
 function faultsOf(env: Record<string, string>): string {
   try {
     readConfig(env);
@@ -15,7 +15,7 @@ function faultsOf(env: Record<string, string>): string {
 }
 
 describe('readConfig', () => {
-  it('has the defaults of CONTRACT 9', () => {
+  it('has defaults', () => {
     expect(readConfig({})).to.deep.include({
       host: '127.0.0.1',
       port: 8000,
@@ -38,7 +38,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('takes an empty variable for unset', () => {
+  it('treats an empty variable as unset', () => {
     const names = [
       'GATE_HOST',
       'GATE_PORT',
@@ -138,7 +138,7 @@ describe('readConfig', () => {
     ['GATE_WORKERS', ['0', '2', 'all']],
   ];
   for (const [name, values] of bad) {
-    it(`takes a bad ${name} for a fault, and names no other`, () => {
+    it(`reports an invalid ${name}, and no other variable`, () => {
       for (const value of values) {
         const message = faultsOf({ [name]: value });
         expect(message, value).to.contain(name);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { FlushPace } from '../../../server/commit/flush-pace.ts';
 
-describe('the pace of flushes', () => {
-  it('waits for nobody at first, nor after a pause', () => {
+describe('FlushPace', () => {
+  it('does not wait at first, nor after a pause', () => {
     const pace = new FlushPace();
     const first = pace.plan(1000);
     pace.flushed({ rows: 64, queued: 64, tookMs: 10, nowMs: 2000 });
@@ -13,14 +13,14 @@ describe('the pace of flushes', () => {
     ]);
   });
 
-  it('expects those that were just answered and those that came meanwhile', () => {
+  it('expects the callers that were just answered and those that arrived meanwhile', () => {
     const pace = new FlushPace();
     pace.flushed({ rows: 40, queued: 24, tookMs: 6, nowMs: 1000 });
 
     expect(pace.plan(1001).rows).to.equal(64);
   });
 
-  it('never waits longer than a flush takes, and never without a bound', () => {
+  it('never waits longer than a flush takes, and has an upper bound', () => {
     for (const tookMs of [1, 6, 10, 1000]) {
       const pace = new FlushPace();
       for (let i = 1; i <= 50; i += 1)
@@ -33,7 +33,7 @@ describe('the pace of flushes', () => {
     }
   });
 
-  it('with one caller waits for no second', () => {
+  it('does not wait for a second caller when there is one', () => {
     const pace = new FlushPace();
     pace.flushed({ rows: 1, queued: 0, tookMs: 6, nowMs: 1000 });
 

@@ -11,6 +11,9 @@ import { createStore, type Store } from '../../../server/store/store.ts';
 import { entryOf } from '../../support/rows.ts';
 import { temporaryDirectory } from '../../support/service.ts';
 
+const entriesOf = (count: number, ...of: Parameters<typeof entryOf>) =>
+  Array.from({ length: count }, () => entryOf(...of));
+
 type Made = { commit: GroupCommit; batches: number[]; close: () => Promise<void> };
 
 describe('GroupCommit on the embedded engine', () => {
@@ -22,7 +25,7 @@ describe('GroupCommit on the embedded engine', () => {
   });
   after(() => store.close());
 
-  /** One group commit, as a process that just started has it. */
+  /** A group commit as in a process that has just started. */
   function make({ queueRowsMax = 10_000, queueBytesMax = 10_000_000, batchRowsMax = 5000 } = {}): Made {
     const logger = createLogger('silent');
     const shared = { stream: 'decisions' as const, logger, now: Date.now };
@@ -47,7 +50,7 @@ describe('GroupCommit on the embedded engine', () => {
     return { commit, batches, close };
   }
 
-  /** What became of each write: accepted, duplicate, or the code of its error. */
+  /** The result of each write: accepted, duplicate, or the code of its error. */
   const writeAll = ({ commit }: Made, entries: Entry[]): Promise<string[]> =>
     Promise.all(entries.map((entry) => commit.write(entry).catch((error: RequestError) => error.code)));
 
@@ -57,13 +60,10 @@ describe('GroupCommit on the embedded engine', () => {
       { project_id },
     );
 
-  it('writes what arrives together in one batch', async () => {
+  it('writes rows that arrive together in one batch', async () => {
     const [made, project] = [make(), randomUUID()];
 
-    const results = await writeAll(
-      made,
-      Array.from({ length: 100 }, () => entryOf(project)),
-    );
+    const results = await writeAll(made, entriesOf(100, project));
     await made.close();
 
     expect(results).to.deep.equal(results.map(() => 'accepted'));
@@ -71,7 +71,7 @@ describe('GroupCommit on the embedded engine', () => {
     expect((await stored(project)).length).to.equal(100);
   });
 
-  it('of a batch of 100 with one row that the store rejects, that one alone fails', async () => {
+  it('fails only the row that the store rejects, out of a batch of 100', async () => {
     const [made, project] = [make(), randomUUID()];
     const entries = Array.from({ length: 100 }, (_, i) =>
       entryOf(project, { tool_name: i === 61 ? 'poison' : 'fine' }),
@@ -85,20 +85,17 @@ describe('GroupCommit on the embedded engine', () => {
     expect((await stored(project)).map(({ event_id }) => event_id).sort()).to.deep.equal(ids.sort());
   });
 
-  it('of a batch where the store rejects every row, every row fails', async () => {
+  it('fails every row of a batch when the store rejects all of them', async () => {
     const [made, project] = [make(), randomUUID()];
 
-    const results = await writeAll(
-      made,
-      Array.from({ length: 8 }, () => entryOf(project, { tool_name: 'poison' })),
-    );
+    const results = await writeAll(made, entriesOf(8, project, { tool_name: 'poison' }));
     await made.close();
 
     expect(results).to.deep.equal(results.map(() => 'row_rejected'));
     expect(await stored(project)).to.deep.equal([]);
   });
 
-  it('the first write of an identity wins, within a batch and after it', async () => {
+  it('keeps the first write of an identity, within a batch and after it', async () => {
     const [made, project, event_id] = [make(), randomUUID(), randomUUID()];
 
     const together = await writeAll(
@@ -112,7 +109,7 @@ describe('GroupCommit on the embedded engine', () => {
     expect(await stored(project)).to.deep.equal([{ event_id, reason: 'first' }]);
   });
 
-  it('when the store rejects the first write of an identity, the next one is the first', async () => {
+  it('accepts the next write of an identity when the store rejects the first', async () => {
     const [made, project, event_id] = [make(), randomUUID(), randomUUID()];
     const poison = entryOf(project, { event_id, tool_name: 'poison' });
 
@@ -127,7 +124,7 @@ describe('GroupCommit on the embedded engine', () => {
     expect(await stored(project)).to.deep.equal([{ event_id, reason: 'second' }]);
   });
 
-  it('a process that starts knows what one before it wrote', async () => {
+  it('knows after a restart what the process before it wrote', async () => {
     const [before, after, project, event_id] = [make(), make(), randomUUID(), randomUUID()];
     await writeAll(before, [entryOf(project, { event_id, reason: 'before' })]);
     await before.close();
@@ -144,7 +141,7 @@ describe('GroupCommit on the embedded engine', () => {
     ]);
   });
 
-  it('the same event_id in two projects is two records', async () => {
+  it('keeps one record for each of two projects with the same event_id', async () => {
     const [made, one, two, event_id] = [make(), randomUUID(), randomUUID(), randomUUID()];
 
     const results = await writeAll(made, [
@@ -158,35 +155,29 @@ describe('GroupCommit on the embedded engine', () => {
     expect([(await stored(one)).length, (await stored(two)).length]).to.deep.equal([1, 1]);
   });
 
-  it('never writes more rows in a batch than it may', async () => {
+  it('never writes more than batchRowsMax rows in a batch', async () => {
     const [made, project] = [make({ batchRowsMax: 10 }), randomUUID()];
 
-    await writeAll(
-      made,
-      Array.from({ length: 45 }, () => entryOf(project)),
-    );
+    await writeAll(made, entriesOf(45, project));
     await made.close();
 
     expect(Math.max(...made.batches)).to.equal(10);
     expect(made.batches.reduce((sum, rows) => sum + rows, 0)).to.equal(45);
   });
 
-  it('beyond its bound in rows refuses at once, and writes exactly what it took', async () => {
+  it('refuses at once beyond queueRowsMax, and writes exactly what it accepted', async () => {
     const [made, project] = [make({ queueRowsMax: 20 }), randomUUID()];
 
-    const results = await writeAll(
-      made,
-      Array.from({ length: 30 }, () => entryOf(project)),
-    );
+    const results = await writeAll(made, entriesOf(30, project));
     await made.close();
 
     expect(results).to.deep.equal(results.map((_, i) => (i < 20 ? 'accepted' : 'overloaded')));
     expect((await stored(project)).length).to.equal(20);
   });
 
-  it('beyond its bound in bytes refuses at once', async () => {
+  it('refuses at once beyond queueBytesMax', async () => {
     const project = randomUUID();
-    const entries = Array.from({ length: 30 }, () => entryOf(project));
+    const entries = entriesOf(30, project);
     const bytes = Math.max(...entries.map(({ line }) => Buffer.byteLength(line)));
     const made = make({ queueBytesMax: bytes * 10 });
 
@@ -197,13 +188,10 @@ describe('GroupCommit on the embedded engine', () => {
     expect(results.filter((result) => result === 'overloaded').length).to.be.within(19, 21);
   });
 
-  it('counts those that wait for another write of their identity', async () => {
+  it('counts duplicates that wait for the first write towards the bound', async () => {
     const [made, project, event_id] = [make({ queueRowsMax: 20 }), randomUUID(), randomUUID()];
 
-    const results = await writeAll(
-      made,
-      Array.from({ length: 30 }, () => entryOf(project, { event_id })),
-    );
+    const results = await writeAll(made, entriesOf(30, project, { event_id }));
     const later = await writeAll(made, [entryOf(project)]);
     await made.close();
 
@@ -213,29 +201,20 @@ describe('GroupCommit on the embedded engine', () => {
     expect(later).to.deep.equal(['accepted']);
   });
 
-  it('takes writes again when the queue has been written', async () => {
+  it('accepts writes again after the queue was written', async () => {
     const [made, project] = [make({ queueRowsMax: 5 }), randomUUID()];
 
-    const first = await writeAll(
-      made,
-      Array.from({ length: 6 }, () => entryOf(project)),
-    );
-    const second = await writeAll(
-      made,
-      Array.from({ length: 5 }, () => entryOf(project)),
-    );
+    const first = await writeAll(made, entriesOf(6, project));
+    const second = await writeAll(made, entriesOf(5, project));
     await made.close();
 
     expect(first.at(-1)).to.equal('overloaded');
     expect(second).to.deep.equal(second.map(() => 'accepted'));
   });
 
-  it('drain resolves when everything that was taken is written', async () => {
+  it('drains: resolves when everything accepted is written', async () => {
     const [made, project] = [make(), randomUUID()];
-    const writes = writeAll(
-      made,
-      Array.from({ length: 50 }, () => entryOf(project)),
-    );
+    const writes = writeAll(made, entriesOf(50, project));
 
     await made.commit.drain();
     const rows = await stored(project);

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../../support/service.ts';
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 const PAGE_ROWS = 7;
-/** One key in 1,000 is taken for known when it is not. */
+/** About one key in 1,000 is a false positive. */
 const FALSE_HITS_MAX = 2;
 
 describe('IdentityIndex on the embedded engine', () => {
@@ -34,7 +34,7 @@ describe('IdentityIndex on the embedded engine', () => {
     return new IdentityIndex({ ...options, ...connections, ...(pageRows === undefined ? {} : { pageRows }) });
   }
 
-  /** Stores these as a process before did. */
+  /** Stores identities as an earlier process would. */
   async function writeBefore(identities: Identity[]): Promise<void> {
     const index = open({ connection: store.lookups, background: store.background });
     await index.open();
@@ -42,7 +42,7 @@ describe('IdentityIndex on the embedded engine', () => {
     await index.close();
   }
 
-  it('knows all of them at every page while the filter is filled, and looks up less with each', async () => {
+  it('knows every stored identity at each page while the filter fills, with fewer look-ups each time', async () => {
     const projects = [randomUUID(), randomUUID()];
     const stored = [
       ...projects.map((project) => identityOf(project, NIL)),
@@ -50,7 +50,7 @@ describe('IdentityIndex on the embedded engine', () => {
     ];
     await writeBefore(stored);
     const fresh = Array.from({ length: 60 }, (_, i) => identityOf(projects[i % 2] ?? ''));
-    // Each page waits for its turn.
+    // The test releases each page.
     const turns: (() => void)[] = [];
     const background: Connection = {
       ...store.background,
@@ -71,7 +71,7 @@ describe('IdentityIndex on the embedded engine', () => {
     await index.open();
     await eventually(() => (turns.length > 0 ? true : undefined));
 
-    /** How many of identities that nobody has taken are looked up in the store. */
+    /** How many of the free identities are looked up in the store. */
     const lookUps = async () => {
       lookedUp.length = 0;
       expect((await index.findKnown(fresh)).size).to.equal(0);

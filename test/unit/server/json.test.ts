@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { RequestError } from '../../../server/errors.ts';
 import { exactJson, hasNumberAtRisk, parseJson } from '../../../server/json.ts';
 
-/** What the service keeps of a JSON text: exact where a number is at risk, plain otherwise. */
+/** The JSON text that the service stores: exact where a number is at risk, plain otherwise. */
 function kept(text: string): string {
   if (!hasNumberAtRisk(text)) return JSON.stringify(parseJson(text));
   const { value, textOf } = exactJson(text);
@@ -34,7 +34,7 @@ const json = fc.letrec<{ value: string }>((tie) => ({
     text,
     fc.constantFrom('null', 'true', 'false', '{}', '[]'),
     fc.array(tie('value'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
-    // Letters first: JavaScript puts keys that are whole numbers before all others.
+    // No integer keys: JavaScript puts them before all others.
     fc
       .uniqueArray(fc.tuple(fc.stringMatching(/^[a-z_][a-z0-9_.:-]{0,8}$/), tie('value')), {
         selector: ([key]) => key,
@@ -44,8 +44,8 @@ const json = fc.letrec<{ value: string }>((tie) => ({
   ),
 })).value;
 
-describe('JSON that is kept digit for digit', () => {
-  it('is written as it came, whatever is in it', () => {
+describe('exactJson', () => {
+  it('reproduces any JSON text exactly', () => {
     fc.assert(
       fc.property(json, (value) => {
         const whole = `{"a":${value}}`;
@@ -55,7 +55,7 @@ describe('JSON that is kept digit for digit', () => {
     );
   });
 
-  it('sees every number that JSON.stringify would spell in another way', () => {
+  it('detects every number that JSON.stringify would write differently', () => {
     fc.assert(
       fc.property(number, fc.constantFrom('', ' ', '\n', '\t', '\r\n  '), (value, space) => {
         for (const whole of [
@@ -70,7 +70,7 @@ describe('JSON that is kept digit for digit', () => {
     );
   });
 
-  it('says nothing of UUIDs, times and plain whole numbers, which need no second parse', () => {
+  it('ignores UUIDs, times and plain integers, which need no second parse', () => {
     const event = {
       event_id: '017f22e2-79b0-7cc3-98c4-dc0c0c07398f',
       occurred_at: '2026-01-02T03:04:05.123Z',
@@ -81,20 +81,20 @@ describe('JSON that is kept digit for digit', () => {
     expect(hasNumberAtRisk(JSON.stringify(event, null, 2))).to.equal(false);
   });
 
-  it('keeps __proto__ as data, and nothing gets a prototype from it', () => {
+  it('keeps __proto__ as data, without setting a prototype', () => {
     const value = exactJson('{"__proto__":{"a":0.10},"b":1}').value as Record<string, unknown>;
 
     expect(Object.keys(value)).to.deep.equal(['__proto__', 'b']);
     expect(value['a']).to.equal(undefined);
   });
 
-  it('is read at any depth that fits a body', () => {
+  it('parses any depth that fits a body', () => {
     const deep = `{"a":${'['.repeat(32_000)}0.10${']'.repeat(32_000)}}`;
 
     expect(() => exactJson(deep)).to.not.throw();
   });
 
-  it('throws body_invalid for what is no JSON', () => {
+  it('throws body_invalid for invalid JSON', () => {
     for (const broken of [
       '',
       '{',

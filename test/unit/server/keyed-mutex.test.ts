@@ -6,13 +6,13 @@ import { KeyedMutex } from '../../../server/keyed-mutex.ts';
 const codeOf = (error: unknown) => (error instanceof RequestError ? error.code : String(error));
 
 describe('KeyedMutex', () => {
-  it('runs the work of a key one at a time in the order it was asked for, and that of others beside it', async () => {
+  it('runs the work of a key one at a time and in order, and other keys concurrently', async () => {
     const mutex = new KeyedMutex();
-    const told: string[] = [];
+    const log: string[] = [];
     const work = (name: string, ms: number) => async () => {
-      told.push(`${name} begins`);
+      log.push(`${name} begins`);
       await sleep(ms);
-      told.push(`${name} ends`);
+      log.push(`${name} ends`);
     };
 
     await Promise.all([
@@ -23,7 +23,7 @@ describe('KeyedMutex', () => {
       mutex.run('a', work('4', 1)),
     ]);
 
-    expect(told).to.deep.equal([
+    expect(log).to.deep.equal([
       '1 begins',
       '3 begins',
       '3 ends',
@@ -35,7 +35,7 @@ describe('KeyedMutex', () => {
     ]);
   });
 
-  it('refuses after 1.5 s who waits behind work that does not end, and keeps the turns of the others', async () => {
+  it('rejects after 1.5 s behind work that does not end, and runs again when it has ended', async () => {
     const mutex = new KeyedMutex();
     const hanging = Promise.withResolvers<void>();
     const running = mutex.run('a', () => hanging.promise);
@@ -56,7 +56,7 @@ describe('KeyedMutex', () => {
     expect(await mutex.run('a', () => Promise.resolve('ran'))).to.equal('ran');
   });
 
-  it('lets who gave up leave its place without letting two in', async () => {
+  it('never runs two at once after a caller has given up', async () => {
     const mutex = new KeyedMutex();
     const hanging = Promise.withResolvers<void>();
     let running = 0;
@@ -77,7 +77,7 @@ describe('KeyedMutex', () => {
     expect([most, running]).to.deep.equal([1, 0]);
   });
 
-  it('keeps who waits in a line that moves for longer than that', async () => {
+  it('waits longer than that in a queue that moves', async () => {
     const mutex = new KeyedMutex();
     const startMs = performance.now();
 

@@ -63,7 +63,7 @@ describe('parseRfc3339', () => {
     });
   }
 
-  it('reads every instant in every zone as Date does', () => {
+  it('agrees with Date on every instant in every zone', () => {
     const instant = fc.date({
       min: new Date('0001-01-02T00:00:00Z'),
       max: new Date('9998-12-30T00:00:00Z'),
