@@ -10,7 +10,7 @@ type Finished = Pick<Generated, 'usage' | 'finishReason'>;
 
 type UsageOptions = { agentName: string; caller: Caller; now?: () => number };
 
-/** Reports every model call that passes through it once it ends, however it ends, and changes none of them. */
+/** Records the token usage of every model call once it ends or fails. */
 export function usageMiddleware(
   gate: Gate,
   { agentName, caller, now = Date.now }: UsageOptions,
@@ -48,7 +48,7 @@ export function usageMiddleware(
 type Streamed = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapStream']>>>;
 type StreamPart = Streamed['stream'] extends ReadableStream<infer Part> ? Part : never;
 
-/** The SDK's own counts; what it does not know counts as none. */
+/** The SDK's counts; an unknown count is 0. */
 function tokensOf({ usage, finishReason }: Finished): Partial<UsageInput> {
   return {
     input_tokens: usage.inputTokens.total ?? 0,
@@ -60,8 +60,8 @@ function tokensOf({ usage, finishReason }: Finished): Partial<UsageInput> {
 }
 
 /**
- * The same stream, reported once: at its finish, or when it breaks or is given up before; then its tokens are not
- * known. By hand and not by a TransformStream, which does not learn of a cancel in every version of Node.
+ * The same stream, reported once: when it finishes, fails or is cancelled; in the last two cases its tokens are unknown.
+ * Not a TransformStream, because some versions of Node do not tell it of a cancel.
  */
 function watched(
   stream: ReadableStream<StreamPart>,
@@ -86,7 +86,7 @@ function watched(
     reportOnce({ error_type: 'AbortError' });
     return reader.cancel(reason);
   };
-  // Read no further ahead than whoever reads this one.
+  // Reads no further ahead than its reader.
   return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
 }
 

@@ -8,11 +8,11 @@ import { usageMiddleware } from './ai-sdk-usage.ts';
 
 export type GovernToolsOptions = BindingOptions & { agentName: string };
 
-/** One run's share of the governed tools, for one `generateText` or `streamText`. */
+/** The tools for one run: one `generateText` or `streamText`. */
 export type AiSdkRun<Tools> = {
-  /** The same tools under the policy of this run; the ones without `execute` are left as they are. */
+  /** The tools under the policy of this run; tools without `execute` are unchanged. */
   tools: Tools;
-  /** For `wrapLanguageModel`: reports the tokens of every model call. */
+  /** For `wrapLanguageModel`: records the token usage of every model call. */
   usage: LanguageModelMiddleware;
 };
 
@@ -23,7 +23,7 @@ export type GovernedToolSet<Tools> = {
   startRun(caller?: Caller): Promise<AiSdkRun<Tools>>;
 };
 
-/** Binds AI SDK tools to an agent's policy; throws where there is no policy. */
+/** Binds tools of the AI SDK to an agent's policy; throws if there is no policy. */
 export async function governTools<Tools extends ToolSet>(
   tools: Tools,
   options: GovernToolsOptions,
@@ -51,7 +51,7 @@ function governed<Tools extends ToolSet>(tools: Tools, run: Run): Tools {
 
 type Execute = (input: unknown, options: unknown) => unknown;
 
-/** An allowed call stays as it is, because a tool that streams returns an iterable and no promise of one. */
+/** Calls an allowed tool synchronously: one that streams must return an iterable, not a promise of one. */
 function governedExecute(run: Run, name: string, execute: Execute): Execute {
   return (input, options) => {
     const admitted = run.admit(name, input);
@@ -72,7 +72,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
-/** The SDK takes the last part of a stream for the result. */
+/** The SDK takes the last part of a stream as the result. */
 async function lastOf(parts: AsyncIterable<unknown>): Promise<unknown> {
   let last: unknown;
   for await (const part of parts) last = part;

@@ -8,7 +8,7 @@ type CallParams = { name: string; arguments?: Record<string, unknown> | undefine
 
 type ToolPage = { tools: { name: string }[]; nextCursor?: string | undefined };
 
-/** What of an MCP client is governed; the official SDK's `Client` is one. */
+/** The part of an MCP client that is governed, as the official SDK's `Client` has it. */
 export type McpClient = {
   callTool(params: CallParams, ...rest: never[]): Promise<unknown>;
   listTools(params?: { cursor?: string }): Promise<ToolPage>;
@@ -16,9 +16,8 @@ export type McpClient = {
 
 export type GovernMcpOptions = BindingOptions & { agentName: string };
 
-/** One run's way to the server's tools. */
 export type McpRun<Client extends McpClient> = {
-  /** As the client's own, once the policy lets the call through; a denial rejects and never reaches the server. */
+  /** The client's own `callTool` under the policy. A denied call rejects and does not reach the server. */
   callTool: Client['callTool'];
 };
 
@@ -29,10 +28,10 @@ export type GovernedMcpClient<Client extends McpClient> = {
   startRun(caller?: Caller): Promise<McpRun<Client>>;
 };
 
-/** No server has more pages of tools than a policy can name tools. */
+/** A policy has at most 256 tools. */
 const TOOL_PAGES_MAX = 256;
 
-/** Binds the tools of a connected MCP client to an agent's policy; throws where there is no policy. */
+/** Binds the tools of a connected MCP client to an agent's policy; throws if there is no policy. */
 export async function governMcpClient<Client extends McpClient>(
   client: Client,
   options: GovernMcpOptions,
@@ -45,7 +44,7 @@ export async function governMcpClient<Client extends McpClient>(
     startRun: async (caller) => {
       const run = await binding.startRun(caller);
       const callTool = (params: CallParams, ...rest: never[]): Promise<unknown> => {
-        // Whoever holds the caller's object may change it while an approval is pending.
+        // The caller's object could change while an approval is pending.
         const called = { ...params };
         return run.call(called.name, called.arguments, (decided) =>
           client.callTool({ ...called, arguments: decided as CallParams['arguments'] }, ...rest),

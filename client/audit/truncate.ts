@@ -2,15 +2,17 @@ import { ARGUMENTS_BYTES_MAX } from '../limits.ts';
 import { utf8Length } from '../policy/language/utf8.ts';
 import { jsonText, plainCopy } from './plain-copy.ts';
 
-/** No character takes more UTF-8 bytes per UTF-16 unit. */
 const BYTES_PER_UNIT_MAX = 3;
 
-/** A plain copy of the arguments that the service's cap lets through, or a preview of them; never throws. */
+/**
+ * A plain copy of the arguments; over 8,192 bytes of JSON it is `{ _truncated: true, original_bytes, preview }` instead, with
+ * the beginning of the JSON text as preview. Never throws.
+ */
 export function truncateArguments(args: unknown): unknown {
   return fitArguments(plainCopy(args));
 }
 
-/** The same for what is plain data already. */
+/** The same for plain data. */
 export function fitArguments(plain: unknown): unknown {
   if (plain === null || plain === undefined) return plain;
   const text = jsonText(plain);
@@ -25,7 +27,7 @@ function truncated(text: string, bytes: number): unknown {
   return { ...envelope, preview: text.slice(0, unitsThatFit(text, room)) };
 }
 
-/** How many UTF-16 units of the text fit into so many bytes once it is a JSON string itself. */
+/** How many UTF-16 units of the text fit into `room` bytes of a JSON string. */
 function unitsThatFit(text: string, room: number): number {
   let units = 0;
   for (let left = room; units < text.length;) {

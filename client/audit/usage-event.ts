@@ -1,6 +1,6 @@
 import { textOf, timestampOf } from './decision-event.ts';
 
-/** One model call's token usage; names mean what OpenTelemetry's GenAI conventions mean. */
+/** The token usage of one model call. Names follow OpenTelemetry's GenAI conventions. */
 export type UsageInput = {
   agent_name: string;
   model: string;
@@ -23,7 +23,7 @@ export type UsageInput = {
 
 const OPERATION_DEFAULT = 'chat';
 
-/** The usage event as it goes over the wire, every key present. */
+/** Builds the body: every key present. */
 export function usageEventFrom(usage: UsageInput, nowMs: number): Record<string, unknown> {
   return {
     event_id: textOf(usage.event_id) || crypto.randomUUID(),

@@ -1,44 +1,41 @@
-import type { Decision } from '../policy/language/index.ts';
+import { ERROR_TYPES, type Decision } from '../policy/language/index.ts';
 
-/** The call that was decided, and under which event it was recorded. */
 type DecidedCall = { tool: string; event_id: string };
 
-/** The policy says no; the tool did not run. */
-export class PolicyDeniedError extends Error {
-  override readonly name = 'PolicyDeniedError';
-  readonly error_type = 'policy_denied';
+class DecisionError extends Error {
   readonly tool: string;
+  /** Of the event that recorded the decision. */
   readonly event_id: string;
   readonly reason: string;
   readonly violations: readonly string[];
   readonly hint: Decision['hint'];
 
-  constructor(decision: Decision, { tool, event_id }: DecidedCall) {
-    super(`${tool} is denied: ${decision.reason}`);
-    this.tool = tool;
-    this.event_id = event_id;
-    this.reason = decision.reason;
-    this.violations = decision.violations;
-    this.hint = decision.hint;
+  constructor(message: string, { reason, violations, hint }: Decision, options: DecidedCall & ErrorOptions) {
+    super(`${options.tool} ${message}: ${reason}`, 'cause' in options ? { cause: options.cause } : undefined);
+    this.tool = options.tool;
+    this.event_id = options.event_id;
+    this.reason = reason;
+    this.violations = violations;
+    this.hint = hint;
   }
 }
 
-/** The policy asks for an approval that was not given; the tool did not run. */
-export class ApprovalRequiredError extends Error {
-  override readonly name = 'ApprovalRequiredError';
-  readonly error_type = 'approval_required';
-  readonly tool: string;
-  readonly event_id: string;
-  readonly reason: string;
-  readonly violations: readonly string[];
-  readonly hint: Decision['hint'];
+/** The policy denies the call; the tool did not run. */
+export class PolicyDeniedError extends DecisionError {
+  override readonly name = 'PolicyDeniedError';
+  readonly error_type = ERROR_TYPES.deny;
 
-  constructor(decision: Decision, { tool, event_id }: DecidedCall, options?: ErrorOptions) {
-    super(`${tool} needs approval: ${decision.reason}`, options);
-    this.tool = tool;
-    this.event_id = event_id;
-    this.reason = decision.reason;
-    this.violations = decision.violations;
-    this.hint = decision.hint;
+  constructor(decision: Decision, call: DecidedCall) {
+    super('is denied', decision, { tool: call.tool, event_id: call.event_id });
+  }
+}
+
+/** The call needs an approval that was not given; the tool did not run. */
+export class ApprovalRequiredError extends DecisionError {
+  override readonly name = 'ApprovalRequiredError';
+  readonly error_type = ERROR_TYPES.needs_approval;
+
+  constructor(decision: Decision, { tool, event_id }: DecidedCall, options: ErrorOptions = {}) {
+    super('needs approval', decision, { tool, event_id, ...options });
   }
 }

@@ -5,7 +5,7 @@ import { ValueError } from '../errors.ts';
 import { bind, type Binding, type BindingOptions, type BindingDeps } from './binding.ts';
 import type { Caller, Execute } from './run.ts';
 
-/** A tool as a run sees it: decided before it is called. */
+/** The tools that a run calls: each call is decided first. */
 export type GovernedTools = Record<string, (args?: unknown) => unknown>;
 
 export type Agent<Input, Output> = {
@@ -15,7 +15,7 @@ export type Agent<Input, Output> = {
 };
 
 export type GovernOptions = BindingOptions & {
-  /** Unset binds when there is something to bind to; true binds or throws; false never binds. */
+  /** Unset: bind if there is a name and a key or a local policy. True: bind or throw. False: never bind. */
   bindPolicy?: boolean | undefined;
 };
 
@@ -23,9 +23,9 @@ export type GovernedAgent<Input, Output> = {
   readonly name: string;
   readonly source: PolicySource;
   readonly gate: Gate;
-  /** Refreshes the policy, then runs the agent under it; every tool call is decided first and returns a promise. */
+  /** Refreshes the policy, then runs the agent under it. Tools return promises. */
   run(input: Input, caller?: Caller): Promise<Awaited<Output>>;
-  /** The same, blocking: tools are synchronous and nothing is emitted. */
+  /** The same, blocking the thread: tools are synchronous, and no events are emitted. */
   runSync(input: Input, caller?: Caller): Output;
 };
 
@@ -40,19 +40,19 @@ export type Govern = {
   ): Promise<GovernedAgent<Input, Output> | Agent<Input, Output>>;
 };
 
-/** Makes `govern` over one emitter and one way to resolve policies. */
 export function createGovern(deps: BindingDeps): Govern {
   async function govern<Input, Output>(agent: Agent<Input, Output>, options: GovernOptions = {}) {
     const name = options.agentName ?? agent.name;
     if (!shallBind(name, options)) return agent;
-    if (!name) throw new ValueError('An agent that is bound to a policy needs a name');
+    if (!name)
+      throw new ValueError('An agent that is bound to a policy needs a name: set agent.name or agentName');
     const toolNames = options.toolNames ?? Object.keys(agent.tools);
     return governed(agent, await bind(name, { ...options, toolNames }, deps));
   }
   return govern as Govern;
 }
 
-/** Spec 4.11, the table of bind_policy; `policy` in code is an override like a file. */
+/** See docs/client.md, "Binding". */
 function shallBind(name: string | undefined, options: GovernOptions): boolean {
   if (options.bindPolicy !== undefined) return options.bindPolicy;
   const environment = readEnvironment();

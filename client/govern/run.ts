@@ -13,7 +13,7 @@ export type Caller = {
   sessionId?: string | undefined;
 };
 
-/** What a person, or whoever decides for one, is asked. */
+/** The question to whoever approves calls. */
 export type ApprovalRequest = {
   tool: string;
   arguments: unknown;
@@ -24,7 +24,7 @@ export type ApprovalRequest = {
   event_id: string;
 };
 
-/** Says yes with true; everything else is a no. */
+/** Approves with `true`; any other answer refuses. */
 export type OnApproval = (request: ApprovalRequest) => boolean | Promise<boolean>;
 
 type RunOptions = {
@@ -33,24 +33,21 @@ type RunOptions = {
   gate: InnerGate;
   caller: Caller;
   onApproval: OnApproval | undefined;
-  /** A synchronous run cannot emit (spec 6.2). */
+  /** A synchronous run emits no events. */
   isSync: boolean;
 };
 
-/** Runs a tool on the arguments that were decided on; any others are none of its business. */
+/** Runs the tool on the arguments that were decided on. */
 export type Execute = (args: unknown) => unknown;
 
-/**
- * The arguments that the tool gets: those that were decided on. Throws when they have been changed; called right before the
- * tool runs, with no await between.
- */
+/** Returns the arguments for the tool, or throws if they changed since the decision. Call it right before the tool runs. */
 export type Admitted = () => unknown;
 
 const BAD_CALL = { ok: false, code: 'bad_call' } as const;
 
 type Decided = { decision: Decision; request: ApprovalRequest };
 
-/** One run of an agent: the policy it started with, and who it acts for. */
+/** One run of an agent: the policy that it started with, and its caller. */
 export class Run {
   readonly #options: RunOptions;
 
@@ -62,20 +59,20 @@ export class Run {
     return this.#options.caller;
   }
 
-  /** Decides and records the call: throws, asks (then a promise says how that went), or lets it through at once. */
+  /** Decides and records the call. Throws on a denial; returns a promise if an approval is needed. */
   admit(tool: string, args: unknown): Promise<Admitted> | Admitted {
     const decided = this.#decide(tool, args);
     if (decided.decision.outcome === 'needs_approval') return this.#approve(decided);
     return () => decided.request.arguments;
   }
 
-  /** Admits the call and then executes it. */
+  /** Decides the call, then executes it. */
   async call(tool: string, args: unknown, execute: Execute): Promise<unknown> {
     const admitted = this.admit(tool, args);
     return execute((typeof admitted === 'function' ? admitted : await admitted)());
   }
 
-  /** The same for a synchronous run, where nothing can be waited for. */
+  /** The same for a synchronous run. */
   callSync(tool: string, args: unknown, execute: Execute): unknown {
     const decided = this.#decide(tool, args);
     if (decided.decision.outcome === 'needs_approval') this.#approveSync(decided);
@@ -85,7 +82,7 @@ export class Run {
   #decide(tool: string, args: unknown): Decided {
     const { policy, gate, agentName, caller, isSync } = this.#options;
     const { role = '' } = caller;
-    // Whoever calls without types: a tool that is no text could be another one when it is asked again.
+    // A caller without types could pass an object here that changes its name after the decision.
     const copied = typeof tool === 'string' ? copyArguments(args) : BAD_CALL;
     const decision = copied.ok
       ? policy.decide({ tool, role, arguments: argumentsOf(copied.value) })
@@ -130,14 +127,14 @@ export class Run {
   }
 }
 
-/** The yes was to other arguments than the tool would get: whoever was asked changed them meanwhile. */
+/** The approver holds the same object and could have changed it. */
 function refuseChange(decidedOn: string, { decision, request }: Decided): void {
   if (jsonText(plainCopy(request.arguments)) === decidedOn) return;
   const cause = new ValueError('The arguments changed while the approval was pending');
   throw new ApprovalRequiredError(decision, request, { cause });
 }
 
-/** What is no object is passed on as it is: the engine denies it, and it never throws. */
+/** Anything that is not an object is passed on: the engine denies it. */
 function argumentsOf(args: unknown): PolicyCall['arguments'] {
   return (args ?? null) as PolicyCall['arguments'];
 }
@@ -146,7 +143,7 @@ function refusePromise(value: unknown, what: string): unknown {
   const isPromise =
     typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
   if (!isPromise) return value;
-  // Its own failure would otherwise surface later, as an unhandled rejection far from here.
+  // Otherwise its failure would become an unhandled rejection.
   Promise.resolve(value).catch(() => undefined);
   throw new ValueError(`${what} returned a promise in a synchronous run; use run instead of runSync`);
 }

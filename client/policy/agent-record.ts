@@ -1,15 +1,16 @@
 import type { AgentRecord } from './language/index.ts';
+import { parseJsonObject } from './encoding.ts';
 import { PolicyError } from '../errors.ts';
 
-/** Spec 2.5 as it came over the wire or out of a file; nothing of it is trusted yet. */
+/** An agent record from the wire or a file, not verified yet. */
 export type FetchedRecord = AgentRecord & { agent_version_id?: string };
 
 const TEXTS = ['agent_yaml', 'policy_yaml', 'system_md'] as const;
 const BUNDLE = ['bundle_wasm_b64', 'bundle_manifest', 'bundle_signature_b64', 'agent_version_id'] as const;
 
-/** Copies the known fields of a record's JSON text, or throws where one has the wrong type. */
+/** Parses a record's JSON text; throws if a known field has the wrong type. */
 export function parseAgentRecord(text: string): FetchedRecord {
-  const fields = parseObject(text);
+  const fields = parseRecordFields(text);
   const record: FetchedRecord = { agent_yaml: '', policy_yaml: '', system_md: '' };
   for (const name of TEXTS) record[name] = textField(fields, name) ?? '';
   for (const name of BUNDLE) {
@@ -19,25 +20,19 @@ export function parseAgentRecord(text: string): FetchedRecord {
   return record;
 }
 
-/** Whether the JSON text of a record has all the texts that record_hash speaks for. */
+/** Whether a record's JSON text has all the texts that record_hash covers. */
 export function hasAllTexts(text: string): boolean {
-  const fields = parseObject(text);
+  const fields = parseRecordFields(text);
   return TEXTS.every((name) => textField(fields, name) !== undefined);
 }
 
-/** Spec 4.11: the module is what may be absent; with it, the rest has to be there and right. */
+/** A record may lack its module; with a module, all other parts of the bundle must be there. */
 export function hasBundle(record: AgentRecord): boolean {
   return Boolean(record.bundle_wasm_b64);
 }
 
-function parseObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  } catch (cause) {
-    throw new PolicyError('record_invalid', 'The agent record is not JSON', { cause });
-  }
-  throw new PolicyError('record_invalid', 'The agent record is not a JSON object');
+function parseRecordFields(text: string): Record<string, unknown> {
+  return parseJsonObject(text, { code: 'record_invalid', what: 'The agent record' });
 }
 
 function textField(fields: Record<string, unknown>, name: string): string | undefined {

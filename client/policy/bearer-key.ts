@@ -1,15 +1,16 @@
 import { verifyAsync } from '@noble/ed25519';
-import { bytesFromBase64 } from './base64.ts';
+import { bytesFromBase64, parseJsonObject } from './encoding.ts';
+import { utf8From } from './language/index.ts';
 import { PolicyError } from '../errors.ts';
 
-/** What a bearer key says about itself; true only once its signature is verified. */
+/** The claims of a bearer key; not to be trusted before its signature is verified. */
 type BearerKey = { kid: string; projectId: string; signedText: string; signature: Uint8Array };
 
-/** Reads a bearer key without the network, or throws `key_malformed`. */
+/** Parses a bearer key without the network; throws `key_malformed`. */
 export function parseBearerKey(text: string): BearerKey {
   const [header, claims, signature, ...more] = text.split('.');
   if (header === undefined || claims === undefined || signature === undefined || more.length > 0) {
-    throw malformed('it has no three parts');
+    throw malformed('it does not have three parts');
   }
   const { alg, kid } = jsonPart(header);
   const { sub } = jsonPart(claims);
@@ -20,17 +21,17 @@ export function parseBearerKey(text: string): BearerKey {
   return { kid, projectId: sub, signedText: `${header}.${claims}`, signature: signatureBytes };
 }
 
-/** Spec 5: clients verify bearer keys, too. Throws `key_signature_invalid`. */
+/** Throws `key_signature_invalid` unless this public key signed the bearer key. */
 export async function verifyBearerKey(key: BearerKey, publicKey: Uint8Array): Promise<void> {
   if (await isSigned(key, publicKey)) return;
-  throw new PolicyError('key_signature_invalid', 'The bearer key is not signed by the platform');
+  throw new PolicyError('key_signature_invalid', 'The platform did not sign this bearer key');
 }
 
 async function isSigned({ signature, signedText }: BearerKey, publicKey: Uint8Array): Promise<boolean> {
   try {
-    return await verifyAsync(signature, new TextEncoder().encode(signedText), publicKey);
+    return await verifyAsync(signature, utf8From(signedText), publicKey);
   } catch {
-    // Bytes that are no signature or no key at all throw instead of answering false.
+    // The library throws for bytes that are not a signature or not a key.
     return false;
   }
 }
@@ -38,15 +39,11 @@ async function isSigned({ signature, signedText }: BearerKey, publicKey: Uint8Ar
 function jsonPart(part: string): Record<string, unknown> {
   const bytes = bytesFromBase64(part);
   if (bytes === undefined) throw malformed('a part is not base64url');
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    throw malformed('a part is not JSON');
-  }
+  const what = 'The bearer key is malformed: a part';
+  return parseJsonObject(new TextDecoder().decode(bytes), { code: 'key_malformed', what });
 }
 
-/** The text of the key goes into no message. */
+/** No message contains the text of the key. */
 function malformed(why: string): PolicyError {
   return new PolicyError('key_malformed', `The bearer key is malformed: ${why}`);
 }

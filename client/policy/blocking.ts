@@ -3,7 +3,7 @@ import type { Loaded, LoadRequest } from './load-local.ts';
 import { PolicyError } from '../errors.ts';
 import type { PullRequest, PullResult } from './pull.ts';
 
-/** What the worker thread is asked, and what it answers: errors as data, because a class does not survive the way. */
+/** The messages to and from the worker thread. Errors are data, because an instance of a class cannot be sent. */
 export type Asked = { kind: 'pull'; request: PullRequest } | { kind: 'load'; request: LoadRequest };
 export type Answered =
   | { kind: 'done'; value: PullResult | Loaded }
@@ -11,18 +11,18 @@ export type Answered =
 
 type Worker = (asked: Asked) => Promise<Answered>;
 
-/** Pulls and blocks the caller until it is done. */
+/** Pulls, blocking the thread. */
 export function pullBlocking(request: PullRequest): PullResult {
   return ask({ kind: 'pull', request }) as PullResult;
 }
 
-/** Loads a local override and blocks the caller until it is done. */
+/** Loads a local policy, blocking the thread. */
 export function loadBlocking(request: LoadRequest): Loaded {
   return ask({ kind: 'load', request }) as Loaded;
 }
 
 function ask(asked: Asked): PullResult | Loaded {
-  // The worker sits beside this file, under whichever extension this file runs.
+  // The worker has the same extension as this file: .ts from source, .js when built.
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const blocking = createSyncFn<Worker>(new URL(`./blocking-worker.${extension}`, import.meta.url));
   const answered = blocking(asked);

@@ -1,10 +1,11 @@
 import { urlOf } from '../config.ts';
 import { KEY_SET_AGE_MS_MAX } from '../limits.ts';
 import { bytesOfJwk } from './public-key.ts';
+import { parseJsonObject } from './encoding.ts';
 import { httpGet } from './http-get.ts';
 import { PolicyError } from '../errors.ts';
 
-/** The service's public keys by kid, and when they were fetched; plain data, so that a worker can have it. */
+/** The service's public keys by kid. Plain data, so that it can be sent to a worker. */
 export type KeySet = { keys: ReadonlyMap<string, Uint8Array>; fetchedAtMs: number };
 
 export type KeySource = {
@@ -16,11 +17,11 @@ export type KeySource = {
 
 export type KeySetDeps = {
   now: () => number;
-  /** Told of every set that was fetched, so that it is kept even when what follows fails. */
+  /** Called with every fetched set, so that it is cached even if a later step fails. */
   onKeySet?: (keySet: KeySet) => void;
 };
 
-/** Finds public keys: the pinned one always, else those of the key set, fetched when needed. */
+/** Finds public keys: the pinned one if there is one, else in the key set, which is fetched when needed. */
 export class PublicKeys {
   readonly #source: KeySource;
   readonly #deps: KeySetDeps;
@@ -32,12 +33,11 @@ export class PublicKeys {
     this.#keySet = source.keySet;
   }
 
-  /** What was fetched, or the one that was given. */
   get keySet(): KeySet | undefined {
     return this.#keySet;
   }
 
-  /** The key of this kid; an unknown one is looked up once more in a fresh set before it throws. */
+  /** The key with this kid. Fetches the set once more before it throws for an unknown kid. */
   async find(kid: string): Promise<Uint8Array> {
     if (this.#source.pinned) return this.#source.pinned;
     if (!this.#keySet || this.#deps.now() - this.#keySet.fetchedAtMs >= KEY_SET_AGE_MS_MAX)
@@ -45,14 +45,18 @@ export class PublicKeys {
     if (!this.#keySet?.keys.has(kid)) await this.#fetch();
     const key = this.#keySet?.keys.get(kid);
     if (key) return key;
-    throw new PolicyError('signing_key_unknown', 'The service publishes no signing key of this kid');
+    throw new PolicyError('signing_key_unknown', 'The service publishes no signing key with this kid');
   }
 
   async #fetch(): Promise<void> {
     const { baseUrl, timeoutMs } = this.#source;
     const { status, text } = await httpGet({ url: urlOf(baseUrl, '/v1/.well-known/keys'), timeoutMs });
     if (status !== 200)
-      throw new PolicyError('key_set_unavailable', `The key set answered ${status}`, { status });
+      throw new PolicyError(
+        'key_set_unavailable',
+        `The request for the key set was answered with ${status}`,
+        { status },
+      );
     this.#keySet = { keys: parseKeySet(text), fetchedAtMs: this.#deps.now() };
     this.#deps.onKeySet?.(this.#keySet);
   }
@@ -68,11 +72,7 @@ function parseKeySet(text: string): Map<string, Uint8Array> {
 }
 
 function jwksFrom(text: string): object[] {
-  try {
-    const { keys } = JSON.parse(text) as { keys: unknown };
-    if (Array.isArray(keys)) return keys as object[];
-  } catch (cause) {
-    throw new PolicyError('key_set_invalid', 'The key set is not JSON', { cause });
-  }
+  const { keys } = parseJsonObject(text, { code: 'key_set_invalid', what: 'The key set' });
+  if (Array.isArray(keys)) return keys as object[];
   throw new PolicyError('key_set_invalid', 'The key set has no list of keys');
 }

@@ -6,15 +6,15 @@ import { PolicyError } from '../errors.ts';
 import { parsePublicKey, type PublicKeyInput } from './public-key.ts';
 import { verifyBundle } from './verify-bundle.ts';
 
-/** Plain data both ways, like a pull. */
+/** Plain data, so that it can be sent to a worker. */
 export type LoadRequest = {
   path: string;
   agentName: string;
   requireSignature: boolean;
-  /** Read only for an agent record: a policy in YAML needs none, not even a good one. */
+  /** Only for an agent record; not parsed for a policy in YAML. */
   publicKey: PublicKeyInput | undefined;
   bearerKey: string | undefined;
-  /** The text in hand; the same text is not loaded again. */
+  /** The text in use; the same text is not loaded again. */
   heldText?: string | undefined;
   heldVersion?: number | undefined;
 };
@@ -24,7 +24,7 @@ export type Loaded =
   | { kind: 'yaml'; text: string; policyYaml: string }
   | { kind: 'bundle'; text: string; record: AgentRecord; version: number };
 
-/** Reads a local override: policy YAML, or an agent record as JSON; throws when anything about it is wrong. */
+/** Reads a local policy: YAML, or an agent record in JSON. Throws if it is missing or invalid. */
 export async function loadLocal(request: LoadRequest): Promise<Loaded> {
   const text = await readText(request.path);
   if (text === request.heldText) return { kind: 'unchanged' };
@@ -43,7 +43,7 @@ async function loadRecord(request: LoadRequest, text: string): Promise<Loaded> {
       return { kind: 'yaml', text, policyYaml: record.policy_yaml };
     throw new PolicyError(
       'bundle_missing',
-      'The local agent record has no bundle, and a signed one is required',
+      'The local agent record has no bundle, but a signed bundle is required',
     );
   }
   const projectId = bearerKey === undefined ? undefined : projectOf(bearerKey);
@@ -56,12 +56,12 @@ function projectOf(bearerKey: string): string | undefined {
   try {
     return parseBearerKey(bearerKey).projectId;
   } catch {
-    // The local override does without the platform, so that a key for it that cannot be read is one not known.
+    // A local policy does not need a key, so an unreadable one counts as none.
     return undefined;
   }
 }
 
-/** JSON is YAML, too: what tells a record from a policy are its keys, or the name of a file that does not parse. */
+/** A policy can be JSON, too: a record differs by its keys. */
 function isRecord(path: string, text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);
@@ -69,7 +69,7 @@ function isRecord(path: string, text: string): boolean {
       typeof value === 'object' && value !== null && ('policy_yaml' in value || 'bundle_wasm_b64' in value)
     );
   } catch {
-    // Then it is YAML, unless it says that it is JSON: parsing it as a record names the fault.
+    // A .json file is then parsed as a record, whose error says what is wrong.
     return path.endsWith('.json');
   }
 }
@@ -78,6 +78,6 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw new PolicyError('local_policy_unreadable', `The local policy ${path} cannot be read`, { cause });
+    throw new PolicyError('local_policy_unreadable', `Cannot read the local policy ${path}`, { cause });
   }
 }

@@ -8,7 +8,7 @@ export type LocalOptions = Omit<LoadRequest, 'heldText' | 'heldVersion'>;
 
 type HeldFile = Readonly<{ text: string; version: number | undefined; policy: PolicyEngine }>;
 
-/** A policy file; what is wrong with it throws, at resolve and at every refresh. */
+/** A policy file. Throws if it is invalid, at resolve and at every refresh. */
 export async function resolveFromFile(options: LocalOptions): Promise<PolicySource> {
   let held = heldFrom(await loadLocal(options));
   const accept = (loaded: Loaded): void => {
@@ -19,7 +19,7 @@ export async function resolveFromFile(options: LocalOptions): Promise<PolicySour
   const refresh = async (): Promise<void> => {
     const heldBefore = held;
     const loaded = await loadLocal(request());
-    // Otherwise a blocking refresh came meanwhile, and it has read the file later than this one.
+    // If they differ, a blocking refresh has read the file later than this one.
     if (held === heldBefore) accept(loaded);
   };
   return {
@@ -29,13 +29,13 @@ export async function resolveFromFile(options: LocalOptions): Promise<PolicySour
     get policy() {
       return held.policy;
     },
-    // Spec 4.11: one read serves all who wait, so that no earlier one ends last.
+    // Overlapping refreshes share one read, so that no earlier read ends last.
     refresh: () => (refreshing ??= refresh().finally(() => (refreshing = undefined))),
     refreshSync: () => accept(loadBlocking(request())),
   };
 }
 
-/** A policy given in code; there is nothing to refresh. */
+/** A policy given in code. */
 export function resolveFromCode(policyYaml: string): PolicySource {
   const policy = engineFromYaml(policyYaml);
   const nothing = (): void => undefined;
@@ -50,7 +50,7 @@ export function resolveFromCode(policyYaml: string): PolicySource {
 }
 
 function heldFrom(loaded: Loaded): HeldFile {
-  if (loaded.kind === 'unchanged') throw new Error('The first load of a file cannot find it unchanged');
+  if (loaded.kind === 'unchanged') throw new Error('The first load of a file has no text to compare with');
   const { text } = loaded;
   if (loaded.kind === 'yaml') {
     return Object.freeze({ text, version: undefined, policy: engineFromYaml(loaded.policyYaml) });

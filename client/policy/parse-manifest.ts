@@ -1,4 +1,5 @@
 import { BUNDLE_ABI, BUNDLE_FORMAT, type BundleManifest } from './language/index.ts';
+import { parseJsonObject } from './encoding.ts';
 import { PolicyError } from '../errors.ts';
 
 const SHA256_HEX = /^[0-9a-f]{64}$/;
@@ -21,23 +22,13 @@ const FIELDS: readonly [keyof BundleManifest, Field][] = [
   ['created_at', isText],
 ];
 
-/** The manifest of a text whose signature is good: a signed text of another kind is still refused. */
+/** Parses a manifest whose signature is verified. */
 export function parseManifest(text: string): BundleManifest {
-  const manifest = parseObject(text);
+  const manifest = parseJsonObject(text, { code: 'manifest_invalid', what: 'The bundle manifest' });
   for (const [name, isGood] of FIELDS) {
     if (!Object.hasOwn(manifest, name) || !isGood(manifest[name])) {
       throw new PolicyError('manifest_invalid', `The bundle manifest has no valid ${name}`);
     }
   }
   return manifest as BundleManifest;
-}
-
-function parseObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  } catch (cause) {
-    throw new PolicyError('manifest_invalid', 'The bundle manifest is not JSON', { cause });
-  }
-  throw new PolicyError('manifest_invalid', 'The bundle manifest is not a JSON object');
 }

@@ -16,17 +16,17 @@ type PlatformOptions = {
   requireSignature: boolean;
   logger: Logger;
   now: () => number;
-  /** Shared by all sources of the process; one key set per base address. */
+  /** One key set per base URL, shared by all sources. */
   keySets: Map<string, KeySet>;
 };
 
 type HeldRecord = Held & { version: number | undefined };
 
-/** Fetches, verifies and holds an agent's policy; throws when any of it fails. */
+/** Fetches and verifies an agent's policy; throws if that fails. */
 export async function resolveFromPlatform(options: PlatformOptions): Promise<PolicySource> {
   const { pulled } = await pull(options);
   if (pulled.kind === 'unchanged')
-    throw new PolicyError('platform_error', 'The first fetch was answered 304');
+    throw new PolicyError('platform_error', 'The first fetch was answered with 304');
   return new PlatformSource(options, heldFrom(options, pulled));
 }
 
@@ -56,7 +56,7 @@ class PlatformSource implements PolicySource {
     return this.#held.policy;
   }
 
-  /** Never rejects: what fails is warned of, and the policy in hand stays. One fetch serves all who wait. */
+  /** Never rejects: on a failure it warns and keeps the policy. Overlapping refreshes share one fetch. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
@@ -67,7 +67,7 @@ class PlatformSource implements PolicySource {
   refreshSync(): void {
     try {
       const result = pullBlocking(requestFrom(this.#options, this.#held));
-      // The worker's cache is not this thread's.
+      // The worker has a cache of its own.
       if (result.keySet) this.#options.keySets.set(this.#options.baseUrl, result.keySet);
       this.#accept(result);
     } catch (error) {
@@ -79,7 +79,7 @@ class PlatformSource implements PolicySource {
     try {
       this.#accept(await pull(this.#options, this.#held));
     } catch (error) {
-      // The only catch-all of this folder: spec 4.11 keeps the verified policy whatever a refresh meets.
+      // Whatever a refresh fails on, the verified policy stays (docs/client.md, "Refresh").
       this.#keep(error);
     }
   }
@@ -89,11 +89,11 @@ class PlatformSource implements PolicySource {
     const next = heldFrom(this.#options, pulled);
     const held = this.#held;
     if (held.origin === 'bundle' && next.origin !== 'bundle') {
-      throw new PolicyError('bundle_missing', 'The answer has no bundle, and a verified one is held');
+      throw new PolicyError('bundle_missing', 'The response has no bundle, but a verified bundle is in use');
     }
-    // Once more, because a blocking refresh may have come first while this one was on its way.
+    // Checked again: a blocking refresh may have installed a newer version meanwhile.
     if (next.version !== undefined && held.version !== undefined && next.version < held.version) {
-      throw new PolicyError('bundle_outdated', 'A newer version is held already');
+      throw new PolicyError('bundle_outdated', 'A newer version is in use already');
     }
     this.#held = next;
   }
@@ -134,7 +134,7 @@ function heldFrom(
     return Object.freeze({ origin: 'bundle', etag, ...signed, policy: engineFromBundle(record) });
   }
   if (options.requireSignature) {
-    throw new PolicyError('bundle_missing', 'The record has no bundle, and a signature is required');
+    throw new PolicyError('bundle_missing', 'The record has no bundle, but a signed bundle is required');
   }
   const policy = engineFromYaml(record.policy_yaml);
   const agentVersionId = record.agent_version_id ?? null;

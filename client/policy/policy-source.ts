@@ -2,19 +2,19 @@ import type { PolicyEngine } from './language/index.ts';
 
 export type PolicyOrigin = 'local' | 'built-in' | 'bundle' | 'yaml';
 
-/** Where an agent's policy comes from; `policy` is the same object until a refresh swaps it. */
+/** An agent's policy and where it comes from. `policy` is the same object until a refresh replaces it. */
 export type PolicySource = {
   readonly origin: PolicyOrigin;
-  /** The service's ETag with its quotes; null for what did not come from there. */
+  /** The service's ETag, with its quotes; null if the policy did not come from the service. */
   readonly etag: string | null;
   readonly agentVersionId: string | null;
   readonly policy: PolicyEngine;
   refresh(): Promise<void>;
-  /** The same, blocking the thread, for synchronous entry points. */
+  /** The same, blocking the thread. */
   refreshSync(): void;
 };
 
-/** What is only true together; replaced in one assignment, and only by what is verified. */
+/** The state of a source: replaced as a whole, and only by a verified policy. */
 export type Held = Readonly<{
   origin: PolicyOrigin;
   etag: string | null;

@@ -1,12 +1,12 @@
 import { PolicyError } from '../errors.ts';
-import { bytesFromBase64 } from './base64.ts';
+import { bytesFromBase64 } from './encoding.ts';
 
 /** An Ed25519 public key: base64 of its 32 bytes, or a JWK as an object or as JSON text. */
 export type PublicKeyInput = string | { kty?: string; crv?: string; x?: string };
 
 const KEY_BYTES = 32;
 
-/** The raw bytes of a public key in any of its spellings. */
+/** The 32 raw bytes of a public key; throws `public_key_invalid`. */
 export function parsePublicKey(input: PublicKeyInput): Uint8Array {
   const bytes = typeof input === 'object' ? bytesOfJwk(input) : bytesOfText(input.trim());
   if (bytes?.byteLength === KEY_BYTES) return bytes;
@@ -21,11 +21,11 @@ function bytesOfText(text: string): Uint8Array | undefined {
   try {
     return bytesOfJwk(JSON.parse(text) as { kty?: unknown });
   } catch (cause) {
-    throw new PolicyError('public_key_invalid', 'The public key looks like a JWK and is not JSON', { cause });
+    throw new PolicyError('public_key_invalid', 'The public key looks like a JWK but is not JSON', { cause });
   }
 }
 
-/** The bytes of one entry of a key set, or nothing where it is some other kind of key. */
+/** The bytes of an Ed25519 JWK; undefined for any other key. */
 export function bytesOfJwk(jwk: { kty?: unknown; crv?: unknown; x?: unknown }): Uint8Array | undefined {
   if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519' || typeof jwk.x !== 'string') return undefined;
   const bytes = bytesFromBase64(jwk.x);

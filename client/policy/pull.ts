@@ -1,20 +1,21 @@
 import { urlOf } from '../config.ts';
 import { hasBundle, parseAgentRecord, type FetchedRecord } from './agent-record.ts';
 import { parseBearerKey, verifyBearerKey } from './bearer-key.ts';
+import { parseJsonObject } from './encoding.ts';
 import { httpGet, type Answer } from './http-get.ts';
 import { PublicKeys, type KeySet, type KeySetDeps, type KeySource } from './key-set.ts';
 import { PolicyError } from '../errors.ts';
 import { verifyBundle } from './verify-bundle.ts';
 
-/** Plain data both ways, so that a worker thread can pull for a caller that blocks. */
+/** Plain data, so that it can be sent to a worker. */
 export type PullRequest = KeySource & {
   agentName: string;
   bearerKey: string;
-  /** At resolve the bearer key is verified, too. */
+  /** The first pull verifies the bearer key, too. */
   isFirst: boolean;
   /** Sent as If-None-Match. */
   etag?: string | undefined;
-  /** The version of the bundle in hand; an older one is refused. */
+  /** The version in use; an older one is refused. */
   heldVersion?: number | undefined;
 };
 
@@ -22,13 +23,13 @@ export type Pulled =
   | { kind: 'unchanged' }
   | { kind: 'fresh'; record: FetchedRecord; etag: string | null; signed: SignedFacts | undefined };
 
-/** What the verified manifest says; absent where there is no bundle. */
+/** From the verified manifest. */
 type SignedFacts = { version: number; agentVersionId: string };
 
-/** Also hands back the key set it used, for the caller's cache. */
+/** With the key set it used, for the caller's cache. */
 export type PullResult = { pulled: Pulled; keySet: KeySet | undefined };
 
-/** Fetches an agent's record and verifies it in full; throws a PolicyError for everything else. */
+/** Fetches an agent's record and verifies it in full; throws a PolicyError if that fails. */
 export async function pullPolicy(request: PullRequest, deps: KeySetDeps): Promise<PullResult> {
   const publicKeys = new PublicKeys(request, deps);
   const bearerKey = parseBearerKey(request.bearerKey);
@@ -63,21 +64,18 @@ async function fetchAgent({ baseUrl, agentName, bearerKey, etag, timeoutMs }: Pu
 
 function errorOf(status: number, agentName: string): PolicyError {
   if (status === 404) {
-    return new PolicyError('agent_unknown', `The platform knows no agent ${agentName}; register it`, {
+    return new PolicyError('agent_unknown', `The platform has no agent ${agentName}; register it first`, {
       status,
     });
   }
   const code = status === 401 ? 'unauthenticated' : 'platform_error';
-  return new PolicyError(code, `The policy fetch was answered ${status}`, { status });
+  return new PolicyError(code, `The request for the policy was answered with ${status}`, { status });
 }
 
-/** Only a hint which key to try; the signature then says whether it was true. */
+/** Names the key to verify with; the signature then proves it. */
 function kidOf(record: FetchedRecord): string {
-  try {
-    const { kid } = JSON.parse(record.bundle_manifest ?? '') as { kid?: unknown };
-    if (typeof kid === 'string') return kid;
-  } catch (cause) {
-    throw new PolicyError('bundle_invalid', 'The bundle manifest is not JSON', { cause });
-  }
+  const { bundle_manifest: manifest } = record;
+  const { kid } = parseJsonObject(manifest ?? '', { code: 'bundle_invalid', what: 'The bundle manifest' });
+  if (typeof kid === 'string') return kid;
   throw new PolicyError('bundle_invalid', 'The bundle manifest names no signing key');
 }

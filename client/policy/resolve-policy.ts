@@ -14,7 +14,7 @@ export type ResolveOptions = {
   key?: string | undefined;
   baseUrl?: string | undefined;
   publicKey?: PublicKeyInput | undefined;
-  /** Path of a policy in YAML, or of an agent record in JSON. */
+  /** Path of a policy in YAML, or of an agent record in JSON; wins over `policy` and the platform. */
   localPolicy?: string | undefined;
   /** A policy in YAML, given in code. */
   policy?: string | undefined;
@@ -30,7 +30,7 @@ export type ResolvePolicy = (options: ResolveOptions) => Promise<PolicySource>;
 
 type ResolveDeps = { now: () => number };
 
-/** Makes `resolvePolicy`; what it makes shares one cache of key sets, by base address. */
+/** Makes `resolvePolicy` with a cache of key sets by base URL. */
 export function createResolvePolicy({ now }: ResolveDeps): ResolvePolicy {
   const keySets = new Map<string, KeySet>();
   return async (options) => {
@@ -51,7 +51,7 @@ async function resolve(settings: Settings, shared: ResolveDeps & { keySets: Map<
   const { localPolicy, policy, bearerKey, publicKey } = settings;
   if (localPolicy) return resolveFromFile(fileOf(settings, localPolicy));
   if (policy !== undefined) return resolveFromCode(policy);
-  if (settings.isLocalMode) throw missing('local mode is on and there is no local policy');
+  if (settings.isLocalMode) throw missing('local mode is on, and there is no local policy');
   if (!bearerKey) throw missing('there is neither a key nor a local policy');
   const pinned = publicKey === undefined ? undefined : parsePublicKey(publicKey);
   return resolveFromPlatform({ ...settings, ...shared, bearerKey, pinned });
@@ -75,14 +75,11 @@ function settingsFrom(options: ResolveOptions) {
   };
 }
 
-/** Named one by one, because they go to a worker thread, which a logger cannot. */
+/** Only what can be sent to a worker thread: a logger cannot. */
 function fileOf({ agentName, bearerKey, publicKey, requireSignature }: Settings, path: string): LocalOptions {
   return { path, agentName, bearerKey, publicKey, requireSignature };
 }
 
 function missing(why: string): PolicyError {
-  return new PolicyError(
-    'policy_missing',
-    `No policy can be resolved: ${why}. Nothing is allowed by default.`,
-  );
+  return new PolicyError('policy_missing', `No policy: ${why}. Nothing is allowed by default.`);
 }

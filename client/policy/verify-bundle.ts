@@ -1,5 +1,5 @@
 import { verifyAsync } from '@noble/ed25519';
-import { bytesFromBase64 } from './base64.ts';
+import { bytesFromBase64 } from './encoding.ts';
 import { recordHashText, utf8From, type AgentRecord, type BundleManifest } from './language/index.ts';
 import { parseManifest } from './parse-manifest.ts';
 import { PolicyError } from '../errors.ts';
@@ -11,35 +11,36 @@ export type BundleToVerify = {
   agentName: string;
   /** The project of the bearer key, where one is known. */
   projectId?: string | undefined;
-  /** The version in hand, on a refresh. */
+  /** The version in use, on a refresh. */
   heldVersion?: number | undefined;
-  /** False for a local file that lacks some of the texts: then there is nothing to compare record_hash with. */
+  /** False for a local file that lacks some of the texts, so that record_hash cannot be checked. */
   isWhole?: boolean | undefined;
 };
 
 type VerifiedBundle = { manifest: BundleManifest; module: Uint8Array };
 
 /**
- * POLICY 4, in its order: signature, module, record, agent, project, version. Returns what may be cached,
- * or throws a PolicyError whose code names the first check that failed.
+ * Verifies signature, module, record, agent, project and version, in this order (docs/policy.md, "Bundle"). Throws a
+ * PolicyError whose code names the first check that failed.
  */
 export async function verifyBundle(bundle: BundleToVerify): Promise<VerifiedBundle> {
   const { record, publicKey, agentName, projectId, heldVersion, isWhole = true } = bundle;
   const { text, signature, module } = bundleParts(record);
   if (!(await isSignedBy(publicKey, { message: utf8From(text), signature })))
-    refuse('signature_invalid', 'is not signed by the known key');
+    refuse('signature_invalid', 'is not signed by the trusted key');
   const manifest = parseManifest(text);
   await checkHash(module, manifest.wasm_hash, 'wasm_hash_mismatch');
   if (isWhole) {
     const recordText = recordHashText({ ...manifest, ...textsOf(record) });
     await checkHash(utf8From(recordText), manifest.record_hash, 'record_hash_mismatch');
   }
-  if (manifest.agent_name !== agentName) refuse('agent_mismatch', `is of the agent ${manifest.agent_name}`);
+  if (manifest.agent_name !== agentName)
+    refuse('agent_mismatch', `belongs to the agent ${manifest.agent_name}`);
   if (projectId !== undefined && manifest.project_id !== projectId) {
-    refuse('project_mismatch', `is of the project ${manifest.project_id}`);
+    refuse('project_mismatch', `belongs to the project ${manifest.project_id}`);
   }
   if (heldVersion !== undefined && manifest.version < heldVersion) {
-    refuse('version_rollback', `has version ${manifest.version}, older than ${heldVersion}, which is held`);
+    refuse('version_rollback', `has version ${manifest.version}, but version ${heldVersion} is in use`);
   }
   return { manifest, module };
 }
@@ -65,10 +66,10 @@ async function isSignedBy(
   { message, signature }: { message: Uint8Array; signature: Uint8Array },
 ): Promise<boolean> {
   try {
-    // By RFC 8032 and not by the looser ZIP 215, which the library takes unless told.
+    // RFC 8032, not the looser ZIP 215 that is the library's default.
     return await verifyAsync(signature, message, publicKey, { zip215: false });
   } catch {
-    // The library throws where a key or a signature is no point or has the wrong length.
+    // The library throws for malformed keys and signatures.
     return false;
   }
 }

@@ -10,10 +10,7 @@ import {
 } from './language/index.ts';
 import { compileModule, WasmPolicy, type WasmModule } from './wasm-policy.ts';
 
-/**
- * The engine over a verified module. Whatever goes wrong inside is a denial, and the instance is thrown
- * away: the next call starts on a new one.
- */
+/** The engine over a verified module. A failure inside denies the call; the next call gets a new instance. */
 export function createWasmEngine(bytes: Uint8Array): PolicyEngine {
   const engine = new WasmEngine(bytes);
   return {
@@ -51,14 +48,14 @@ class WasmEngine {
       const text = this.#policy.evaluate(call);
       return { text, decision: parseDecision(text) };
     } catch {
-      // A trap, a module that does not instantiate, a result of another shape: all of them deny.
+      // A trap, a module that does not instantiate, or an invalid result.
       this.#policy = undefined;
       return { text: FAILED_TEXT, decision: parsedOwn(FAILED_TEXT) };
     }
   }
 }
 
-/** Encoding makes U+FFFD of a lone surrogate, which is good UTF-8: the text must stay as bad as it is. */
+/** Encoding would mend a lone surrogate to U+FFFD; the bytes must stay invalid. */
 function brokenUtf8From(text: string): Uint8Array {
   const bytes = utf8From(text);
   bytes[bytes.length - 1] = 0xff;
@@ -71,7 +68,7 @@ function parsedOwn(text: string): Decision {
 
 const OUTCOMES: readonly unknown[] = ['allow', 'deny', 'needs_approval'];
 
-/** The decision in a result text; throws where the text is anything else. */
+/** Throws if the text is not a decision. */
 function parseDecision(text: string): Decision {
   const value: unknown = JSON.parse(text);
   if (!isDecision(value)) throw new Error('The result is not a decision');

@@ -2,7 +2,7 @@ import { utf8From } from './language/index.ts';
 
 const ABI_VERSION = 1;
 const encoder = new TextEncoder();
-// ignoreBOM, so that a result is taken as it is; fatal, so that no broken byte is mended.
+// ignoreBOM keeps a byte order mark, fatal refuses invalid bytes: neither may be mended.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 type Exports = {
@@ -12,30 +12,30 @@ type Exports = {
   evaluate(pointer: number, length: number): number;
 };
 
-/** One instance of a module, by POLICY 3. Throws on anything out of order; then it must not be used again. */
+/** One instance of a module (docs/policy.md, "Module interface"). After it throws it must not be used again. */
 export class WasmPolicy {
   readonly #exports: Exports;
 
   constructor(module: WasmModule) {
     this.#exports = instantiateModule(module) as Exports;
-    if (this.#exports.abi_version() !== ABI_VERSION) throw new Error('The module has another abi');
+    if (this.#exports.abi_version() !== ABI_VERSION) throw new Error('The module has another ABI version');
   }
 
-  /** The result text for one call. */
+  /** The JSON text of the decision. */
   evaluate(call: string | Uint8Array): string {
     if (typeof call === 'string' && call.length <= SHORT_CALL_LENGTH_MAX) return this.#evaluateShort(call);
     return decoder.decode(this.evaluateBytes(typeof call === 'string' ? utf8From(call) : call));
   }
 
-  /** The bytes of the result, valid until the next call. */
+  /** The same as bytes, which are valid until the next call. */
   evaluateBytes(call: Uint8Array): Uint8Array {
     const pointer = this.#exports.alloc(call.length);
-    // The module refuses what is over its cap by itself, without looking at the bytes.
+    // Without room the module refuses the call as too large, by its length alone.
     if (pointer !== 0) this.#view(pointer, call.length).set(call);
     return this.#result(this.#exports.evaluate(pointer, call.length));
   }
 
-  /** Without a copy in between. */
+  /** Encodes into the module's memory directly. */
   #evaluateShort(call: string): string {
     const bytesMax = call.length * 3;
     const pointer = this.#exports.alloc(bytesMax);
@@ -44,7 +44,7 @@ export class WasmPolicy {
     return decoder.decode(this.#result(this.#exports.evaluate(pointer, written)));
   }
 
-  /** The buffer is read anew each time: growth detaches the old one. */
+  /** Reads the buffer each time: growth detaches the old one. */
   #view(pointer: number, length: number): Uint8Array {
     return new Uint8Array(this.#exports.memory.buffer, pointer >>> 0, length);
   }
@@ -56,26 +56,26 @@ export class WasmPolicy {
   }
 }
 
-/** At three bytes a unit this stays far below the cap of a call. */
+/** At three bytes per unit far below the limit of a call. */
 const SHORT_CALL_LENGTH_MAX = 16_384;
 
-/** The little of the WebAssembly interface that an engine needs; TypeScript only has it with the whole DOM. */
+/** TypeScript declares WebAssembly only together with the whole DOM. */
 export type WasmModule = object;
 type WasmApi = {
   Module: { new (bytes: Uint8Array): WasmModule };
   Instance: { new (module: WasmModule): { exports: Record<string, unknown> } };
 };
 
-// Looked up at use, so that importing this needs no WebAssembly.
 export function compileModule(bytes: Uint8Array): WasmModule {
   return new (api().Module)(bytes);
 }
 
-/** Without an import object: a module that wants imports does not instantiate. */
+/** Without an import object: a module that needs imports does not instantiate. */
 function instantiateModule(module: WasmModule): Record<string, unknown> {
   return new (api().Instance)(module).exports;
 }
 
+/** Looked up at use, so that importing this file needs no WebAssembly. */
 function api(): WasmApi {
   return (globalThis as unknown as { WebAssembly: WasmApi }).WebAssembly;
 }

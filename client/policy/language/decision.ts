@@ -1,7 +1,10 @@
 import { HINT_BYTES_MAX } from './limits.ts';
 import { utf8Length } from './utf8.ts';
 
-export type Outcome = 'allow' | 'deny' | 'needs_approval';
+/** The outcomes, and the error type that an event of each has. */
+export const ERROR_TYPES = { allow: '', deny: 'policy_denied', needs_approval: 'approval_required' } as const;
+
+export type Outcome = keyof typeof ERROR_TYPES;
 
 export type Decision = {
   outcome: Outcome;
@@ -17,13 +20,13 @@ export type PolicyCall = {
 };
 
 export type PolicyEngine = {
-  /** Never throws: what cannot be read or decided is a denial. */
+  /** Never throws: a call that cannot be read or decided is denied. */
   decide: (call: PolicyCall) => Decision;
-  /** The exact result text for a call's JSON text. */
+  /** The JSON text of the decision for the JSON text of a call. */
   decideText: (call: string | Uint8Array) => string;
 };
 
-/** Why a call cannot be read at all. */
+/** Why a call cannot be read. */
 export type Unreadable = 'too_large' | 'bad_json' | 'bad_call';
 
 export const REASONS = {
@@ -34,10 +37,10 @@ export const REASONS = {
   engineFailed: 'The policy engine failed.',
 } as const;
 
-/** The parts of a result, the hint as the JSON text it is made of. */
+/** A decision with its hint as JSON text. */
 export type DecisionParts = { outcome: Outcome; reason: string; violations: string[]; hintText: string };
 
-/** The exact text of a result: this key order and no spaces, in both engines. */
+/** The JSON text of a decision; both engines write these very bytes. */
 export function decisionText({ outcome, reason, violations, hintText }: DecisionParts): string {
   return `{"outcome":"${outcome}","reason":${JSON.stringify(reason)},"violations":${JSON.stringify(violations)},"hint":${hintText}}`;
 }
@@ -53,7 +56,7 @@ export const APPROVAL_BY_ROLE: DecisionParts = {
 
 export const UNKNOWN_TOOL = denial('unknown_tool', REASONS.unknownTool);
 
-/** A module that traps, or answers with anything but a decision, denies. */
+/** The decision when a module traps or returns anything but a decision. */
 export const ENGINE_FAILED = denial('engine_failed', REASONS.engineFailed);
 
 export function unreadableCall(code: Unreadable): DecisionParts {
@@ -68,7 +71,7 @@ function codeHintText(code: string): string {
   return JSON.stringify({ code });
 }
 
-/** Ingest bounds a hint: the list is cut to what fits, and then `more` counts the rest. */
+/** Ingest bounds a hint: the list is cut to fit, and `more` counts the rest. */
 export function roleNotAllowed(allowedRoles: readonly string[]): DecisionParts {
   const code = 'role_not_allowed';
   let hintText = JSON.stringify({ code, allowed_roles: allowedRoles });

@@ -9,6 +9,7 @@ export {
   APPROVAL_BY_ROLE,
   decisionText,
   ENGINE_FAILED,
+  ERROR_TYPES,
   REASONS,
   roleNotAllowed,
   UNKNOWN_TOOL,

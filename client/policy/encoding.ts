@@ -1,0 +1,25 @@
+import { PolicyError } from '../errors.ts';
+
+/** Decodes base64 or base64url, padded or not; undefined for any other text. */
+export function bytesFromBase64(text: string): Uint8Array | undefined {
+  try {
+    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+    return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Parses the text of a JSON object; otherwise throws a PolicyError with this code. */
+export function parseJsonObject(
+  text: string,
+  { code, what }: { code: string; what: string },
+): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch (cause) {
+    throw new PolicyError(code, `${what} is not JSON`, { cause });
+  }
+  throw new PolicyError(code, `${what} is not a JSON object`);
+}
