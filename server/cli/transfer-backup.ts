@@ -5,16 +5,17 @@ import { makeDirectory } from '../make-directory.ts';
 import type { Config } from '../config.ts';
 import { lockDataDir } from '../store/data-dir-lock.ts';
 import { fatalStoreFault, StoreInUseError } from '../store/store.ts';
-import { TransferError } from './transfer.ts';
+import { CommandError } from './command-error.ts';
+import { requireEmbedded, secondsSince } from './transfer.ts';
 
 const KEY_FILE = 'signing-key.pem';
 const DATABASE = 'default';
 
-/** The whole embedded store and its root key, as ClickHouse's BACKUP writes them. The service must be stopped. */
-export async function backUp(config: Config, { to }: { to: string }): Promise<unknown> {
-  mustBeEmbedded(config, 'backup');
+/** Backs up the embedded store with ClickHouse's BACKUP statement, and its root key. The service must be stopped. */
+export async function backUp(config: Config, to: string): Promise<unknown> {
+  requireEmbedded(config, 'backup');
   const directory = resolve(to);
-  if (existsSync(directory)) throw new TransferError(`${directory} exists already; name a new directory.`);
+  if (existsSync(directory)) throw new CommandError(`${directory} already exists. Name a new directory.`);
   const startMs = performance.now();
   await onEngine(config.dataDir, {
     sql: `BACKUP DATABASE ${DATABASE} TO File('${join(directory, 'store')}/')`,
@@ -24,18 +25,19 @@ export async function backUp(config: Config, { to }: { to: string }): Promise<un
   if (existsSync(key)) copyFileSync(key, join(directory, KEY_FILE));
   return {
     directory,
-    root_key: existsSync(key) ? KEY_FILE : 'not here (GATE_SIGNING_KEY)',
+    root_key: existsSync(key) ? KEY_FILE : 'not included: it is in GATE_SIGNING_KEY',
     seconds: secondsSince(startMs),
   };
 }
 
-/** Brings a backup into a data directory that has no store yet. */
-export async function restore(config: Config, { from }: { from: string }): Promise<unknown> {
-  mustBeEmbedded(config, 'restore');
+/** Restores a backup into an empty data directory. */
+export async function restore(config: Config, from: string): Promise<unknown> {
+  requireEmbedded(config, 'restore');
   const directory = resolve(from);
-  if (!existsSync(join(directory, 'store'))) throw new TransferError(`${directory} holds no backup.`);
+  if (!existsSync(join(directory, 'store')))
+    throw new CommandError(`${directory} does not contain a backup.`);
   if (existsSync(config.dataDir) && readdirSync(config.dataDir).length > 0) {
-    throw new TransferError(`${config.dataDir} is not empty; restore into a new GATE_DATA_DIR.`);
+    throw new CommandError(`${config.dataDir} is not empty. Set GATE_DATA_DIR to a new directory.`);
   }
   makeDirectory(config.dataDir);
   const startMs = performance.now();
@@ -48,17 +50,10 @@ export async function restore(config: Config, { from }: { from: string }): Promi
   return { data_dir: config.dataDir, seconds: secondsSince(startMs) };
 }
 
-function mustBeEmbedded({ clickhouse }: Config, what: string): void {
-  if (clickhouse === undefined) return;
-  throw new TransferError(
-    `${what} is for the embedded store: unset GATE_CLICKHOUSE_URL. A server has BACKUP itself.`,
-  );
-}
-
-/** The engine writes backups only where its configuration says, which is given when it is opened. */
+/** Runs one statement on the engine. Its configuration, read when it opens, must allow the path of the backup. */
 async function onEngine(dataDir: string, { sql, allowed }: { sql: string; allowed: string }): Promise<void> {
   if (!/^[\w./ +@:-]+$/.test(allowed))
-    throw new TransferError(`${allowed} has characters that a backup path may not have.`);
+    throw new CommandError(`${allowed} contains characters that a backup path must not contain.`);
   const release = await lockDataDir(dataDir);
   if (release === undefined) throw new StoreInUseError(dataDir);
   const { Session } = await import('chdb');
@@ -79,8 +74,4 @@ async function onEngine(dataDir: string, { sql, allowed }: { sql: string; allowe
     rmSync(folder, { recursive: true, force: true });
     release();
   }
-}
-
-function secondsSince(startMs: number): number {
-  return Math.round((performance.now() - startMs) / 100) / 10;
 }

@@ -1,18 +1,19 @@
-import { existsSync, readdirSync, renameSync } from 'node:fs';
+import { readdirSync, renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { makeDirectory } from '../make-directory.ts';
 import type { Config } from '../config.ts';
-import { createLogger } from '../logger.ts';
 import type { Connection } from '../store/connection.ts';
 import { readMigrations, sql } from '../store/sql.ts';
-import { createStore, fatalStoreFault } from '../store/store.ts';
+import { CommandError } from './command-error.ts';
+import { openStore } from './open-store.ts';
 import {
   EVENT_TABLES,
   type Manifest,
   readManifest,
+  requireEmbedded,
+  secondsSince,
+  showProgress,
   SMALL_TABLES,
-  type Tell,
-  TransferError,
   writeManifest,
 } from './transfer.ts';
 
@@ -20,69 +21,54 @@ type Part = Manifest['files'][number];
 type Day = { day: string; rows: string; newest: string };
 
 /**
- * Writes an embedded store into a directory of compressed files, one a table and day. A day that is there already from an
- * earlier run, and has not changed since, stays. The service must be stopped: what it wrote meanwhile would be in one file
- * and not in another.
+ * Exports the embedded store to a directory of compressed files, one per table and day. Files of an earlier run stay if
+ * their day has not changed. The service must be stopped, so that the files are consistent with each other.
  */
-export async function exportStore(
-  config: Config,
-  { to, tell }: { to: string; tell: Tell },
-): Promise<unknown> {
-  if (config.clickhouse !== undefined) {
-    throw new TransferError(
-      'export reads the embedded store: unset GATE_CLICKHOUSE_URL. A server has BACKUP.',
-    );
-  }
+export async function exportStore(config: Config, to: string): Promise<unknown> {
+  requireEmbedded(config, 'export');
   const directory = resolve(to);
   const done = readManifest(directory);
-  if (
-    done === undefined &&
-    existsSync(directory) &&
-    readdirSync(directory).some((name) => !name.startsWith('.'))
-  ) {
-    throw new TransferError(`${directory} is not empty, and what is in it is no export.`);
-  }
   makeDirectory(directory);
-  const store = createStore(config, createLogger('silent'));
+  if (done === undefined && readdirSync(directory).some((name) => !name.startsWith('.')))
+    throw new CommandError(`${directory} is not empty and does not contain an export.`);
+  const store = await openStore(config);
   try {
-    await store.ready().catch((error: unknown) => {
-      throw fatalStoreFault(error, config.dataDir) ?? error;
-    });
-    return await exportTables(store.background, { directory, done, tell });
+    return await exportTables(store.background, directory, done);
   } finally {
     await store.close();
   }
 }
 
-type Target = { directory: string; done: Manifest | undefined; tell: Tell };
-
-async function exportTables(connection: Connection, { directory, done, tell }: Target): Promise<unknown> {
+async function exportTables(
+  connection: Connection,
+  directory: string,
+  done: Manifest | undefined,
+): Promise<unknown> {
   const manifest = await newManifest(connection);
   const parts = await partsOf(connection);
   const written = new Set(
     done?.schema_version === manifest.schema_version ? unchanged(parts, done).map(({ name }) => name) : [],
   );
   const missing = parts.filter(({ name }) => !written.has(name));
-  const noteWritten = () =>
+  const saveManifest = () =>
     writeManifest(directory, { ...manifest, files: parts.filter(({ name }) => written.has(name)) });
   const startMs = performance.now();
-  noteWritten();
+  saveManifest();
   for (const [index, part] of missing.entries()) {
     const path = join(directory, part.name);
-    // Under another name until it is whole; the ending says that it is to be compressed.
+    // Under a temporary name until it is complete. The extension makes the engine compress it.
     const params = { path: join(directory, `.part-${part.name}`), table: part.table };
     if (part.day === undefined) await connection.command(sql('export_table'), params);
     else await connection.command(sql('export_day'), { ...params, day: part.day });
     renameSync(params.path, path);
     written.add(part.name);
-    noteWritten();
-    tell(`${index + 1} of ${missing.length} files  ${part.name}`);
+    saveManifest();
+    showProgress(`${index + 1} of ${missing.length} files  ${part.name}`);
   }
-  const seconds = Math.round((performance.now() - startMs) / 100) / 10;
-  return { directory, files: parts.length, written_now: missing.length, seconds };
+  return { directory, files: parts.length, written_now: missing.length, seconds: secondsSince(startMs) };
 }
 
-/** The days that hold what they held when they were written. The small tables are written every time. */
+/** The days that have not changed since they were exported. Small tables are always exported again. */
 function unchanged(parts: Part[], { files }: Manifest): Part[] {
   const before = new Map(files.map((file) => [file.name, file]));
   return parts.filter(({ name, day, rows, newest }) => {

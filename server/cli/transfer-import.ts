@@ -5,62 +5,61 @@ import { createGunzip } from 'node:zlib';
 import { chunksOf, idsOf, keyOf, type Stream } from '../commit/identity.ts';
 import type { Config } from '../config.ts';
 import { RETENTION_MS } from '../limits.ts';
-import { createLogger } from '../logger.ts';
 import type { Connection } from '../store/connection.ts';
 import { sha256Hex } from '../sha256.ts';
 import { readMigrations, sql } from '../store/sql.ts';
-import { createStore, type Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { clickhouseTime } from '../store/time.ts';
-import { EVENT_TABLES, type Manifest, readManifest, type Tell, TransferError } from './transfer.ts';
+import { CommandError } from './command-error.ts';
+import { openStore } from './open-store.ts';
+import { EVENT_TABLES, type Manifest, readManifest, secondsSince, showProgress } from './transfer.ts';
 
-/** Rows that are looked up, compared and written together. */
+/** Rows that are compared and written together. */
 const BATCH_ROWS = 10_000;
-const IDENTITY_COLUMNS = ['stream', 'project_id', 'event_id', 'occurred_at', 'received_at'] as const;
+const IDENTITY_COLUMNS = ['project_id', 'event_id', 'occurred_at', 'received_at'] as const;
 
-type Event = { line: string; project_id: string; event_id: string; occurred_at: string; received_at: string };
+type Identity = Record<(typeof IDENTITY_COLUMNS)[number], string>;
+/** `line` is the row of an event as it was exported. */
+type Event = Identity & { line: string };
 type Counts = { imported: number; skipped: number };
 
 /**
- * Reads an export into the store that the environment names. Every event whose identity is taken there already is left
- * out, and every other row that is there as it is: so it may be cut short and run again, any number of times.
+ * Imports an export into the store that the environment names. Skips events whose identity the store has and other rows
+ * that it has, so that an import can be interrupted and repeated.
  */
-export async function importStore(
-  config: Config,
-  { from, tell }: { from: string; tell: Tell },
-): Promise<unknown> {
+export async function importStore(config: Config, from: string): Promise<unknown> {
   const directory = resolve(from);
   const manifest = readManifest(directory);
   if (manifest === undefined)
-    throw new TransferError(`${directory} holds no export: it has no manifest.json.`);
-  checkSchema(manifest);
-  const store = createStore(config, createLogger('silent'));
+    throw new CommandError(`${directory} does not contain an export: manifest.json is missing.`);
+  requireSameSchema(manifest);
+  const store = await openStore(config);
   try {
-    await store.ready();
     const startMs = performance.now();
     const total: Counts = { imported: 0, skipped: 0 };
     for (const [index, { name, table }] of manifest.files.entries()) {
       const path = join(directory, name);
-      if (!existsSync(path)) throw new TransferError(`${path} is missing; run the export again.`);
+      if (!existsSync(path)) throw new CommandError(`${path} is missing. Run the export again.`);
       const columns = manifest.tables[table] ?? [];
       const counts = await importFile(store, { path, table, columns });
       total.imported += counts.imported;
       total.skipped += counts.skipped;
       const perSecond = Math.round((total.imported + total.skipped) / ((performance.now() - startMs) / 1000));
-      tell(
-        `${index + 1} of ${manifest.files.length} files  ${name}  ${total.imported} rows in, ${perSecond} rows/s`,
+      showProgress(
+        `${index + 1} of ${manifest.files.length} files  ${name}  ${total.imported} rows imported, ${perSecond} rows/s`,
       );
     }
-    return { ...total, seconds: Math.round((performance.now() - startMs) / 100) / 10 };
+    return { ...total, seconds: secondsSince(startMs) };
   } finally {
     await store.close();
   }
 }
 
-function checkSchema({ format, schema_version }: Manifest): void {
+function requireSameSchema({ format, schema_version }: Manifest): void {
   const newest = Math.max(...readMigrations().map(({ version }) => version));
   if (format === 1 && schema_version === newest) return;
-  throw new TransferError(
-    `The export has schema version ${schema_version}, this Gatehouse ${newest}: export with the version that imports.`,
+  throw new CommandError(
+    `The export has schema version ${schema_version}, but this Gatehouse has ${newest}. Export with the same version of Gatehouse.`,
   );
 }
 
@@ -69,18 +68,15 @@ type File = { path: string; table: string; columns: string[] };
 async function importFile(store: Store, { path, table, columns }: File): Promise<Counts> {
   const counts: Counts = { imported: 0, skipped: 0 };
   const stream = EVENT_TABLES.find((name) => name === table);
-  const here = stream === undefined ? await rowsOf(store.background, table) : new Set<string>();
+  const stored = stream === undefined ? await rowsOf(store.background, table) : new Set<string>();
   for await (const lines of batchesOf(path)) {
-    const fresh =
-      stream === undefined
-        ? lines.filter((line) => !here.has(normalized(line)))
-        : await freshEvents(store, { stream, columns, lines });
-    const token = sha256Hex(fresh.join('\n'));
-    if (fresh.length > 0) await store.background.insert({ table, columns, lines: fresh, token });
-    if (stream !== undefined)
-      await markIdentities(store.background, { stream, events: eventsOf(fresh, columns) });
+    const events = stream && (await newEvents(store, stream, eventsFrom(lines, columns)));
+    const fresh = events?.map(({ line }) => line) ?? lines.filter((line) => !stored.has(normalized(line)));
     counts.imported += fresh.length;
     counts.skipped += lines.length - fresh.length;
+    if (fresh.length === 0) continue;
+    await store.background.insert({ table, columns, lines: fresh, token: sha256Hex(fresh.join('\n')) });
+    if (stream !== undefined && events !== undefined) await writeIdentities(store.background, stream, events);
   }
   return counts;
 }
@@ -97,7 +93,7 @@ async function* batchesOf(path: string): AsyncGenerator<string[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** Two engines may put other spaces between the same values. */
+/** Two engines may write the same values with different spacing. */
 function normalized(line: string): string {
   return JSON.stringify(JSON.parse(line));
 }
@@ -107,51 +103,35 @@ async function rowsOf(connection: Connection, table: string): Promise<Set<string
   return new Set(bytes.toString().split('\n').filter(Boolean).map(normalized));
 }
 
-function eventsOf(lines: string[], columns: string[]): Event[] {
-  const [project, event, occurred, received] = ['project_id', 'event_id', 'occurred_at', 'received_at'].map(
-    (name) => columns.indexOf(name),
-  );
+function eventsFrom(lines: string[], columns: string[]): Event[] {
   return lines.map((line) => {
-    const row = JSON.parse(line) as unknown[];
-    const text = (at: number | undefined) => String(row[at ?? -1]);
-    return {
-      line,
-      project_id: text(project),
-      event_id: text(event),
-      occurred_at: text(occurred),
-      received_at: text(received),
-    };
+    const row = JSON.parse(line) as string[];
+    const values = IDENTITY_COLUMNS.map((name) => [name, row[columns.indexOf(name)]]);
+    return { ...(Object.fromEntries(values) as Identity), line };
   });
 }
 
-/** The lines of living events that the store does not have: neither their identity nor, from a run cut short, their row. */
-async function freshEvents(
-  { lookups }: Store,
-  { stream, columns, lines }: { stream: Stream; columns: string[]; lines: string[] },
-): Promise<string[]> {
+/** The unexpired events that the store has neither as an identity nor, after an interrupted import, as a row. */
+async function newEvents({ lookups }: Store, stream: Stream, events: Event[]): Promise<Event[]> {
   const alive_since = clickhouseTime(Date.now() - RETENTION_MS);
-  const events = eventsOf(lines, columns).filter(({ occurred_at }) => occurred_at >= alive_since);
+  const alive = events.filter(({ occurred_at }) => occurred_at >= alive_since);
   const known = new Set<string>();
-  for (const chunk of chunksOf(events)) {
-    const times = chunk.map(({ occurred_at }) => occurred_at);
-    const from = times.reduce((a, b) => (a < b ? a : b));
-    const to = times.reduce((a, b) => (a > b ? a : b));
+  for (const chunk of chunksOf(alive)) {
+    const times = chunk.map(({ occurred_at }) => occurred_at).sort();
+    const days = { from: times.at(0) ?? '', to: times.at(-1) ?? '' };
     const rows = await Promise.all([
-      lookups.query<Event>(sql('identities_known'), { stream, ...idsOf(chunk), alive_since }),
-      lookups.query<Event>(sql('events_written'), { table: stream, ...idsOf(chunk), from, to }),
+      lookups.query<Identity>(sql('identities_known'), { stream, ...idsOf(chunk), alive_since }),
+      lookups.query<Identity>(sql('events_written'), { table: stream, ...idsOf(chunk), ...days }),
     ]);
     for (const row of rows.flat()) known.add(keyOf(row));
   }
-  return events.filter((event) => !known.has(keyOf(event))).map(({ line }) => line);
+  return alive.filter((event) => !known.has(keyOf(event)));
 }
 
-async function markIdentities(
-  connection: Connection,
-  { stream, events }: { stream: Stream; events: Event[] },
-): Promise<void> {
-  if (events.length === 0) return;
-  const lines = events.map(({ project_id, event_id, occurred_at, received_at }) =>
-    JSON.stringify([stream, project_id, event_id, occurred_at, received_at]),
+async function writeIdentities(connection: Connection, stream: Stream, events: Event[]): Promise<void> {
+  const lines = events.map((event) =>
+    JSON.stringify([stream, ...IDENTITY_COLUMNS.map((name) => event[name])]),
   );
-  await connection.insert({ table: 'event_identities', columns: IDENTITY_COLUMNS, lines, token: '' });
+  const columns = ['stream', ...IDENTITY_COLUMNS];
+  await connection.insert({ table: 'event_identities', columns, lines, token: '' });
 }

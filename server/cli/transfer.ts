@@ -1,19 +1,21 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { CommandError } from './command-error.ts';
 
-/** What an export holds; it is written anew after every file, so that what was cut short goes on from there. */
+/** The contents of an export. Rewritten after every file, so that an interrupted export can continue. */
 export type Manifest = {
   format: 1;
   /** The newest migration of the store that was exported. */
   schema_version: number;
   tables: Record<string, string[]>;
-  /** `rows` and `newest`, the last received_at, are of a day in the store when it was written. */
+  /** Of a day: `rows` and `newest`, its latest received_at, when the file was written. */
   files: { name: string; table: string; day?: string; rows?: number; newest?: string }[];
 };
 
-/** Events, day by day; their identities are made anew where they go. */
+/** Events, exported by day. Their identities are not exported; the import creates them. */
 export const EVENT_TABLES = ['decisions', 'llm_invocations'] as const;
-/** Everything else; small enough to be compared row by row. */
+/** All other tables, small enough to compare row by row. */
 export const SMALL_TABLES = [
   'projects',
   'api_keys',
@@ -26,15 +28,22 @@ export const SMALL_TABLES = [
   'activity',
 ] as const;
 
-/** What was asked for cannot be done; the message says what would be right. */
-export class TransferError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'TransferError';
-  }
+/** Progress goes to stderr, because stdout has the result. */
+export function showProgress(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
-export type Tell = (line: string) => void;
+export function requireEmbedded({ clickhouse }: Config, command: string): void {
+  if (clickhouse === undefined) return;
+  throw new CommandError(
+    `${command} works on the embedded store only: unset GATE_CLICKHOUSE_URL. For a server, use its BACKUP statement.`,
+  );
+}
+
+/** Seconds since a value of performance.now(), to one decimal place. */
+export function secondsSince(startMs: number): number {
+  return Math.round((performance.now() - startMs) / 100) / 10;
+}
 
 const MANIFEST = 'manifest.json';
 
@@ -51,8 +60,8 @@ export function writeManifest(directory: string, manifest: Manifest): void {
   writeWhole(join(directory, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** The file is there as it should be, or as it was: never in half. */
-export function writeWhole(path: string, text: string): void {
+/** Replaces the file atomically. */
+function writeWhole(path: string, text: string): void {
   writeFileSync(`${path}.new`, text);
   renameSync(`${path}.new`, path);
 }

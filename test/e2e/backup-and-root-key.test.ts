@@ -13,8 +13,8 @@ import { startTestService, temporaryDirectory, type TestService } from '../suppo
 import { everythingOf } from '../support/snapshot.ts';
 
 /** Follows the steps of docs/operations.md. */
-describe('operations on the embedded store', () => {
-  it('a backup restored into a new directory is the same store with the same root key', async () => {
+describe('Operations on the embedded store', () => {
+  it('restore a backup to the same store with the same root key', async () => {
     const dataDir = temporaryDirectory();
     const [backup, restored] = [join(temporaryDirectory(), 'backup'), join(temporaryDirectory(), 'restored')];
     const first = await startTestService({ dataDir });
@@ -43,7 +43,7 @@ describe('operations on the embedded store', () => {
     await second.stop();
   });
 
-  it('after the root key was changed, old bearer keys and old bundles still verify, and new ones carry the new key', async () => {
+  it('rotate the root key: old bearer keys and bundles still verify, new ones are signed by the new key', async () => {
     const dataDir = temporaryDirectory();
     const first = await startTestService({ dataDir });
     const { demo } = first;
@@ -77,12 +77,12 @@ describe('operations on the embedded store', () => {
   });
 });
 
-/** As a client without a pinned key: it verifies against the key set that the service answers. */
+/** Fetches as a client without a pinned key, which verifies against the service's key set. */
 function pull({ url }: TestService, { key, agent_name }: TestService['demo']) {
   return resolvePolicy({ agentName: agent_name, key, baseUrl: url });
 }
 
-/** By which key the agent's bundle says that it is signed. */
+/** The kid in the manifest of the agent's bundle. */
 async function manifestKid(service: TestService, { key, agent_name }: TestService['demo']): Promise<string> {
   const { bundle_manifest = '{}' } = await jsonOf<FetchedAgent>(fetchAgent(service, agent_name, { key }));
   return (JSON.parse(bundle_manifest) as { kid: string }).kid;
@@ -94,7 +94,7 @@ async function issueKey(service: TestService): Promise<{ key: string }> {
   return jsonOf(call(service, `/v1/projects/${service.project_id}/keys`, { cookie, body: {} }));
 }
 
-/** Environment variables hold keys as plain base64; a JWK has them as base64url. */
+/** Environment variables hold keys as base64, a JWK as base64url. */
 function base64Of(base64url: string | undefined): string {
   return Buffer.from(base64url ?? '', 'base64url').toString('base64');
 }

@@ -6,11 +6,11 @@ import { createProject, gate, issueKey } from '../support/gate.ts';
 import { runCommand } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/service.ts';
 
-describe('gate, the command line', () => {
+describe('the command line', () => {
   const dataDir = temporaryDirectory();
 
   for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
-    it(`has no command "${name}", and prints nothing of its configuration for it`, async () => {
+    it(`rejects "${name}" as a command and prints no configuration`, async () => {
       const env = { MAILER_API_KEY: 'mail-key-7', GATE_EMAIL_FROM: 'gate@example.com' };
 
       const { code, stdout, stderr } = await runCommand({ dataDir, args: [name], env });
@@ -20,7 +20,7 @@ describe('gate, the command line', () => {
     });
   }
 
-  it('says in a line what was typed wrong', async () => {
+  it('reports an unknown option in one line, without a stack', async () => {
     const { code, stderr } = await runCommand({ dataDir, args: ['project', 'list', '--nmae', 'x'] });
 
     expect(code).to.equal(1);
@@ -28,7 +28,7 @@ describe('gate, the command line', () => {
     expect(stderr).not.to.contain('\n    at ');
   });
 
-  it('shows where a fault of its own is', async () => {
+  it('prints the stack of an unexpected error', async () => {
     const from = temporaryDirectory();
     const schema_version = Math.max(...readMigrations().map(({ version }) => version));
     writeFileSync(join(from, 'manifest.json'), JSON.stringify({ format: 1, schema_version }));
@@ -39,7 +39,7 @@ describe('gate, the command line', () => {
     expect(stderr).to.match(/^TypeError: .*\n    at importStore/);
   });
 
-  it('takes the names of projects that POST /v1/projects takes', async () => {
+  it('accepts the same project names as POST /v1/projects', async () => {
     const create = (name: string) =>
       runCommand({ dataDir, args: ['project', 'create', '--name', name, '--json'] });
 
@@ -55,7 +55,7 @@ describe('gate, the command line', () => {
     expect(names).to.deep.equal(['Support', 'x'.repeat(100)]);
   });
 
-  it('says that there is no such project, whatever it is asked to do with it', async () => {
+  it('reports an unknown project in every command that takes one', async () => {
     const commands = ['key issue', 'key list', 'key revoke --key x', 'member list', 'verify'];
     const answers = commands.map((words) =>
       runCommand({ dataDir: temporaryDirectory(), args: [...words.split(' '), '--project', 'nope'] }),
@@ -65,11 +65,11 @@ describe('gate, the command line', () => {
       expect([code, stdout, stderr.trim()]).to.deep.equal([
         1,
         '',
-        'There is no project nope. "project list" shows those there are.',
+        'There is no project nope. "project list" lists the projects.',
       ]);
   });
 
-  it('lists the keys of a project with their state, and never the keys themselves', async () => {
+  it('lists the keys of a project with their state but without their values', async () => {
     const kept = await createProject(dataDir, 'Keys');
     const project = ['--project', kept.project_id];
     const revoked = await issueKey(dataDir, kept.project_id, '--name', 'ci');

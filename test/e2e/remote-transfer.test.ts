@@ -15,27 +15,27 @@ import { everythingOf, type Everything } from '../support/snapshot.ts';
 const ROOT = new URL('../../', import.meta.url).pathname;
 const EVENTS = 400;
 
-type Ran = { code: number | null; signal: string | null; result: Record<string, number>; told: string[] };
+type Ran = { code: number | null; signal: string | null; result: Record<string, number>; progress: string[] };
 
-/** The command line as a person runs it; `cut` ends it with SIGKILL when it has told so much. */
-async function gate(args: string[], env: Record<string, string>, cut = Infinity): Promise<Ran> {
+/** Runs the command line as a user does. SIGKILL ends it after `linesMax` lines of progress. */
+async function gate(args: string[], env: Record<string, string>, linesMax = Infinity): Promise<Ran> {
   const child: ChildProcess = spawn(process.execPath, ['server/cli/main.ts', ...args, '--json'], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let [out, told] = ['', ''];
+  let [out, progress] = ['', ''];
   child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => {
-    told += chunk.toString();
-    if (told.split('\n').length > cut) child.kill('SIGKILL');
+    progress += chunk.toString();
+    if (progress.split('\n').length > linesMax) child.kill('SIGKILL');
   });
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
   const result = out === '' ? {} : (JSON.parse(out) as Record<string, number>);
-  return { code, signal, result, told: told.split('\n').filter(Boolean) };
+  return { code, signal, result, progress: progress.split('\n').filter(Boolean) };
 }
 
-describe('gate export and import: an embedded store moves into a server', () => {
+describe('gate export and gate import, from the embedded store to a server', () => {
   const dataDir = temporaryDirectory();
   const directory = `${temporaryDirectory()}/export`;
   let server: ClickHouseServer;
@@ -66,10 +66,10 @@ describe('gate export and import: an embedded store moves into a server', () => 
   const inEmbedded = { GATE_DATA_DIR: dataDir };
   const inServer = () => onServer(server, { GATE_DATA_DIR: dataDir });
 
-  it('an export that is cut short goes on where it was', async () => {
+  it('continue an interrupted export', async () => {
     await gate(['export', '--to', directory], inEmbedded, 3);
     const whole = await gate(['export', '--to', directory], inEmbedded);
-    // As a kill in the middle of a file leaves it: the file is there under another name, and the manifest has it not.
+    // As a kill during a file leaves it: under its temporary name and not in the manifest.
     const path = `${directory}/manifest.json`;
     const manifest = JSON.parse(readFileSync(path, 'utf8')) as { files: { name: string }[] };
     const [last] = manifest.files.splice(-1);
@@ -84,10 +84,10 @@ describe('gate export and import: an embedded store moves into a server', () => 
       SMALL_TABLES.length + 1,
     ]);
     expect(rest.result['files']).to.equal(whole.result['files']);
-    expect(rest.told.at(-1)).to.match(new RegExp(`  ${last?.name}$`));
+    expect(rest.progress.at(-1)).to.match(new RegExp(`  ${last?.name}$`));
   });
 
-  it('an export that is run again has what came since: people, keys and the days with new events', async () => {
+  it('export only what changed when run again: small tables and days with new events', async () => {
     const embedded = await startTestService({ dataDir });
     late = await newPerson(embedded);
     events.push(decisionEvent({ occurred_at: timeFromNow(-2 * DAY_MS), arguments: { late: true } }));
@@ -100,7 +100,7 @@ describe('gate export and import: an embedded store moves into a server', () => 
     expect([again.code, again.result['written_now']]).to.deep.equal([0, SMALL_TABLES.length + 1]);
   });
 
-  it('an import that is cut short goes on, and a further one adds nothing', async () => {
+  it('continue an interrupted import; a further import adds nothing', async () => {
     await gate(['import', '--from', directory], inServer(), 12);
     const rest = await gate(['import', '--from', directory], inServer());
     const again = await gate(['import', '--from', directory], inServer());
@@ -112,7 +112,7 @@ describe('gate export and import: an embedded store moves into a server', () => 
     expect(Number(row?.n)).to.equal(events.length);
   });
 
-  it('a service on the server answers as the embedded one did, and knows keys, agents, people and identities', async () => {
+  it('give a service that answers as before: reads, keys, agents, accounts, sessions and identities', async () => {
     const service = await startTestService({ dataDir, env: onServer(server) });
     const again = events.slice(0, 50).map(async (event) => {
       const body = { ...event, outcome: 'deny', occurred_at: timeFromNow(0), reason: 'again' };
@@ -128,7 +128,7 @@ describe('gate export and import: an embedded store moves into a server', () => 
     await service.stop();
   });
 
-  it('says what is wrong where it cannot be done', async () => {
+  it('report why a transfer is impossible', async () => {
     const wrong = await Promise.all([
       gate(['export', '--to', directory], inServer()),
       gate(['export', '--to', ROOT], inEmbedded),
@@ -137,8 +137,8 @@ describe('gate export and import: an embedded store moves into a server', () => 
     ]);
 
     expect(wrong.map(({ code }) => code)).to.deep.equal([1, 1, 1, 1]);
-    expect(wrong.map(({ told }) => told[0])).to.satisfy(([a, b, c, d]: string[]) =>
-      [/embedded/, /not empty/, /no export/, /--from is missing/].every((words, i) =>
+    expect(wrong.map(({ progress }) => progress[0])).to.satisfy(([a, b, c, d]: string[]) =>
+      [/embedded/, /not empty/, /does not contain an export/, /--from is missing/].every((words, i) =>
         words.test([a, b, c, d][i] ?? ''),
       ),
     );

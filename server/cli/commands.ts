@@ -1,0 +1,174 @@
+import { parseArgs } from 'node:util';
+import type { Config } from '../config.ts';
+import { KEY_DAYS_MAX } from '../limits.ts';
+import { parseProjectName } from '../projects/project-name.ts';
+import { type Admin, openAdmin } from './admin.ts';
+import { CommandError } from './command-error.ts';
+import { backUp, restore } from './transfer-backup.ts';
+import { exportStore } from './transfer-export.ts';
+import { importStore } from './transfer-import.ts';
+
+const TEXT = { type: 'string' } as const;
+const TEXTS = {
+  name: TEXT,
+  project: TEXT,
+  key: TEXT,
+  days: TEXT,
+  email: TEXT,
+  window: TEXT,
+  to: TEXT,
+  from: TEXT,
+};
+const FLAGS = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
+
+type Options = ReturnType<typeof parseCommandLine>['options'];
+type Command = { usage: string; help: string; run: (config: Config, options: Options) => Promise<unknown> };
+
+const COMMANDS: Record<string, Command> = {
+  'project create': {
+    usage: '--name NAME',
+    help: 'Create a project.',
+    run: withAdmin(({ projects }, options) =>
+      projects.create(parseProjectName({ name: required(options, 'name') })),
+    ),
+  },
+  'project list': {
+    usage: '',
+    help: 'List the projects.',
+    run: withAdmin(({ projects }) => projects.list()),
+  },
+  'key issue': {
+    usage: '--project ID [--name TEXT] [--days N]',
+    help: 'Issue a bearer key. It is shown only once.',
+    run: withProject(async (admin, options, projectId) => {
+      const { name } = options;
+      const key = await admin.bearerKeys.issue(projectId, { name, expiresInDays: daysOf(options) });
+      const { key_id, expires_at } = key;
+      await admin.record('key_issued', projectId, { key_id, name: key.name, expires_at });
+      return key;
+    }),
+  },
+  'key list': {
+    usage: '--project ID',
+    help: 'List the keys of a project, without their values.',
+    run: withProject(({ bearerKeys }, _options, projectId) => bearerKeys.list(projectId)),
+  },
+  'key revoke': {
+    usage: '--project ID --key KEY_ID',
+    help: 'Revoke a key. This cannot be undone.',
+    run: withProject(async (admin, options, projectId) => {
+      const key_id = required(options, 'key');
+      if (!(await admin.bearerKeys.revoke(projectId, key_id)))
+        throw new CommandError(`The project has no key ${key_id}. "key list" lists its keys.`);
+      await admin.record('key_revoked', projectId, { key_id });
+      return { key_id, revoked: true };
+    }),
+  },
+  'member add': {
+    usage: '--project ID --email EMAIL',
+    help: 'Add an account to a project.',
+    run: withProject(async (admin, options, projectId) => {
+      const account = await admin.accountStore.find(required(options, 'email'));
+      if (account === undefined) throw new CommandError('There is no account with this e-mail.');
+      const { id: account_id, email } = account;
+      await admin.projects.setMember({ projectId, accountId: account_id, isMember: true, changedBy: '' });
+      await admin.record('member_added', projectId, { account_id, email });
+      return { project_id: projectId, account_id, email };
+    }),
+  },
+  'member list': {
+    usage: '--project ID',
+    help: 'List the members of a project.',
+    run: withProject(async ({ projects, accountStore }, _options, projectId) => {
+      const members = await projects.members(projectId);
+      const emails = await accountStore.emailsOf(members.map(({ account_id }) => account_id));
+      return members.map((member) => ({ ...member, email: emails.get(member.account_id) ?? '' }));
+    }),
+  },
+  verify: {
+    usage: '--project ID [--window 24h|7d|30d|90d]',
+    help: 'Compare every fast read with the rows themselves (default: 90d).',
+    run: withProject(async ({ verify }, { window = '90d' }, projectId) => {
+      const differences = (await verify(projectId, window)).map(
+        ({ what, fast, checked }) =>
+          `${what}: the read says ${JSON.stringify(fast)}, the rows say ${JSON.stringify(checked)}`,
+      );
+      if (differences.length > 0) throw new CommandError(differences.join('\n'));
+      return { project_id: projectId, window, differences: 0 };
+    }),
+  },
+  export: {
+    usage: '--to DIRECTORY',
+    help: 'Export the embedded store to files. Stop the service first.',
+    run: (config, options) => exportStore(config, required(options, 'to')),
+  },
+  import: {
+    usage: '--from DIRECTORY',
+    help: 'Import an export into the store of GATE_CLICKHOUSE_URL.',
+    run: (config, options) => importStore(config, required(options, 'from')),
+  },
+  backup: {
+    usage: '--to DIRECTORY',
+    help: 'Back up the embedded store and its root key. Stop the service first.',
+    run: (config, options) => backUp(config, required(options, 'to')),
+  },
+  restore: {
+    usage: '--from DIRECTORY',
+    help: 'Restore a backup into an empty GATE_DATA_DIR.',
+    run: (config, options) => restore(config, required(options, 'from')),
+  },
+};
+
+export const USAGE = `npm run gate -- <command> [--json]
+
+${Object.entries(COMMANDS)
+  .map(([name, { usage, help }]) => `  ${`${name} ${usage}`.padEnd(50)} ${help}`)
+  .join('\n')}
+
+The commands use the store and the root key that the environment names, as the service does: GATE_DATA_DIR,
+GATE_CLICKHOUSE_URL, GATE_SIGNING_KEY. With --json they print JSON.
+`;
+
+/** Undefined for a name such as "constructor", which every object has. */
+export function findCommand(name: string): Command | undefined {
+  return Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+}
+
+export function parseCommandLine() {
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: { ...TEXTS, ...FLAGS } });
+  return { name: positionals.join(' '), options: values };
+}
+
+function withAdmin(run: (admin: Admin, options: Options) => Promise<unknown>): Command['run'] {
+  return async (config, options) => {
+    const admin = await openAdmin(config);
+    try {
+      return await run(admin, options);
+    } finally {
+      await admin.close();
+    }
+  };
+}
+
+function withProject(
+  run: (admin: Admin, options: Options, projectId: string) => Promise<unknown>,
+): Command['run'] {
+  return withAdmin(async (admin, options) => {
+    const projectId = required(options, 'project');
+    if ((await admin.projects.list()).some(({ id }) => id === projectId))
+      return run(admin, options, projectId);
+    throw new CommandError(`There is no project ${projectId}. "project list" lists the projects.`);
+  });
+}
+
+function required(options: Options, name: keyof typeof TEXTS): string {
+  const value = options[name];
+  if (value === undefined || value === '') throw new CommandError(`--${name} is missing.\n\n${USAGE}`);
+  return value;
+}
+
+function daysOf({ days }: Options): number | undefined {
+  if (days === undefined) return undefined;
+  if (/^\d{1,5}$/.test(days) && Number(days) > 0 && Number(days) <= KEY_DAYS_MAX) return Number(days);
+  throw new CommandError(`--days must be a whole number from 1 to ${KEY_DAYS_MAX}, not "${days}".`);
+}
