@@ -11,16 +11,23 @@ function optionalObject(description: string) {
   return Type.Optional(Type.Unsafe<object | null>({ type: ['object', 'null'], default: null, description }));
 }
 
-/** The thirteen fields of a decision. Parser, columns and types follow from this declaration. */
+const { event_id, occurred_at, agent_name, role, user_id, session_id } = COMMON_FIELDS;
+
+/** The thirteen keys of a decision, in the order of a record. Parser, columns, record keys and types follow from it. */
 export const decisionEventSchema = Type.Object({
-  ...COMMON_FIELDS,
+  event_id,
+  occurred_at,
+  agent_name,
   tool_name: text(200, { minLength: 1 }),
   outcome: Type.Enum([...OUTCOMES], { type: 'string' }),
+  role,
   error_type: Type.Optional(text(100, { description: 'Derived from outcome when absent or empty' })),
   reason: optionalText(4000),
   violations: Type.Optional(Type.Array(text(1000), { maxItems: 100, default: [] })),
   hint: optionalObject('At most 4,096 bytes of JSON'),
   arguments: optionalObject('At most 8,192 bytes of JSON'),
+  user_id,
+  session_id,
 });
 
 /** hint and arguments are JSON text, '' for null. */
