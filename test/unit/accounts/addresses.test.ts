@@ -15,7 +15,7 @@ describe('addressOf', () => {
     [undefined, ''],
   ];
   for (const [ip, expected] of cases) {
-    it(`counts ${ip} as ${expected || 'nobody'}`, () => {
+    it(`maps ${ip} to ${expected || 'the empty address'}`, () => {
       expect(addressOf({ ip } as Request)).to.equal(expected);
     });
   }
@@ -23,7 +23,7 @@ describe('addressOf', () => {
 
 describe('isAddressRange', () => {
   for (const text of ['127.0.0.1', '10.0.0.0/8', '0.0.0.0/0', '::1', 'fd00::/8', '2001:db8::/128']) {
-    it(`takes ${text}`, () => expect(isAddressRange(text)).to.equal(true));
+    it(`accepts ${text}`, () => expect(isAddressRange(text)).to.equal(true));
   }
   for (const text of [
     '',
@@ -35,6 +35,6 @@ describe('isAddressRange', () => {
     '10.0.0.0/8/8',
     '10.0.0.0/-1',
   ]) {
-    it(`refuses "${text}"`, () => expect(isAddressRange(text)).to.equal(false));
+    it(`rejects "${text}"`, () => expect(isAddressRange(text)).to.equal(false));
   }
 });

@@ -4,7 +4,7 @@ import { RequestError } from '../../../server/errors.ts';
 
 const codeOf = (error: unknown) => (error instanceof RequestError ? error.code : String(error));
 
-/** Work that goes on until it is told to end. */
+/** Work that runs until `end` is called. */
 function openWork() {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isRunning = false;
@@ -16,7 +16,7 @@ function openWork() {
 }
 
 describe('BoundedWork', () => {
-  it('runs so many at once, and the next in the order they came', async () => {
+  it('runs at most runningMax at once, and the others in order', async () => {
     const work = new BoundedWork({ runningMax: 2, waitingMax: 10, waitMsMax: 1000 });
     const jobs = Array.from({ length: 4 }, openWork);
 
@@ -33,7 +33,7 @@ describe('BoundedWork', () => {
     expect(then).to.deep.equal([true, true, true, false]);
   });
 
-  it('refuses at once what would wait behind too many, and after a while what waited too long', async () => {
+  it('rejects when the queue is full, and when the wait is too long', async () => {
     const work = new BoundedWork({ runningMax: 1, waitingMax: 1, waitMsMax: 20 });
     const job = openWork();
     const running = work.run(job.run);
@@ -47,7 +47,7 @@ describe('BoundedWork', () => {
     expect(await work.run(() => Promise.resolve('free again'))).to.equal('free again');
   });
 
-  it('goes on after work that failed', async () => {
+  it('continues after work that fails', async () => {
     const work = new BoundedWork({ runningMax: 1, waitingMax: 1, waitMsMax: 1000 });
 
     await work.run(() => Promise.reject(new Error('no'))).catch(() => undefined);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { KeyedMutex } from '../../../server/keyed-mutex.ts';
 import { claim } from '../../../server/store/claim.ts';
 
-/** A table that keeps the first insert of a token, as the engine's insert deduplication does. */
+/** A table that keeps only the first insert with a token, like the engine's insert deduplication. */
 function createTable() {
   const rows: string[] = [];
   const tokens = new Set<string>();
@@ -24,7 +24,7 @@ function createTable() {
 
 describe('claim', () => {
   for (const processes of [1, 5]) {
-    it(`names one holder to all of 50 callers in ${processes} process(es)`, async () => {
+    it(`returns the same holder to 50 callers in ${processes} process(es)`, async () => {
       const table = createTable();
       const mutexes = Array.from({ length: processes }, () => new KeyedMutex());
 
@@ -42,15 +42,15 @@ describe('claim', () => {
     });
   }
 
-  it('writes nothing when there is a holder', async () => {
+  it('writes nothing when there is a holder already', async () => {
     const table = createTable();
-    table.rows.push('who was first');
+    table.rows.push('first');
 
     const holder = await claim(new KeyedMutex(), 'x', {
       find: table.find,
       write: (token) => table.write('late', token),
     });
 
-    expect([holder, table.rows]).to.deep.equal(['who was first', ['who was first']]);
+    expect([holder, table.rows]).to.deep.equal(['first', ['first']]);
   });
 });

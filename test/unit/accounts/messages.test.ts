@@ -5,7 +5,7 @@ const LETTERHEAD = { serviceName: 'Gatehouse', dashboardUrl: 'http://localhost:8
 const LETTER = { to: 'ann@example.com', token: 'T0ken_-' };
 
 describe('messageFrom', () => {
-  it('makes the two mails of SPECIFICATION 4.10', () => {
+  it('writes the subjects and the links of both mails', () => {
     const verify = messageFrom('verify', LETTER, LETTERHEAD);
     const reset = messageFrom('reset', LETTER, LETTERHEAD);
 
@@ -17,7 +17,7 @@ describe('messageFrom', () => {
     expect(reset.text).to.match(/^http:\/\/localhost:8000\/reset-password\/T0ken_-$/m);
   });
 
-  it('keeps the name of the service from being markup', () => {
+  it('escapes the name of the service in HTML', () => {
     const { html } = messageFrom('verify', LETTER, {
       ...LETTERHEAD,
       serviceName: `<img src=x onerror="1">&'`,

@@ -5,14 +5,14 @@ const passwords = new Passwords({ runningMax: 2, waitingMax: 10, waitMsMax: 5000
 const allow = () => Promise.resolve();
 
 describe('Passwords', () => {
-  it('are hashed with scrypt at the cost that OWASP asks for, each with a salt of its own', async () => {
+  it('are hashed by scrypt with the costs that OWASP recommends and a random salt', async () => {
     const hashes = await Promise.all([passwords.hash('correct horse'), passwords.hash('correct horse')]);
 
     for (const hash of hashes) expect(hash).to.match(/^\$scrypt\$ln=15,r=8,p=3\$[\w+/]{22}\$[\w+/]{43}$/);
     expect(hashes[0]).not.to.equal(hashes[1]);
   });
 
-  it('match their own hash only', async () => {
+  it('match only their own hash', async () => {
     const hash = await passwords.hash('correct horse');
 
     const matches = await Promise.all(
@@ -24,14 +24,14 @@ describe('Passwords', () => {
     expect(matches).to.deep.equal([true, false, false, false]);
   });
 
-  it('match a hash of another cost: it stands with the hash', async () => {
-    // RFC 7914 section 12: N = 1024, r = 8, p = 16; the first 32 of 64 bytes are those of a 32-byte key.
+  it('match a hash with other costs, which are stored with it', async () => {
+    // RFC 7914 section 12: N = 1024, r = 8, p = 16. A 32-byte key equals the first 32 of the 64 bytes there.
     const hash = '$scrypt$ln=10,r=8,p=16$TmFDbA$/bq+HJ00cgB4VucZDQHp/nxq18vII3gw53N2Y0s3MWI';
 
     expect(await passwords.matches('password', hash, allow)).to.equal(true);
   });
 
-  it('take as long for an account that does not exist', async () => {
+  it('take the same time to compare for an account that does not exist', async () => {
     const hash = await passwords.hash('correct horse');
     const timeOf = async (stored: string | undefined) => {
       const startMs = performance.now();

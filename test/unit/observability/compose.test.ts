@@ -27,7 +27,7 @@ type KeeperConfig = {
 const { services, volumes } = read<Compose>('compose.yaml');
 
 describe('compose.yaml', () => {
-  it('brings up the whole stack, each image with a fixed version', () => {
+  it('starts the whole stack, each image with a fixed version', () => {
     expect(namesOf((service) => service.profiles === undefined)).to.deep.equal([
       'clickhouse',
       'gatehouse',
@@ -45,7 +45,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('mounts files that are there and volumes that are declared', () => {
+  it('mounts existing files and declared volumes', () => {
     for (const { volumes: mounts = [] } of Object.values(services)) {
       for (const mount of mounts) {
         const [source = ''] = mount.split(':');
@@ -57,7 +57,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('gives the service an environment that it accepts', () => {
+  it('gives the service a valid environment', () => {
     const config = configOf('gatehouse');
     expect(config.clickhouse?.url).to.equal('http://clickhouse:8123');
     expect(config.cluster).to.equal(undefined);
@@ -70,7 +70,7 @@ describe('the cluster of compose.yaml', () => {
   const node = read<NodeConfig>('clickhouse/cluster/node.yaml');
   const keeper = read<KeeperConfig>('clickhouse/cluster/keeper.yaml');
 
-  it('is two shards of two replicas, three keepers and a service on them', () => {
+  it('has two shards of two replicas, three keepers and a service', () => {
     expect(namesOf(({ profiles }) => profiles?.includes('cluster') === true)).to.deep.equal([
       'clickhouse-1-1',
       'clickhouse-1-2',
@@ -83,7 +83,7 @@ describe('the cluster of compose.yaml', () => {
     ]);
   });
 
-  it('gives the service the name of the cluster that the nodes know, and an address that all of them have', () => {
+  it('gives the service the cluster name of the nodes and an address that reaches all of them', () => {
     const config = configOf('gatehouse-cluster');
     expect(Object.keys(node.remote_servers)).to.deep.equal([config.cluster]);
     const { hostname } = new URL(config.clickhouse?.url ?? '');
@@ -91,20 +91,20 @@ describe('the cluster of compose.yaml', () => {
     expect(withAddress).to.deep.equal(nodeNames());
   });
 
-  it('tells every node where it stands: the shard and the replica of its place in the cluster', () => {
+  it('gives every node its shard and replica', () => {
     const shards = Object.values(node.remote_servers)[0]?.shard ?? [];
     const placed = shards.flatMap(({ replica }, shard) =>
       replica.map(({ host }, index) => [host, String(shard + 1), String(index + 1)]),
     );
-    const told = nodeNames().map((name) => {
+    const actual = nodeNames().map((name) => {
       const { hostname, environment } = services[name] ?? {};
       return [hostname, environment?.['SHARD'], environment?.['REPLICA']];
     });
-    expect(told).to.deep.equal(placed);
+    expect(actual).to.deep.equal(placed);
     expect(shards.every((shard) => shard.internal_replication)).to.equal(true);
   });
 
-  it('lets nodes and keepers find every keeper', () => {
+  it('lets nodes and keepers reach every keeper', () => {
     const keepers = namesOf(({ image }) => image?.includes('keeper') === true);
     expect(node.zookeeper.node.map(({ host }) => host)).to.deep.equal(keepers);
     expect(node.zookeeper.node.map(({ port }) => port)).to.deep.equal(
@@ -132,7 +132,7 @@ function nodeNames(): string[] {
   return namesOf(({ environment }) => environment?.['SHARD'] !== undefined);
 }
 
-/** The configuration of a service as it is where no variable is set. */
+/** The configuration of a service when no variable of the host is set. */
 function configOf(name: string) {
   const given = Object.entries(services[name]?.environment ?? {}).map(([variable, value]) => [
     variable,

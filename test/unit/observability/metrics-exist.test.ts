@@ -13,8 +13,8 @@ const CLOSED_LABELS: Record<string, string[]> = {
   outcome: ['allow', 'deny', 'needs_approval'],
 };
 
-describe('dashboards and alerts as code', () => {
-  it('name only metrics that /metrics has', async () => {
+describe('Grafana dashboards and Prometheus alerts', () => {
+  it('use only metrics of /metrics', async () => {
     const { registry } = createMetrics({ isStoreUp: () => Promise.resolve(true) });
     const known = new Set((await registry.getMetricsAsJSON()).map(({ name }) => name));
     const unknown = [...panelExpressions(), ...alertExpressions()].flatMap(({ place, expr }) =>
@@ -28,7 +28,7 @@ describe('dashboards and alerts as code', () => {
     ).to.deep.equal(['gate_ingest_flush_seconds', 'gate_store_up']);
   });
 
-  it('match only values that their labels can have', () => {
+  it('match only existing label values', () => {
     const wrong = [...panelExpressions(), ...alertExpressions()].flatMap(({ place, expr }) =>
       [...expr.matchAll(/\b(outcome)="([^"]*)"/g)]
         .filter(([, label = '', value = '']) => CLOSED_LABELS[label]?.includes(value) !== true)
@@ -37,7 +37,7 @@ describe('dashboards and alerts as code', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('have ids and titles of their own, and no panel over another', () => {
+  it('have unique ids, and targets in every panel', () => {
     const all = dashboards();
     expect(new Set(all.map(({ uid }) => uid)).size)
       .to.equal(all.length)
@@ -48,7 +48,7 @@ describe('dashboards and alerts as code', () => {
     }
   });
 
-  it('cover what goes wrong: service, store, queue, ingest, denials, mail', () => {
+  it('alert on the service, store, queue, ingest, denials and mail', () => {
     expect(alertExpressions().map(({ place }) => place)).to.deep.equal([
       'GatehouseDown',
       'GatehouseStoreDown',
@@ -59,7 +59,7 @@ describe('dashboards and alerts as code', () => {
     ]);
   });
 
-  it('are what compose.yaml mounts', () => {
+  it('are provisioned by the files that compose.yaml mounts', () => {
     const config = parse(observabilityFile('prometheus/prometheus.yml')) as { rule_files: string[] };
     const source = parse(observabilityFile('grafana/provisioning/datasources/prometheus.yml')) as {
       datasources: { uid: string }[];

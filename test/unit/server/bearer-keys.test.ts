@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../support/service.ts';
 
 const PROJECT = 'project';
 
-describe('bearer keys in memory, on the embedded engine', () => {
+describe('BearerKeys, on the embedded engine', () => {
   let store: Store;
   let signing: SigningKeys;
   before(async () => {
@@ -33,7 +33,7 @@ describe('bearer keys in memory, on the embedded engine', () => {
     return { registry, keys: new BearerKeys(signing, registry, Date.now) };
   }
 
-  it(`are ${VERIFIED_KEYS_MAX} at most: of one more the oldest is verified anew, and passes`, async () => {
+  it(`keeps ${VERIFIED_KEYS_MAX} verified keys, and verifies an evicted key again`, async () => {
     const { keys } = open();
     const { key, key_id } = await keys.issue(PROJECT);
     const texts = await Promise.all(
@@ -53,7 +53,7 @@ describe('bearer keys in memory, on the embedded engine', () => {
     expect(await keys.verify(oldest)).to.include({ project_id: PROJECT, key_id });
   });
 
-  it('stay revoked when a read that began before the revocation ends after it', async () => {
+  it('keeps a key revoked when a read that began before the revocation ends after it', async () => {
     let answer: (() => void) | undefined;
     const connection: Connection = {
       ...store.accounts,

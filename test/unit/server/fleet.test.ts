@@ -4,7 +4,7 @@ import { Fleet } from '../../../server/agents/fleet.ts';
 const agent = { projectId: 'p', agentName: 'a' };
 
 describe('Fleet', () => {
-  it('a key that names ever new versions takes no room from others', () => {
+  it('does not let a key that names many versions evict other keys', () => {
     const fleet = new Fleet(() => 1);
     fleet.seen(agent, { keyId: 'honest', etag: 'v1' });
     for (let i = 0; i < 100_000; i += 1) fleet.seen(agent, { keyId: 'noisy', etag: `random-${i}` });
@@ -14,7 +14,7 @@ describe('Fleet', () => {
     expect(held.find(({ etag }) => etag === 'v1')).to.include({ keys: 1 });
   });
 
-  it('has one bound for all agents: the keys seen longest ago go first', () => {
+  it('keeps at most 20,000 keys of all agents, and evicts the least recent', () => {
     const fleet = new Fleet(() => 1);
     for (let i = 0; i < 30_000; i += 1) {
       fleet.seen({ projectId: 'p', agentName: `agent-${i % 500}` }, { keyId: `key-${i}`, etag: 'v1' });
@@ -24,7 +24,7 @@ describe('Fleet', () => {
     expect(keys.reduce((sum, count) => sum + count)).to.equal(20_000);
   });
 
-  it('tells every version that clients with one key hold, and forgets it after 24 hours', () => {
+  it('lists every version that the clients of a key hold, for 24 hours', () => {
     let nowMs = 0;
     const fleet = new Fleet(() => nowMs);
     fleet.seen(agent, { keyId: 'k', etag: 'v1' });

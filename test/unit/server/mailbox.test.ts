@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { isMailbox } from '../../../server/mail/smtp-sender.ts';
 
-describe('a mailbox', () => {
+describe('isMailbox', () => {
   for (const text of ['gate@example.com', 'Gatehouse <gate@example.com>', '"Gate, House" <g+1@x.example>'])
-    it(`is ${text}`, () => expect(isMailbox(text)).to.equal(true));
+    it(`accepts ${text}`, () => expect(isMailbox(text)).to.equal(true));
 
   for (const text of [
     'nobody',
@@ -13,5 +13,5 @@ describe('a mailbox', () => {
     'a@b\r\nBcc: c@d',
     'G <gate>',
   ])
-    it(`is not ${JSON.stringify(text)}`, () => expect(isMailbox(text)).to.equal(false));
+    it(`rejects ${JSON.stringify(text)}`, () => expect(isMailbox(text)).to.equal(false));
 });

@@ -3,7 +3,7 @@ import type { AgentVersion } from '../../../server/agents/agent-version.ts';
 import { PolicyReader } from '../../../server/agents/policy-reader.ts';
 
 describe('PolicyReader', () => {
-  it('a fetch after a save has the saved version, even while an older read is on its way', async () => {
+  it('finds the saved version after a save, even while an older read is running', async () => {
     let latest = 'v1';
     const reads: ((version: AgentVersion) => void)[] = [];
     const reader = new PolicyReader({
