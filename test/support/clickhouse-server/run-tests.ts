@@ -10,12 +10,12 @@ import { startClickHouse } from './start.ts';
  * suites of their own (test/e2e/faults.test.ts), which start one.
  */
 const SUITES = [
-  'accounts-{activity,projects,tokens}',
-  'agents-{register,save}',
-  'ingest-{decisions,identity,json,llm}',
+  'accounts-@(activity|projects|tokens)',
+  'agents-@(register|save)',
+  'ingest-@(decisions|identity|json|llm)',
   'keys-of-project',
-  'read-{decisions,summary}',
-  'reads-{cursor,export,large-export,llm-usage,timeseries}',
+  'read-@(decisions|summary)',
+  'reads-@(cursor|export|large-export|llm-usage|timeseries)',
   'rejected-row',
 ];
 

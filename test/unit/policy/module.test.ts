@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import * as layout from '../../../server/policy/blob-layout.ts';
 import { BLOB_BYTES_MAX, compilePolicy } from '../../../server/policy/compile-policy.ts';
 import { loadRuntime } from '../../../server/policy/load-runtime.ts';
 import { bigPolicy } from '../../bench/policy.ts';
-import { irOf, moduleOf, RECORD_HASH } from './support/engines.ts';
+import { inProcess } from '../../support/in-process.ts';
+import { hashOfModule, irOf, moduleOf, RECORD_HASH } from './support/engines.ts';
 import { inDirectory, requireWabt, runTool } from './support/wabt.ts';
 
 // What POLICY 3 promises of a module, looked at from outside.
@@ -74,17 +73,14 @@ describe('a policy module', () => {
     expect(Buffer.from(module.subarray(0, runtime.length)).equals(runtime)).to.equal(true);
   });
 
-  it('is the same in another process', () => {
-    const script = `
-      import { createHash } from 'node:crypto';
-      import { bigPolicy } from './test/bench/policy.ts';
-      import { moduleOf } from './test/unit/policy/support/engines.ts';
-      process.stdout.write(createHash('sha256').update(moduleOf(bigPolicy())).digest('hex'));`;
-    const cwd = fileURLToPath(ROOT);
-    const other = execFileSync(process.execPath, ['--input-type=module-typescript', '-e', script], { cwd });
+  it('is the same in another process', async () => {
+    const other = await inProcess(
+      new URL('support/engines.ts', import.meta.url),
+      'hashOfModule',
+      bigPolicy(),
+    );
 
-    const own = createHash('sha256').update(moduleOf(bigPolicy())).digest('hex');
-    expect(String(other)).to.equal(own);
+    expect(other).to.equal(hashOfModule(bigPolicy()));
   });
 
   it('changes with the record alone', () => {

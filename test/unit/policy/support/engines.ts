@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   createTypescriptEngine,
   parsePolicy,
@@ -31,6 +32,11 @@ export function moduleOf(text: string, recordHash: string = RECORD_HASH): Uint8A
   const { module } = compilePolicy({ ir: irOf(text), runtime, recordHash });
   if (module === null) throw new Error('The policy is too large for a module');
   return module;
+}
+
+/** As hexadecimal SHA-256. */
+export function hashOfModule(text: string): string {
+  return createHash('sha256').update(moduleOf(text)).digest('hex');
 }
 
 export function enginesOf(text: string): Engines {
