@@ -8,7 +8,7 @@ import { call, cookieOf, jsonOf, logIn } from '../support/accounts.ts';
 import { fetchAgent, type FetchedAgent, save } from '../support/agents.ts';
 import { DAY_MS, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { runCommand } from '../support/processes.ts';
+import { runGate } from '../support/processes.ts';
 import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
 import { everythingOf } from '../support/snapshot.ts';
 
@@ -24,13 +24,13 @@ describe('Operations on the embedded store', () => {
     );
     await Promise.all(events.map((event) => sendDecision(first, event)));
     const before = await everythingOf(first, demo.project_id);
-    const inUse = await runCommand({ dataDir, args: ['backup', '--to', `${backup}-2`] });
+    const inUse = await runGate({ dataDir, args: ['backup', '--to', `${backup}-2`] });
     await first.stop();
 
-    const made = await runCommand({ dataDir, args: ['backup', '--to', backup] });
-    const again = await runCommand({ dataDir, args: ['backup', '--to', backup] });
-    const back = await runCommand({ dataDir: restored, args: ['restore', '--from', backup] });
-    const over = await runCommand({ dataDir, args: ['restore', '--from', backup] });
+    const made = await runGate({ dataDir, args: ['backup', '--to', backup] });
+    const again = await runGate({ dataDir, args: ['backup', '--to', backup] });
+    const back = await runGate({ dataDir: restored, args: ['restore', '--from', backup] });
+    const over = await runGate({ dataDir, args: ['restore', '--from', backup] });
     const second = await startTestService({ dataDir: restored, env: { GATE_DEMO: '0' } });
     const [event] = events;
     const repost = await sendDecision(second, { ...event, outcome: 'deny' }, { key: demo.key });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readMigrations } from '../../server/store/sql.ts';
 import { createProject, gate, issueKey } from '../support/gate.ts';
-import { runCommand } from '../support/processes.ts';
+import { runGate } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/service.ts';
 
 describe('the command line', () => {
@@ -13,7 +13,7 @@ describe('the command line', () => {
     it(`rejects "${name}" as a command and prints no configuration`, async () => {
       const env = { MAILER_API_KEY: 'mail-key-7', GATE_EMAIL_FROM: 'gate@example.com' };
 
-      const { code, stdout, stderr } = await runCommand({ dataDir, args: [name], env });
+      const { code, stdout, stderr } = await runGate({ dataDir, args: [name], env });
 
       expect([code, stdout, stderr.split('\n')[0]]).to.deep.equal([1, '', `There is no command "${name}".`]);
       expect(stdout + stderr).not.to.contain('mail-key-7');
@@ -21,7 +21,7 @@ describe('the command line', () => {
   }
 
   it('reports an unknown option in one line, without a stack', async () => {
-    const { code, stderr } = await runCommand({ dataDir, args: ['project', 'list', '--nmae', 'x'] });
+    const { code, stderr } = await runGate({ dataDir, args: ['project', 'list', '--nmae', 'x'] });
 
     expect(code).to.equal(1);
     expect(stderr).to.match(/^Unknown option '--nmae'/);
@@ -33,7 +33,7 @@ describe('the command line', () => {
     const schema_version = Math.max(...readMigrations().map(({ version }) => version));
     writeFileSync(join(from, 'manifest.json'), JSON.stringify({ format: 1, schema_version }));
 
-    const { code, stderr } = await runCommand({ dataDir, args: ['import', '--from', from] });
+    const { code, stderr } = await runGate({ dataDir, args: ['import', '--from', from] });
 
     expect(code).to.equal(1);
     expect(stderr).to.match(/^TypeError: .*\n    at importStore/);
@@ -41,7 +41,7 @@ describe('the command line', () => {
 
   it('accepts the same project names as POST /v1/projects', async () => {
     const create = (name: string) =>
-      runCommand({ dataDir, args: ['project', 'create', '--name', name, '--json'] });
+      runGate({ dataDir, args: ['project', 'create', '--name', name, '--json'] });
 
     const refused = [await create('   '), await create('x'.repeat(101))];
     const taken = [await create('  Support '), await create('x'.repeat(100))];
@@ -58,7 +58,7 @@ describe('the command line', () => {
   it('reports an unknown project in every command that takes one', async () => {
     const commands = ['key issue', 'key list', 'key revoke --key x', 'member list', 'verify'];
     const answers = commands.map((words) =>
-      runCommand({ dataDir: temporaryDirectory(), args: [...words.split(' '), '--project', 'nope'] }),
+      runGate({ dataDir: temporaryDirectory(), args: [...words.split(' '), '--project', 'nope'] }),
     );
 
     for (const { code, stdout, stderr } of await Promise.all(answers))

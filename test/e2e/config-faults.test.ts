@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand, runService } from '../support/processes.ts';
+import { runGate, runService } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/service.ts';
 
 const FAULTS = {
@@ -89,7 +89,7 @@ describe('a configuration with faults', () => {
       ['backup', '--to', '/dev/shm/nothing'],
       ['restore', '--from', backup],
     ]) {
-      const { code, stdout, stderr } = await runCommand({ dataDir, args });
+      const { code, stdout, stderr } = await runGate({ dataDir, args });
       expect([code, stdout], args.join(' ')).to.deep.equal([1, '']);
       expect(stderr.trim().split('\n').length, stderr).to.be.at.most(2);
       expect(stderr).to.contain(dataDir).and.not.contain('\n    at ');
@@ -110,7 +110,7 @@ describe('a configuration with faults', () => {
   });
 
   it('stops the command line in the same way', async () => {
-    const { code, stdout, stderr } = await runCommand({
+    const { code, stdout, stderr } = await runGate({
       dataDir: temporaryDirectory(),
       args: ['project', 'list'],
       env: FAULTS,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { runCommand, runService } from '../support/processes.ts';
+import { runGate, runService } from '../support/processes.ts';
 import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
 
 describe('a data directory in use by another process', () => {
@@ -38,7 +38,7 @@ describe('a data directory in use by another process', () => {
       ['project', 'list'],
       ['key', 'issue', '--project', service.project_id],
     ]) {
-      const { code, stdout, stderr } = await runCommand({ dataDir: service.dataDir, args });
+      const { code, stdout, stderr } = await runGate({ dataDir: service.dataDir, args });
 
       expect([code, stdout]).to.deep.equal([1, '']);
       expect(stderr)

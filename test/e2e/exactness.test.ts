@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { temporaryDirectory } from '../support/service.ts';
-import { runCommand } from '../support/run-command.ts';
+import { runCommand } from '../support/processes.ts';
 
-const ROOT = new URL('../../', import.meta.url).pathname;
 const SEED = Number(process.env['GATE_TEST_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 /** Many small stores, two at a time: a read costs more with every part that withheld merges leave behind. */
 const [LANES, STORES, LIVES, HISTORIES] = [2, 5, 2, 10];
@@ -12,7 +11,7 @@ async function live(dataDir: string, ...args: (string | number)[]): Promise<unkn
   const script = ['test/e2e/exactness/main.ts', dataDir, ...args.map(String)];
   // By what it printed and not by its code: once in a hundred times the engine's library trips over its own threads
   // when the process ends (a null read in its exit handlers), long after everything here was asked and answered.
-  const { output } = await runCommand(process.execPath, script, { cwd: ROOT });
+  const { output } = await runCommand(process.execPath, script);
   if (!output.startsWith('{')) throw new Error(`GATE_TEST_SEED=${SEED} finds it again:\n${output}`);
   return JSON.parse(output) as unknown;
 }
@@ -35,11 +34,10 @@ describe('the reads are exact at every moment', () => {
   });
 
   it('at the edges of every window, counted by hand', async () => {
-    const { output } = await runCommand(
-      process.execPath,
-      ['test/e2e/exactness/edges.ts', temporaryDirectory()],
-      { cwd: ROOT },
-    );
+    const { output } = await runCommand(process.execPath, [
+      'test/e2e/exactness/edges.ts',
+      temporaryDirectory(),
+    ]);
 
     expect(output).to.equal('as counted\n');
   });

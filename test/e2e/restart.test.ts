@@ -6,7 +6,7 @@ import { call, cookieOf, jsonOf, logIn } from '../support/accounts.ts';
 import { accepted, DAY_MS, outcomeOf, sendDecision, sendLlm, tally, timeFromNow } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { runOnStore } from '../support/engine.ts';
-import { runInShell } from '../support/processes.ts';
+import { runCommand } from '../support/processes.ts';
 import { spawnService, startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
 import { everythingOf, otherVersionsOf } from '../support/snapshot.ts';
 
@@ -104,7 +104,7 @@ describe('the first start with GATE_DEMO=1', () => {
       const commands = service.output().matchAll(/^curl [\s\S]*?(?:"|')$/gm);
 
       const answers = [];
-      for (const [command] of commands) answers.push(await runInShell(command));
+      for (const [command] of commands) answers.push((await runCommand('sh', ['-c', command])).stdout);
       const { email = '', password = '' } = service.demo.dashboard ?? {};
       const { projects } = await jsonOf<{ projects: object[] }>(logIn(service, email, password));
       await service.stop();

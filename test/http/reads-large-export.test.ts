@@ -6,10 +6,9 @@ import { storeEnvironment } from '../support/clickhouse-server/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { ask, askJson } from '../support/reads.ts';
 import { rssMb } from '../support/rss.ts';
-import { runCommand } from '../support/run-command.ts';
+import { runCommand } from '../support/processes.ts';
 import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
 
-const ROOT = new URL('../../', import.meta.url).pathname;
 const ROWS = 300_000;
 const GROWTH_MB_MAX = 100;
 const BYTES_BEFORE_LEAVING = 20_000_000;
@@ -30,7 +29,6 @@ describe('the export of many records', () => {
     const dataDir = temporaryDirectory();
     const args = ['server/demo/fleet.ts', '--rows', String(ROWS), '--days', '3', '--seed', '7'];
     const { code, output } = await runCommand(process.execPath, args, {
-      cwd: ROOT,
       env: { GATE_DATA_DIR: dataDir, ...storeEnvironment(dataDir) },
     });
     if (code !== 0) throw new Error(output);

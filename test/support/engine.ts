@@ -17,7 +17,7 @@ export async function runOnStore<Row>(dataDir: string, sql: string): Promise<Row
 export async function runStatement({ path, sql }: { path: string; sql: string }): Promise<unknown[]> {
   const connection = connectEmbedded(path, {});
   try {
-    if (/^SELECT/.test(sql)) return await connection.query(sql);
+    if (sql.startsWith('SELECT')) return await connection.query(sql);
     await connection.command(sql);
     return [];
   } finally {

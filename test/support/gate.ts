@@ -1,19 +1,12 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { storeEnvironment } from './clickhouse-server/environment.ts';
+import { runGate } from './processes.ts';
 import { temporaryDirectory } from './service.ts';
-
-const ROOT = new URL('../../', import.meta.url).pathname;
-const run = promisify(execFile);
 
 export type IssuedKey = { project_id: string; key_id: string; key: string };
 
-/** Runs the command line (`npm run gate -- …`) on a data directory and resolves with the JSON it prints. */
+/** Runs the command line and resolves with the JSON that it prints. */
 export async function gate<T>(dataDir: string, ...args: string[]): Promise<T> {
-  const { stdout } = await run(process.execPath, ['server/cli/main.ts', ...args, '--json'], {
-    cwd: ROOT,
-    env: { PATH: process.env['PATH'], GATE_DATA_DIR: dataDir, ...storeEnvironment(dataDir) },
-  });
+  const { code, stdout, stderr } = await runGate({ dataDir, args: [...args, '--json'] });
+  if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as T;
 }
 

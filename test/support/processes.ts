@@ -1,45 +1,45 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { storeEnvironment } from './clickhouse-server/environment.ts';
-import { spawnService } from './service.ts';
+import { environmentOf, ROOT, spawnService } from './service.ts';
 
-const ROOT = new URL('../../', import.meta.url).pathname;
-
-/** What a process printed, and how it ended. */
-export type Ended = { code: number | null; stdout: string; stderr: string };
+/** What a process printed, on each stream and on both, and how it ended. */
+export type Ended = { code: number | null; stdout: string; stderr: string; output: string };
 
 /** Runs the service until it ends by itself: for a start that fails. */
 export function runService(options: { dataDir: string; env: Record<string, string> }): Promise<Ended> {
   return endOf(spawnService(options));
 }
 
-/** Runs the command line (`npm run gate -- …`) as a person does. */
-export function runCommand({
-  dataDir,
-  args,
-  env = {},
-}: {
-  dataDir: string;
-  args: string[];
-  env?: Record<string, string>;
-}): Promise<Ended> {
-  const child = spawn(process.execPath, ['server/cli/main.ts', ...args], {
-    cwd: ROOT,
-    env: { PATH: process.env['PATH'], GATE_DATA_DIR: dataDir, ...storeEnvironment(dataDir), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  return endOf(child);
+type GateOptions = { dataDir: string; args: string[]; env?: Record<string, string> };
+
+/** Runs the command line (`npm run gate -- …`) on a data directory. */
+export function runGate({ dataDir, args, env = {} }: GateOptions): Promise<Ended> {
+  const script = ['server/cli/main.ts', ...args];
+  return endOf(
+    spawn(process.execPath, script, { cwd: ROOT, env: environmentOf(dataDir, env), stdio: PIPES }),
+  );
 }
 
-/** Runs a command as someone who pastes it, and resolves with what it prints. */
-export async function runInShell(command: string): Promise<string> {
-  return (await endOf(spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'pipe'] }))).stdout;
+type CommandOptions = { cwd?: string; env?: Record<string, string> };
+
+/** Runs a command in the environment of the tests. */
+export function runCommand(
+  command: string,
+  args: string[],
+  { cwd = ROOT, env }: CommandOptions = {},
+): Promise<Ended> {
+  return endOf(spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: PIPES }));
 }
+
+const PIPES: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
 
 async function endOf(child: ChildProcess): Promise<Ended> {
-  const printed = { stdout: '', stderr: '' };
+  const printed = { stdout: '', stderr: '', output: '' };
   for (const name of ['stdout', 'stderr'] as const)
-    child[name]?.on('data', (chunk: Buffer) => (printed[name] += chunk.toString()));
+    child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
+      printed[name] += chunk;
+      printed.output += chunk;
+    });
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, ...printed };
 }

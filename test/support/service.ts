@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storeEnvironment } from './clickhouse-server/environment.ts';
 
-const ROOT = new URL('../../', import.meta.url).pathname;
-const START_MS_MAX = 120_000;
+export const ROOT = new URL('../../', import.meta.url).pathname;
+const START_MS_MAX = 50_000;
 
 export type Demo = {
   project_id: string;
@@ -102,6 +102,12 @@ export async function startTestService({
 
 const emptyDemo: Demo = { project_id: '', agent_name: '', key: '' };
 
+/** All that a process under test has of the environment. */
+export function environmentOf(dataDir: string, env: Record<string, string>): NodeJS.ProcessEnv {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, NODE_COMPILE_CACHE, GATE_DATA_DIR: dataDir, ...storeEnvironment(dataDir), ...env };
+}
+
 /** The bare process, for tests of a start that fails. */
 export function spawnService({
   dataDir,
@@ -112,14 +118,7 @@ export function spawnService({
 }): ChildProcess {
   const child = spawn(process.execPath, ['server/main.ts'], {
     cwd: ROOT,
-    env: {
-      PATH: process.env['PATH'],
-      GATE_DEMO: 'project',
-      GATE_PORT: '0',
-      GATE_DATA_DIR: dataDir,
-      ...storeEnvironment(dataDir),
-      ...env,
-    },
+    env: environmentOf(dataDir, { GATE_DEMO: 'project', GATE_PORT: '0', ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);

@@ -9,7 +9,7 @@ import {
   serveKeys,
   signedRecord,
 } from '../../support/platform.ts';
-import { runCommand } from '../../support/run-command.ts';
+import { runCommand } from '../../support/processes.ts';
 
 const CLIENT = fileURLToPath(new URL('../../../client/', import.meta.url));
 
