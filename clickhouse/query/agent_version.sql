@@ -1,4 +1,4 @@
--- One version of one agent. project_id, agent_name; version: null means the latest (server/store/idle-conditions.ts).
+-- One version of one agent. project_id, agent_name; version: null means the latest.
 -- Of rows with the same version number the first created counts.
 SELECT
     project_id,
@@ -19,7 +19,7 @@ SELECT
 FROM agent_versions
 WHERE project_id = {project_id: String}
     AND agent_name = {agent_name: String}
-    AND version = {version: Nullable(UInt32)}
+    AND ({version: Nullable(UInt32)} IS NULL OR version = {version: Nullable(UInt32)}) -- optional: version
 ORDER BY
     version DESC,
     created_at,

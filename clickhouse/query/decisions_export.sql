@@ -49,38 +49,22 @@ SELECT
     ) AS line
 FROM
 (
-    SELECT
-        toString(event_id) AS event_id,
-        occurred_at,
-        agent_name,
-        tool_name,
-        outcome,
-        role,
-        error_type,
-        reason,
-        violations,
-        hint,
-        arguments,
-        user_id,
-        session_id,
-        project_id,
-        agent_version_id,
-        received_at
+    SELECT * REPLACE (toString(event_id) AS event_id)
     FROM decisions
     WHERE project_id = {project_id: String}
         AND toDate(occurred_at) IN {days: Array(Date)}
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
-        AND occurred_at <= {until: Nullable(DateTime64(3, 'UTC'))}
-        AND (occurred_at < {until: Nullable(DateTime64(3, 'UTC'))} OR event_id < {until_id: Nullable(String)})
-        AND agent_name = {agent: Nullable(String)}
-        AND role = {role: Nullable(String)}
-        AND toString(outcome) = {outcome: Nullable(String)}
-        AND tool_name = {tool: Nullable(String)}
-        AND user_id = {user_id: Nullable(String)}
-        AND session_id = {session_id: Nullable(String)}
+        AND ({until: Nullable(DateTime64(3, 'UTC'))} IS NULL OR occurred_at <= {until: Nullable(DateTime64(3, 'UTC'))}) -- optional: until
+        AND ({until: Nullable(DateTime64(3, 'UTC'))} IS NULL OR occurred_at < {until: Nullable(DateTime64(3, 'UTC'))} OR toString(event_id) < {until_id: Nullable(String)}) -- optional: until
+        AND ({agent: Nullable(String)} IS NULL OR agent_name = {agent: Nullable(String)}) -- optional: agent
+        AND ({role: Nullable(String)} IS NULL OR role = {role: Nullable(String)}) -- optional: role
+        AND ({outcome: Nullable(String)} IS NULL OR toString(outcome) = {outcome: Nullable(String)}) -- optional: outcome
+        AND ({tool: Nullable(String)} IS NULL OR tool_name = {tool: Nullable(String)}) -- optional: tool
+        AND ({user_id: Nullable(String)} IS NULL OR user_id = {user_id: Nullable(String)}) -- optional: user_id
+        AND ({session_id: Nullable(String)} IS NULL OR session_id = {session_id: Nullable(String)}) -- optional: session_id
     ORDER BY
         occurred_at DESC,
-        event_id DESC
+        toString(event_id) DESC
     LIMIT {limit: UInt32}
 )
 ORDER BY

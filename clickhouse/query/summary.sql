@@ -17,7 +17,7 @@ FROM
     FROM decisions
     WHERE project_id = {project_id: String}
         AND toDate(occurred_at) > toDate({since: DateTime64(3, 'UTC')})
-        AND toDate(occurred_at) NOT IN {final_days: Array(Date)}
+        AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: final_days
     GROUP BY ALL
     UNION ALL
     SELECT agent_name, role, tool_name, outcome, count() AS rows
@@ -25,7 +25,7 @@ FROM
     WHERE project_id = {project_id: String}
         AND toDate(toStartOfHour(occurred_at)) = toDate({since: DateTime64(3, 'UTC')})
         AND toStartOfHour(occurred_at) > toStartOfHour({since: DateTime64(3, 'UTC')})
-        AND toDate(toStartOfHour(occurred_at)) NOT IN {final_days: Array(Date)}
+        AND toDate(toStartOfHour(occurred_at)) NOT IN {final_days: Array(Date)} -- optional: final_days
     GROUP BY ALL
     UNION ALL
     SELECT agent_name, role, tool_name, outcome, count() AS rows
@@ -33,7 +33,7 @@ FROM
     WHERE project_id = {project_id: String}
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
         AND toStartOfHour(occurred_at) = toStartOfHour({since: DateTime64(3, 'UTC')})
-        AND toDate(occurred_at) NOT IN {final_days: Array(Date)}
+        AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: final_days
     GROUP BY ALL
     UNION ALL
     SELECT agent_name, role, tool_name, outcome, count() AS rows

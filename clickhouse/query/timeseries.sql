@@ -9,42 +9,27 @@ SELECT
     sumIf(rows, outcome = 'needs_approval') AS needs_approval
 FROM
 (
-    SELECT
-        toStartOfHour(occurred_at) AS hour,
-        outcome,
-        count() AS rows
+    SELECT toStartOfHour(occurred_at) AS hour, outcome, count() AS rows
     FROM decisions
     WHERE project_id = {project_id: String}
         AND toStartOfHour(occurred_at) > toStartOfHour({since: DateTime64(3, 'UTC')})
-        AND toDate(toStartOfHour(occurred_at)) NOT IN {final_days: Array(Date)}
-    GROUP BY
-        hour,
-        outcome
+        AND toDate(toStartOfHour(occurred_at)) NOT IN {final_days: Array(Date)} -- optional: final_days
+    GROUP BY ALL
     UNION ALL
-    SELECT
-        toStartOfHour(occurred_at) AS hour,
-        outcome,
-        count() AS rows
+    SELECT toStartOfHour(occurred_at) AS hour, outcome, count() AS rows
     FROM decisions
     WHERE project_id = {project_id: String}
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
         AND toStartOfHour(occurred_at) = toStartOfHour({since: DateTime64(3, 'UTC')})
-        AND toDate(occurred_at) NOT IN {final_days: Array(Date)}
-    GROUP BY
-        hour,
-        outcome
+        AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: final_days
+    GROUP BY ALL
     UNION ALL
-    SELECT
-        toStartOfHour(occurred_at) AS hour,
-        outcome,
-        count() AS rows
+    SELECT toStartOfHour(occurred_at) AS hour, outcome, count() AS rows
     FROM decisions FINAL
     WHERE project_id = {project_id: String}
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
         AND toDate(occurred_at) IN {final_days: Array(Date)}
-    GROUP BY
-        hour,
-        outcome
+    GROUP BY ALL
 )
 GROUP BY hour
 ORDER BY hour

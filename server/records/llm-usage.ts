@@ -13,11 +13,11 @@ type UsageRow = {
   output_tokens: string;
   cached_input_tokens: string;
   reasoning_tokens: string;
-  cost: string;
+  total_cost: string;
 };
 
 const ZERO = { input_tokens: '0', output_tokens: '0', cached_input_tokens: '0', reasoning_tokens: '0' };
-const NOTHING: UsageRow = { facet: '', name: '', calls: 0, ...ZERO, cost: '0' };
+const NOTHING: UsageRow = { facet: '', name: '', calls: 0, ...ZERO, total_cost: '0' };
 /** The store adds money up in whole 10^-12 dollars: the sum does not hang on the order. */
 const COST_UNITS = 1e12;
 
@@ -54,6 +54,6 @@ function usageOf(row: UsageRow) {
     output_tokens: rawJson(row.output_tokens),
     cached_input_tokens: rawJson(row.cached_input_tokens),
     reasoning_tokens: rawJson(row.reasoning_tokens),
-    cost_usd: Number(row.cost) / COST_UNITS,
+    cost_usd: Number(row.total_cost) / COST_UNITS,
   };
 }

@@ -7,7 +7,7 @@ import {
 import { fileURLToPath } from 'node:url';
 import type { ClickHouseConfig } from '../config.ts';
 import { type QueryParams, withParamsSet } from './bind-params.ts';
-import { withoutIdleConditions } from './idle-conditions.ts';
+import { dropOptionalConditions } from './optional-conditions.ts';
 import { storeErrorFrom } from './store-error.ts';
 
 export type { QueryParams };
@@ -122,7 +122,7 @@ type Bind = (sql: string, params: QueryParams) => { query: string; query_params?
 type Ways = { bind: Bind; sendsToken: boolean };
 
 function connectionOver(client: MakeClient, { bind, sendsToken }: Ways): Connection {
-  const prepare: Bind = (sql, params) => bind(withoutIdleConditions(sql, params), params);
+  const prepare: Bind = (sql, params) => bind(dropOptionalConditions(sql, params), params);
   const attempt = async <T>(work: (client: ClickHouseClient) => Promise<T>): Promise<T> => {
     try {
       return await work(await client());

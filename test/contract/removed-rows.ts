@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
+import { DAY_MS } from '../../server/limits.ts';
 import { readMigrations, sql } from '../../server/store/sql.ts';
 import type { Store } from '../../server/store/store.ts';
 import { eventually } from '../support/eventually.ts';
@@ -8,7 +9,6 @@ type Projection = { name: string; type: 'Aggregate' | 'Normal'; query: string; s
 type EventRow = { event_id: string; version: string };
 type Table = keyof typeof PROJECTIONS;
 
-const DAY_MS = 86_400_000;
 /** More than two granules of rows, so that the engine prefers a projection. */
 const ROWS = 6000;
 const REMOVED = 500;

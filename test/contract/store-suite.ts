@@ -10,6 +10,7 @@ import { readMigrations } from '../../server/store/sql.ts';
 import type { Store } from '../../server/store/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { entryOf } from '../support/rows.ts';
+import { optionalConditionsSuite } from './optional-conditions.ts';
 import { removedRowsSuite } from './removed-rows.ts';
 
 const AWKWARD = [
@@ -160,6 +161,7 @@ export function storeSuite(
     }
 
     removedRowsSuite(() => store);
+    optionalConditionsSuite(() => store);
 
     it('a slow read holds up no write', async () => {
       const project_id = randomUUID();

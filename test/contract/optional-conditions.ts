@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { DAY_MS } from '../../server/limits.ts';
+import type { QueryParams } from '../../server/store/connection.ts';
+import { sql } from '../../server/store/sql.ts';
+import { clickhouseTime } from '../../server/store/time.ts';
+import type { Store } from '../../server/store/store.ts';
+
+const MARK = / -- optional: (\w+)$/gm;
+const NAMES = readdirSync(new URL('../../clickhouse/query/', import.meta.url), 'utf8')
+  .map((name) => name.replace('.sql', ''))
+  .filter((name) => sql(name).search(MARK) !== -1);
+
+/** Some days ago, at ten. */
+const FIRST_MS = (Math.floor(Date.now() / DAY_MS) - 3) * DAY_MS + 10 * 3_600_000;
+const DAYS = [FIRST_MS, FIRST_MS + DAY_MS].map((ms) => clickhouseTime(ms).slice(0, 10));
+
+/** 256 rows with every combination of the values that conditions ask for, half of them on the next day. */
+const ROWS = [
+  `INSERT INTO decisions (project_id, event_id, occurred_at, agent_name, role, outcome, tool_name, user_id, session_id, version)
+   SELECT {project_id: String}, generateUUIDv4(), {first: DateTime64(3, 'UTC')} + INTERVAL bitTest(number, 7) DAY,
+     toString(bitTest(number, 0)), toString(bitTest(number, 1)), bitTest(number, 2) + 1, toString(bitTest(number, 3)),
+     toString(bitTest(number, 4)), toString(bitTest(number, 5)), 1
+   FROM numbers(256)`,
+  `INSERT INTO llm_invocations (project_id, event_id, occurred_at, agent_name, model, input_tokens, version)
+   SELECT {project_id: String}, generateUUIDv4(), {first: DateTime64(3, 'UTC')} + INTERVAL bitTest(number, 7) DAY,
+     toString(bitTest(number, 0)), toString(bitTest(number, 1)), number, 1
+   FROM numbers(256)`,
+  `INSERT INTO agent_versions (project_id, agent_name, version) SELECT {project_id: String}, 'agent', number FROM numbers(3)`,
+];
+
+/** Each condition that can be dropped, as it selects some of the rows. */
+const GIVEN = {
+  agent: '1',
+  role: '1',
+  outcome: 'deny',
+  tool: '1',
+  user_id: '1',
+  session_id: '1',
+  until: clickhouseTime(FIRST_MS),
+  version: 1,
+  final_days: DAYS,
+};
+type Name = keyof typeof GIVEN;
+
+/** What each query file answers as it stands is what the service gets, which drops conditions. */
+export function optionalConditionsSuite(store: () => Store): void {
+  let params: QueryParams;
+  before(async () => {
+    const project_id = randomUUID();
+    for (const statement of ROWS)
+      await store().background.command(statement, { project_id, first: clickhouseTime(FIRST_MS) });
+    params = {
+      project_id,
+      since: clickhouseTime(FIRST_MS - 7_200_000),
+      days: DAYS,
+      until_id: '8',
+      agent_name: 'agent',
+      format: 'ndjson',
+      limit: 1000,
+      offset: 0,
+      is_final: 0,
+    };
+  });
+
+  for (const name of NAMES) {
+    it(`${name}.sql answers as it stands as without its optional conditions`, async () => {
+      const optional = [
+        ...new Set(Array.from(sql(name).matchAll(MARK), ([, parameter]) => parameter as Name)),
+      ];
+      const absent = Object.fromEntries(
+        optional.map((parameter) => [parameter, parameter === 'final_days' ? [] : null]),
+      );
+      const all = await bothAnswers(name, absent);
+      expect(all.length).to.be.above(0);
+      for (const parameter of optional) {
+        const some = await bothAnswers(name, { ...absent, [parameter]: GIVEN[parameter] });
+        // Days that are read with FINAL hold the same records.
+        if (parameter === 'final_days') expect(some).to.equal(all);
+        else expect(some, parameter).to.not.equal(all);
+      }
+      await bothAnswers(name, GIVEN);
+    });
+  }
+
+  async function bothAnswers(name: string, given: QueryParams): Promise<string> {
+    const ask = async (text: string) => {
+      const connection = store().lookups;
+      const asked = { ...params, ...given };
+      if (text.includes('FORMAT ')) return (await connection.queryBytes(text, asked)).toString('latin1');
+      return JSON.stringify(await connection.query(text, asked));
+    };
+    const run = await ask(sql(name));
+    expect(await ask(sql(name).replaceAll(MARK, ''))).to.equal(run);
+    return run;
+  }
+}
