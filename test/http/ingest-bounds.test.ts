@@ -5,7 +5,7 @@ import { decisionEvent } from '../support/events.ts';
 import { type RunningService } from '../support/service.ts';
 import { sharedService } from '../support/shared-service.ts';
 
-/** Longest allowed text of each field in Unicode code points (CONTRACT 4). */
+/** Longest allowed text of each field in Unicode code points. */
 const POINTS_MAX = {
   agent_name: 200,
   tool_name: 200,

@@ -5,7 +5,7 @@ import { type RunningService } from '../support/service.ts';
 import { sharedService } from '../support/shared-service.ts';
 
 /** Its other rows need a store that refuses or is away: rejected-row.test.ts, store-away.test.ts. */
-describe('POST /v1/audit/decisions answers as SPECIFICATION 7.1 says', () => {
+describe('the statuses of POST /v1/audit/decisions', () => {
   let service: RunningService;
   before(async () => {
     service = await sharedService();

@@ -1,7 +1,7 @@
 import { post } from './events.ts';
 import type { RunningService } from './service.ts';
 
-/** A stored decision as the detail endpoint answers it (SPECIFICATION 2.2). */
+/** A stored decision as an API response. */
 export type DecisionRecord = Record<string, unknown> & {
   event_id: string;
   occurred_at: string;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** A DecisionEvent body with all thirteen keys (SPECIFICATION 2.1), valid as it is. */
+/** A valid decision with all thirteen keys. */
 export function decisionEvent(overrides: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     event_id: randomUUID(),
@@ -20,7 +20,7 @@ export function decisionEvent(overrides: Record<string, unknown> = {}): Record<s
   };
 }
 
-/** A usage report as CONTRACT 4 has it, valid as it is. */
+/** A valid usage report. */
 export function llmInvocation(overrides: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     event_id: randomUUID(),
