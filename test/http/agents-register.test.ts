@@ -172,6 +172,12 @@ describe('POST /v1/agents', () => {
     expect((await fetchAgent(service, 'bad')).status).to.equal(404);
   });
 
+  it('registers a first manifest of 256 tools of 128 bytes', async () => {
+    const tools = Array.from({ length: 256 }, (_, index) => String(index).padStart(128, 't'));
+
+    expect((await register(service, { name: 'large', tools })).status).to.equal(201);
+  });
+
   it('answers 401 without a valid key', async () => {
     expect((await register(service, { name: 'x', tools: [] }, { key: 'nonsense' })).status).to.equal(401);
   });

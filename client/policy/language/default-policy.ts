@@ -1,3 +1,6 @@
+import { POLICY_TEXT_BYTES_MAX } from './limits.ts';
+import { utf8Length } from './utf8.ts';
+
 export type ManifestTool = { name: string; annotations?: { readOnlyHint?: boolean | undefined } | undefined };
 
 export type AgentManifest = { name: string; tools: readonly (ManifestTool | string)[] };
@@ -8,22 +11,39 @@ export type AgentManifest = { name: string; tools: readonly (ManifestTool | stri
  */
 export function defaultPolicy({ name, tools }: AgentManifest): string {
   const all = uniqueTools(tools);
+  const names = all.map((tool) => tool.name);
   const readOnly = all.filter((tool) => tool.isReadOnly).map((tool) => tool.name);
   const others = all.filter((tool) => !tool.isReadOnly).map((tool) => tool.name);
-  return [
-    'version: 1',
-    `agent: ${JSON.stringify(name)}`,
-    `tools: ${flowList(all.map((tool) => tool.name))}`,
-    'roles:',
-    '  admin: {allow: ["*"]}',
-    `  "*":   {allow: ${flowList(readOnly)}, approve: ${flowList(others)}}`,
-    'rules: []',
-    '',
-  ].join('\n');
+  // A large manifest gets the first shorter form that fits. The second means the same as the first, because approve beats
+  // allow; the last asks approval for read-only tools as well.
+  const forms = [
+    { tools: flowList(names), allow: flowList(readOnly), approve: flowList(others) },
+    { tools: flowList(names), allow: '["*"]', approve: flowList(others) },
+    { tools: flowList(names, shortestQuoted), allow: '[]', approve: '["*"]' },
+  ].map((form) =>
+    [
+      'version: 1',
+      `agent: ${JSON.stringify(name)}`,
+      `tools: ${form.tools}`,
+      'roles:',
+      '  admin: {allow: ["*"]}',
+      `  "*":   {allow: ${form.allow}, approve: ${form.approve}}`,
+      'rules: []',
+      '',
+    ].join('\n'),
+  );
+  return forms.find((text) => utf8Length(text) <= POLICY_TEXT_BYTES_MAX) ?? '';
 }
 
-function flowList(names: string[]): string {
-  return `[${names.map((name) => JSON.stringify(name)).join(', ')}]`;
+function flowList(names: string[], quoted: (name: string) => string = JSON.stringify): string {
+  return `[${names.map((name) => quoted(name)).join(', ')}]`;
+}
+
+/** A JSON string, or a single-quoted YAML string if that is shorter. */
+function shortestQuoted(name: string): string {
+  const single = `'${name.replaceAll("'", "''")}'`;
+  const double = JSON.stringify(name);
+  return single.length < double.length ? single : double;
 }
 
 /** In the order of the manifest. A tool mentioned twice only reads where every mention says so. */

@@ -13,7 +13,7 @@ describe('the default policy', () => {
     ],
   };
 
-  it('has the shape that POLICY.md gives it', () => {
+  it('has the form that docs/policy.md shows', () => {
     expect(defaultPolicy(manifest)).to.equal(
       [
         'version: 1',
@@ -69,5 +69,31 @@ describe('the default policy', () => {
     expect(
       enginesOf(defaultPolicy({ name: 'none', tools: [] })).typescript.decide({ tool: 'a' }).outcome,
     ).to.equal('deny');
+  });
+
+  describe('for 256 tools of 128 bytes', () => {
+    const nameOf = (fill: string, index: number) => String(index).padStart(3, '0') + fill.repeat(125);
+    const tool = (fill: string, index: number, readOnlyHint: boolean) => ({
+      name: nameOf(fill, index),
+      annotations: { readOnlyHint },
+    });
+    const cases = [
+      { title: 'that write', fill: 'a', readOnly: 0, outcomes: ['needs_approval', 'needs_approval'] },
+      { title: 'that read', fill: 'a', readOnly: 256, outcomes: ['allow', 'allow'] },
+      { title: 'of which 200 read', fill: 'a', readOnly: 200, outcomes: ['allow', 'needs_approval'] },
+      { title: 'of which one reads', fill: 'a', readOnly: 1, outcomes: ['needs_approval', 'needs_approval'] },
+      { title: 'made of quotes', fill: '"', readOnly: 1, outcomes: ['needs_approval', 'needs_approval'] },
+    ];
+    for (const { title, fill, readOnly, outcomes } of cases) {
+      it(`${title} is valid: ${outcomes.join(', ')}`, () => {
+        const tools = Array.from({ length: 256 }, (_, index) => tool(fill, index, index < readOnly));
+        const { typescript } = enginesOf(defaultPolicy({ name: 'large', tools }));
+        const first = { tool: nameOf(fill, 0) };
+        const last = { tool: nameOf(fill, 255) };
+
+        expect([first, last].map((call) => typescript.decide(call).outcome)).to.deep.equal(outcomes);
+        expect(typescript.decide({ ...first, role: 'admin' }).outcome).to.equal('allow');
+      });
+    }
   });
 });
