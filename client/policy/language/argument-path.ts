@@ -1,11 +1,11 @@
 import type { PathStep } from './policy-ir.ts';
 
-/** An index past any array a call can hold: paths beyond it simply never lead anywhere. */
+/** Beyond any array that fits into a call. */
 const INDEX_MAX = 0x7fff_ffff;
 const NAME = /[^.[\]]+/y;
 const INDEX = /\[(0|[1-9][0-9]*)\]/y;
 
-/** `a.b[0].c` -> its steps, or undefined where the text is no path. */
+/** Parses a path such as `a.b[0].c`; undefined for any other text. */
 export function argumentPathFrom(text: string): PathStep[] | undefined {
   const steps: PathStep[] = [];
   let position = 0;

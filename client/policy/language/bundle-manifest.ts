@@ -1,4 +1,4 @@
-/** The fields of an agent record that its bundle speaks for (specification 2.5). */
+/** An agent's texts and their bundle (docs/policy.md, "Bundle"). */
 export type AgentRecord = {
   agent_yaml: string;
   policy_yaml: string;
@@ -17,7 +17,7 @@ export type RecordParts = {
   system_md: string;
 };
 
-/** The text whose sha256 is record_hash: the version is in it, so every version has its own ETag. */
+/** The text whose SHA-256 is record_hash. It includes the version, so every version has its own ETag. */
 export function recordHashText(parts: RecordParts): string {
   const { project_id, agent_name, version, agent_yaml, policy_yaml, system_md } = parts;
   return JSON.stringify([project_id, agent_name, version, agent_yaml, policy_yaml, system_md]);
@@ -26,7 +26,7 @@ export function recordHashText(parts: RecordParts): string {
 export const BUNDLE_FORMAT = 'gatehouse-bundle/1';
 export const BUNDLE_ABI = 1;
 
-/** The signed manifest, in the order its keys have in the text. */
+/** The signed manifest; its text has the keys in this order. */
 export type BundleManifest = {
   format: typeof BUNDLE_FORMAT;
   kid: string;

@@ -2,8 +2,8 @@ import { EXPONENT_DIGITS_MAX } from './limits.ts';
 import type { Relation } from './policy-ir.ts';
 
 /**
- * An exact decimal, 0.DIGITS times ten to the exponent. Digits carry no zero at either end, so that
- * equal numbers have equal fields; zero has no digits, no sign and exponent 0.
+ * An exact decimal: 0.DIGITS times ten to the exponent. Digits have no zero at either end, so that equal numbers have
+ * equal fields. Zero has no digits, no sign and exponent 0.
  */
 export type Decimal = { negative: boolean; digits: string; exponent: number };
 
@@ -14,7 +14,7 @@ export function isJsonNumber(text: string): boolean {
   return JSON_NUMBER.test(text);
 }
 
-/** JSON's spelling of a number -> its exact value, or undefined where the exponent has too many digits. */
+/** Parses a number as JSON spells it; undefined if its exponent has too many digits. */
 export function decimalFrom(text: string): Decimal | undefined {
   const [, sign, whole = '', fraction = '', exponentSign, exponentDigits = ''] = JSON_NUMBER.exec(text) ?? [];
   if (exponentDigits.length > EXPONENT_DIGITS_MAX) return undefined;
@@ -29,7 +29,7 @@ export function decimalFrom(text: string): Decimal | undefined {
   };
 }
 
-/** By hand, because /0+$/ takes quadratic time on a long run of zeros before another digit. */
+/** Not with /0+$/, which takes quadratic time on a long run of zeros before another digit. */
 function firstSignificant(digits: string): number {
   let index = 0;
   while (index < digits.length && digits.charCodeAt(index) === 0x30) index += 1;
@@ -42,7 +42,7 @@ function lastSignificant(digits: string): number {
   return index;
 }
 
-/** Below zero, zero or above zero, as a is less than, equal to or greater than b. */
+/** Negative, zero or positive, as for Array.sort. */
 export function compareDecimals(a: Decimal, b: Decimal): number {
   const signs = signOf(a) - signOf(b);
   if (signs !== 0) return signs;
@@ -58,7 +58,7 @@ function signOf(value: Decimal): number {
 function compareMagnitudes(a: Decimal, b: Decimal): number {
   if (a.exponent !== b.exponent) return a.exponent - b.exponent;
   if (a.digits === b.digits) return 0;
-  // Without trailing zeros a proper prefix is the smaller number, which is how text compares.
+  // Without trailing zeros numbers compare as their digits do as text.
   return a.digits < b.digits ? -1 : 1;
 }
 

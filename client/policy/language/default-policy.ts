@@ -6,8 +6,8 @@ export type ManifestTool = { name: string; annotations?: { readOnlyHint?: boolea
 export type AgentManifest = { name: string; tools: readonly (ManifestTool | string)[] };
 
 /**
- * The policy of an agent that nobody has written one for: whoever is no admin reads freely and asks for
- * everything else. Names are written as JSON strings, which YAML reads as they are.
+ * The policy of an agent that has none: the role admin may use every tool; any other role may use read-only tools and needs
+ * approval for the rest. Names are written as JSON strings, which are valid YAML.
  */
 export function defaultPolicy({ name, tools }: AgentManifest): string {
   const all = uniqueTools(tools);
@@ -46,7 +46,7 @@ function shortestQuoted(name: string): string {
   return single.length < double.length ? single : double;
 }
 
-/** In the order of the manifest. A tool mentioned twice only reads where every mention says so. */
+/** In the order of the manifest. A tool that is listed twice is read-only if every entry says so. */
 function uniqueTools(tools: AgentManifest['tools']): { name: string; isReadOnly: boolean }[] {
   const byName = new Map<string, boolean>();
   for (const tool of tools) {

@@ -7,12 +7,12 @@ import type { TextTest } from './match-text.ts';
 import type { Bound, Condition, Literal, Operator, PathStep } from './policy-ir.ts';
 import { codePointCount, foldAscii } from './utf8.ts';
 
-/** What a condition looks at: the arguments, and inside every/some the element. */
+/** The values that a condition tests: the arguments, and inside every/some the element. */
 type Subject = { args: JsonValue | undefined; element: JsonValue | undefined };
 
 export type ConditionTest = (subject: Subject) => boolean;
 
-/** A condition -> a function of the subject, built once per policy. */
+/** Compiles a condition to a function, once per policy. */
 export function conditionTest(condition: Condition): ConditionTest {
   switch (condition.kind) {
     case 'all': {
@@ -38,7 +38,7 @@ export function conditionTest(condition: Condition): ConditionTest {
   }
 }
 
-/** Undefined where the path leads nowhere. */
+/** Undefined if there is no value at the path. */
 export function valueAt(root: JsonValue | undefined, path: PathStep[]): JsonValue | undefined {
   let value = root;
   for (const step of path) {
@@ -48,10 +48,10 @@ export function valueAt(root: JsonValue | undefined, path: PathStep[]): JsonValu
   return value;
 }
 
-/** One operator as a function of the value at the path, undefined where there is none. */
+/** Gets the value at the path, or undefined if there is none. */
 type ValueTest = (value: JsonValue | undefined) => boolean;
 
-/** Two-valued: a missing value or one of another type makes every test false but absence and negation. */
+/** Every test is true or false: for a missing value or one of another type only `exists: false`, `ne` and `not_in` hold. */
 function operatorTest(operator: Operator): ValueTest {
   switch (operator.op) {
     case 'exists':

@@ -13,12 +13,12 @@ const ESCAPES = new Map(
 );
 const HEX4 = /^[0-9a-fA-F]{4}$/;
 
-/** The text is no JSON, or breaks a cap: either way the call is refused. */
+/** The text is not JSON or exceeds a limit. */
 export class BadJson extends Error {}
 
 /**
- * Strict JSON (RFC 8259) by hand, because JSON.parse keeps the last of duplicate keys, rounds numbers to
- * doubles, lets lone surrogates pass and knows no bounds.
+ * Parses strict JSON (RFC 8259). JSON.parse would keep the last of duplicate keys, round numbers to doubles and accept lone
+ * surrogates, and has no limits.
  */
 export function readJson(text: string): JsonValue {
   return new JsonReader(text).read();
@@ -102,7 +102,7 @@ class JsonReader {
     }
     if (this.#text[this.#position] !== '"') throw new BadJson();
     this.#position += 1;
-    // A pair may be written as two escapes, so only the whole string tells whether a surrogate is alone.
+    // Checked on the whole string, because a pair may be written as two escapes.
     if (!value.isWellFormed()) throw new BadJson();
     return value;
   }
@@ -134,7 +134,7 @@ class JsonReader {
     return word;
   }
 
-  /** Takes one mark, with the space before it. */
+  /** Skips whitespace, then takes the mark if it is next. */
   #take(mark: string): boolean {
     this.#skip(WHITESPACE);
     if (this.#text[this.#position] !== mark) return false;

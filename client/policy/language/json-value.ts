@@ -1,12 +1,12 @@
 import type { Decimal } from './decimal.ts';
 import type { TypeName } from './policy-ir.ts';
 
-/** A JSON value as the engines see it. Objects are Maps: no name in a call can reach a prototype. */
+/** A parsed JSON value. Objects are Maps, so that no key can reach a prototype. */
 export type JsonValue = null | boolean | string | JsonNumber | JsonValue[] | JsonObject;
 
 export type JsonObject = Map<string, JsonValue>;
 
-/** An exact number: never a double. */
+/** An exact number, not a double. */
 export class JsonNumber {
   readonly value: Decimal;
 

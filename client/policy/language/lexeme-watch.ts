@@ -1,26 +1,26 @@
 import { YAML_DEPTH_MAX } from './limits.ts';
 import type { FaultList } from './policy-fault.ts';
 
-// Marks that the lexer of the yaml package puts between the slices of the text.
+// Marks that the lexer of the yaml package emits between the slices of the text.
 const DOCUMENT_MARK = '\x02';
 const FLOW_ERROR_MARK = '\x18';
 const SCALAR_MARK = '\x1f';
 
-/** After so many refused lexemes the text is hostile, and parsing the rest of it would only cost time. */
+/** A text with this many refused lexemes is hostile; parsing stops. */
 const REFUSED_LEXEMES_MAX = 64;
 
 type LexemeVerdict = 'feed' | 'end of document' | 'stop';
 
 /**
- * Reads along with the lexer and refuses what version 1 has no use for, before anything is built from
- * it: anchors, aliases, tags, directives, a second document, and nesting that would cost time to parse.
+ * Watches the lexer's output and refuses anchors, aliases, tags, directives, a second document and deep nesting before the
+ * parser builds anything from them.
  */
 export class LexemeWatch {
   readonly #faults: FaultList;
   #offset = 0;
   #flowDepth = 0;
   #lineStart = 0;
-  /** The columns of the block indicators that the next one may stand inside. */
+  /** The columns of the open block indicators. */
   readonly #columns: number[] = [];
   #previous = '';
   #refused = 0;
@@ -79,7 +79,7 @@ export class LexemeWatch {
   }
 
   #judgeIndicator(lexeme: string): LexemeVerdict {
-    // The first document may open with it; the lexer marks that document only.
+    // The lexer marks the first document, which may begin with "---".
     if (lexeme === '---' && this.#previous !== DOCUMENT_MARK) return this.#startDocument();
     if (lexeme === '-' || lexeme === '?') return this.#nestBlock();
     if (lexeme.startsWith('*')) {
@@ -94,7 +94,7 @@ export class LexemeWatch {
     return 'feed';
   }
 
-  /** Many of them in one line, or further right from line to line: either way a level each. */
+  /** Each indicator to the right of the last one opens a level, in the same line or the next. */
   #nestBlock(): LexemeVerdict {
     const column = this.#offset - this.#lineStart;
     while ((this.#columns.at(-1) ?? -1) >= column) this.#columns.pop();

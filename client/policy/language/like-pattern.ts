@@ -1,6 +1,6 @@
 import type { LikePattern, LikeUnit } from './policy-ir.ts';
 
-/** A `like` text -> its parts, or undefined where a `\` at the end escapes nothing. */
+/** Parses a `like` pattern; undefined if it ends with a `\` that escapes nothing. */
 export function likePatternFrom(text: string): LikePattern | undefined {
   const parts: LikePattern = [];
   let part: LikeUnit[] = [];
@@ -24,7 +24,7 @@ export function likePatternFrom(text: string): LikePattern | undefined {
   return withoutEmptyMiddle(parts);
 }
 
-/** `**` says no more than `*`. */
+/** `**` means the same as `*`. */
 function withoutEmptyMiddle(parts: LikePattern): LikePattern {
   return parts.filter((part, index) => part.length > 0 || index === 0 || index === parts.length - 1);
 }

@@ -1,7 +1,7 @@
-/** Up to here the built-in search is faster, and its worst case small. */
+/** For short literals the built-in search is faster, and its worst case is small. */
 const BUILT_IN_LENGTH_MAX = 16;
 
-/** What indexOf answers for this literal, in linear time whatever it and the text look like. */
+/** Like indexOf for this literal, in linear time for every text. */
 export function literalSearch(literal: string): (text: string, start: number) => number {
   if (literal.length <= BUILT_IN_LENGTH_MAX) return (text, start) => text.indexOf(literal, start);
   const units = Uint16Array.from({ length: literal.length }, (_, index) => literal.charCodeAt(index));
@@ -18,7 +18,7 @@ export function literalSearch(literal: string): (text: string, start: number) =>
   };
 }
 
-/** Knuth, Morris and Pratt's table: for each prefix of the units the length of its longest proper border. */
+/** The failure table of Knuth, Morris and Pratt: for each prefix the length of its longest proper border. */
 export function failureTable(units: ArrayLike<number>): Uint16Array {
   const table = new Uint16Array(units.length);
   let border = 0;

@@ -4,12 +4,12 @@ import { foldAscii, isLowSurrogate } from './utf8.ts';
 
 export type TextTest = (text: string) => boolean;
 
-/** A test for text that folds once per text where case is ignored. */
+/** Folds the text once if case is ignored. */
 export function textTest(matches: TextTest, fold: boolean): TextTest {
   return fold ? (text) => matches(foldAscii(text)) : matches;
 }
 
-/** A `like` pattern -> its test. Every part is searched in linear time. */
+/** Compiles a `like` pattern; every part is searched in linear time. */
 export function likeTest(pattern: LikePattern, fold: boolean): TextTest {
   const parts = pattern.map((part) => searchFrom(part, fold));
   const [first, ...others] = parts;
@@ -27,7 +27,7 @@ export function likeTest(pattern: LikePattern, fold: boolean): TextTest {
   }, fold);
 }
 
-/** Every position is one of UTF-16 units, and negative where the part does not match. */
+/** Positions count UTF-16 units; a negative one means no match. */
 type PartSearch = {
   endAt(text: string, position: number): number;
   endAfter(text: string, position: number): number;
@@ -80,8 +80,8 @@ function wildSearch(part: LikeUnit[]): PartSearch {
 }
 
 /**
- * The end of the first match after a position. Shift-And: bit i of the state says that the first i + 1
- * units match up to here, so that each code point costs one step whatever the part looks like.
+ * Returns the end of the first match after a position. Shift-And: bit i of the state is set if the first i + 1 units match
+ * up to here, so that each code point costs one step.
  */
 function shiftAndSearch(part: LikeUnit[]): (text: string, position: number) => number {
   const anyUnit = maskWhere(part, (unit) => unit === null);

@@ -9,17 +9,17 @@ import { utf8Length } from './utf8.ts';
 
 export type ParsedPolicy = { ok: true; ir: PolicyIr } | { ok: false; errors: PolicyFault[] };
 
-/** A policy text -> its checked form, or every error by line and column. */
+/** Parses and validates a policy text; returns every error with line and column. */
 export function parsePolicy(text: string): ParsedPolicy {
   const faults = new FaultList();
-  const ir = checkedIr(text, faults);
+  const ir = validatedIr(text, faults);
   return ir !== undefined && faults.size === 0
     ? { ok: true, ir }
     : { ok: false, errors: faults.sorted(text) };
 }
 
-function checkedIr(text: string, faults: FaultList): PolicyIr | undefined {
-  // Half the bytes at most are saved by looking at the length first, and a megabyte is refused at once.
+function validatedIr(text: string, faults: FaultList): PolicyIr | undefined {
+  // The length is tested first, so that a long text is refused without encoding it.
   if (text.length > POLICY_TEXT_BYTES_MAX || utf8Length(text) > POLICY_TEXT_BYTES_MAX) {
     faults.add(0, `the policy has more than ${POLICY_TEXT_BYTES_MAX} bytes`);
     return undefined;

@@ -1,9 +1,9 @@
 import { FAULTS_MAX } from './limits.ts';
 
-/** Where a policy is wrong. Lines and columns count from 1, columns in UTF-16 units as editors do. */
+/** An error in a policy text. Line and column count from 1; columns count UTF-16 units, as editors do. */
 export type PolicyFault = { line: number; column: number; message: string };
 
-/** Collects every fault of one text by its offset; positions are worked out at the end. */
+/** Collects the faults of one text by offset. */
 export class FaultList {
   readonly #faults: { offset: number; message: string }[] = [];
   readonly #offsets = new Set<number>();

@@ -1,6 +1,6 @@
 import type { Decimal } from './decimal.ts';
 
-/** The checked policy that both engines run. Tools and roles are named by their index. */
+/** The validated policy that both engines run. Tools and roles are referenced by index. */
 export type PolicyIr = {
   agent: string | null;
   description: string | null;
@@ -9,12 +9,12 @@ export type PolicyIr = {
   rules: Rule[];
 };
 
-/** A tool named in both lists of a row stands in `approve` only: approve beats allow. */
+/** A tool in both lists of the policy is in `approve` only. */
 export type RoleRow = { name: string; allow: number[]; approve: number[] };
 
 export type Effect = 'deny' | 'needs_approval';
 
-/** `tools` and `roles` null: every tool, every row. */
+/** `tools` and `roles` are null for every tool and every role. */
 export type Rule = {
   id: string;
   tools: number[] | null;
@@ -23,7 +23,7 @@ export type Rule = {
   require: Condition | null;
   effect: Effect;
   reason: string;
-  /** The exact JSON text a decision carries, numbers as they were written. */
+  /** The JSON text in the decision; numbers keep their spelling. */
   hintText: string;
 };
 
@@ -32,10 +32,10 @@ export type Condition =
   | { kind: 'not'; condition: Condition }
   | { kind: 'test'; base: PathBase; path: PathStep[]; operators: Operator[] };
 
-/** Where a path starts: at the arguments, or at the element that every/some looks at. */
+/** Where a path starts: at the arguments, or inside every/some at the element. */
 export type PathBase = 'arguments' | 'element';
 
-/** A name opens objects only, an index arrays only. */
+/** A name selects a member of an object, an index an item of an array. */
 export type PathStep = string | number;
 
 export const TYPE_NAMES = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const;
@@ -54,10 +54,10 @@ export type Bound = { relation: Relation; value: Decimal };
 /** One code point, or null for `?`. */
 export type LikeUnit = number | null;
 
-/** The parts of a pattern between its `*`: one part means no `*` at all. */
+/** The parts of a pattern between its `*`; a single part means that it has no `*`. */
 export type LikePattern = LikeUnit[][];
 
-/** `fold` is ignore_case: ASCII letters only. */
+/** `fold` is ignore_case. */
 export type Operator =
   | { op: 'exists'; present: boolean }
   | { op: 'type'; types: TypeName[] }

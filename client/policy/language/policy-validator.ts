@@ -2,15 +2,26 @@ import { LIST_ITEMS_MAX } from './limits.ts';
 import type { FaultList } from './policy-fault.ts';
 import type { YamlEntry, YamlMap, YamlNode } from './yaml-node.ts';
 
-// Every control character of Unicode: C0, DEL and C1.
+// C0, DEL and C1.
 const CONTROL = /\p{Cc}/u;
 
 export type Fields = ReadonlyMap<string, YamlEntry>;
 
-/** The state of one check: what was declared so far, and the small readers that every part uses. */
+type References = {
+  kind: 'tool' | 'role';
+  what: string;
+  declared: ReadonlyMap<string, number> | undefined;
+  /** With `all`, "*" stands for everything that is declared. */
+  star?: 'all';
+  /** The fault for a "*" that is neither declared nor allowed. */
+  undeclared: string;
+  mayBeEmpty?: boolean;
+};
+
+/** The state of one validation: what is declared so far, and readers for all kinds of nodes. */
 export class PolicyValidator {
   readonly faults: FaultList;
-  /** Undefined while the policy has no readable list of tools: then no tool can be called undeclared. */
+  /** Undefined until a valid list of tools is read; then no tool is reported as undeclared. */
   tools: ReadonlyMap<string, number> | undefined;
   roles: ReadonlyMap<string, number> | undefined;
   conditionCount = 0;
@@ -19,7 +30,7 @@ export class PolicyValidator {
     this.faults = faults;
   }
 
-  /** The entries of a mapping by key; keys outside `known` are faults. */
+  /** The entries of a mapping by key. Reports unknown keys. */
   fields(node: YamlNode, what: string, known: readonly string[]): Fields | undefined {
     const map = this.map(node, what);
     if (map === undefined) return undefined;
@@ -56,7 +67,7 @@ export class PolicyValidator {
     return node.kind === 'text' ? node.value : this.refuse(node, `${what} must be text`);
   }
 
-  /** A name or a text that people read: no control characters. */
+  /** A text without control characters. */
   printable(node: YamlNode, what: string): string | undefined {
     const text = this.text(node, what);
     if (text === undefined || !CONTROL.test(text)) return text;
@@ -67,6 +78,44 @@ export class PolicyValidator {
     return node.kind === 'boolean' ? node.value : this.refuse(node, `${what} must be true or false`);
   }
 
+  /** Reads the items; omits those that read as undefined and reports those that repeat an earlier one. */
+  distinct<Item>(
+    nodes: readonly YamlNode[],
+    read: (node: YamlNode) => Item | undefined,
+    show: (item: Item) => string,
+  ): { at: number; item: Item }[] {
+    const seen = new Set<string>();
+    return nodes.flatMap((node) => {
+      const item = read(node);
+      if (item === undefined) return [];
+      const id = JSON.stringify(item);
+      if (seen.has(id)) this.faults.add(node.at, `duplicate ${show(item)}`);
+      seen.add(id);
+      return [{ at: node.at, item }];
+    });
+  }
+
+  /** The indexes of the named items, in order; reports names that are not declared. */
+  references(
+    node: YamlNode,
+    { kind, what, declared, star, undeclared, mayBeEmpty = false }: References,
+  ): number[] | undefined {
+    const items = this.items(node, what, { mayBeEmpty });
+    if (items === undefined) return undefined;
+    const read = (item: YamlNode): string | undefined => this.text(item, `a ${kind} in ${what}`);
+    const named = this.distinct(items, read, (name) => `${kind} ${JSON.stringify(name)} in ${what}`);
+    if (declared === undefined) return [];
+    const indexes = named.flatMap(({ at, item }) => {
+      if (item === '*' && star === 'all') return [...declared.values()];
+      const index = declared.get(item);
+      if (index !== undefined) return [index];
+      const name = JSON.stringify(item);
+      this.faults.add(at, item === '*' ? undeclared : `${kind} ${name} is not declared in ${kind}s`);
+      return [];
+    });
+    return [...new Set(indexes)].sort((a, b) => a - b);
+  }
+
   refuse(node: YamlNode, message: string): undefined {
     if (node.kind !== 'refused') this.faults.add(node.at, message);
     return undefined;
@@ -75,16 +124,4 @@ export class PolicyValidator {
 
 export function hasControlCharacter(text: string): boolean {
   return CONTROL.test(text);
-}
-
-/** Reports every item that repeats an earlier one. */
-export function reportDuplicates(
-  validator: PolicyValidator,
-  items: Iterable<{ at: number; id: string; shown: string }>,
-): void {
-  const seen = new Set<string>();
-  for (const { at, id, shown } of items) {
-    if (seen.has(id)) validator.faults.add(at, `duplicate ${shown}`);
-    seen.add(id);
-  }
 }

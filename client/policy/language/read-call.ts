@@ -7,7 +7,7 @@ import { utf8Length } from './utf8.ts';
 type ReadCall =
   { ok: true; tool: string; role: string; args: JsonObject | null } | { ok: false; code: Unreadable };
 
-/** A call's JSON text -> what a policy looks at. An absent role is the empty role. */
+/** Parses a call. Without a role it has the empty role. */
 export function readCall(call: string | Uint8Array): ReadCall {
   if (isTooLarge(call)) return { ok: false, code: 'too_large' };
   try {
@@ -20,12 +20,12 @@ export function readCall(call: string | Uint8Array): ReadCall {
 
 function isTooLarge(call: string | Uint8Array): boolean {
   if (typeof call !== 'string') return call.length > CALL_BYTES_MAX;
-  // A UTF-16 unit takes one to three bytes: most texts need no counting.
+  // A UTF-16 unit takes one to three bytes, so most texts need no counting.
   if (call.length > CALL_BYTES_MAX) return true;
   return call.length * 3 > CALL_BYTES_MAX && utf8Length(call) > CALL_BYTES_MAX;
 }
 
-// ignoreBOM keeps a byte order mark in the text, where the reader refuses it.
+// ignoreBOM keeps a byte order mark in the text, so that the reader refuses it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function textFrom(call: string | Uint8Array): string {
@@ -33,7 +33,6 @@ function textFrom(call: string | Uint8Array): string {
   try {
     return decoder.decode(call);
   } catch {
-    // Whatever is no UTF-8 is no JSON.
     throw new BadJson();
   }
 }

@@ -5,13 +5,12 @@ import type { FaultList } from './policy-fault.ts';
 import { YamlNodeReader } from './yaml-node-reader.ts';
 import type { YamlNode } from './yaml-node.ts';
 
-// What YAML 1.2 allows nowhere, not even in quotes. The checks judge what names and texts may hold.
+// Not allowed anywhere in YAML 1.2. The validation of names and texts is stricter.
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const UNPRINTABLE = /[\0-\x08\x0b\x0c\x0e-\x1f]/g;
 
-// Scalars and keys are judged here by their source text: the failsafe schema leaves them alone, and the
-// parser's own check for unique keys takes quadratic time. The level must not be silent, or the parser
-// keeps errors to itself.
+// The failsafe schema leaves scalars as text, which YamlNodeReader interprets. The parser's own test for unique keys takes
+// quadratic time. With logLevel 'silent' the parser would not report errors.
 const COMPOSER_OPTIONS = {
   version: '1.2',
   schema: 'failsafe',
@@ -24,7 +23,7 @@ const COMPOSER_OPTIONS = {
 
 const LOST_TOKENS_MAX = 64;
 
-/** The root of a policy text, or undefined where the faults tell why there is none to check. */
+/** Returns the root of a policy text; undefined if faults prevent its validation. */
 export function readYaml(text: string, faults: FaultList): YamlNode | undefined {
   const printable = text.replace(UNPRINTABLE, (_character, offset: number) => {
     faults.add(offset, 'control characters are not allowed');
@@ -47,7 +46,7 @@ function tokensFrom(text: string, faults: FaultList): CST.Token[] | undefined {
     if (verdict === 'stop') return undefined;
     if (verdict === 'end of document') break;
     tokens.push(...parser.next(lexeme));
-    // A lost parser stays lost, and each further token would cost as much as an error does.
+    // A parser that lost its place does not recover, and every further token is an error.
     if (tokens.at(-1)?.type === 'error') lost += 1;
     if (lost > LOST_TOKENS_MAX) break;
   }
@@ -57,12 +56,12 @@ function tokensFrom(text: string, faults: FaultList): CST.Token[] | undefined {
 
 type SyntaxFault = { pos: [number, number]; message: string };
 
-/** A tree built around a syntax error would yield faults that are none, so nothing else is checked then. */
+/** Returns whether there are any: a tree with syntax errors is not validated, because it would yield false faults. */
 function reportSyntaxFaults(errors: readonly SyntaxFault[], faults: FaultList): boolean {
-  // What the watch refused, the parser may refuse again in other words.
+  // The parser may report again what the watch has refused.
   const news = errors.filter(({ pos }) => !faults.hasFaultAt(pos[0]));
   const causes = news.filter(({ message }) => !LOST_TOKEN.test(message));
-  // Once lost, the parser complains of each token to the end of the text: the first one says it all.
+  // A parser that lost its place reports every further token: only the first matters.
   const kept = causes.length > 0 ? causes : news.slice(0, 1);
   for (const { pos, message } of kept) faults.add(pos[0], message);
   return news.length > 0;

@@ -16,7 +16,7 @@ import type { PolicyIr, Rule } from './policy-ir.ts';
 import { readCall } from './read-call.ts';
 import { compareUtf8 } from './utf8.ts';
 
-/** The engine behind policy_yaml: the same answers as the module, byte for byte. */
+/** The engine for policy_yaml. Its decisions have the same bytes as the module's. */
 export function createTypescriptEngine(ir: PolicyIr): PolicyEngine {
   const decider = new Decider(ir);
   const decideText = (call: string | Uint8Array): string => decisionText(decider.decide(call));
@@ -38,7 +38,7 @@ class Decider {
   readonly #rows: ReadonlyMap<string, number>;
   readonly #grants: ReadonlyMap<number, Grant>[];
   readonly #rules: ReadyRule[];
-  /** By tool: the names of the rows that allow or approve it, in order of their bytes. */
+  /** For each tool the roles that allow or approve it, sorted by UTF-8 bytes. */
   readonly #allowedRoles: string[][];
 
   constructor({ tools, roles, rules }: PolicyIr) {
@@ -87,7 +87,7 @@ function firing({ when, require }: Rule): (args: JsonObject | null) => boolean {
     (whenTest === null || holds(whenTest, args)) && (requireTest === null || !holds(requireTest, args));
 }
 
-/** Rules only restrict. The first rule with the strongest effect gives the reason and the hint. */
+/** Rules only restrict. The first rule with the strongest effect sets reason and hint. */
 function withRules(start: DecisionParts, fired: Rule[]): DecisionParts {
   const deciding = fired.find(({ effect }) => effect === 'deny') ?? fired[0];
   if (deciding === undefined) return start;

@@ -1,6 +1,6 @@
 const encoder = new TextEncoder();
 
-/** Lone surrogates are the caller's to refuse: here they would become U+FFFD. */
+/** Lone surrogates become U+FFFD; the caller must refuse them before. */
 export function utf8From(text: string): Uint8Array {
   return encoder.encode(text);
 }
@@ -17,12 +17,12 @@ export function codePointCount(text: string): number {
   return count;
 }
 
-/** In well-formed text the second half of a pair, so never the start of a code point. */
+/** In well-formed text such a unit never starts a code point. */
 export function isLowSurrogate(unit: number): boolean {
   return (unit & 0xfc00) === 0xdc00;
 }
 
-/** Order by UTF-8 bytes, which is the order of code points and not of UTF-16 units. */
+/** Compares by UTF-8 bytes, which is the order of code points, not of UTF-16 units. */
 export function compareUtf8(a: string, b: string): number {
   const bytesA = utf8From(a);
   const bytesB = utf8From(b);
@@ -34,7 +34,7 @@ export function compareUtf8(a: string, b: string): number {
   return bytesA.length - bytesB.length;
 }
 
-/** ignore_case: A to Z only, since no two engines agree on more. */
+/** Folds A to Z only, as ignore_case does. */
 export function foldAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -4,10 +4,10 @@ import type { PolicyValidator } from './policy-validator.ts';
 import type { Condition, PathBase } from './policy-ir.ts';
 import type { YamlEntry, YamlMap, YamlNode } from './yaml-node.ts';
 
-/** Where a condition stands: how deep, and what a path in it starts from. */
+/** The depth of a condition, and where its paths start. */
 export type ConditionPlace = { depth: number; base: PathBase };
 
-/** all, any, not or a test. Each counts as one condition, and each level as one of depth. */
+/** Validates all, any, not or a test; each counts as one condition. */
 export function validateCondition(
   validator: PolicyValidator,
   node: YamlNode,

@@ -8,7 +8,7 @@ export function defaultHintText(ruleId: string): string {
   return JSON.stringify({ code: 'rule', rule: ruleId });
 }
 
-/** The hint's JSON text, keys in the order of the policy and numbers as they were written. */
+/** Returns the hint as JSON text; keys keep their order and numbers their spelling. */
 export function validateHint(validator: PolicyValidator, node: YamlNode): string {
   if (validator.map(node, 'hint') === undefined) return '{}';
   const text = jsonFrom(validator, node);
@@ -18,7 +18,7 @@ export function validateHint(validator: PolicyValidator, node: YamlNode): string
   return text;
 }
 
-/** Ingest measures what JSON.stringify makes of a hint, where 1e20 has 21 digits. */
+/** Ingest measures the text that JSON.stringify writes, in which 1e20 has 21 digits. */
 function hintBytes(text: string): number {
   return Math.max(utf8Length(text), utf8Length(JSON.stringify(JSON.parse(text))));
 }

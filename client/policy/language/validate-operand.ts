@@ -3,7 +3,6 @@ import { decimalFrom } from './decimal.ts';
 import type { Decimal } from './decimal.ts';
 import { likePatternFrom } from './like-pattern.ts';
 import { LITERAL_BYTES_MAX } from './limits.ts';
-import { reportDuplicates } from './policy-validator.ts';
 import type { PolicyValidator } from './policy-validator.ts';
 import { TYPE_NAMES } from './policy-ir.ts';
 import type { Bound, LikePattern, Literal, Relation, TypeName } from './policy-ir.ts';
@@ -60,7 +59,7 @@ function validateScalar(validator: PolicyValidator, node: YamlNode, what: string
   }
 }
 
-/** One literal or a list of them, any of which may match. */
+/** Validates one literal or a list of alternatives. */
 export function validateTexts(
   validator: PolicyValidator,
   node: YamlNode,
@@ -80,7 +79,7 @@ export function validateTypes(validator: PolicyValidator, node: YamlNode): TypeN
 }
 
 function validateType(validator: PolicyValidator, node: YamlNode): TypeName | undefined {
-  // POLICY 1: a plain null names the type.
+  // A plain null names the type.
   const text = node.kind === 'null' ? 'null' : validator.text(node, 'type');
   if (text === undefined) return undefined;
   const name = TYPE_NAMES.find((type) => type === text);
@@ -95,13 +94,11 @@ function allOf<Item>(
     read,
   }: { what: string; read: (validator: PolicyValidator, node: YamlNode, what: string) => Item | undefined },
 ): Item[] {
-  const found = nodes.flatMap((node) => {
-    const item = read(validator, node, what);
-    return item === undefined
-      ? []
-      : [{ at: node.at, item, id: JSON.stringify(item), shown: `item in ${what}` }];
-  });
-  reportDuplicates(validator, found);
+  const found = validator.distinct(
+    nodes,
+    (node) => read(validator, node, what),
+    () => `item in ${what}`,
+  );
   return found.map(({ item }) => item);
 }
 

@@ -9,7 +9,7 @@ import type { YamlNode } from './yaml-node.ts';
 
 const KEYS = ['version', 'agent', 'description', 'tools', 'roles', 'rules'];
 
-/** The whole policy; what it returns is only good when the check found no fault. */
+/** Validates the whole policy. The result is only valid if no faults were found. */
 export function validatePolicy(validator: PolicyValidator, root: YamlNode): PolicyIr | undefined {
   const fields = validator.fields(root, 'the policy', KEYS);
   if (fields === undefined) return undefined;

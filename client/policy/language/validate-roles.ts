@@ -1,6 +1,6 @@
 import { validateToolReferences } from './validate-tools.ts';
 import { ROLE_NAME_LENGTH_MAX, ROLES_MAX } from './limits.ts';
-import { hasControlCharacter, reportDuplicates } from './policy-validator.ts';
+import { hasControlCharacter } from './policy-validator.ts';
 import type { PolicyValidator } from './policy-validator.ts';
 import type { RoleRow } from './policy-ir.ts';
 import { codePointCount } from './utf8.ts';
@@ -31,29 +31,8 @@ function validateRow(validator: PolicyValidator, { key, at, value }: YamlEntry):
   return { name: key, allow: list('allow').filter((tool) => !approve.includes(tool)), approve };
 }
 
-/** The rows a rule names -> their indexes. */
+/** Returns the indexes of the roles that a rule names. */
 export function validateRoleReferences(validator: PolicyValidator, node: YamlNode): number[] | undefined {
-  const items = validator.items(node, 'roles');
-  if (items === undefined) return undefined;
-  const named = items.flatMap((item) => {
-    const name = validator.text(item, 'a role in roles');
-    return name === undefined
-      ? []
-      : [{ at: item.at, id: name, shown: `role ${JSON.stringify(name)} in roles` }];
-  });
-  reportDuplicates(validator, named);
-  const declared = validator.roles;
-  if (declared === undefined) return [];
-  const indexes = named.flatMap(({ at, id }) => {
-    const index = declared.get(id);
-    if (index === undefined) validator.faults.add(at, undeclaredMessage(id));
-    return index === undefined ? [] : [index];
-  });
-  return indexes.sort((a, b) => a - b);
-}
-
-function undeclaredMessage(name: string): string {
-  return name === '*'
-    ? 'role "*" is the fallback row, and this policy has none'
-    : `role ${JSON.stringify(name)} is not declared in roles`;
+  const undeclared = 'role "*" is the fallback row, and this policy has none';
+  return validator.references(node, { kind: 'role', what: 'roles', declared: validator.roles, undeclared });
 }

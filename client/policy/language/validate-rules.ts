@@ -3,7 +3,6 @@ import { validateHint, defaultHintText } from './validate-hint.ts';
 import { validateRoleReferences } from './validate-roles.ts';
 import { validateToolReferences } from './validate-tools.ts';
 import { REASON_BYTES_MAX, RULE_ID_LENGTH_MAX, RULES_MAX } from './limits.ts';
-import { reportDuplicates } from './policy-validator.ts';
 import type { Fields, PolicyValidator } from './policy-validator.ts';
 import type { Condition, Effect, Rule } from './policy-ir.ts';
 import { utf8Length } from './utf8.ts';
@@ -15,17 +14,16 @@ const RULE_ID = /^[a-z0-9][a-z0-9._-]*$/;
 export function validateRules(validator: PolicyValidator, node: YamlNode): Rule[] {
   const items = validator.items(node, 'rules', { itemsMax: RULES_MAX, mayBeEmpty: true });
   if (items === undefined) return [];
-  const ids: { at: number; id: string; shown: string }[] = [];
-  const rules = items.flatMap((item) => {
+  const ids = new Set<string>();
+  return items.flatMap((item) => {
     const fields = validator.fields(item, 'a rule', KEYS);
     if (fields === undefined) return [];
     const rule = validateRule(validator, fields, item);
-    const at = fields.get('id')?.value.at;
-    if (at !== undefined && rule.id !== '') ids.push({ at, id: rule.id, shown: `rule id "${rule.id}"` });
+    const at = fields.get('id')?.value.at ?? item.at;
+    if (ids.has(rule.id)) validator.faults.add(at, `duplicate rule id "${rule.id}"`);
+    if (rule.id !== '') ids.add(rule.id);
     return [rule];
   });
-  reportDuplicates(validator, ids);
-  return rules;
 }
 
 function validateRule(validator: PolicyValidator, fields: Fields, node: YamlNode): Rule {
@@ -37,9 +35,7 @@ function validateRule(validator: PolicyValidator, fields: Fields, node: YamlNode
   return {
     id,
     tools:
-      tools === undefined
-        ? null
-        : (validateToolReferences(validator, tools.value, { what: 'tools', star: 'refused' }) ?? []),
+      tools === undefined ? null : (validateToolReferences(validator, tools.value, { what: 'tools' }) ?? []),
     roles: roles === undefined ? null : (validateRoleReferences(validator, roles.value) ?? []),
     when: validateClause(validator, fields, 'when'),
     require: validateClause(validator, fields, 'require'),

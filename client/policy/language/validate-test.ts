@@ -10,7 +10,7 @@ import type { YamlMap, YamlNode } from './yaml-node.ts';
 
 const KEYS = ['arg', 'ignore_case', ...OPERATORS];
 
-/** One path and its operators, which must all hold. */
+/** Validates one path and its operators. */
 export function validateTest(
   validator: PolicyValidator,
   map: YamlMap,

@@ -7,7 +7,7 @@ import type { YamlEntry, YamlNode } from './yaml-node.ts';
 
 type ParsedPair = { key: ParsedNode; value: ParsedNode | null };
 
-/** Turns the parser's tree into ours, and reports duplicate keys, empty values and odd numbers on the way. */
+/** Converts the parser's tree to ours; reports duplicate keys, empty values and numbers that are not JSON. */
 export class YamlNodeReader {
   readonly #faults: FaultList;
 
@@ -36,7 +36,7 @@ export class YamlNodeReader {
   }
 
   #readItem(item: unknown, depth: number): YamlNode {
-    // In a flow list `[a: b]` the parser hands out a bare pair for the mapping it stands for.
+    // For the flow list `[a: b]` the parser returns a bare pair in place of a mapping.
     if (isPair(item)) {
       const pair = item as ParsedPair;
       return { kind: 'map', at: pair.key.range[0], entries: this.#readPairs([pair], depth + 1) };
@@ -94,11 +94,11 @@ function isEmpty(node: ParsedNode): boolean {
 const NULL = /^(?:null|Null|NULL|~)$/;
 const TRUE = /^(?:true|True|TRUE)$/;
 const FALSE = /^(?:false|False|FALSE)$/;
-// What the core schema reads as a number.
+// A number in YAML's core schema.
 const CORE_NUMBER =
   /^(?:0o[0-7]+|0x[0-9a-fA-F]+|[-+]?[0-9]+|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 
-/** A plain scalar by YAML's core schema. Numbers keep their source, so that no digit is lost. */
+/** Interprets a plain scalar by YAML's core schema. Numbers keep their source, so that no digit is lost. */
 function plainScalarFrom(source: string, at: number, faults: FaultList): YamlNode {
   if (isJsonNumber(source)) return { kind: 'number', at, source };
   if (NULL.test(source)) return { kind: 'null', at };

@@ -1,4 +1,4 @@
-/** What the checks see of a YAML text: plain kinds with offsets, nothing of the parser's own classes. */
+/** A node of a policy text with its offset, independent of the YAML parser. */
 export type YamlNode =
   | { kind: 'map'; at: number; entries: YamlEntry[] }
   | { kind: 'list'; at: number; items: YamlNode[] }
@@ -6,7 +6,7 @@ export type YamlNode =
   | { kind: 'number'; at: number; source: string }
   | { kind: 'boolean'; at: number; value: boolean }
   | { kind: 'null'; at: number }
-  // Its fault is reported already: the checks pass it by in silence.
+  // Its fault is reported already.
   | { kind: 'refused'; at: number };
 
 export type YamlEntry = { key: string; at: number; value: YamlNode };
