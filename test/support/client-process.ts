@@ -1,27 +1,34 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 
-export type ClientProcess = { code: number | null; stdout: string; stderr: string; tookMs: number };
+export type ClientProcess = {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+  /** What the program reported, one value a line. */
+  reports: unknown[];
+  tookMs: number;
+};
 
-const CLIENT = new URL('../../client/index.ts', import.meta.url).href;
+const FIXTURES = new URL('../unit/client/fixtures/', import.meta.url);
 
-/**
- * Runs a program that uses the client in a process of its own: for what ends a process, and for what blocks
- * one. The names of the client's exports are in scope; `env` is all it has of the environment.
- */
-export async function runClientProcess(
-  program: string,
-  env: Record<string, string> = {},
-): Promise<ClientProcess> {
-  const source = `import * as client from ${JSON.stringify(CLIENT)};\n${program}`;
+/** A program of a file in test/unit/client/fixtures. `env` is its whole environment; the signal kills it. */
+type Program = { file: string; name: string; env?: Record<string, string>; signal?: AbortSignal };
+
+/** Runs a program that uses the client in a process of its own. */
+export async function runClientProcess({ file, name, env, signal }: Program): Promise<ClientProcess> {
   const startedAtMs = Date.now();
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(file, FIXTURES)), name], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  signal?.addEventListener('abort', () => child.kill());
   const texts = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (texts.stdout += chunk));
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (texts.stderr += chunk));
   await once(child, 'close');
-  return { code: child.exitCode, ...texts, tookMs: Date.now() - startedAtMs };
+  const lines = texts.stdout.split('\n').filter((line) => line !== '');
+  const reports = lines.map((line) => JSON.parse(line) as unknown);
+  return { code: child.exitCode, ...texts, reports, tookMs: Date.now() - startedAtMs };
 }

@@ -18,57 +18,36 @@ describe('govern', () => {
   afterEach(() => world.close());
 
   describe('runSync', () => {
-    const run = (program: string) =>
-      runClientProcess(
-        `const report = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
-         const attempt = (call) => { try { return call(); } catch (error) { return error.name + ': ' + error.message; } };
-         ${program}`,
-        { GATE_BASE_URL: mock.url, GATE_KEY: key, GATE_API_KEY: 'k' },
-      );
+    const run = (name: string) =>
+      runClientProcess({
+        file: 'blocking.ts',
+        name,
+        env: { GATE_BASE_URL: mock.url, GATE_KEY: key, GATE_API_KEY: 'k' },
+      });
 
     it('refreshes by blocking, then runs; tools are synchronous; emits nothing and warns once', async () => {
-      const result = await run(`
-        const agent = { name: 'support-bot', tools: { search: (args) => args.q, write: () => 1 },
-          run: ({ tools }, q) => [tools.search({ q }), attempt(() => tools.write({}))] };
-        const governed = await client.govern(agent);
-        report(governed.runSync('cats'));
-        report(governed.runSync('dogs'));
-        await client.shutdown();
-        report(governed.gate.stats());
-      `);
+      const { reports, stderr } = await run('runSync');
       const denied = 'PolicyDeniedError: write is denied: Role may not use this tool.';
 
-      expect(
-        result.stdout
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as unknown),
-      ).to.deep.equal([['cats', denied], ['dogs', denied], { sent: 0, failed: 0, dropped: 0, in_flight: 0 }]);
+      expect(reports).to.deep.equal([
+        ['cats', denied],
+        ['dogs', denied],
+        { sent: 0, failed: 0, dropped: 0, in_flight: 0 },
+      ]);
       expect(mock.seen(AGENT_ROUTE)).to.have.length(3);
       expect(mock.seen(DECISIONS)).to.deep.equal([]);
-      expect(result.stderr.match(/No running event loop/g)).to.have.length(1);
+      expect(stderr.match(/No running event loop/g)).to.have.length(1);
     });
 
-    it('a tool or handler that returns a promise is a clear error', async () => {
-      const result = await run(`
-        const agent = { name: 'support-bot', tools: { search: async () => { throw new Error('late'); }, transfer: () => 'sent' },
-          run: ({ tools }, tool) => attempt(() => tools[tool]({})) };
-        const answering = (answer) => client.govern(agent, { onApproval: answer });
-        report((await answering(() => true)).runSync('search'));
-        report((await answering(() => Promise.reject(new Error('late')))).runSync('transfer'));
-        report((await answering(() => true)).runSync('transfer'));
-        report((await answering(() => false)).runSync('transfer'));
-      `);
-      const lines = result.stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as string);
+    it('throws a ValueError when a tool or onApproval returns a promise', async () => {
+      const { reports, code } = await run('promisesInRunSync');
+      const [tool, handler, approved, refused] = reports;
 
-      expect(lines[0]).to.match(/^ValueError: The tool search returned a promise/);
-      expect(lines[1]).to.match(/^ValueError: onApproval returned a promise/);
-      expect(lines[2]).to.equal('sent');
-      expect(lines[3]).to.match(/^ApprovalRequiredError/);
-      expect(result.code).to.equal(0);
+      expect(tool).to.match(/^ValueError: The tool search returned a promise/);
+      expect(handler).to.match(/^ValueError: onApproval returned a promise/);
+      expect(approved).to.equal('sent');
+      expect(refused).to.match(/^ApprovalRequiredError/);
+      expect(code).to.equal(0);
     });
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,40 +8,7 @@ import { runCommand } from '../../support/processes.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TSC = join(ROOT, 'node_modules/.bin/tsc');
 
-const PROGRAM = `
-import * as client from '@gatehouse/client';
-import * as pure from '@gatehouse/client/pure';
-import * as mcp from '@gatehouse/client/mcp';
-import * as aiSdk from '@gatehouse/client/ai-sdk';
-const policy = 'version: 1\\ntools: [search]\\nroles: {"*": {allow: [search]}}\\nrules: []\\n';
-const agent = { name: 'bot', tools: { search: ({ q }) => 'found ' + q }, run: ({ tools }, q) => tools.search({ q }) };
-const governed = await client.govern(agent, { policy });
-console.log(JSON.stringify({
-  exports: Object.keys(client).sort(),
-  pure: Object.keys(pure).sort(),
-  adapters: [Object.keys(mcp), Object.keys(aiSdk)],
-  run: await governed.run('cats'),
-  runSync: governed.runSync('dogs'),
-}));
-await client.shutdown();
-`;
-
-const TYPED = `
-import { govern, PolicyDeniedError, resolvePolicy, type Gate, type PolicySource } from '@gatehouse/client';
-import { redact } from '@gatehouse/client/pure';
-import { governMcpClient } from '@gatehouse/client/mcp';
-const agent = {
-  name: 'bot',
-  tools: { search: ({ q }: { q: string }) => q.length, add: async (sum: { a: number; b: number }) => sum.a + sum.b },
-  run: async ({ tools }: { tools: Record<string, (args?: unknown) => unknown> }, input: string) =>
-    Number(await tools['search']?.({ q: input })),
-};
-const governed = await govern(agent, { bindPolicy: true, role: 'editor', onApproval: async ({ tool }) => tool === 'add' });
-export const result: number = await governed.run('x', { userId: 'u' });
-export const source: PolicySource = await resolvePolicy({ agentName: 'bot' });
-export const gate: Gate = governed.gate;
-export const rest = [PolicyDeniedError, redact, governMcpClient];
-`;
+const FIXTURES = join(import.meta.dirname, 'fixtures');
 
 describe('the published package', () => {
   let folder: string;
@@ -63,8 +30,8 @@ describe('the published package', () => {
   after(() => rm(folder, { recursive: true }));
 
   it('installs into an empty project and runs, with the exports it promises', async () => {
-    await writeFile(join(folder, 'program.js'), PROGRAM);
-    const { code, output } = await runCommand(process.execPath, ['program.js'], { cwd: folder });
+    await copyFile(join(FIXTURES, 'installed.js'), join(folder, 'installed.js'));
+    const { code, output } = await runCommand(process.execPath, ['installed.js'], { cwd: folder });
 
     expect(code, output).to.equal(0);
     expect(JSON.parse(output)).to.deep.equal({
@@ -98,9 +65,18 @@ describe('the published package', () => {
   });
 
   it('brings types that check by themselves, strictly', async () => {
-    await writeFile(join(folder, 'typed.ts'), TYPED);
+    await copyFile(join(FIXTURES, 'installed-types.mts'), join(folder, 'installed-types.mts'));
     const flags = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false'];
-    const args = [...flags, '--target', 'es2022', '--module', 'nodenext', '--types', '', 'typed.ts'];
+    const args = [
+      ...flags,
+      '--target',
+      'es2022',
+      '--module',
+      'nodenext',
+      '--types',
+      '',
+      'installed-types.mts',
+    ];
     const { code, output } = await runCommand(TSC, args, { cwd: folder });
 
     expect(output).to.equal('');

@@ -19,15 +19,12 @@ describe('refresh (spec 4.11)', () => {
   afterEach(() => world.close());
 
   describe('sync entry points refresh by blocking call', () => {
-    /** `source` in a process of its own, so that it can block while this one answers. */
-    const inProcess = (program: string, variables: Record<string, string> = {}) =>
-      runClientProcess(
-        `const source = await client.resolvePolicy({ agentName: 'support-bot', timeoutMs: 2000 });
-         const report = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
-         const next = () => fetch(process.env.GATE_BASE_URL + '/next').then((answer) => answer.text());
-         ${program}`,
-        { GATE_BASE_URL: mock.url, GATE_KEY: key, ...variables },
-      );
+    const run = (name: string, variables: Record<string, string> = {}) =>
+      runClientProcess({
+        file: 'blocking.ts',
+        name,
+        env: { GATE_BASE_URL: mock.url, GATE_KEY: key, ...variables },
+      });
 
     it('which keeps on 304, swaps on 200 and keeps with a warning on failure', async () => {
       const steps: (() => void)[] = [
@@ -36,23 +33,9 @@ describe('refresh (spec 4.11)', () => {
         () => mock.on(AGENT_ROUTE, { json: { ...v2, bundle_wasm_b64: 'AAAA' } }),
       ];
       mock.on('GET /next', () => (steps.shift()?.(), { text: 'ok' }));
-      const result = await inProcess(`
-        const first = source.policy;
-        source.refreshSync();
-        report([source.policy === first, source.agentVersionId]);
-        for (let step = 0; step < 3; step += 1) {
-          await next();
-          source.refreshSync();
-          report([source.policy === first, source.agentVersionId]);
-        }
-      `);
+      const result = await run('refreshSync');
 
-      expect(
-        result.stdout
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as unknown),
-      ).to.deep.equal([
+      expect(result.reports).to.deep.equal([
         [true, 'v-1'],
         [false, 'v-2'],
         [false, 'v-2'],
@@ -63,31 +46,20 @@ describe('refresh (spec 4.11)', () => {
       expect(mock.seen(KEYS_ROUTE)).to.have.length(1);
     });
 
-    it('which ends when its time is up', async () => {
+    it('which ends at its timeout', async () => {
       mock.on('GET /next', () => (mock.on(AGENT_ROUTE, { fault: 'hang' }), { text: 'ok' }));
-      const result = await inProcess(`
-        await next();
-        const startedAtMs = Date.now();
-        source.refreshSync();
-        report([Date.now() - startedAtMs, source.agentVersionId]);
-      `);
-      const [tookMs, version] = JSON.parse(result.stdout) as [number, string];
+      const { reports } = await run('refreshSyncAgainstHungServer');
+      const [tookMs, version] = reports[0] as [number, string];
 
-      expect(tookMs).to.be.within(1_900, 5_000);
+      expect(tookMs).to.be.within(450, 5_000);
       expect(version).to.equal('v-1');
     });
 
-    it('which raises for a broken local override', async () => {
+    it('which throws for a broken local policy', async () => {
       const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
-      const result = await inProcess(
-        `const { writeFileSync } = await import('node:fs');
-         source.refreshSync();
-         writeFileSync(process.env.GATE_LOCAL_POLICY, 'version: 1');
-         try { source.refreshSync(); } catch (error) { report([error instanceof client.PolicyError, error.code]); }`,
-        { GATE_LOCAL_POLICY: localPolicy },
-      );
+      const { reports } = await run('refreshSyncOfBrokenFile', { GATE_LOCAL_POLICY: localPolicy });
 
-      expect(JSON.parse(result.stdout)).to.deep.equal([true, 'policy_invalid']);
+      expect(reports).to.deep.equal([[true, 'policy_invalid']]);
       expect(mock.requests).to.deep.equal([]);
     });
   });

@@ -12,30 +12,29 @@ const texts = readdirSync(GOLDEN)
 const MARKS = ['', ' ', '\n', '\t', ':', '- ', '[', ']', '{', '}', '"', "'", '#', '*', '&', '!', '|', '>', '%', '---\n', '\r\n', '\0', '\ud800', '😀', ',', '?', '@', '\\']; // prettier-ignore
 
 describe('parsePolicy', () => {
-  it('never throws on a bent policy, and its errors have a place in the text and stand in order', () => {
+  it('never throws on a damaged policy, and sorts its errors by their place in the text', () => {
     const edit = fc.record({ at: fc.nat(), length: fc.nat({ max: 6 }), mark: fc.constantFrom(...MARKS) });
     fc.assert(
       fc.property(
         fc.constantFrom(...texts),
         fc.array(edit, { minLength: 1, maxLength: 4 }),
         (text, edits) => {
-          const bent = edits.reduce((before, { at, length, mark }) => {
+          const damaged = edits.reduce((before, { at, length, mark }) => {
             const place = at % (before.length + 1);
             return before.slice(0, place) + mark + before.slice(place + length);
           }, text);
-          const parsed = parsePolicy(bent);
+          const parsed = parsePolicy(damaged);
           if (parsed.ok) return;
 
-          const lines = bent.split('\n');
-          expect(parsed.errors.length).to.be.above(0);
-          parsed.errors.forEach(({ line, column, message }, index) => {
-            expect(message).to.not.equal('');
-            expect(line).to.be.within(1, lines.length);
-            expect(column).to.be.within(1, (lines[line - 1] ?? '').length + 1);
+          const lines = damaged.split('\n');
+          const isPlaced = parsed.errors.every(({ line, column, message }, index) => {
+            const isInText = column >= 1 && column <= (lines[line - 1]?.length ?? -1) + 1;
             const before = parsed.errors[index - 1];
-            if (before?.line === line) expect(before.column).to.be.at.most(column);
-            else expect(before?.line ?? 0).to.be.below(line);
+            const isInOrder =
+              before === undefined || before.line < line || (before.line === line && before.column <= column);
+            return message !== '' && isInText && isInOrder;
           });
+          expect(isPlaced && parsed.errors.length > 0, JSON.stringify(parsed.errors)).to.equal(true);
         },
       ),
       { numRuns: 1_500 },

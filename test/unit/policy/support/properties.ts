@@ -1,5 +1,4 @@
-// The two properties of POLICY 5, apart from the engines they are run on: the tests run them on the
-// TypeScript engine and on broken copies of it.
+// The properties that compare the module with another engine: the TypeScript engine, or a broken copy of it.
 import fc from 'fast-check';
 import { callArbitrary } from './arbitrary-call.ts';
 import { plainOperatorArbitrary } from './arbitrary-policy.ts';
@@ -12,7 +11,7 @@ import { array, object, render, string, word, type Tree } from './json-tree.ts';
 
 export type DecideText = (call: Uint8Array) => string;
 
-/** Makes the engine that is held against the module. */
+/** Makes the engine to compare with the module. */
 export type MakeEngine = (policy: string) => DecideText;
 
 export type Difference = { policy: string; call: string; expected: string; actual: string };
@@ -35,7 +34,7 @@ const anyCase: fc.Arbitrary<Case> = fc.record({
   calls: fc.array(callArbitrary, { minLength: 10, maxLength: 20 }),
 });
 
-/** B: one operator, on values of every kind and on those that its operand is about, in many places. */
+/** B: one operator, on values of every kind and near its operand, in many places. */
 const operatorCase: fc.Arbitrary<Case> = fc
   .record({
     operator: plainOperatorArbitrary,
@@ -68,7 +67,7 @@ function operatorPolicy(path: Tree, test: [string, Tree][]): string {
   return `version: 1\ntools: [t]\nroles: {"*": {allow: ["*"]}}\nrules:\n  - {id: r, when: ${when}, effect: deny, reason: No.}\n`;
 }
 
-/** The value where the paths look for it; once in all the places where no path should find it, too. */
+/** The value where the paths look for it, and once in places where no path should find it. */
 function callsWith(value: Tree, isEverywhere: boolean): Uint8Array[] {
   const places: [string, Tree][][] = [
     [
@@ -106,34 +105,61 @@ function callsWith(value: Tree, isEverywhere: boolean): Uint8Array[] {
 
 export const PROPERTIES = { A: anyCase, B: operatorCase };
 
-/** Runs a property; returns the first difference that is left after shrinking, or nothing. */
+type Property = keyof typeof PROPERTIES;
+
+/** Runs a property; returns the first difference that is left after shrinking, or undefined. */
 export function findDifference(
-  property: keyof typeof PROPERTIES,
+  property: Property,
   makeEngine: MakeEngine,
-  options: { numRuns: number; seed?: number; endOnFailure?: boolean },
+  numRuns: number,
 ): { difference: Difference | undefined; calls: number } {
   let calls = 0;
   const law = fc.property(PROPERTIES[property], (one) => {
     calls += one.calls.length;
-    return differenceIn(one, makeEngine) === undefined;
+    return differenceIn(answered(one), makeEngine) === undefined;
   });
-  const { counterexample } = fc.check(law, options);
+  const { counterexample } = fc.check(law, { numRuns });
   const [failed] = counterexample ?? [];
-  return { difference: failed && differenceIn(failed, makeEngine), calls };
+  return { difference: failed && differenceIn(answered(failed), makeEngine), calls };
 }
 
-function differenceIn({ policy, calls }: Case, makeEngine: MakeEngine): Difference | undefined {
-  const wasm = createWasmEngine(moduleOf(policy));
+/** The cases of a property for a fixed seed. The module answers each of them once, when it is first needed. */
+export function fixedCases(property: Property, options: { numRuns: number; seed: number }): AnsweredCase[] {
+  const cases: AnsweredCase[] = [];
+  fc.assert(
+    fc.property(PROPERTIES[property], (one) => void cases.push(answered(one))),
+    options,
+  );
+  return cases;
+}
+
+export type AnsweredCase = Case & { expected: () => string[] };
+
+function answered({ policy, calls }: Case): AnsweredCase {
+  let answers: string[] | undefined;
+  const answer = (): string[] => {
+    const wasm = createWasmEngine(moduleOf(policy));
+    return calls.map((call) => wasm.decideText(call));
+  };
+  return { policy, calls, expected: () => (answers ??= answer()) };
+}
+
+export function differenceIn(
+  { policy, calls, expected }: AnsweredCase,
+  makeEngine: MakeEngine,
+): Difference | undefined {
   const engine = makeEngine(policy);
-  for (const call of calls) {
-    const expected = wasm.decideText(call);
+  for (const [index, expectedText] of expected().entries()) {
+    const call = calls[index] ?? new Uint8Array();
     const actual = attempt(engine, call);
-    if (expected !== actual) return { policy, call: Buffer.from(call).toString(), expected, actual };
+    if (expectedText !== actual) {
+      return { policy, call: Buffer.from(call).toString(), expected: expectedText, actual };
+    }
   }
   return undefined;
 }
 
-/** A broken copy may throw, which is a difference like any other. */
+/** A broken copy may throw, which is a difference, too. */
 function attempt(engine: DecideText, call: Uint8Array): string {
   try {
     return engine(call);
