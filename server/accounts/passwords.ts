@@ -1,6 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
 import { promisify } from 'node:util';
-import { BoundedWork } from './bounded-work.ts';
+import { BoundedQueue } from '../bounded-queue.ts';
 
 // OWASP's password storage recommendation for scrypt: N = 2^15, r = 8, p = 3; 32 MiB and about 0.2 s each.
 const COST = { ln: 15, r: 8, p: 3 };
@@ -13,16 +13,16 @@ const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
 /** Hashes and compares passwords, a few at a time because each takes a CPU and much memory. Rejects with `overloaded`. */
 export class Passwords {
-  readonly #work: BoundedWork;
+  readonly #queue: BoundedQueue;
   /** Compared with when the account does not exist, so that the time taken is the same. */
   readonly #decoy = phcText(COST, { salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) });
 
   constructor(limits: { runningMax: number; waitingMax: number; waitMsMax: number }) {
-    this.#work = new BoundedWork(limits);
+    this.#queue = new BoundedQueue(limits);
   }
 
   hash(password: string): Promise<string> {
-    return this.#work.run(async () => {
+    return this.#queue.run(async () => {
       const salt = randomBytes(SALT_BYTES);
       return phcText(COST, { salt, hash: await scryptOf(password, salt, COST) });
     });
@@ -33,7 +33,7 @@ export class Passwords {
    * comparison and may refuse it by throwing.
    */
   matches(password: string, stored: string | undefined, beforeWork: () => Promise<void>): Promise<boolean> {
-    return this.#work.run(async () => {
+    return this.#queue.run(async () => {
       await beforeWork();
       const { cost, salt, hash } = parsePhc(stored ?? this.#decoy);
       const isEqual = timingSafeEqual(await scryptOf(password, salt, cost), hash);

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { BoundedWork } from '../accounts/bounded-work.ts';
+import { BoundedQueue } from '../bounded-queue.ts';
 import { RequestError } from '../errors.ts';
 import { READ_SECONDS_MAX, READ_WAIT_MS_MAX } from '../limits.ts';
 import type { CheckJob, Decided } from './decide-check.ts';
@@ -18,7 +18,7 @@ const WORKER = new URL('./check-worker.ts', import.meta.url);
  * service. Rejects with `overloaded` when too many checks run or one takes too long.
  */
 export function createCheckRunner(): RunCheck {
-  const checks = new BoundedWork({
+  const checks = new BoundedQueue({
     runningMax: CHECKS_RUNNING_MAX,
     waitingMax: CHECKS_WAITING_MAX,
     waitMsMax: READ_WAIT_MS_MAX,

@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { BoundedWork } from '../../../server/accounts/bounded-work.ts';
+import { BoundedQueue } from '../../../server/bounded-queue.ts';
 import { RequestError } from '../../../server/errors.ts';
 
 const codeOf = (error: unknown) => (error instanceof RequestError ? error.code : String(error));
@@ -15,16 +16,16 @@ function openWork() {
   return { run, end: resolve, isRunning: () => isRunning };
 }
 
-describe('BoundedWork', () => {
+describe('BoundedQueue', () => {
   it('runs at most runningMax at once, and the others in order', async () => {
-    const work = new BoundedWork({ runningMax: 2, waitingMax: 10, waitMsMax: 1000 });
+    const work = new BoundedQueue({ runningMax: 2, waitingMax: 10, waitMsMax: 1000 });
     const jobs = Array.from({ length: 4 }, openWork);
 
     const done = jobs.map(({ run }) => work.run(run));
     const atFirst = jobs.map(({ isRunning }) => isRunning());
     jobs[1]?.end();
     await done[1];
-    await Promise.resolve();
+    await setImmediate();
     const then = jobs.map(({ isRunning }) => isRunning());
     for (const { end } of jobs) end();
     await Promise.all(done);
@@ -34,7 +35,7 @@ describe('BoundedWork', () => {
   });
 
   it('rejects when the queue is full, and when the wait is too long', async () => {
-    const work = new BoundedWork({ runningMax: 1, waitingMax: 1, waitMsMax: 20 });
+    const work = new BoundedQueue({ runningMax: 1, waitingMax: 1, waitMsMax: 20 });
     const job = openWork();
     const running = work.run(job.run);
 
@@ -48,10 +49,41 @@ describe('BoundedWork', () => {
   });
 
   it('continues after work that fails', async () => {
-    const work = new BoundedWork({ runningMax: 1, waitingMax: 1, waitMsMax: 1000 });
+    const work = new BoundedQueue({ runningMax: 1, waitingMax: 1, waitMsMax: 1000 });
 
     await work.run(() => Promise.reject(new Error('no'))).catch(() => undefined);
 
+    expect(await work.run(() => Promise.resolve(7))).to.equal(7);
+  });
+
+  it('ends a wait when its signal aborts, and leaves running work its place', async () => {
+    const work = new BoundedQueue({ runningMax: 1, waitingMax: 2, waitMsMax: 1000 });
+    const job = openWork();
+    const gone = new AbortController();
+    const running = work.run(job.run, gone.signal);
+    const aborted = work.run(() => Promise.resolve('aborted'), gone.signal).catch(codeOf);
+    const next = work.run(() => Promise.resolve('next'));
+
+    gone.abort();
+
+    expect(await aborted).to.equal('overloaded');
+    expect(await Promise.race([next, setImmediate('waits')])).to.equal('waits');
+    job.end();
+    await running;
+    expect(await next).to.equal('next');
+  });
+
+  it('rejects all waiting work with one error, and runs on', async () => {
+    const work = new BoundedQueue({ runningMax: 1, waitingMax: 2, waitMsMax: 1000 });
+    const job = openWork();
+    const running = work.run(job.run);
+    const waiting = [1, 2].map((n) => work.run(() => Promise.resolve(n)).catch(String));
+
+    work.rejectWaiting(new Error('away'));
+
+    expect(await Promise.all(waiting)).to.deep.equal(['Error: away', 'Error: away']);
+    job.end();
+    await running;
     expect(await work.run(() => Promise.resolve(7))).to.equal(7);
   });
 });
