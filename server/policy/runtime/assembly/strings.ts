@@ -1,4 +1,5 @@
 // JSON strings: validated as UTF-8 and unescaped in place, since no escape is shorter than its character in UTF-8.
+import { isContinuation } from './bytes';
 
 const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
@@ -64,21 +65,17 @@ function multibyteLength(at: usize): usize {
   const first = load<u8>(at) as u32;
   if (first < 0xc2 || first > 0xf4) return 0;
   const second = load<u8>(at + 1) as u32;
-  if (!isContinuationByte(second)) return 0;
+  if (!isContinuation(second)) return 0;
   if (first < 0xe0) return 2;
-  if (!isContinuationByte(load<u8>(at + 2))) return 0;
+  if (!isContinuation(load<u8>(at + 2))) return 0;
   if (first < 0xf0) {
     // Overlong forms and surrogates.
     if (first == 0xe0 && second < 0xa0) return 0;
     return first == 0xed && second > 0x9f ? 0 : 3;
   }
-  if (!isContinuationByte(load<u8>(at + 3))) return 0;
+  if (!isContinuation(load<u8>(at + 3))) return 0;
   if (first == 0xf0 && second < 0x90) return 0;
   return first == 0xf4 && second > 0x8f ? 0 : 4;
-}
-
-function isContinuationByte(byte: u32): bool {
-  return (byte & 0xc0) == 0x80;
 }
 
 let codePoint: u32 = 0;
