@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { RequestError } from './errors.ts';
 
 // From proposal-json-parse-with-source. Node 24 has it, TypeScript's library does not declare it yet.
-const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => number };
 
 /**
  * A number that JSON.stringify might not reproduce: a fraction, an exponent, 16 digits or minus zero. It is matched only
@@ -11,14 +11,14 @@ const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
  */
 const NUMBER_AT_RISK = /(?:"\s*:|[[,])\s*(?:-0|-?\d+[.eE]|-?\d{16})/;
 
-/** Throws body_invalid with the engine's message. */
+/** Parses JSON text. The engine's message quotes the text, which may hold a password: only the position is kept of it. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new RequestError('body_invalid', `The body is not valid JSON: ${(error as Error).message}`, {
-      cause: error,
-    });
+    const position =
+      / at position \d+(?: \(line \d+ column \d+\))?$/.exec((error as Error).message)?.[0] ?? '';
+    throw new RequestError('body_invalid', `The body is not valid JSON${position}`);
   }
 }
 
@@ -49,6 +49,6 @@ export function exactJson(text: string): ExactJson {
 }
 
 /** A number that JSON.stringify writes with exactly these digits. */
-export function rawJson(digits: string): unknown {
+export function rawJson(digits: string): number {
   return rawJSON(digits);
 }

@@ -5,7 +5,6 @@ export const DAY_MS = 24 * 60 * 60 * SECOND_MS;
 
 export const ARGUMENTS_BYTES_MAX = 8192;
 export const HINT_BYTES_MAX = 4096;
-export const INGEST_BODY_BYTES_MAX = 64 * 1024;
 export const BODY_BYTES_MAX = 1024 * 1024;
 
 export const OCCURRED_AT_FUTURE_MS_MAX = 5 * 60 * SECOND_MS;

@@ -58,9 +58,9 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     bearerKeys,
     mailer,
     dashboardUrl: config.dashboardUrl,
+    readAuth: config.readAuth,
     now,
   });
-  const { access } = accountServices;
   const agents = createAgents(shared, signing);
   const columns = { decisions: DECISION_COLUMNS, llm_invocations: LLM_COLUMNS };
   const commits = createCommits(store, { config, columns, metrics, logger, now });
@@ -73,7 +73,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     metrics,
     signing,
     bearerKeys,
-    accountServices,
+    ...accountServices,
     trustedProxies: config.trustedProxies,
     latestVersionId: (projectId, agentName) => agents.directory.latestVersionId(projectId, agentName),
     agentStore: agents.store,
@@ -82,11 +82,6 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     fleet: new Fleet(now),
     runtime: agents.runtime,
     readRecorded: (params) => runRead(sql('decisions_to_replay'), params),
-    authorizeRead: async (req, projectId) => {
-      if (config.readAuth === 'required') await access.requireMemberOrKey(req, projectId, 'read_audit');
-    },
-    authorizeEdit: (req, projectId) => access.requireMemberOrKey(req, projectId),
-    recordActivity: accountServices.recordActivity,
     decisions: commits.decisions,
     llmInvocations: commits.llmInvocations,
     runRead,

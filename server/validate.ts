@@ -1,12 +1,10 @@
-import { Ajv, type ErrorObject, type JSONSchemaType, type Schema, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject, type Schema, type ValidateFunction } from 'ajv';
 import addFormatsModule from 'ajv-formats';
-import { type Fault, type ProblemCode, RequestError } from './errors.ts';
 import { Type } from 'typebox';
+import { type Fault, RequestError } from './errors.ts';
 import { parseRfc3339 } from './rfc3339.ts';
 
 const TOOL_NAME_BYTES_MAX = 128;
-
-export type { JSONSchemaType, Schema };
 
 // allErrors stays off: Ajv's security notes advise against it for untrusted input.
 const ajv = new Ajv({
@@ -14,8 +12,10 @@ const ajv = new Ajv({
   strict: true,
   strictTypes: false,
   allowUnionTypes: true,
+  useDefaults: true,
   verbose: true,
 });
+ajv.addVocabulary(['x-problem']);
 addFormatsModule.default(ajv, ['uuid', 'email']);
 ajv.addFormat('date-time', { type: 'string', validate: (text: string) => parseRfc3339(text) !== undefined });
 /** Text that the store can keep: no NUL, no lone surrogate. */
@@ -56,19 +56,25 @@ const HINTS: Record<string, string> = {
   email: 'must be an e-mail address',
 };
 
-/** Returns a parser, which throws a RequestError with the fault and its path. */
-export function createParser<T>(schema: Schema, code: ProblemCode = 'body_invalid'): (value: unknown) => T {
+/**
+ * Compiles a schema and returns its parser, which fills in defaults, or throws what `fail` makes of the faults. The first
+ * fault is the one that counts.
+ */
+export function createParser<T>(
+  schema: Schema,
+  fail: (faults: Fault[], value: unknown) => RequestError = bodyInvalid,
+): (value: unknown) => T {
   const validate: ValidateFunction<T> = ajv.compile<T>(schema);
   return (value) => {
     if (validate(value)) return value;
-    const errors = (validate.errors ?? []).map(faultFrom);
-    const [first] = errors;
-    throw new RequestError(
-      code,
-      first === undefined ? 'Not valid' : `${first.path || 'The body'} ${first.message}`,
-      { errors },
-    );
+    throw fail((validate.errors ?? []).map(faultFrom), value);
   };
+}
+
+export function bodyInvalid(errors: Fault[]): RequestError {
+  const [first] = errors;
+  const detail = first === undefined ? 'Not valid' : `${first.path || 'The body'} ${first.message}`;
+  return new RequestError('body_invalid', detail, { errors });
 }
 
 function faultFrom({ instancePath, keyword, params, message, data }: ErrorObject): Fault {

@@ -3,7 +3,12 @@ import { type BearerKeys, type KeyIdentity, unauthenticated } from '../keys/bear
 
 const BEARER = /^Bearer +([\w.~+/-]+=*) *$/i;
 
-/** The bearer key of the Authorization header (RFC 6750 section 2.1). Throws unauthenticated when there is none. */
+/** False for another scheme, such as a proxy's Basic. */
+export function hasBearerKey(req: IncomingMessage): boolean {
+  return /^Bearer\b/i.test(req.headers.authorization ?? '');
+}
+
+/** The bearer key of the Authorization header (RFC 6750 section 2.1). Throws unauthenticated without one. */
 function bearerKeyOf(req: IncomingMessage): string {
   const header = req.headers.authorization;
   if (header === undefined)
@@ -13,7 +18,10 @@ function bearerKeyOf(req: IncomingMessage): string {
   return key;
 }
 
-/** Whose bearer key came with the request. At once when it is known; else a promise. Fails with unauthenticated or store_unavailable. */
+/**
+ * Identifies the bearer key of the request: at once when the key is in memory, else as a promise. Fails with
+ * unauthenticated or store_unavailable.
+ */
 export function authenticate(req: IncomingMessage, keys: BearerKeys): KeyIdentity | Promise<KeyIdentity> {
   const bearerKey = bearerKeyOf(req);
   return keys.peek(bearerKey) ?? keys.verify(bearerKey);

@@ -11,7 +11,7 @@ export function sessionSecretOf(req: IncomingMessage): string | undefined {
   return cookie === undefined ? undefined : parseCookie(cookie)[COOKIE];
 }
 
-/** Sets the cookie; without a secret, takes it away. */
+/** Sets the cookie, or removes it when there is no secret. */
 export function setSessionCookie(
   res: ServerResponse,
   secret: string | undefined,
@@ -27,8 +27,8 @@ export function setSessionCookie(
 }
 
 /**
- * A browser sends the cookie whoever made it send the request, and tells in Origin who did. Throws forbidden when a
- * request with the cookie that may change something was made by another site. A request without Origin is no browser's.
+ * Protects against cross-site request forgery: throws forbidden when a state-changing request carries the cookie and an
+ * Origin of another site. Browsers send Origin with such requests; a request without it comes from another client.
  */
 export function requireOwnOrigin(req: IncomingMessage, dashboardUrl: string): void {
   const { origin, host } = req.headers;
@@ -41,7 +41,7 @@ export function requireOwnOrigin(req: IncomingMessage, dashboardUrl: string): vo
     return;
   if (!URL.canParse(origin)) throw foreignOrigin();
   const { origin: given, protocol } = new URL(origin);
-  // The scheme of the own host is not known behind a proxy that ends TLS, so the caller's is taken.
+  // Behind a proxy that ends TLS our own scheme is unknown, so the comparison uses the scheme of the Origin.
   const own = `${protocol}//${host}`;
   const isOwn = URL.canParse(own) && new URL(own).origin === given;
   if (given === 'null' || (!isOwn && given !== new URL(dashboardUrl).origin)) throw foreignOrigin();

@@ -3,13 +3,13 @@ import { RequestError } from '../errors.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { MailKind } from '../mail/messages.ts';
 import type { Projects } from '../projects/projects.ts';
-import { actorFrom, NO_ACTOR } from '../access/access.ts';
+import { actorFrom, NO_ACTOR, type Session } from '../access/access.ts';
 import type { Account, AccountStore } from './account-store.ts';
 import type { LoginLimits } from './login-limits.ts';
 import { type MailedTokens, tokenInvalid } from './mailed-tokens.ts';
 import type { Passwords } from './passwords.ts';
-import type { Credentials } from './schemas.ts';
-import type { Session, Sessions } from './sessions.ts';
+import type { Credentials } from './credentials.ts';
+import type { Sessions } from './sessions.ts';
 
 export type AccountsDeps = {
   store: AccountStore;

@@ -18,13 +18,14 @@ type Needs = {
   bearerKeys: BearerKeys;
   mailer: Mailer;
   dashboardUrl: string;
+  readAuth: 'open' | 'required';
   now: () => number;
 };
 
 /** Accounts, projects, sessions and what was done, connected: what the routes of people need. */
 export type AccountServices = ReturnType<typeof createAccountServices>;
 
-export function createAccountServices({ store, bearerKeys, mailer, dashboardUrl, now }: Needs) {
+export function createAccountServices({ store, bearerKeys, mailer, dashboardUrl, readAuth, now }: Needs) {
   const mutex = new KeyedMutex();
   const accountStore = new AccountStore({ store, mutex, now });
   const projects = new Projects({ store, mutex, now });
@@ -44,6 +45,12 @@ export function createAccountServices({ store, bearerKeys, mailer, dashboardUrl,
     mailer,
     recordActivity,
   });
-  const access = createAccess({ sessions, projects, bearerKeys, dashboardUrl });
+  const access = createAccess({
+    findSession: (secret) => sessions.find(secret),
+    isMember: (projectId, accountId) => projects.isMember(projectId, accountId),
+    bearerKeys,
+    dashboardUrl,
+    readAuth,
+  });
   return { access, accounts, accountStore, projects, recordActivity, mutex, store, dashboardUrl };
 }

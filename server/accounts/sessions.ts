@@ -1,12 +1,10 @@
+import type { Session } from '../access/access.ts';
 import { SESSION_IDLE_MS_MAX, SESSION_MS_MAX, SESSION_TOUCH_MS_MIN } from '../limits.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import type { Account, AccountStore } from './account-store.ts';
 import { hashOfSecret, newSecret } from './secret.ts';
-
-/** A session that counts now, and whose it is. */
-export type Session = { session_hash: string; account: Account };
 
 type SessionRow = {
   account_id: string;
@@ -60,7 +58,7 @@ export class Sessions {
     await this.#append(session_hash, { ...this.#rowOf(account), is_ended: 1 });
   }
 
-  #rowOf({ id: account_id, email_folded, session_epoch }: Account): NewSessionRow {
+  #rowOf({ id: account_id, email_folded, session_epoch }: Session['account']): NewSessionRow {
     const created_at = clickhouseTime(this.#options.now());
     return { account_id, email_folded, session_epoch, created_at, is_ended: 0 };
   }

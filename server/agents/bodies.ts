@@ -1,82 +1,78 @@
-import { createParser, text } from '../validate.ts';
+import { type Static, Type } from 'typebox';
+import { oneOf } from '../http/schemas.ts';
+import { WINDOW_NAMES } from '../records/window.ts';
+import { text } from '../validate.ts';
 import type { Edit, Registration } from './agent-saver.ts';
 import type { AgentTool } from './agent-version.ts';
 
-/** What a policy and a prompt may hold: the request body itself is bounded by 1 MiB. */
+/** The bound of a policy's and a prompt's text. The whole body is bounded by 1 MiB. */
 const TEXT_CHARS_MAX = 512 * 1024;
 const TOOLS_MAX = 256;
+const CALLS_MAX = 1000;
+const REPLAY_ROWS = 1000;
+const REPLAY_ROWS_MAX = 10_000;
 
-/** 1 to 200 characters of any kind but `/` and control characters. */
-const agentName = { type: 'string', minLength: 1, maxLength: 200, format: 'agent-name' } as const;
-const toolName = { type: 'string', minLength: 1, maxLength: 128, format: 'tool-name' } as const;
+const TEXT = Type.Optional(text(TEXT_CHARS_MAX));
+const TOOL_NAME = Type.String({ minLength: 1, maxLength: 128, format: 'tool-name' });
+const TOOL = Type.Object({
+  name: TOOL_NAME,
+  description: Type.Optional(text(4000)),
+  annotations: Type.Optional(
+    Type.Object(
+      { readOnlyHint: Type.Optional(Type.Boolean()), destructiveHint: Type.Optional(Type.Boolean()) },
+      { description: "MCP's tool annotations" },
+    ),
+  ),
+});
 
-export const registrationSchema = {
-  type: 'object',
-  required: ['name', 'tools'],
-  properties: {
-    name: agentName,
-    tools: {
-      type: 'array',
-      maxItems: TOOLS_MAX,
-      items: {
-        anyOf: [
-          toolName,
-          {
-            type: 'object',
-            required: ['name'],
-            properties: {
-              name: toolName,
-              description: text(4000),
-              annotations: {
-                type: 'object',
-                description: "MCP's tool annotations",
-                properties: { readOnlyHint: { type: 'boolean' }, destructiveHint: { type: 'boolean' } },
-              },
-            },
-          },
-        ],
-      },
-    },
-    agent_yaml: text(TEXT_CHARS_MAX),
-    system_md: text(TEXT_CHARS_MAX),
-  },
-} as const;
+export const REGISTRATION = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 200, format: 'agent-name' }),
+  tools: Type.Array(Type.Union([TOOL_NAME, TOOL]), { maxItems: TOOLS_MAX }),
+  agent_yaml: TEXT,
+  system_md: TEXT,
+});
 
-export const editSchema = {
-  type: 'object',
-  properties: {
-    // Whatever it holds is told by its own check, with line and column.
-    policy_yaml: { type: 'string' },
-    agent_yaml: text(TEXT_CHARS_MAX),
-    system_md: text(TEXT_CHARS_MAX),
-  },
-} as const;
+/** Parsing the policy finds its errors, with line and column. */
+const POLICY_TEXT = Type.String();
+export const EDIT = Type.Object({
+  policy_yaml: Type.Optional(POLICY_TEXT),
+  agent_yaml: TEXT,
+  system_md: TEXT,
+});
 
-type RegistrationBody = Omit<Registration, 'tools'> & { tools: (string | AgentTool)[] };
+export const CHECK = Type.Object({
+  policy_yaml: POLICY_TEXT,
+  calls: Type.Optional(
+    Type.Array(
+      Type.Object({
+        tool: Type.String(),
+        role: Type.Optional(Type.String()),
+        arguments: Type.Optional(Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'] })),
+      }),
+      { maxItems: CALLS_MAX },
+    ),
+  ),
+  replay: Type.Optional(
+    Type.Object({
+      window: oneOf(WINDOW_NAMES, { default: '24h' }),
+      limit: Type.Integer({ minimum: 1, maximum: REPLAY_ROWS_MAX, default: REPLAY_ROWS }),
+    }),
+  ),
+});
+export type Check = Static<typeof CHECK>;
 
-const parseRegistrationBody = createParser<RegistrationBody>(registrationSchema);
-const parseEditBody = createParser<Edit>(editSchema);
-
-/** The manifest as it was given; a tool named twice stays twice, and the default policy makes one of it. */
-export function parseRegistration(body: unknown): Registration {
-  const { name, tools, agent_yaml, system_md } = parseRegistrationBody(body);
-  return {
-    name,
-    tools: tools.map((tool) => (typeof tool === 'string' ? { name: tool } : toolFrom(tool))),
-    agent_yaml,
-    system_md,
-  };
+/** The manifest as it was sent. A tool that is named twice stays twice; the default policy makes one of it. */
+export function registrationFrom({ name, tools, ...texts }: Static<typeof REGISTRATION>): Registration {
+  const { agent_yaml, system_md } = texts;
+  const manifest = tools.map((tool) => (typeof tool === 'string' ? { name: tool } : toolFrom(tool)));
+  return { name, tools: manifest, agent_yaml, system_md };
 }
 
-function toolFrom({ name, description, annotations }: AgentTool): AgentTool {
-  return {
-    name,
-    ...(description === undefined ? {} : { description }),
-    ...annotationsFrom(annotations),
-  };
+function toolFrom({ name, description, annotations }: Static<typeof TOOL>): AgentTool {
+  return { name, ...(description === undefined ? {} : { description }), ...annotationsFrom(annotations) };
 }
 
-/** The two that CONTRACT 7 names, always in this order: what else was sent is no news of a manifest. */
+/** Only these two, always in this order: any other key makes no new version of a manifest. */
 function annotationsFrom({ readOnlyHint, destructiveHint }: NonNullable<AgentTool['annotations']> = {}) {
   const annotations = {
     ...(readOnlyHint === undefined ? {} : { readOnlyHint }),
@@ -85,7 +81,6 @@ function annotationsFrom({ readOnlyHint, destructiveHint }: NonNullable<AgentToo
   return Object.keys(annotations).length === 0 ? {} : { annotations };
 }
 
-export function parseEdit(body: unknown): Edit {
-  const { policy_yaml, agent_yaml, system_md } = parseEditBody(body);
+export function editFrom({ policy_yaml, agent_yaml, system_md }: Static<typeof EDIT>): Edit {
   return { policy_yaml, agent_yaml, system_md };
 }

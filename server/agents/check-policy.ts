@@ -1,54 +1,20 @@
 import { type CallText, callTextFrom, parsePolicy } from '../../client/policy/language/index.ts';
-import { readWindow, WINDOW_NAMES, type WindowName } from '../records/window.ts';
+import { readWindow } from '../records/window.ts';
 import { compilePolicy } from '../policy/compile-policy.ts';
 import { exactJson, hasNumberAtRisk } from '../json.ts';
 import { clickhouseTime } from '../store/time.ts';
-import { createParser } from '../validate.ts';
+import type { Check } from './bodies.ts';
 import type { RunCheck } from './check-runner.ts';
 import type { CheckJob, RecordedRow } from './decide-check.ts';
-
-type Call = { tool: string; role?: string; arguments?: Record<string, unknown> | null };
-type Replay = { window?: WindowName; limit?: number };
-export type Check = { policy_yaml: string; calls?: Call[]; replay?: Replay };
 
 type RecordedParams = { project_id: string; agent_name: string; since: string; limit: number };
 export type ReadRecorded = (params: RecordedParams) => Promise<RecordedRow[]>;
 
-const CALLS_MAX = 1000;
-const REPLAY_ROWS = 1000;
-const REPLAY_ROWS_MAX = 10_000;
 /** A module's size does not depend on the record that it is made for. */
 const NO_RECORD_HASH = '0'.repeat(64);
 
-export const checkSchema = {
-  type: 'object',
-  required: ['policy_yaml'],
-  properties: {
-    policy_yaml: { type: 'string' },
-    calls: {
-      type: 'array',
-      maxItems: CALLS_MAX,
-      items: {
-        type: 'object',
-        required: ['tool'],
-        properties: {
-          tool: { type: 'string' },
-          role: { type: 'string' },
-          arguments: { type: ['object', 'null'] },
-        },
-      },
-    },
-    replay: {
-      type: 'object',
-      properties: {
-        window: { type: 'string', enum: WINDOW_NAMES },
-        limit: { type: 'integer', minimum: 1, maximum: REPLAY_ROWS_MAX },
-      },
-    },
-  },
-} as const;
-
-export const parseCheck: (body: unknown) => Check = createParser<Check>(checkSchema);
+type Call = NonNullable<Check['calls']>[number];
+type Replay = NonNullable<Check['replay']>;
 
 type CheckContext = {
   projectId: string;
@@ -69,8 +35,8 @@ export async function checkPolicy({ policy_yaml, calls, replay }: Check, context
   const compiled = compilePolicy({ ir: parsed.ir, runtime: context.runtime, recordHash: NO_RECORD_HASH });
   const size =
     compiled.module === null
-      ? { bundle: 'absent', bundle_absent_reason: compiled.absentReason, module_bytes: null }
-      : { bundle: 'signed', module_bytes: compiled.module.length };
+      ? { bundle: 'absent' as const, bundle_absent_reason: compiled.absentReason, module_bytes: null }
+      : { bundle: 'signed' as const, module_bytes: compiled.module.length };
   const checked = { valid: true, errors: [], ...size };
   if (calls === undefined && replay === undefined) return checked;
   const createJob = async (): Promise<CheckJob> => ({
@@ -99,7 +65,7 @@ function callTexts(calls: Call[], text: string): CallText[] {
 }
 
 async function readReplay(
-  { window, limit = REPLAY_ROWS }: Replay,
+  { window, limit }: Replay,
   { projectId, agentName, readRecorded }: CheckContext,
 ): Promise<CheckJob['replay']> {
   const { name, fromMs } = readWindow(window, Date.now());

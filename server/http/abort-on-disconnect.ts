@@ -1,22 +1,12 @@
 import type { Response } from 'express';
 
-/**
- * Does the work for as long as the caller waits for it: `signal` aborts when the caller goes away before it was answered,
- * and how the work ends is then nobody's business. An answer that fails is no such.
- */
-export async function abortOnDisconnect(
-  res: Response,
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const gone = new AbortController();
-  const leave = () => {
-    if (!res.writableFinished && res.errored === null) gone.abort();
+/** A signal that aborts when the caller disconnects before it has its answer. A failed response is not a disconnect. */
+export function disconnectSignal(res: Response): AbortSignal {
+  const disconnect = new AbortController();
+  const onClose = () => {
+    if (!res.writableFinished && res.errored === null) disconnect.abort();
   };
-  if (res.closed) leave();
-  else res.on('close', leave);
-  try {
-    await work(gone.signal);
-  } catch (error) {
-    if (!gone.signal.aborted) throw error;
-  }
+  if (res.closed) onClose();
+  else res.on('close', onClose);
+  return disconnect.signal;
 }

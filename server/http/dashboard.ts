@@ -5,7 +5,7 @@ import helmet from 'helmet';
 import { pageFrom } from '../dashboard/src/app/route.ts';
 import { sha256Hex } from '../sha256.ts';
 import { etagMatches } from './etag.ts';
-import { createRouter, methodNotAllowed } from './routes.ts';
+import { methodNotAllowed } from './mount.ts';
 
 const DIST = new URL('../dashboard/dist/', import.meta.url).pathname;
 
@@ -16,18 +16,18 @@ const TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The build's files with a hash in their name never change. */
+/** Files with a hash in their name never change. */
 const FOREVER = 'public, max-age=31536000, immutable';
 const ASK_AGAIN = 'no-cache';
-/** The paths of mailed links hold a token: no cache may keep them. */
+/** The paths of mailed links hold a token, so no cache may keep them. */
 const NEVER = 'no-store';
 
 type Encoding = 'br' | 'gzip' | 'identity';
 type DashboardFile = { type: string; cacheControl: string; etag: string; bodies: Map<Encoding, Buffer> };
 
 /**
- * Scripts and styles come from this service and from nowhere else, and none stands in the page. `data:` is for the
- * editor's wavy lines. Trusted Types: no text can become HTML.
+ * Scripts and styles come from this service only, and none is inline. `data:` is for the editor's wavy underlines.
+ * Trusted Types: no text can become HTML.
  */
 const secureHeaders = helmet({
   contentSecurityPolicy: {
@@ -45,15 +45,15 @@ const secureHeaders = helmet({
     },
   },
   frameguard: { action: 'deny' },
-  // Other services of the same domain are not ours to decide about.
+  // The policy must not reach other services of the same domain.
   strictTransportSecurity: { maxAge: 31_536_000, includeSubDomains: false },
 });
 
-/** The dashboard: its HTML at its own pages, its files under /assets. Every other path is left to the next route. */
+/** The dashboard: its HTML at its own pages, its files under /assets. Other paths go on to the next route. */
 export function dashboardRoutes(dist = DIST): Router {
   const files = readFiles(dist);
-  const router = createRouter();
-  // Not a route of its own: what is not found here keeps no trace of it, in the metrics either.
+  const router = Router({ caseSensitive: true, strict: true });
+  // Not a route: unmatched paths must not carry this route's label in the metrics.
   router.use((req, res, next) => {
     const file = files.get(req.path.slice(1));
     if (file === undefined && pageFrom(req.path) === undefined) {
@@ -70,7 +70,7 @@ export function dashboardRoutes(dist = DIST): Router {
   return router;
 }
 
-/** All of it, in memory: a few files, and no path of a request ever reaches the disk. */
+/** Reads all files into memory: they are few, and no request path ever reaches the disk. */
 function readFiles(dist: string): Map<string, DashboardFile> {
   const files = new Map<string, DashboardFile>();
   if (!existsSync(dist)) return files;

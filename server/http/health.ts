@@ -1,29 +1,48 @@
-import type { Router } from 'express';
 import { RequestError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
-import { createRouter, mount } from './routes.ts';
+import { endpoint } from './endpoint.ts';
+import { answer, STRING } from './schemas.ts';
 
-type HealthDeps = { metrics: Metrics; isStoreUp: () => Promise<boolean> };
+export type HealthDeps = { metrics: Metrics; isStoreUp: () => Promise<boolean> };
 
-/** /healthz looks at nothing outside the process; /readyz asks the store; /metrics is Prometheus text. */
-export function healthRoutes({ metrics, isStoreUp }: HealthDeps): Router {
-  const router = createRouter();
-  mount(router, '/healthz', {
-    get: (_req, res) => {
-      res.json({ status: 'ok' });
-    },
-  });
-  mount(router, '/readyz', {
-    get: async (_req, res) => {
-      if (!(await isStoreUp())) throw new RequestError('store_unavailable', 'The store does not answer');
-      res.json({ status: 'ready' });
-    },
-  });
-  mount(router, '/metrics', {
-    get: async (_req, res) => {
-      const text = await metrics.text();
-      res.type(metrics.registry.contentType).send(text);
-    },
-  });
-  return router;
+const STATUS = answer({ status: STRING }, 'Status');
+const PUBLIC = { method: 'GET', tag: 'Operations', allow: 'anyone' } as const;
+
+export function healthEndpoints({ metrics, isStoreUp }: HealthDeps) {
+  return [
+    endpoint({
+      ...PUBLIC,
+      path: '/healthz',
+      id: 'health',
+      summary: 'Check that the process lives',
+      description: 'Looks at nothing outside the process.',
+      answers: { 200: { description: 'The process lives', schema: STATUS } },
+      handle: () => ({ status: 'ok' }),
+    }),
+    endpoint({
+      ...PUBLIC,
+      path: '/readyz',
+      id: 'ready',
+      summary: 'Check that the store answers',
+      description: 'Asks the store.',
+      answers: { 200: { description: 'The store answers', schema: STATUS } },
+      problems: ['store_unavailable'],
+      handle: async () => {
+        if (!(await isStoreUp())) throw new RequestError('store_unavailable', 'The store does not answer');
+        return { status: 'ready' };
+      },
+    }),
+    endpoint({
+      ...PUBLIC,
+      path: '/metrics',
+      id: 'metrics',
+      summary: 'Get the metrics',
+      description: 'In the text format of Prometheus.',
+      answers: { 200: { description: 'The metrics', mediaTypes: ['text/plain'] } },
+      handle: async ({ res }) => {
+        res.type(metrics.registry.contentType).send(await metrics.text());
+        return undefined;
+      },
+    }),
+  ];
 }

@@ -1,8 +1,31 @@
 import type { ServerResponse } from 'node:http';
-import { PROBLEMS, type RequestError } from '../errors.ts';
+import { Type } from 'typebox';
+import { PROBLEMS, type ProblemCode, type RequestError } from '../errors.ts';
 import { RETRY_AFTER_SECONDS } from '../limits.ts';
+import { answer, oneOf, STRING } from './schemas.ts';
 
-/** An error as application/problem+json (RFC 9457). */
+/** The schema of a problem (RFC 9457). */
+export const PROBLEM = answer(
+  {
+    type: Type.String({ pattern: '^urn:gatehouse:problem:' }),
+    title: STRING,
+    status: Type.Integer(),
+    detail: STRING,
+    code: oneOf(Object.keys(PROBLEMS) as ProblemCode[]),
+    errors: Type.Optional(
+      Type.Array(
+        answer({
+          message: STRING,
+          path: Type.Optional(STRING),
+          line: Type.Optional(Type.Integer()),
+          column: Type.Optional(Type.Integer()),
+        }),
+      ),
+    ),
+  },
+  'Problem',
+);
+
 export function problemText(error: RequestError): string {
   return JSON.stringify({
     type: `urn:gatehouse:problem:${error.code}`,
@@ -14,7 +37,7 @@ export function problemText(error: RequestError): string {
   });
 }
 
-/** The headers that go with an error's status: nobody else adds them. */
+/** The only place that adds the headers of an error's status. */
 export function problemHeaders(error: RequestError): Record<string, string> {
   const headers: Record<string, string> = { 'Content-Type': 'application/problem+json', ...error.headers };
   if (error.status === 401) headers['WWW-Authenticate'] = 'Bearer';

@@ -1,49 +1,40 @@
-import type { Request } from 'express';
+import type { Static, TObject } from 'typebox';
 import { type Fault, RequestError } from '../errors.ts';
+import { createParser } from '../validate.ts';
 
-/** The query of a request, each parameter once. Throws query_invalid for one that is repeated; unknown ones are ignored. */
-export class Query {
-  readonly #values: Map<string, string>;
+/** The parts of a parameter's schema that are read here. */
+type Parameter = { type?: string; minimum?: number; maximum?: number; 'x-problem'?: 'window_invalid' };
 
-  constructor(req: Request, names: readonly string[]) {
-    // By hand and once: req.query is parsed again at each read.
-    const params = new URL(req.originalUrl, 'http://localhost').searchParams;
-    this.#values = new Map();
-    for (const name of names) {
-      const all = params.getAll(name);
-      const [first] = all;
-      if (all.length > 1)
-        throw queryInvalid({ path: name, message: `is given ${all.length} times; give it once` });
-      if (first !== undefined) this.#values.set(name, first);
+const VALUE_CHARS_MAX = 200;
+
+/**
+ * Returns a parser of the query string: each parameter once, validated, with its default. Parameters that are not
+ * declared have no effect. The parser throws query_invalid, or the `x-problem` of the parameter's schema.
+ */
+export function createQueryParser<Q extends TObject>(schema: Q): (url: string) => Static<Q> {
+  const parameters = new Map(Object.entries<Parameter>(schema.properties));
+  const parse = createParser<Static<Q>>(schema, ([fault], values) => {
+    const name = (fault?.path ?? '').slice(1);
+    const { type, minimum, maximum, 'x-problem': code } = parameters.get(name) ?? {};
+    const range = `must be a whole number from ${minimum} to ${maximum}`;
+    const value = String((values as Record<string, unknown>)[name]).slice(0, VALUE_CHARS_MAX);
+    const message = `${type === 'integer' ? range : fault?.message}, not "${value}"`;
+    return queryInvalid({ path: name, message }, code);
+  });
+  return (url) => {
+    const given = new URL(url, 'http://localhost').searchParams;
+    const values: Record<string, string | number> = {};
+    for (const [name, { type }] of parameters) {
+      const [value, ...others] = given.getAll(name);
+      if (others.length > 0)
+        throw queryInvalid({ path: name, message: `is given ${others.length + 1} times; give it once` });
+      if (value === undefined) continue;
+      values[name] = type === 'integer' && /^\d{1,10}$/.test(value) ? Number(value) : value;
     }
-  }
-
-  /** Undefined when absent; '' when it is there and empty. */
-  text(name: string): string | undefined {
-    return this.#values.get(name);
-  }
-
-  integer(name: string, { fallback, min, max }: { fallback: number; min: number; max: number }): number {
-    const text = this.#values.get(name);
-    if (text === undefined) return fallback;
-    const value = Number(text);
-    if (/^\d{1,10}$/.test(text) && value >= min && value <= max) return value;
-    throw queryInvalid({
-      path: name,
-      message: `must be a whole number from ${min} to ${max}, not "${text}"`,
-    });
-  }
-
-  choice<T extends string>(name: string, allowed: readonly T[]): T | undefined {
-    const text = this.#values.get(name);
-    if (text === undefined) return undefined;
-    const found = allowed.find((value) => value === text);
-    if (found === undefined)
-      throw queryInvalid({ path: name, message: `must be one of ${allowed.join(', ')}, not "${text}"` });
-    return found;
-  }
+    return parse(values);
+  };
 }
 
-export function queryInvalid(fault: Fault): RequestError {
-  return new RequestError('query_invalid', `${fault.path} ${fault.message}`, { errors: [fault] });
+export function queryInvalid(fault: Fault, code: 'query_invalid' | 'window_invalid' = 'query_invalid') {
+  return new RequestError(code, `${fault.path} ${fault.message}`, { errors: [fault] });
 }

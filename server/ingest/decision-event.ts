@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { exactJson, hasNumberAtRisk, parseJson } from '../json.ts';
-import { createParser, text } from '../validate.ts';
+import { exactJson, hasNumberAtRisk } from '../json.ts';
+import { text } from '../validate.ts';
 import { type EventOf, COMMON_FIELDS, createEventCopy, optionalText } from './event.ts';
 import { type Columns, columnsOf } from './event-row.ts';
 
@@ -30,6 +30,8 @@ export const decisionEventSchema = Type.Object({
   session_id,
 });
 
+type DecisionBody = Static<typeof decisionEventSchema>;
+
 /** hint and arguments are JSON text, '' for null. */
 export type DecisionEvent = Omit<EventOf<typeof decisionEventSchema>, 'hint' | 'arguments'> & {
   hint: string;
@@ -38,7 +40,6 @@ export type DecisionEvent = Omit<EventOf<typeof decisionEventSchema>, 'hint' | '
 
 export const DECISION_COLUMNS: Columns<DecisionEvent> = columnsOf(decisionEventSchema);
 
-const parseBody = createParser<Static<typeof decisionEventSchema>>(decisionEventSchema);
 const copyEvent = createEventCopy(decisionEventSchema);
 
 const ERROR_TYPES: Record<Outcome, string> = {
@@ -47,13 +48,12 @@ const ERROR_TYPES: Record<Outcome, string> = {
   needs_approval: 'approval_required',
 };
 
-/** Throws body_invalid. */
-export function parseDecisionEvent(bodyText: string): DecisionEvent {
-  const body = parseBody(parseJson(bodyText));
+/** `bodyText` is the text of the body: its numbers have all their digits. */
+export function decisionEventFrom(body: DecisionBody, bodyText: string): DecisionEvent {
   const { value, textOf } = hasNumberAtRisk(bodyText)
     ? exactJson(bodyText)
     : { value: body, textOf: JSON.stringify };
-  const objects = value as typeof body;
+  const objects = value as DecisionBody;
   return {
     ...copyEvent(body),
     error_type: body.error_type || ERROR_TYPES[body.outcome],

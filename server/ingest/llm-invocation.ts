@@ -1,6 +1,5 @@
-import { type Static, Type } from 'typebox';
-import { parseJson } from '../json.ts';
-import { createParser, text } from '../validate.ts';
+import { Type } from 'typebox';
+import { text } from '../validate.ts';
 import { type EventOf, COMMON_FIELDS, createEventCopy, optionalText } from './event.ts';
 import { type Columns, columnsOf } from './event-row.ts';
 
@@ -29,10 +28,4 @@ export type LlmInvocation = EventOf<typeof llmInvocationSchema>;
 
 export const LLM_COLUMNS: Columns<LlmInvocation> = columnsOf(llmInvocationSchema);
 
-const parseBody = createParser<Static<typeof llmInvocationSchema>>(llmInvocationSchema);
-const copyEvent = createEventCopy(llmInvocationSchema);
-
-/** Throws body_invalid. */
-export function parseLlmInvocation(bodyText: string): LlmInvocation {
-  return copyEvent(parseBody(parseJson(bodyText)));
-}
+export const llmInvocationFrom = createEventCopy(llmInvocationSchema);

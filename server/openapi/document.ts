@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { ANSWERS } from './answers.ts';
-import { operation } from './operation.ts';
-import { accountPaths } from './paths-accounts.ts';
-import { agentPaths } from './paths-agents.ts';
-import { auditPaths } from './paths-audit.ts';
-import { type JsonSchema, ref } from './schema.ts';
+import type { TSchema } from 'typebox';
+import type { Audience } from '../access/access.ts';
+import { PROBLEMS, type ProblemCode } from '../errors.ts';
+import { type Endpoint, TAGS } from '../http/endpoint.ts';
+import { PROBLEM } from '../http/problem.ts';
+
+type Json = Record<string, unknown>;
+type Components = Map<string, Json>;
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -16,35 +18,22 @@ Times are RFC 3339, UTC, with milliseconds. Errors are RFC 9457 \`application/pr
 Every answer carries \`X-Request-Id\`. A 401 carries \`WWW-Authenticate: Bearer\`, a 503 \`Retry-After: 5\`.
 The audit reads are open unless the service runs with GATE_READ_AUTH=required.`;
 
-function operationPaths() {
-  const tag = 'Operations';
-  const status = { 200: { description: 'OK', schema: ref('Status') } };
-  const text = (type: string) => ({ 200: { description: 'OK', types: [type] } });
-  const json = { 200: { description: 'OK', schema: { type: 'object' } } };
-  return {
-    '/healthz': { get: operation({ id: 'health', tag, summary: 'The process lives', answers: status }) },
-    '/readyz': {
-      get: operation({
-        id: 'ready',
-        tag,
-        summary: 'The store answers',
-        answers: status,
-        problems: ['store_unavailable'],
-      }),
-    },
-    '/metrics': {
-      get: operation({ id: 'metrics', tag, summary: 'Prometheus', answers: text('text/plain') }),
-    },
-    '/openapi.json': { get: operation({ id: 'openapi', tag, summary: 'This document', answers: json }) },
-    '/docs': {
-      get: operation({ id: 'docs', tag, summary: 'This document, to read', answers: text('text/html') }),
-    },
-  };
-}
+const SECURITY: Record<Audience, Record<string, string[]>[]> = {
+  anyone: [],
+  key: [{ bearerKey: [] }],
+  session: [{ session: [] }],
+  member: [{ session: [] }],
+  'member or key': [{ session: [] }, { bearerKey: [] }],
+  reader: [{}, { session: [] }, { bearerKey: [] }],
+};
 
-/** The whole HTTP interface as OpenAPI 3.1, made from the schemas that validate. */
-export function openapiDocument() {
-  const schemas: Record<string, JsonSchema> = ANSWERS;
+/** The whole HTTP interface as OpenAPI 3.1. It follows from the endpoints' declarations. */
+export function openapiDocument(endpoints: readonly Endpoint[]) {
+  const components: Components = new Map();
+  const paths: Record<string, Json> = {};
+  for (const one of endpoints) {
+    paths[one.path] = { ...paths[one.path], [one.method.toLowerCase()]: operationFrom(one, components) };
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -54,9 +43,10 @@ export function openapiDocument() {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    paths: { ...auditPaths(), ...agentPaths(), ...accountPaths(), ...operationPaths() },
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
     components: {
-      schemas,
+      schemas: Object.fromEntries(components),
       securitySchemes: {
         bearerKey: {
           type: 'http',
@@ -68,9 +58,146 @@ export function openapiDocument() {
           type: 'apiKey',
           in: 'cookie',
           name: 'gate_session',
-          description: 'The session of a member',
+          description: 'The session of an account',
         },
       },
     },
   };
+}
+
+function operationFrom(given: Endpoint, components: Components): Json {
+  const { id, tag, summary, description, allow, body } = given;
+  const parameters = parametersOf(given);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    security: SECURITY[allow],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: requestBodyFrom(body, components) }),
+    responses: {
+      ...answersFrom(given.answers, components),
+      ...problemAnswers(problemsOf(given), components),
+    },
+  };
+}
+
+/** Every problem that the endpoint may answer. */
+export function problemsOf({ allow, params, query, body, problems = [] }: Endpoint): Set<ProblemCode> {
+  const queryCodes = Object.values<{ 'x-problem'?: ProblemCode }>(query?.properties ?? {});
+  return new Set<ProblemCode>([
+    ...(allow === 'anyone' ? [] : (['unauthenticated', 'store_unavailable'] as const)),
+    ...(allow === 'anyone' || allow === 'key' ? [] : (['forbidden'] as const)),
+    ...queryCodes.map((schema) => schema['x-problem'] ?? 'query_invalid'),
+    ...(body === undefined ? [] : (['body_invalid', 'body_too_large'] as const)),
+    ...problems,
+    // A path with an invalid percent-encoding names nothing.
+    ...(params === undefined ? [] : (['not_found'] as const)),
+    'headers_too_large',
+    'internal',
+  ]);
+}
+
+function parametersOf({ params = {}, headers = {}, query }: Endpoint): Json[] {
+  const inPath = Object.entries<TSchema>(params).map(([name, schema]) =>
+    parameterFrom({ name, in: 'path', required: true }, schema),
+  );
+  const inHeader = Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    description,
+    schema: { type: 'string' },
+  }));
+  const inQuery = Object.entries<TSchema>(query?.properties ?? {}).map(([name, schema]) =>
+    parameterFrom({ name, in: 'query' }, schema),
+  );
+  return [...inPath, ...inHeader, ...inQuery];
+}
+
+function parameterFrom(head: Json, schema: TSchema): Json {
+  const { description, examples, ...rest } = publicSchema(schema) as {
+    description?: string;
+    examples?: unknown[];
+  };
+  return {
+    ...head,
+    ...(description === undefined ? {} : { description }),
+    schema: rest,
+    ...(examples === undefined ? {} : { example: examples[0] }),
+  };
+}
+
+function requestBodyFrom({ schema, example }: NonNullable<Endpoint['body']>, components: Components): Json {
+  return {
+    required: true,
+    content: { 'application/json': { schema: publicSchema(schema, components), example } },
+  };
+}
+
+function answersFrom(answers: Endpoint['answers'], components: Components): Json {
+  const entries = Object.entries(answers).map(([status, { description, schema, mediaTypes, headers }]) => {
+    const types = mediaTypes ?? (schema === undefined ? [] : ['application/json']);
+    const body = schema === undefined ? { type: 'string' } : publicSchema(schema, components);
+    const content = Object.fromEntries(types.map((type) => [type, { schema: body }]));
+    const sent = headers?.map((name) => [name, { schema: { type: 'string' } }]);
+    return [
+      status,
+      {
+        description,
+        ...(sent === undefined ? {} : { headers: Object.fromEntries(sent) as Json }),
+        ...(types.length === 0 ? {} : { content }),
+      },
+    ];
+  });
+  return Object.fromEntries(entries) as Json;
+}
+
+/** One answer per status: the titles of all problems that have it. */
+function problemAnswers(codes: Set<ProblemCode>, components: Components): Json {
+  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
+  const schema = publicSchema(PROBLEM, components);
+  const entries = Array.from(byStatus, ([status, same]) => [
+    String(status),
+    {
+      description: same.map((code) => `\`${code}\`: ${PROBLEMS[code].title}`).join('. '),
+      content: { 'application/problem+json': { schema } },
+    },
+  ]);
+  return Object.fromEntries(entries) as Json;
+}
+
+/** Our own formats in terms that every validator knows. */
+const OWN_FORMATS: Record<string, Json> = {
+  text: { pattern: '^[^\\u0000]*$' },
+  'agent-name': { pattern: '^[^/\\u0000-\\u001f\\u007f-\\u009f]+$' },
+  'tool-name': {},
+};
+
+/** A schema as the document shows it. One with a name becomes a component. */
+function publicSchema(schema: unknown, components?: Components): Json {
+  return publicValue(schema, components) as Json;
+}
+
+function publicValue(value: unknown, components: Components | undefined): unknown {
+  if (Array.isArray(value)) return value.map((inner) => publicValue(inner, components));
+  if (typeof value !== 'object' || value === null) return value;
+  const shown: Json = Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, publicValue(inner, components)]),
+  );
+  const { $id, format, required, ...rest } = shown;
+  const schema: Json = {
+    ...(typeof format === 'string' ? (OWN_FORMATS[format] ?? { format }) : {}),
+    ...rest,
+    ...(Array.isArray(required) ? requiredOf(required as string[], shown) : {}),
+  };
+  if (typeof $id !== 'string' || components === undefined) return schema;
+  components.set($id, schema);
+  return { $ref: `#/components/schemas/${$id}` };
+}
+
+/** A key with a default may be left out. */
+function requiredOf(required: string[], { properties = {} }: { properties?: Json }): Json {
+  const needed = required.filter((name) => !Object.hasOwn(properties[name] as Json, 'default'));
+  return needed.length === 0 ? {} : { required: needed };
 }

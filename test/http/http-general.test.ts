@@ -49,7 +49,7 @@ describe('HTTP in general', () => {
       },
       body_too_large: {
         status: 413,
-        ask: () => sendDecision(service, decisionEvent({ more: 'x'.repeat(70_000) })),
+        ask: () => sendDecision(service, decisionEvent({ more: 'x'.repeat(2 ** 20) })),
       },
       unauthenticated: { status: 401, ask: () => sendDecision(service, decisionEvent(), { key: 'x' }) },
       window_invalid: { status: 422, ask: () => get(`${decisionsPath()}?window=1h`) },

@@ -83,7 +83,7 @@ describe('operations', () => {
     [
       'too_large',
       'one with a large body',
-      (s) => sendDecision(s, decisionEvent({ more: tooLarge.repeat(8) })),
+      (s) => sendDecision(s, decisionEvent({ more: tooLarge.repeat(128) })),
     ],
   ];
   for (const [result, what, send] of cases) {

@@ -26,6 +26,8 @@ class Records {
     const items = rest.slice(0, limit).map((record) => ({ ...record }));
     const last = rest.length > limit ? items.at(-1) : undefined;
     return Promise.resolve({
+      project_id: 'p',
+      window: '24h',
       total: this.#records.length,
       limit,
       offset: 0,

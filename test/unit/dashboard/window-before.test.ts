@@ -16,7 +16,7 @@ function sevenDays(to: string): Timeseries {
     start: new Date(lastMs - (27 - index) * 6 * HOUR_MS).toISOString(),
     ...counts(60, 6),
   }));
-  return { window: '7d', from: '', to, bucket_seconds: 6 * 3600, buckets };
+  return { project_id: 'p', window: '7d', from: '', to, bucket_seconds: 6 * 3600, buckets };
 }
 
 describe('the window before', () => {

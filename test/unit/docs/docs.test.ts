@@ -6,6 +6,7 @@ import { createTypescriptEngine, parsePolicy } from '../../../client/policy/lang
 import { PROBLEMS } from '../../../server/errors.ts';
 import { createMetrics } from '../../../server/metrics.ts';
 import { openapiDocument } from '../../../server/openapi/document.ts';
+import { DECLARATIONS } from '../../support/declarations.ts';
 
 const ROOT = new URL('../../../', import.meta.url).pathname;
 const text = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -37,7 +38,7 @@ describe('the documents', () => {
   });
 
   it('name every path of the OpenAPI document', () => {
-    const paths = Object.keys(openapiDocument().paths);
+    const paths = Object.keys(openapiDocument(DECLARATIONS).paths);
     const namesOf = (path: string) =>
       ['', '/v1/projects/{id}/audit', '/v1/projects/{id}'].map((head) => path.replace(head, head && '…'));
     const isNamed = (path: string) => namesOf(path).some((name) => protocol.includes(` ${name}\``));

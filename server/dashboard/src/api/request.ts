@@ -1,10 +1,10 @@
 import { ApiError } from './api-error.ts';
+import type { Answer, Body, Call, Name } from './call.ts';
 import { parseExact } from './parse-exact.ts';
 import type { PolicyFault } from './types.ts';
 
-type RequestOptions = {
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  body?: unknown;
+type RequestOptions<N extends Name> = {
+  body?: Body<N>;
   /** A body that is JSON text already. */
   bodyText?: string;
   headers?: Record<string, string>;
@@ -14,10 +14,10 @@ type RequestOptions = {
 type Problem = { code?: string; detail?: string; errors?: PolicyFault[] };
 
 /** Calls the API of this service. Throws ApiError, or the AbortError of the caller's signal. */
-export async function request<T>(
-  path: string,
-  { method = 'GET', body, bodyText, headers = {}, signal }: RequestOptions = {},
-): Promise<T> {
+export async function request<N extends Name>(
+  { method, path }: Call<N>,
+  { body, bodyText, headers = {}, signal }: RequestOptions<N> = {},
+): Promise<Answer<N>> {
   const text = bodyText ?? (body === undefined ? undefined : JSON.stringify(body));
   let response: Response;
   let answer: string;
@@ -33,7 +33,7 @@ export async function request<T>(
     if (signal?.aborted === true) throw error;
     throw new ApiError({ status: 0, code: 'unreachable', detail: 'The service cannot be reached' });
   }
-  if (response.ok) return (answer === '' ? undefined : parseExact(answer)) as T;
+  if (response.ok) return (answer === '' ? undefined : parseExact(answer)) as Answer<N>;
   throw errorFrom(response, answer);
 }
 

@@ -1,36 +1,42 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, mayRecover } from './api-error.ts';
+import type { Answer, Call, Name } from './call.ts';
 import { request } from './request.ts';
 
 const ANSWERS_MAX = 60;
 export const RETRY_MS = 5000;
-/** The last answers by path: a page that was there before shows at once, and is brought up to date. */
+/** The last answers by path: a page that was shown before appears at once, and is then refreshed. */
 const answers = new Map<string, unknown>();
 
-type Answer<T> = {
-  data: T | undefined;
+export type Loaded<N extends Name> = {
+  data: Answer<N> | undefined;
   error: ApiError | undefined;
   isLoading: boolean;
   reload: () => void;
 };
 
-type State<T> = { path: string | undefined; data: T | undefined; error: ApiError | undefined };
+type State<N extends Name> = {
+  path: string | undefined;
+  data: Answer<N> | undefined;
+  error: ApiError | undefined;
+};
 
-/** GETs a path; undefined asks for nothing. Tries again by itself when the service or its store is away. */
-export function useAnswer<T>(
-  path: string | undefined,
+/** Makes a GET call; undefined makes none. Retries by itself while the service or its store is away. */
+export function useAnswer<N extends Name>(
+  asked: Call<N> | undefined,
   { refreshMs }: { refreshMs?: number } = {},
-): Answer<T> {
-  const [state, setState] = useState<State<T>>({ path: undefined, data: undefined, error: undefined });
+): Loaded<N> {
+  const path = asked?.path;
+  const [state, setState] = useState<State<N>>({ path: undefined, data: undefined, error: undefined });
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((count) => count + 1), []);
   const isCurrent = state.path === path;
-  const cached = path === undefined ? undefined : (answers.get(path) as T | undefined);
+  const cached = path === undefined ? undefined : (answers.get(path) as Answer<N> | undefined);
 
   useEffect(() => {
-    if (path === undefined) return undefined;
+    if (asked === undefined || path === undefined) return undefined;
     const abort = new AbortController();
-    request<T>(path, { signal: abort.signal }).then(
+    request(asked, { signal: abort.signal }).then(
       (data) => {
         keep(path, data);
         setState({ path, data, error: undefined });

@@ -1,5 +1,6 @@
 import { createContext, type ComponentChildren } from 'preact';
 import { useCallback, useContext, useEffect, useMemo, useState } from 'preact/hooks';
+import { call } from '../api/call.ts';
 import { ApiError } from '../api/api-error.ts';
 import { RETRY_MS, useTimer } from '../api/use-answer.ts';
 import { request } from '../api/request.ts';
@@ -19,7 +20,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   const [isUnanswered, setIsUnanswered] = useState(false);
   const reload = useCallback(async () => {
     try {
-      setState({ status: 'in', me: await request<Me>('/v1/auth/me') });
+      setState({ status: 'in', me: await request(call('GET /v1/auth/me', {})) });
       setIsUnanswered(false);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -30,7 +31,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   }, []);
   useTimer(isUnanswered ? RETRY_MS : undefined, () => void reload());
   const signOut = useCallback(async () => {
-    await request('/v1/auth/logout', { method: 'POST' });
+    await request(call('POST /v1/auth/logout', {}));
     // Loaded anew, so that nothing of this person stays in the page: no answer, and no draft.
     location.replace('/sign-in');
   }, []);

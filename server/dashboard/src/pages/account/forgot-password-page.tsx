@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
@@ -8,7 +9,7 @@ import { Door, submitted } from './door.tsx';
 export function ForgotPasswordPage() {
   const [sentTo, setSentTo] = useState<string | undefined>(undefined);
   const { run, isRunning, error } = useAction(async ({ email = '' }: Record<string, string>) => {
-    await request('/v1/auth/forgot-password', { method: 'POST', body: { email } });
+    await request(call('POST /v1/auth/forgot-password', {}), { body: { email } });
     setSentTo(email);
   });
   return (

@@ -1,3 +1,4 @@
+import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import { forgetAnswers } from '../../api/use-answer.ts';
 import { navigate } from '../../app/location.ts';
@@ -13,18 +14,20 @@ import { PASSWORD_CHARS_MIN, passwordHelp } from './password-rule.ts';
 export function RegisterPage() {
   const session = useSession();
   const say = useSay();
-  const { run, isRunning, error } = useAction(async ({ email, password }: Record<string, string>) => {
-    await request('/v1/auth/register', { method: 'POST', body: { email, password } });
-    await request('/v1/auth/login', { method: 'POST', body: { email, password } });
-    // The account is there either way; the account page can ask for the mail again.
-    await request('/v1/auth/request-verify-token', { method: 'POST', body: { email } }).catch(
-      () => undefined,
-    );
-    forgetAnswers();
-    await session.reload();
-    say('Welcome. A mail with a link to verify your address is on its way.');
-    navigate('/', { replace: true });
-  });
+  const { run, isRunning, error } = useAction(
+    async ({ email = '', password = '' }: Record<string, string>) => {
+      await request(call('POST /v1/auth/register', {}), { body: { email, password } });
+      await request(call('POST /v1/auth/login', {}), { body: { email, password } });
+      // The account is there either way; the account page can ask for the mail again.
+      await request(call('POST /v1/auth/request-verify-token', {}), { body: { email } }).catch(
+        () => undefined,
+      );
+      forgetAnswers();
+      await session.reload();
+      say('Welcome. A mail with a link to verify your address is on its way.');
+      navigate('/', { replace: true });
+    },
+  );
   const taken =
     error?.code === 'conflict'
       ? 'There is an account with this e-mail. Sign in, or reset its password.'

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import { useSession } from '../../app/session.tsx';
 import { Field } from '../../ui/field.tsx';
@@ -11,8 +12,8 @@ export function RequestVerification() {
   const session = useSession();
   const [isSent, setIsSent] = useState(false);
   const own = session.status === 'in' ? session.me.email : '';
-  const { run, isRunning, error } = useAction(async ({ email }: Record<string, string>) => {
-    await request('/v1/auth/request-verify-token', { method: 'POST', body: { email } });
+  const { run, isRunning, error } = useAction(async ({ email = '' }: Record<string, string>) => {
+    await request(call('POST /v1/auth/request-verify-token', {}), { body: { email } });
     setIsSent(true);
   });
   return (

@@ -1,3 +1,4 @@
+import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import { forgetAnswers } from '../../api/use-answer.ts';
 import { navigate } from '../../app/location.ts';
@@ -13,8 +14,8 @@ import { PASSWORD_CHARS_MIN, passwordHelp } from './password-rule.ts';
 export function ResetPasswordPage({ token }: { token: string }) {
   const say = useSay();
   const session = useSession();
-  const { run, isRunning, error } = useAction(async ({ password }: Record<string, string>) => {
-    await request('/v1/auth/reset-password', { method: 'POST', body: { token, password } });
+  const { run, isRunning, error } = useAction(async ({ password = '' }: Record<string, string>) => {
+    await request(call('POST /v1/auth/reset-password', {}), { body: { token, password } });
     forgetAnswers();
     // Every session of the account has ended, this one too if there was one.
     await session.reload();

@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { call } from '../../api/call.ts';
 import { forgetAnswers } from '../../api/use-answer.ts';
 import { request } from '../../api/request.ts';
 import { navigate, usePlace } from '../../app/location.ts';
@@ -14,11 +15,13 @@ export function SignInPage() {
   const session = useSession();
   const { query } = usePlace();
   const next = nextPlace(query.get('next'));
-  const { run, isRunning, error } = useAction(async ({ email, password }: Record<string, string>) => {
-    await request('/v1/auth/login', { method: 'POST', body: { email, password } });
-    forgetAnswers();
-    await session.reload();
-  });
+  const { run, isRunning, error } = useAction(
+    async ({ email = '', password = '' }: Record<string, string>) => {
+      await request(call('POST /v1/auth/login', {}), { body: { email, password } });
+      forgetAnswers();
+      await session.reload();
+    },
+  );
   const isIn = session.status === 'in';
   useEffect(() => {
     if (isIn) navigate(next, { replace: true });

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import { useSession } from '../../app/session.tsx';
 import { FormError } from '../../ui/form-error.tsx';
@@ -13,7 +14,7 @@ export function VerifyEmailPage({ token }: { token: string }) {
   const [email, setEmail] = useState<string | undefined>(undefined);
   const isSent = useRef(false);
   const { run, error } = useAction(async () => {
-    const verified = await request<{ email: string }>('/v1/auth/verify', { method: 'POST', body: { token } });
+    const verified = await request(call('POST /v1/auth/verify', {}), { body: { token } });
     setEmail(verified.email);
     await session.reload();
   });

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { apiPath } from '../../api/paths.ts';
+
+import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import type { ActivityItem, ActivityPage as PageBody } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
@@ -27,16 +28,18 @@ const WORDS: Record<string, string> = {
 };
 const BAD = new Set(['login_failed', 'key_revoked', 'member_removed']);
 
+function activityOf(projectId: string, cursor?: string) {
+  return call('GET /v1/projects/{id}/activity', { params: { id: projectId }, query: { limit: 100, cursor } });
+}
+
 /** What people did in this project, newest first. */
 export function ActivityPage({ projectId }: { projectId: string }) {
-  const first = useAnswer<PageBody>(apiPath.activity(projectId, new URLSearchParams({ limit: '100' })));
+  const first = useAnswer(activityOf(projectId));
   const [older, setOlder] = useState<PageBody[]>([]);
   const last = older.at(-1) ?? first.data;
   const more = useAction(async () => {
     const cursor = last?.next_cursor ?? '';
-    const page = await request<PageBody>(
-      apiPath.activity(projectId, new URLSearchParams({ limit: '100', cursor })),
-    );
+    const page = await request(activityOf(projectId, cursor));
     setOlder([...older, page]);
   });
   const items = [first.data, ...older].flatMap((page) => page?.items ?? []);

@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks';
-import { apiPath } from '../../api/paths.ts';
+
+import { call, versionOf } from '../../api/call.ts';
 import type { AgentVersion, VersionSummary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { usePlace } from '../../app/location.ts';
@@ -30,11 +31,11 @@ export type AgentTabProps = {
 export function AgentPage({ projectId, agentName }: { projectId: string; agentName: string }) {
   const given = usePlace().query.get('tab') ?? '';
   const tab: TabName = given in TABS ? (given as TabName) : 'policy';
-  const versions = useAnswer<{ items: VersionSummary[] }>(apiPath.versions(projectId, agentName));
-  const newest = versions.data?.items[0]?.version;
-  const latest = useAnswer<AgentVersion>(
-    newest === undefined ? undefined : apiPath.version(projectId, agentName, newest),
+  const versions = useAnswer(
+    call('GET /v1/projects/{id}/agents/{name}/versions', { params: { id: projectId, name: agentName } }),
   );
+  const newest = versions.data?.items[0]?.version;
+  const latest = useAnswer(newest === undefined ? undefined : versionOf(projectId, agentName, newest));
   const mayEdit = useIsMember(projectId);
   // While a newer version loads, the one before stays: a tab that went away would take along what is being typed.
   const kept = useRef<AgentVersion | undefined>(undefined);

@@ -1,4 +1,4 @@
-import { apiPath } from '../../api/paths.ts';
+import { call, summaryOf } from '../../api/call.ts';
 import type { AgentSummary, OutcomeCounts, Summary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { agentPath, projectPath } from '../../app/route.ts';
@@ -24,8 +24,8 @@ type Row = { name: string; agent: AgentSummary | undefined; counts: OutcomeCount
 /** Registered agents, and those that only made decisions. */
 export function AgentsPage({ projectId }: { projectId: string }) {
   const window = useWindow();
-  const agents = useAnswer<{ items: AgentSummary[] }>(apiPath.agents(projectId));
-  const summary = useAnswer<Summary>(apiPath.summary(projectId, window));
+  const agents = useAnswer(call('GET /v1/projects/{id}/agents', { params: { id: projectId } }));
+  const summary = useAnswer(summaryOf(projectId, window));
   const rows = agents.data === undefined ? undefined : rowsOf(agents.data.items, summary.data);
   return (
     <>

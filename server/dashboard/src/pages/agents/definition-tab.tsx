@@ -1,7 +1,8 @@
 import { useEffect } from 'preact/hooks';
-import { apiPath } from '../../api/paths.ts';
+
+import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
-import type { AgentTool, SaveResult } from '../../api/types.ts';
+import type { AgentTool } from '../../api/types.ts';
 import { forgetAnswers } from '../../api/use-answer.ts';
 import { CodeEditor } from '../../editor/code-editor.tsx';
 import { FormError } from '../../ui/form-error.tsx';
@@ -62,11 +63,13 @@ function TextPart({ projectId, agentName, latest, mayEdit, onSaved, part, title,
   const draft = useDraft(draftKey(projectId, agentName, part), latest[part]);
   const { text } = draft;
   const save = useAction(async () => {
-    const saved = await request<SaveResult>(apiPath.agent(projectId, agentName), {
-      method: 'PUT',
-      body: { [part]: text },
-      headers: { 'If-Match': latest.etag },
-    });
+    const saved = await request(
+      call('PUT /v1/projects/{id}/agents/{name}', { params: { id: projectId, name: agentName } }),
+      {
+        body: { [part]: text },
+        headers: { 'If-Match': latest.etag },
+      },
+    );
     forgetAnswers();
     say(`Saved as version ${saved.version}.`);
     draft.settle(text);

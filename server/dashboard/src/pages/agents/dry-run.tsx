@@ -1,7 +1,8 @@
 import { useId, useState } from 'preact/hooks';
-import { apiPath } from '../../api/paths.ts';
+
+import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
-import type { CheckResult, Decision } from '../../api/types.ts';
+import type { Decision } from '../../api/types.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
@@ -23,10 +24,12 @@ export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: Dr
   // As text, so that every digit of a number is decided as it was typed.
   const question = `{"policy_yaml":${JSON.stringify(policyYaml)},"calls":[${head},"arguments":${args}}]}`;
   const { run, isRunning, error } = useAction(async () => {
-    const result = await request<CheckResult>(apiPath.check(projectId, agentName), {
-      method: 'POST',
-      bodyText: question,
-    });
+    const result = await request(
+      call('POST /v1/projects/{id}/agents/{name}/check', { params: { id: projectId, name: agentName } }),
+      {
+        bodyText: question,
+      },
+    );
     setDecided({ question, decision: result.decisions?.[0] });
   });
   // Beside another draft or call an old decision would seem to be its own.

@@ -1,5 +1,4 @@
-import { apiPath } from '../../api/paths.ts';
-import type { Fleet } from '../../api/types.ts';
+import { call } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatAgo, formatCount, formatDate, formatShare } from '../../text/format.ts';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
@@ -10,9 +9,12 @@ const REFRESH_MS = 10_000;
 
 /** Which versions run out there: every policy fetch says what its client holds. */
 export function FleetTab({ projectId, agentName }: AgentTabProps) {
-  const { data, error, isLoading, reload } = useAnswer<Fleet>(apiPath.fleet(projectId, agentName), {
-    refreshMs: REFRESH_MS,
-  });
+  const { data, error, isLoading, reload } = useAnswer(
+    call('GET /v1/projects/{id}/agents/{name}/fleet', { params: { id: projectId, name: agentName } }),
+    {
+      refreshMs: REFRESH_MS,
+    },
+  );
   if (isLoading) return <Loading />;
   if (data === undefined) return error === undefined ? null : <ErrorState error={error} retry={reload} />;
   if (data.items.length === 0) {

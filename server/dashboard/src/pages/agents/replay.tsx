@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
-import { apiPath, filterQuery } from '../../api/paths.ts';
+
+import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
-import type { CheckResult, ReplayResult, WindowName } from '../../api/types.ts';
+import type { ReplayResult, WindowName } from '../../api/types.ts';
 import { projectPath } from '../../app/route.ts';
 import { formatCount } from '../../text/format.ts';
 import { FormError } from '../../ui/form-error.tsx';
@@ -58,10 +59,12 @@ export function Replay(props: DraftProps) {
 type ReplayOptions = { projectId: string; agentName: string; policyYaml: string; window: WindowName };
 
 export async function replayDraft({ projectId, agentName, policyYaml, window }: ReplayOptions) {
-  const result = await request<CheckResult>(apiPath.check(projectId, agentName), {
-    method: 'POST',
-    body: { policy_yaml: policyYaml, replay: { window, limit: ROWS_MAX } },
-  });
+  const result = await request(
+    call('POST /v1/projects/{id}/agents/{name}/check', { params: { id: projectId, name: agentName } }),
+    {
+      body: { policy_yaml: policyYaml, replay: { window, limit: ROWS_MAX } },
+    },
+  );
   return result.replay;
 }
 
@@ -69,7 +72,7 @@ type ReplayReportProps = { result: ReplayResult; projectId: string; agentName: s
 
 export function ReplayReport({ result, projectId, agentName }: ReplayReportProps) {
   const { window, examined, replayed, not_replayable, changed, changes } = result;
-  const list = `${projectPath(projectId, 'decisions')}?${filterQuery(window, { agent: agentName })}`;
+  const list = `${projectPath(projectId, 'decisions')}?${new URLSearchParams({ window, agent: agentName })}`;
   return (
     <div class="replay-report" role="status">
       <p>

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { apiPath } from '../../api/paths.ts';
+
+import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
-import type { ReplayResult, SaveResult } from '../../api/types.ts';
+import type { ReplayResult } from '../../api/types.ts';
 import { forgetAnswers } from '../../api/use-answer.ts';
 import { DiffView } from '../../editor/code-editor.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -36,11 +37,13 @@ export function SaveDialog({
   });
   useEffect(() => void replaying.run(), []);
   const save = useAction(async () => {
-    const saved = await request<SaveResult>(apiPath.agent(projectId, agentName), {
-      method: 'PUT',
-      body: { policy_yaml: policyYaml },
-      headers: { 'If-Match': latest.etag },
-    });
+    const saved = await request(
+      call('PUT /v1/projects/{id}/agents/{name}', { params: { id: projectId, name: agentName } }),
+      {
+        body: { policy_yaml: policyYaml },
+        headers: { 'If-Match': latest.etag },
+      },
+    );
     forgetAnswers();
     say(`Saved as version ${saved.version}. Agents take it up at their next run.`);
     onSaved();

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
+import { call } from '../../api/call.ts';
 import { ApiError } from '../../api/api-error.ts';
-import { apiPath } from '../../api/paths.ts';
+
 import { request } from '../../api/request.ts';
 import type { CheckResult } from '../../api/types.ts';
 import { useRetry } from '../../api/use-answer.ts';
@@ -28,11 +29,13 @@ export function useCheck(
     const abort = new AbortController();
     setState((current) => ({ ...current, isChecking: true }));
     const timer = setTimeout(() => {
-      request<CheckResult>(apiPath.check(projectId, agentName), {
-        method: 'POST',
-        body: { policy_yaml: text },
-        signal: abort.signal,
-      }).then(
+      request(
+        call('POST /v1/projects/{id}/agents/{name}/check', { params: { id: projectId, name: agentName } }),
+        {
+          body: { policy_yaml: text },
+          signal: abort.signal,
+        },
+      ).then(
         (result) => setState({ isChecking: false, result, error: undefined }),
         (error: unknown) => {
           if (error instanceof ApiError) setState({ isChecking: false, result: undefined, error });

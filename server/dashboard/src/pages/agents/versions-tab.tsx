@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { apiPath } from '../../api/paths.ts';
-import type { AgentVersion } from '../../api/types.ts';
+
+import { versionOf } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { hrefWith, navigate, usePlace } from '../../app/location.ts';
 import { CodeEditor, DiffView } from '../../editor/code-editor.tsx';
@@ -26,8 +26,8 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
   const to = numberOf('to', newest);
   const from = numberOf('from', Math.max(1, to - 1));
   const part = (query.get('part') ?? '') in PARTS ? (query.get('part') as Part) : 'policy_yaml';
-  const before = useAnswer<AgentVersion>(apiPath.version(projectId, agentName, from));
-  const after = useAnswer<AgentVersion>(apiPath.version(projectId, agentName, to));
+  const before = useAnswer(versionOf(projectId, agentName, from));
+  const after = useAnswer(versionOf(projectId, agentName, to));
   const error = before.error ?? after.error;
   const retry = () => {
     before.reload();

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../../api/api-error.ts';
-import type { FilterName } from '../../api/paths.ts';
+import type { FilterName } from '../../api/call.ts';
 import { useRetry } from '../../api/use-answer.ts';
 import { hrefWith } from '../../app/location.ts';
 import { agentPath } from '../../app/route.ts';

@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import { apiPath, filterQuery, FILTER_NAMES, type Filters } from '../../api/paths.ts';
+import { FILTER_NAMES, type Filters, call, summaryOf } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
-import type { DecisionsPage as PageBody, Summary } from '../../api/types.ts';
 import { useAnswer, useRetry, useTimer } from '../../api/use-answer.ts';
 import { hrefWith, navigate, usePlace } from '../../app/location.ts';
 import { formatCount } from '../../text/format.ts';
@@ -23,9 +22,9 @@ export function DecisionsPage({ projectId }: { projectId: string }) {
   const filters = filtersFrom(query);
   const isLive = query.get('live') === '1';
   const eventId = query.get('event') ?? undefined;
-  const shown = filterQuery(window, filters);
+  const shown = new URLSearchParams({ window, ...filters });
   const { feed, state } = useFeed(projectId, shown.toString());
-  const facets = useAnswer<Summary>(apiPath.summary(projectId, window));
+  const facets = useAnswer(summaryOf(projectId, window));
   useTimer(isLive ? LIVE_MS : undefined, () => void feed.catchUp());
   const { rows, total } = state;
   // Brought up to date, a list that lacks a later page asks for it again.
@@ -104,10 +103,8 @@ function useFeed(projectId: string, queryText: string): { feed: DecisionFeed; st
   const [, setRound] = useState(0);
   const feed = useMemo(() => {
     const fetchPage = (cursor: string | undefined, limit: number) => {
-      const query = new URLSearchParams(queryText);
-      query.set('limit', String(limit));
-      if (cursor !== undefined) query.set('cursor', cursor);
-      return request<PageBody>(apiPath.decisions(projectId, query));
+      const query = { ...Object.fromEntries(new URLSearchParams(queryText)), limit, cursor };
+      return request(call('GET /v1/projects/{id}/audit/decisions', { params: { id: projectId }, query }));
     };
     return new DecisionFeed(fetchPage, () => setRound((count) => count + 1));
   }, [projectId, queryText]);

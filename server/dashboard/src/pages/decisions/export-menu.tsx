@@ -1,12 +1,14 @@
-import { apiPath } from '../../api/paths.ts';
+import { call } from '../../api/call.ts';
 import { Icon } from '../../ui/icon.tsx';
 
 /** All rows that match, not only those loaded: the service streams them. */
 export function ExportMenu({ projectId, query }: { projectId: string; query: URLSearchParams }) {
-  const hrefOf = (format: string) => {
-    const exported = new URLSearchParams(query);
-    exported.set('format', format);
-    return apiPath.export(projectId, exported);
+  const hrefOf = (format: 'ndjson' | 'csv') => {
+    const exported = { ...Object.fromEntries(query), format };
+    return call('GET /v1/projects/{id}/audit/decisions/export', {
+      params: { id: projectId },
+      query: exported,
+    }).path;
   };
   return (
     <details class="menu">

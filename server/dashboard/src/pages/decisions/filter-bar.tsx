@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { FILTER_NAMES, type FilterName, type Filters } from '../../api/paths.ts';
+import { FILTER_NAMES, type FilterName, type Filters } from '../../api/call.ts';
 import type { OutcomeCounts, Summary } from '../../api/types.ts';
 import { hrefWith, navigate } from '../../app/location.ts';
 import { formatCompact, NO_ROLE, OUTCOME_LABELS, roleLabel } from '../../text/format.ts';

@@ -1,5 +1,5 @@
+import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
-import type { Project } from '../../api/types.ts';
 import { navigate } from '../../app/location.ts';
 import { projectPath } from '../../app/route.ts';
 import { useSession } from '../../app/session.tsx';
@@ -10,8 +10,8 @@ import { submitted } from '../account/door.tsx';
 
 export function CreateProject() {
   const session = useSession();
-  const { run, isRunning, error } = useAction(async ({ name }: Record<string, string>) => {
-    const { id } = await request<Project>('/v1/projects', { method: 'POST', body: { name } });
+  const { run, isRunning, error } = useAction(async ({ name = '' }: Record<string, string>) => {
+    const { id } = await request(call('POST /v1/projects', {}), { body: { name } });
     await session.reload();
     navigate(projectPath(id, 'overview'));
   });

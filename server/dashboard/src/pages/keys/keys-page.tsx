@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { apiPath } from '../../api/paths.ts';
+
+import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import type { KeyItem, NewKey } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
@@ -19,7 +20,7 @@ import { submitted } from '../account/door.tsx';
 
 /** The project's bearer keys. A key is shown once, when it is made. */
 export function KeysPage({ projectId }: { projectId: string }) {
-  const keys = useAnswer<{ items: KeyItem[] }>(apiPath.keys(projectId));
+  const keys = useAnswer(call('GET /v1/projects/{id}/keys', { params: { id: projectId } }));
   const [made, setMade] = useState<NewKey | undefined>(undefined);
   const onMade = (key: NewKey) => {
     setMade(key);
@@ -68,10 +69,10 @@ function KeyOnce({ made, onDone }: { made: NewKey; onDone: () => void }) {
 function NewKeyForm({ projectId, onMade }: { projectId: string; onMade: (key: NewKey) => void }) {
   const { run, isRunning, error } = useAction(async ({ name = '', days = '' }: Record<string, string>) => {
     const body = {
-      ...(name.trim() === '' ? {} : { name: name.trim() }),
+      name: name.trim(),
       ...(days === '' ? {} : { expires_in_days: Number(days) }),
     };
-    onMade(await request<NewKey>(apiPath.keys(projectId), { method: 'POST', body }));
+    onMade(await request(call('POST /v1/projects/{id}/keys', { params: { id: projectId } }), { body }));
   });
   return (
     <form class="inline-form" onSubmit={(event) => submitted(event, (values) => void run(values))}>
@@ -129,7 +130,13 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
           title={`Revoke ${inertText(revoking.name) || 'this key'}?`}
           text="Whoever uses it gets 401 at once. This cannot be undone; a new key can be made at any time."
           action="Revoke"
-          work={() => request(`${apiPath.keys(projectId)}/${revoking.key_id}`, { method: 'DELETE' })}
+          work={() =>
+            request(
+              call('DELETE /v1/projects/{id}/keys/{key_id}', {
+                params: { id: projectId, key_id: revoking.key_id },
+              }),
+            )
+          }
           onClose={() => setRevoking(undefined)}
           onDone={onRevoked}
         />

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { apiPath } from '../../api/paths.ts';
+
+import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import type { Member } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
@@ -16,7 +17,7 @@ import { useAction } from '../../ui/use-action.ts';
 import { submitted } from '../account/door.tsx';
 
 export function MembersPage({ projectId }: { projectId: string }) {
-  const members = useAnswer<{ items: Member[] }>(apiPath.members(projectId));
+  const members = useAnswer(call('GET /v1/projects/{id}/members', { params: { id: projectId } }));
   return (
     <>
       <PageHead title="Members" />
@@ -36,8 +37,8 @@ export function MembersPage({ projectId }: { projectId: string }) {
 
 function AddMember({ projectId, onAdded }: { projectId: string; onAdded: () => void }) {
   const [round, setRound] = useState(0);
-  const { run, isRunning, error } = useAction(async ({ email }: Record<string, string>) => {
-    await request(apiPath.members(projectId), { method: 'POST', body: { email } });
+  const { run, isRunning, error } = useAction(async ({ email = '' }: Record<string, string>) => {
+    await request(call('POST /v1/projects/{id}/members', { params: { id: projectId } }), { body: { email } });
     setRound(round + 1);
     onAdded();
   });
@@ -94,7 +95,13 @@ function MemberTable({ projectId, items, onRemoved }: MemberTableProps) {
           title={`Remove ${inertText(removing.email)}?`}
           text="The account loses its access to this project at once. It can be added again."
           action="Remove"
-          work={() => request(`${apiPath.members(projectId)}/${removing.account_id}`, { method: 'DELETE' })}
+          work={() =>
+            request(
+              call('DELETE /v1/projects/{id}/members/{account_id}', {
+                params: { id: projectId, account_id: removing.account_id },
+              }),
+            )
+          }
           onClose={() => setRemoving(undefined)}
           onDone={onRemoved}
         />

@@ -1,6 +1,6 @@
-import { apiPath, filterQuery } from '../../api/paths.ts';
 import { projectPath } from '../../app/route.ts';
-import type { DecisionsPage, Outcome, WindowName } from '../../api/types.ts';
+import { call } from '../../api/call.ts';
+import type { Outcome, WindowName } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 import { Inert, Role } from '../../ui/inert.tsx';
@@ -13,13 +13,13 @@ type LatestPanelProps = { projectId: string; window: WindowName; outcome: Outcom
 
 /** The newest records of one outcome, each a link to its details. */
 export function LatestPanel({ projectId, window, outcome, title }: LatestPanelProps) {
-  const query = filterQuery(window, { outcome });
+  const query = new URLSearchParams({ window, outcome });
   const shown = `${projectPath(projectId, 'decisions')}?${query}`;
-  const limited = new URLSearchParams(query);
-  limited.set('limit', String(ROWS));
-  const { data, error, reload } = useAnswer<DecisionsPage>(apiPath.decisions(projectId, limited), {
-    refreshMs: REFRESH_MS,
+  const newest = call('GET /v1/projects/{id}/audit/decisions', {
+    params: { id: projectId },
+    query: { window, outcome, limit: ROWS },
   });
+  const { data, error, reload } = useAnswer(newest, { refreshMs: REFRESH_MS });
   const nowMs = Date.now();
   return (
     <section class="panel" aria-label={title}>

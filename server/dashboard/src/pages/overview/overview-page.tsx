@@ -1,7 +1,6 @@
-import { apiPath } from '../../api/paths.ts';
 import { projectPath } from '../../app/route.ts';
-import type { Summary, Timeseries } from '../../api/types.ts';
-import { useAnswer } from '../../api/use-answer.ts';
+import { summaryOf, timeseriesOf } from '../../api/call.ts';
+import { type Loaded, useAnswer } from '../../api/use-answer.ts';
 import { TimeSeriesChart } from '../../charts/time-series.tsx';
 import { PageHead, useWindow, WINDOW_WORDS } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
@@ -17,17 +16,15 @@ const REFRESH_LONG_MS = 60_000;
 export function OverviewPage({ projectId }: { projectId: string }) {
   const window = useWindow();
   const refreshMs = window === '24h' ? REFRESH_MS : REFRESH_LONG_MS;
-  const summary = useAnswer<Summary>(apiPath.summary(projectId, window), { refreshMs });
-  const series = useAnswer<Timeseries>(apiPath.timeseries(projectId, window), { refreshMs });
+  const summary = useAnswer(summaryOf(projectId, window), { refreshMs });
+  const series = useAnswer(timeseriesOf(projectId, window), { refreshMs });
   const widerWindow = WIDER[window];
-  const wider = useAnswer<Timeseries>(
-    widerWindow === undefined ? undefined : apiPath.timeseries(projectId, widerWindow),
-    { refreshMs: REFRESH_LONG_MS },
-  );
-  const widerSummary = useAnswer<Summary>(
-    widerWindow === undefined ? undefined : apiPath.summary(projectId, widerWindow),
-    { refreshMs: REFRESH_LONG_MS },
-  );
+  const wider = useAnswer(widerWindow === undefined ? undefined : timeseriesOf(projectId, widerWindow), {
+    refreshMs: REFRESH_LONG_MS,
+  });
+  const widerSummary = useAnswer(widerWindow === undefined ? undefined : summaryOf(projectId, widerWindow), {
+    refreshMs: REFRESH_LONG_MS,
+  });
   const isEmpty = summary.data?.totals.total === 0;
   return (
     <>
@@ -72,7 +69,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
   );
 }
 
-function SeriesBody({ answer }: { answer: ReturnType<typeof useAnswer<Timeseries>> }) {
+function SeriesBody({ answer }: { answer: Loaded<'GET /v1/projects/{id}/audit/timeseries'> }) {
   if (answer.data !== undefined) return <TimeSeriesChart series={answer.data} />;
   if (answer.error !== undefined) return <ErrorState error={answer.error} retry={answer.reload} />;
   return <Loading lines={6} />;

@@ -1,4 +1,4 @@
-import { filterQuery, type FilterName } from '../../api/paths.ts';
+import { type FilterName } from '../../api/call.ts';
 import { projectPath } from '../../app/route.ts';
 import { hrefWith, usePlace } from '../../app/location.ts';
 import type { OutcomeCounts, Summary, WindowName } from '../../api/types.ts';
@@ -59,8 +59,8 @@ function TopPanel({ projectId, window, title, filter, rows, sort }: TopPanelProp
   const max = sorted?.[0]?.[key] ?? 0;
   const outcome = SORT_OUTCOMES[sort];
   const hrefOf = (name: string) => {
-    const filters = { [filter]: name, ...(outcome === undefined ? {} : { outcome }) };
-    return `${projectPath(projectId, 'decisions')}?${filterQuery(window, filters)}`;
+    const filters = { window, [filter]: name, ...(outcome === undefined ? {} : { outcome }) };
+    return `${projectPath(projectId, 'decisions')}?${new URLSearchParams(filters)}`;
   };
   return (
     <section class="panel" aria-label={title}>

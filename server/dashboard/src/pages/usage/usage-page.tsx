@@ -1,5 +1,5 @@
-import { apiPath } from '../../api/paths.ts';
-import type { LlmUsage, UsageCounts } from '../../api/types.ts';
+import { call } from '../../api/call.ts';
+import type { UsageCounts } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatCompact, formatCost, formatCount, formatShare } from '../../text/format.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
@@ -13,9 +13,12 @@ const NUMBERS = ['Calls', 'Input', 'Cached', 'Output', 'Cost'].map((label) => [l
 /** Tokens and cost of the language models, by model and by agent. */
 export function UsagePage({ projectId }: { projectId: string }) {
   const window = useWindow();
-  const { data, error, isLoading, reload } = useAnswer<LlmUsage>(apiPath.usage(projectId, window), {
-    refreshMs: 60_000,
-  });
+  const { data, error, isLoading, reload } = useAnswer(
+    call('GET /v1/projects/{id}/audit/llm-usage', { params: { id: projectId }, query: { window } }),
+    {
+      refreshMs: 60_000,
+    },
+  );
   return (
     <>
       <PageHead title="Usage" hasWindow />

@@ -1,0 +1,29 @@
+import { type Static, Type } from 'typebox';
+import { EMAIL_CHARS_MAX, PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN } from '../limits.ts';
+import { bodyInvalid } from '../validate.ts';
+
+/** Bounds what is only compared, never stored. */
+const COMPARED = Type.String({ maxLength: 10_000 });
+const NEW_PASSWORD = Type.String({
+  minLength: PASSWORD_CHARS_MIN,
+  maxLength: PASSWORD_BYTES_MAX,
+  format: 'text',
+});
+
+export const EMAIL = Type.String({ maxLength: EMAIL_CHARS_MAX, format: 'email' });
+export const REGISTRATION = Type.Object({ email: EMAIL, password: NEW_PASSWORD });
+/** Any text is accepted: a refusal would tell whether an address can be an account. */
+export const ANY_EMAIL = Type.Object({ email: COMPARED });
+export const LOGIN = Type.Object({ email: COMPARED, password: COMPARED });
+export const TOKEN = Type.Object({ token: COMPARED });
+export const RESET = Type.Object({ token: COMPARED, password: NEW_PASSWORD });
+
+export type Credentials = Static<typeof LOGIN>;
+
+/** JSON Schema counts characters; this bound is in bytes. Throws body_invalid. */
+export function requirePasswordBytes(password: string): void {
+  if (Buffer.byteLength(password) <= PASSWORD_BYTES_MAX) return;
+  throw bodyInvalid([
+    { path: '/password', message: `must have at most ${PASSWORD_BYTES_MAX} bytes in UTF-8` },
+  ]);
+}

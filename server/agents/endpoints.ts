@@ -1,0 +1,250 @@
+import type { Request, Response } from 'express';
+import { Type } from 'typebox';
+import { type Actor, actorName } from '../access/access.ts';
+import type { RecordActivity } from '../activity/activity.ts';
+import { RequestError } from '../errors.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { etagMatches, onlyEntityTag } from '../http/etag.ts';
+import { addressOf } from '../http/rate-limit.ts';
+import { listOf, PROJECT_ID } from '../http/schemas.ts';
+import type { KeyIdentity } from '../keys/bearer-keys.ts';
+import type { Metrics } from '../metrics.ts';
+import { agentUnknown, type AgentSaver, type Edit } from './agent-saver.ts';
+import type { AgentStore } from './agent-store.ts';
+import { bundleOf, fetchBody, savedBody, versionSummary } from './agent-version.ts';
+import { AGENT, CHECKED, FLEET, POLICY, REGISTERED, SAVED, VERSION, VERSION_SUMMARY } from './answers.ts';
+import { CHECK, EDIT, editFrom, REGISTRATION, registrationFrom } from './bodies.ts';
+import { checkPolicy, type ReadRecorded } from './check-policy.ts';
+import { createCheckRunner } from './check-runner.ts';
+import type { Fleet } from './fleet.ts';
+import type { PolicyReader } from './policy-reader.ts';
+
+export type AgentDeps = {
+  agentStore: AgentStore;
+  agentSaver: AgentSaver;
+  policyReader: PolicyReader;
+  fleet: Fleet;
+  metrics: Metrics;
+  recordActivity: RecordActivity;
+  readRecorded: ReadRecorded;
+  runtime: Uint8Array;
+};
+
+const AGENT_NAME = Type.String({ minLength: 1, maxLength: 200, description: 'The name of an agent' });
+const AGENT_PARAMS = { id: PROJECT_ID, name: AGENT_NAME };
+const PROBLEMS = ['agent_unknown', 'overloaded'] as const;
+const TAG = { tag: 'Agents and policies' } as const;
+const READ = { ...TAG, method: 'GET', allow: 'reader', params: AGENT_PARAMS, problems: PROBLEMS } as const;
+
+/** Registration and policy fetch by agents; save, history and checks for the dashboard. */
+export function agentEndpoints(deps: AgentDeps) {
+  return [...clientEndpoints(deps), ...editEndpoints(deps), ...historyEndpoints(deps)];
+}
+
+function clientEndpoints(deps: AgentDeps) {
+  return [
+    endpoint({
+      ...TAG,
+      method: 'GET',
+      path: '/v1/agents/{name}',
+      id: 'fetchPolicy',
+      summary: 'Fetch a policy',
+      description:
+        'The policy of an agent and its signed bundle. A conditional request answers 304 without a body.',
+      allow: 'key',
+      params: { name: AGENT_NAME },
+      headers: { 'If-None-Match': 'The ETag of the bundle that the caller holds' },
+      answers: {
+        200: { description: 'The policy', schema: POLICY, headers: ['ETag'] },
+        304: { description: 'The caller holds this version', headers: ['ETag'] },
+      },
+      problems: PROBLEMS,
+      handle: ({ req, res, caller, params: { name } }) => fetchPolicy(req, res, { ...deps, caller, name }),
+    }),
+    endpoint({
+      ...TAG,
+      method: 'POST',
+      path: '/v1/agents',
+      id: 'registerAgent',
+      summary: 'Register an agent',
+      description:
+        'Registers an agent by its name and its tools. The first registration makes a default policy and a signed bundle; later ones never change the policy.',
+      allow: 'key',
+      body: { schema: REGISTRATION, example: { name: 'support-bot', tools: ['search'] } },
+      answers: {
+        200: { description: 'The agent was registered before', schema: REGISTERED },
+        201: { description: 'The agent is new', schema: REGISTERED },
+      },
+      problems: ['overloaded'],
+      handle: async ({ res, caller: { project_id: projectId, key_id }, body }) => {
+        const who = { projectId, by: `key ${key_id}` };
+        const { version, created } = await deps.agentSaver.register(registrationFrom(body), who);
+        if (created) res.status(201);
+        return savedBody(version, created);
+      },
+    }),
+  ];
+}
+
+type Fetch = Pick<AgentDeps, 'policyReader' | 'fleet' | 'metrics'> & { caller: KeyIdentity; name: string };
+
+async function fetchPolicy(
+  req: Request,
+  res: Response,
+  { policyReader, fleet, metrics, caller, name }: Fetch,
+): Promise<undefined> {
+  const { project_id: projectId, key_id: keyId } = caller;
+  const served = await policyReader.find(projectId, name);
+  if (served === undefined) {
+    metrics.policyFetches.inc({ result: 'unknown' });
+    throw agentUnknown(name);
+  }
+  res.set({ ETag: served.etag, 'Cache-Control': 'private, no-cache', Vary: 'Authorization' });
+  const condition = req.headers['if-none-match'];
+  const held = condition === undefined ? undefined : onlyEntityTag(condition);
+  if (held !== undefined && held.length <= ETAG_CHARS_MAX)
+    fleet.seen({ projectId, agentName: name }, { keyId, etag: held });
+  const isHeld = condition !== undefined && etagMatches(condition, served.etag);
+  metrics.policyFetches.inc({ result: isHeld ? 'not_modified' : 'fresh' });
+  if (isHeld) res.status(304).end();
+  else res.set('Content-Type', 'application/json; charset=utf-8').end(served.body);
+}
+
+/** Our own ETags have at most 73 characters. Longer values are not ours, and are not counted as held. */
+const ETAG_CHARS_MAX = 80;
+
+function editEndpoints(deps: AgentDeps) {
+  const runCheck = createCheckRunner();
+  const editable = { ...TAG, allow: 'member or key', params: AGENT_PARAMS } as const;
+  return [
+    endpoint({
+      ...editable,
+      method: 'PUT',
+      path: '/v1/projects/{id}/agents/{name}',
+      id: 'saveAgent',
+      summary: 'Save a policy',
+      description: 'Compiles, signs and saves a new version. It applies from the next run of each agent.',
+      headers: { 'If-Match': 'The ETag of the version that was edited' },
+      body: { schema: EDIT, example: { system_md: 'You help people.' } },
+      answers: { 200: { description: 'The saved version', schema: SAVED } },
+      problems: [...PROBLEMS, 'policy_invalid', 'precondition_failed'],
+      handle: ({ req, caller, params, body }) =>
+        saveAgent(req, {
+          ...deps,
+          actor: caller,
+          projectId: params.id,
+          name: params.name,
+          edit: editFrom(body),
+        }),
+    }),
+    endpoint({
+      ...editable,
+      method: 'POST',
+      path: '/v1/projects/{id}/agents/{name}/check',
+      id: 'checkPolicy',
+      summary: 'Check a draft',
+      // It reads recorded decisions, so the right to read is not enough.
+      description:
+        'Checks a policy without saving it: its errors, its decisions for given calls, and what it would have changed in recorded decisions.',
+      body: { schema: CHECK, example: { policy_yaml: 'version: 1\n', calls: [{ tool: 'search' }] } },
+      answers: { 200: { description: 'The result', schema: CHECKED } },
+      problems: ['overloaded'],
+      handle: ({ params: { id: projectId, name: agentName }, body, text, signal }) => {
+        const { runtime, readRecorded } = deps;
+        return checkPolicy(body, { projectId, agentName, runtime, readRecorded, runCheck, text, signal });
+      },
+    }),
+  ];
+}
+
+type Save = Pick<AgentDeps, 'agentSaver' | 'recordActivity'> & {
+  actor: Actor;
+  projectId: string;
+  name: string;
+  edit: Edit;
+};
+
+async function saveAgent(req: Request, { agentSaver, recordActivity, actor, projectId, name, edit }: Save) {
+  const asked = { edit, ifMatch: req.headers['if-match'] };
+  const saved = await agentSaver.edit(name, asked, { projectId, by: actorName(actor) });
+  const { version, created, isNew, absentReason } = saved;
+  if (isNew) {
+    const detail = { agent_name: name, version: version.version };
+    const entry = { event: 'policy_saved', project_id: projectId, detail } as const;
+    await recordActivity({ ...entry, actor, address: addressOf(req) });
+  }
+  const reason = absentReason === undefined ? {} : { bundle_absent_reason: absentReason };
+  return { ...savedBody(version, created), bundle: bundleOf(version), ...reason };
+}
+
+function historyEndpoints({ agentStore, fleet }: AgentDeps) {
+  const versionsOf = async (projectId: string, name: string) => {
+    const [latest, ...older] = await agentStore.versions(projectId, name);
+    if (latest === undefined) throw agentUnknown(name);
+    return { latest, all: [latest, ...older] };
+  };
+  return [
+    endpoint({
+      ...READ,
+      path: '/v1/projects/{id}/agents',
+      id: 'listAgents',
+      summary: 'List agents',
+      description: 'The agents of a project with their latest versions.',
+      params: { id: PROJECT_ID },
+      problems: ['overloaded'],
+      answers: { 200: { description: 'The agents', schema: listOf(AGENT) } },
+      handle: async ({ params }) => {
+        const agents = await agentStore.list(params.id);
+        return { items: agents.map((agent) => ({ ...versionSummary(agent), tools: agent.tools })) };
+      },
+    }),
+    endpoint({
+      ...READ,
+      path: '/v1/projects/{id}/agents/{name}/versions',
+      id: 'listVersions',
+      summary: 'List versions',
+      description: 'The versions of an agent, newest first.',
+      answers: { 200: { description: 'The versions', schema: listOf(VERSION_SUMMARY) } },
+      handle: async ({ params }) => {
+        const { all } = await versionsOf(params.id, params.name);
+        return { items: all.map(versionSummary) };
+      },
+    }),
+    endpoint({
+      ...READ,
+      path: '/v1/projects/{id}/agents/{name}/versions/{version}',
+      id: 'showVersion',
+      summary: 'Get a version',
+      description: 'One version with its texts and its bundle.',
+      params: { ...AGENT_PARAMS, version: Type.Integer({ minimum: 1 }) },
+      problems: ['not_found', 'overloaded'],
+      answers: { 200: { description: 'The version', schema: VERSION } },
+      handle: async ({ params: { id, name, version } }) => {
+        const isNumber = /^[1-9]\d{0,8}$/.test(version);
+        const found = isNumber ? await agentStore.find(id, name, Number(version)) : undefined;
+        if (found === undefined)
+          throw new RequestError('not_found', `The agent "${name}" has no version ${version}`);
+        return { ...versionSummary(found), tools: found.tools, ...fetchBody(found) };
+      },
+    }),
+    endpoint({
+      ...READ,
+      path: '/v1/projects/{id}/agents/{name}/fleet',
+      id: 'showFleet',
+      summary: 'Show which versions clients hold',
+      description:
+        'The versions that the bearer keys of the project fetched lately, as far as this process has seen.',
+      answers: { 200: { description: 'The versions', schema: FLEET } },
+      handle: async ({ params: { id, name } }) => {
+        const { latest, all } = await versionsOf(id, name);
+        const byEtag = new Map(all.map((version) => [version.etag, version]));
+        const items = fleet.held(id, name).map(({ etag, keys, last_seen }) => {
+          const { agent_version_id = null, version = null } = byEtag.get(etag) ?? {};
+          return { etag, agent_version_id, version, is_latest: etag === latest.etag, keys, last_seen };
+        });
+        const keys_on_latest = items.find(({ is_latest }) => is_latest)?.keys ?? 0;
+        return { name, latest: versionSummary(latest), keys_on_latest, items };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,114 @@
+import type { Request, Response } from 'express';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { Audience, Callers } from '../access/access.ts';
+import type { ProblemCode } from '../errors.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** One good answer. A body is JSON by a schema, or text of other media types; without both there is none. */
+type Answer = { description: string; schema?: TSchema; mediaTypes?: string[]; headers?: string[] };
+type Answers = Record<number, Answer>;
+type AnswerBody<A> = A extends { schema: infer S extends TSchema }
+  ? Static<S>
+  : Answer extends A
+    ? unknown
+    : undefined;
+
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : never;
+
+/** What a handler gets: everything that came, authorized and validated. */
+export type Call<P extends string, W extends Audience, Q extends TObject, B extends TSchema> = {
+  req: Request;
+  res: Response;
+  caller: Callers[W];
+  params: Record<ParamNames<P>, string>;
+  query: Static<Q>;
+  body: Static<B>;
+  /** The body as it came: its numbers have all their digits. */
+  text: string;
+  /** Since when (performance.now) the caller waits for the service: the arrival of its body is its own time. */
+  sinceMs: number;
+  /** Aborts when the caller disconnects before it has its answer. */
+  readonly signal: AbortSignal;
+};
+
+/** The one declaration of an endpoint: routing, authorization, validation, the OpenAPI document and types follow from it. */
+export type Endpoint<
+  M extends Method = Method,
+  P extends string = string,
+  W extends Audience = Audience,
+  Q extends TObject = TObject,
+  B extends TSchema = TSchema,
+  A extends Answers = Answers,
+> = {
+  method: M;
+  /** As OpenAPI writes it: `/v1/projects/{id}`. */
+  path: P;
+  /** The operation's id in the OpenAPI document. */
+  id: string;
+  tag: Tag;
+  summary: string;
+  description: string;
+  /** Who may call it. */
+  allow: W;
+  params?: Record<ParamNames<P>, TSchema>;
+  /** Request headers that have an effect here. */
+  headers?: Record<string, string>;
+  query?: Q;
+  body?: { schema: B; example: object };
+  /** The good answers, by status. The first is the default. */
+  answers: A;
+  /** What can go wrong beyond the credential, the query, the body and the store. */
+  problems?: readonly ProblemCode[];
+  /** Set on every answer, also on problems. */
+  cacheControl?: 'no-store';
+  /** Deferred log lines cost the caller nothing: they are written together, some milliseconds after the answer. */
+  log?: 'deferred';
+  /** Called with each problem that this endpoint answers. */
+  onProblem?(code: ProblemCode): void;
+  /** Returns the body of the answer, or sends the answer itself and returns undefined. */
+  handle(
+    call: Call<P, W, Q, B>,
+  ): Promise<AnswerBody<A[keyof A]> | undefined> | AnswerBody<A[keyof A]> | undefined;
+};
+
+/** The parts of the interface, with what the OpenAPI document says about them. */
+export const TAGS = {
+  Ingest: 'Record decisions and token usage.',
+  'Audit reads': 'Query the recorded decisions and token usage of a project.',
+  'Agents and policies': 'Register agents, fetch and edit their policies, and verify signatures.',
+  Accounts: 'Register, sign in and out, verify an e-mail address, reset a password.',
+  Projects: 'Projects with their members, bearer keys and activity.',
+  Operations: 'Health, metrics and this description.',
+} as const;
+type Tag = keyof typeof TAGS;
+
+/** Declares an endpoint. Its handler's types follow from the rest of the declaration. */
+export function endpoint<
+  const M extends Method,
+  const P extends string,
+  const W extends Audience,
+  A extends Answers,
+  Q extends TObject = TObject<{}>,
+  B extends TSchema = TSchema,
+>(declaration: Endpoint<M, P, W, Q, B, A>): Endpoint<M, P, W, Q, B, A> {
+  return declaration;
+}
+
+/** An endpoint as the dashboard sees it. */
+type Contract<E> =
+  E extends Endpoint<Method, infer P, Audience, infer Q, infer B, infer A>
+    ? {
+        params: Record<ParamNames<P>, string>;
+        query: Partial<Static<Q>>;
+        body: Static<B>;
+        answer: AnswerBody<A[keyof A]>;
+      }
+    : never;
+
+/** The interface by `METHOD path`. */
+export type ApiOf<E extends { method: string; path: string }> = {
+  [One in E as `${One['method']} ${One['path']}`]: Contract<One>;
+};

@@ -1,0 +1,49 @@
+import type { Express } from 'express';
+import { RequestError } from '../errors.ts';
+import type { Endpoint, Method } from './endpoint.ts';
+import { createHandler, type EdgeDeps } from './run-endpoint.ts';
+
+const VERBS = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const satisfies Record<
+  Method,
+  string
+>;
+
+/**
+ * Mounts the endpoints. Any other method on their paths gets 405 with Allow. Express tries its layers in order, so the
+ * deferred endpoints come first, and observe themselves; all other requests are observed by the layer behind them.
+ */
+export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], deps: EdgeDeps): void {
+  const [others = [], deferred = []] = [undefined, 'deferred'].map((log) =>
+    endpoints.filter((one) => one.log === log),
+  );
+  for (const one of deferred) app[VERBS[one.method]](expressPath(one.path), createHandler(one, deps));
+  app.use((req, res, next) => {
+    deps.observe(req, res);
+    next();
+  });
+  for (const path of new Set(endpoints.map((one) => one.path))) {
+    const route = app.route(expressPath(path));
+    for (const one of others.filter((other) => other.path === path))
+      route[VERBS[one.method]](createHandler(one, deps));
+    const allow = endpoints.filter((one) => one.path === path).flatMap(({ method }) => allowed(method));
+    route.all((req) => {
+      throw methodNotAllowed(req.method, allow.join(', '));
+    });
+  }
+}
+
+/** `{id}` as Express writes it: `:id`. */
+function expressPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+function allowed(method: Method): string[] {
+  return method === 'GET' ? ['GET', 'HEAD'] : [method];
+}
+
+/** `allow` lists the methods as the header does. */
+export function methodNotAllowed(method: string, allow: string): RequestError {
+  return new RequestError('method_not_allowed', `${method} is not allowed here. Allowed: ${allow}`, {
+    headers: { Allow: allow },
+  });
+}

@@ -1,0 +1,75 @@
+import type { Request, RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
+import type { TObject, TSchema } from 'typebox';
+import type { Access, Audience, Callers } from '../access/access.ts';
+import { parseJson } from '../json.ts';
+import { createParser } from '../validate.ts';
+import { disconnectSignal } from './abort-on-disconnect.ts';
+import type { Call, Endpoint } from './endpoint.ts';
+import { answerError, problemFrom } from './error-handler.ts';
+import type { Observe } from './observe.ts';
+import { createQueryParser } from './query.ts';
+import { readBody } from './read-body.ts';
+
+export type EdgeDeps = { access: Access; observe: Observe; logger: Logger };
+
+/** Returns the Express handler of an endpoint. The order: credential, query, body, handler, answer. */
+export function createHandler(endpoint: Endpoint, { access, observe, logger }: EdgeDeps): RequestHandler {
+  const { allow, cacheControl, log } = endpoint;
+  const identify = access[allow];
+  const parseQuery = endpoint.query && createQueryParser(endpoint.query);
+  const parseBody = endpoint.body && createParser(endpoint.body.schema);
+  const [status = 200] = Object.keys(endpoint.answers).map(Number);
+  return async (req: Request, res: Response) => {
+    if (log === 'deferred') observe(req, res, log);
+    if (cacheControl !== undefined) res.setHeader('Cache-Control', cacheControl);
+    const call = new EndpointCall(req, res);
+    try {
+      const startMs = performance.now();
+      call.caller = await identify(req, call.params['id'] ?? '');
+      const credentialMs = performance.now() - startMs;
+      if (parseQuery !== undefined) call.query = parseQuery(req.originalUrl);
+      if (parseBody !== undefined) {
+        call.text = await readBody(req);
+        call.body = parseBody(parseJson(call.text));
+      }
+      call.sinceMs = performance.now() - credentialMs;
+      res.statusCode = status;
+      const body = await endpoint.handle(call);
+      if (body !== undefined) res.json(body);
+      else if (!res.headersSent) res.end();
+    } catch (error) {
+      if (call.isAbandoned) return;
+      endpoint.onProblem?.(problemFrom(error).code);
+      answerError(error, { res, logger });
+    }
+  };
+}
+
+class EndpointCall implements Call<string, Audience, TObject, TSchema> {
+  readonly req: Request;
+  readonly res: Response;
+  readonly params: Record<string, string>;
+  caller: Callers[Audience];
+  query = {};
+  body: unknown;
+  text = '';
+  sinceMs = 0;
+  #signal: AbortSignal | undefined;
+
+  constructor(req: Request, res: Response) {
+    this.req = req;
+    this.res = res;
+    this.params = req.params as Record<string, string>;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= disconnectSignal(this.res);
+    return this.#signal;
+  }
+
+  /** True once the handler's work was aborted: nobody waits for its result. */
+  get isAbandoned(): boolean {
+    return this.#signal?.aborted === true;
+  }
+}

@@ -1,0 +1,32 @@
+import { type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
+
+/** An object with exactly these keys, as the service sends it. With a name it is a component of the OpenAPI document. */
+export function answer<T extends TProperties>(properties: T, name?: string) {
+  return Type.Object(properties, {
+    additionalProperties: false,
+    ...(name === undefined ? {} : { $id: name }),
+  });
+}
+
+export function listOf<T extends TSchema>(schema: T) {
+  return answer({ items: Type.Array(schema) });
+}
+
+export function oneOf<const T extends string>(values: readonly T[], options: object = {}): TUnsafe<T> {
+  return Type.Unsafe<T>({ type: 'string', enum: values, ...options });
+}
+
+export function nullable<T>(type: 'string' | 'integer' | 'object', options: object = {}): TUnsafe<T | null> {
+  return Type.Unsafe<T | null>({ ...options, type: [type, 'null'] });
+}
+
+export const STRING = Type.String();
+export const COUNT = Type.Integer({ minimum: 0 });
+export const BOOLEAN = Type.Boolean();
+export const UUID = Type.String({ format: 'uuid' });
+const TIME_FORMAT = { format: 'date-time', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' };
+export const TIME = Type.String(TIME_FORMAT);
+export const NULLABLE_TIME = nullable<string>('string', TIME_FORMAT);
+export const NULLABLE_OBJECT = nullable<Record<string, unknown>>('object');
+
+export const PROJECT_ID = Type.String({ description: 'The id of a project' });

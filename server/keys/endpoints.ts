@@ -1,0 +1,109 @@
+import { Type } from 'typebox';
+import type { RecordActivity } from '../activity/activity.ts';
+import { RequestError } from '../errors.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { addressOf } from '../http/rate-limit.ts';
+import { answer, listOf, NULLABLE_TIME, PROJECT_ID, STRING, TIME, UUID } from '../http/schemas.ts';
+import { KEY_DAYS_MAX, KEY_NAME_CHARS_MAX } from '../limits.ts';
+import type { BearerKeys } from './bearer-keys.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+export type KeyDeps = { signing: SigningKeys; bearerKeys: BearerKeys; recordActivity: RecordActivity };
+
+const KEY = { key_id: UUID, name: STRING, scope: STRING, created_at: TIME, expires_at: NULLABLE_TIME };
+const JWK = answer({
+  kty: Type.Literal('OKP'),
+  crv: Type.Literal('Ed25519'),
+  alg: Type.Literal('EdDSA'),
+  use: Type.Literal('sig'),
+  kid: STRING,
+  x: STRING,
+});
+
+const OF_PROJECT = { tag: 'Projects', allow: 'member' } as const;
+
+/** The public signing keys, and the bearer keys of a project. */
+export function keyEndpoints({ signing, bearerKeys, recordActivity }: KeyDeps) {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/v1/.well-known/keys',
+      id: 'publicKeys',
+      tag: 'Agents and policies',
+      summary: 'Get the public keys',
+      description: 'The public keys that verify bearer keys and bundles, as a JWK set (RFC 7517).',
+      allow: 'anyone',
+      answers: { 200: { description: 'The key set', schema: answer({ keys: Type.Array(JWK) }, 'KeySet') } },
+      handle: ({ res }) => {
+        res.set('Cache-Control', 'public, max-age=300');
+        return signing.jwks;
+      },
+    }),
+    endpoint({
+      ...OF_PROJECT,
+      method: 'GET',
+      path: '/v1/projects/{id}/keys',
+      id: 'listKeys',
+      summary: 'List bearer keys',
+      description: 'All bearer keys of the project, oldest first, without the keys themselves.',
+      params: { id: PROJECT_ID },
+      answers: {
+        200: { description: 'The keys', schema: listOf(answer({ ...KEY, revoked_at: NULLABLE_TIME })) },
+      },
+      handle: async ({ params }) => {
+        const keys = await bearerKeys.list(params.id);
+        const items = keys
+          .map(({ project_id: _own, ...key }) => key)
+          .sort((a, b) => a.created_at.localeCompare(b.created_at) || a.key_id.localeCompare(b.key_id));
+        return { items };
+      },
+    }),
+    endpoint({
+      ...OF_PROJECT,
+      method: 'POST',
+      path: '/v1/projects/{id}/keys',
+      id: 'issueKey',
+      summary: 'Issue a bearer key',
+      description: 'The key is in this answer only; it cannot be read again.',
+      params: { id: PROJECT_ID },
+      body: {
+        schema: Type.Object({
+          name: Type.String({ maxLength: KEY_NAME_CHARS_MAX, format: 'text', default: '' }),
+          expires_in_days: Type.Optional(Type.Integer({ minimum: 1, maximum: KEY_DAYS_MAX })),
+        }),
+        example: { name: 'production', expires_in_days: 90 },
+      },
+      answers: {
+        201: { description: 'The new key', schema: answer({ ...KEY, key: STRING }, 'IssuedKey') },
+      },
+      cacheControl: 'no-store',
+      handle: async ({ req, caller: actor, params: { id: project_id }, body }) => {
+        const { name, expires_in_days: expiresInDays } = body;
+        const issued = await bearerKeys.issue(project_id, { name, expiresInDays });
+        const { key_id, key, scope, created_at, expires_at } = issued;
+        const detail = { key_id, name, expires_at };
+        await recordActivity({ event: 'key_issued', project_id, detail, actor, address: addressOf(req) });
+        return { key_id, name, key, scope, created_at, expires_at };
+      },
+    }),
+    endpoint({
+      ...OF_PROJECT,
+      method: 'DELETE',
+      path: '/v1/projects/{id}/keys/{key_id}',
+      id: 'revokeKey',
+      summary: 'Revoke a bearer key',
+      description:
+        'The key stops working for good: on this process at once, on every other within 5 seconds.',
+      params: { id: PROJECT_ID, key_id: STRING },
+      answers: { 204: { description: 'The key is revoked' } },
+      problems: ['not_found'],
+      handle: async ({ req, caller: actor, params: { id: project_id, key_id } }) => {
+        if (!(await bearerKeys.revoke(project_id, key_id)))
+          throw new RequestError('not_found', 'The project has no such key');
+        const detail = { key_id };
+        await recordActivity({ event: 'key_revoked', project_id, detail, actor, address: addressOf(req) });
+        return undefined;
+      },
+    }),
+  ];
+}
