@@ -37,10 +37,11 @@ export type Event = EventOf<EventSchema>;
 export function createEventCopy<Schema extends EventSchema>(
   schema: Schema,
 ): (body: Static<Schema>) => EventOf<Schema> {
-  const fields = Object.entries(schema.properties as Record<string, { default?: unknown }>);
+  const properties = Object.entries(schema.properties as Record<string, { default?: unknown }>);
+  const fields = properties.map(([name, property]) => ({ name, fallback: property.default }));
   return (body: Record<string, unknown>) => {
     const event: Record<string, unknown> = {};
-    for (const [name, { default: fallback }] of fields) event[name] = body[name] ?? fallback;
+    for (const { name, fallback } of fields) event[name] = body[name] ?? fallback;
     event['event_id'] = String(body['event_id']).toLowerCase();
     event['occurredAtMs'] = parseRfc3339(String(body['occurred_at']));
     return event as EventOf<Schema>;
