@@ -23,11 +23,7 @@ export function createCheckRunner(): RunCheck {
     waitingMax: CHECKS_WAITING_MAX,
     waitMsMax: READ_WAIT_MS_MAX,
   });
-  return (createJob, signal) =>
-    checks.run(async () => {
-      signal.throwIfAborted();
-      return decideInThread(await createJob(), signal);
-    });
+  return (createJob, signal) => checks.run(async () => decideInThread(await createJob(), signal), signal);
 }
 
 async function decideInThread(job: CheckJob, signal: AbortSignal): Promise<Decided> {
