@@ -30,18 +30,14 @@ type EventSchema = TObject<typeof COMMON_FIELDS>;
 export type EventOf<Schema extends EventSchema> = Required<Static<Schema>> & { occurredAtMs: number };
 export type Event = EventOf<EventSchema>;
 
-/**
- * Returns a function that copies the declared fields of a valid body, and nothing else, into an event.
- * Fields that are absent get the default of the schema.
- */
+/** Returns a function that copies the declared fields of a parsed body, and nothing else, into an event. */
 export function createEventCopy<Schema extends EventSchema>(
   schema: Schema,
 ): (body: Static<Schema>) => EventOf<Schema> {
-  const properties = Object.entries(schema.properties as Record<string, { default?: unknown }>);
-  const fields = properties.map(([name, property]) => ({ name, fallback: property.default }));
+  const names = Object.keys(schema.properties);
   return (body: Record<string, unknown>) => {
     const event: Record<string, unknown> = {};
-    for (const { name, fallback } of fields) event[name] = body[name] ?? fallback;
+    for (const name of names) event[name] = body[name];
     event['event_id'] = String(body['event_id']).toLowerCase();
     event['occurredAtMs'] = parseRfc3339(String(body['occurred_at']));
     return event as EventOf<Schema>;
