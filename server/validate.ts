@@ -24,10 +24,10 @@ ajv.addFormat('text', {
   validate: (text: string) => !text.includes('\0') && text.isWellFormed(),
 });
 
-/** Any text but `/` and control characters: it is a segment of a path. */
+/** Any text that can be a segment of a path: URL parsers remove `.` and `..`. */
 ajv.addFormat('agent-name', {
   type: 'string',
-  validate: (text: string) => text.isWellFormed() && !/[/\p{Cc}]/u.test(text),
+  validate: (text: string) => text.isWellFormed() && !/[/\p{Cc}]|^\.{1,2}$/u.test(text),
 });
 ajv.addFormat('tool-name', { type: 'string', validate: isToolName });
 
@@ -50,7 +50,7 @@ export function text(maxLength: number, options: TextOptions = {}) {
 const HINTS: Record<string, string> = {
   'date-time': 'must be an RFC 3339 time with a zone, as in 2026-01-31T12:00:00.000Z',
   text: 'must not contain a NUL character or a lone surrogate',
-  'agent-name': 'must be 1 to 200 characters of any kind but / and control characters',
+  'agent-name': 'must be 1 to 200 characters of any kind but / and control characters, and not . or ..',
   'tool-name': 'must be 1 to 128 bytes without control characters, and not *',
   uuid: 'must be a UUID, as in 123e4567-e89b-12d3-a456-426614174000',
   email: 'must be an e-mail address',

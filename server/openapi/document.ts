@@ -170,7 +170,7 @@ function problemAnswers(codes: Set<ProblemCode>, components: Components): Json {
 /** Our own formats in terms that every validator knows. */
 const OWN_FORMATS: Record<string, Json> = {
   text: { pattern: '^[^\\u0000]*$' },
-  'agent-name': { pattern: '^[^/\\u0000-\\u001f\\u007f-\\u009f]+$' },
+  'agent-name': { pattern: '^(?!\\.{1,2}$)[^/\\u0000-\\u001f\\u007f-\\u009f]+$' },
   'tool-name': {},
 };
 
