@@ -11,7 +11,7 @@ export type OutcomeCounts = { total: number; allow: number; deny: number; needs_
 type SummaryRow = OutcomeCounts & { facet: '' | 'agent' | 'role' | 'tool'; name: string; entries: number };
 type HourRow = OutcomeCounts & { hour_seconds: number };
 
-/** The lists of an answer are this long at most (CONTRACT 5). */
+/** The longest list in an answer. */
 export const GROUPS_MAX = 1000;
 const NOTHING: OutcomeCounts = { total: 0, allow: 0, deny: 0, needs_approval: 0 };
 

@@ -6,7 +6,7 @@ import type { AuditReads } from './days.ts';
 import { type Cursor, cursorText } from './cursor.ts';
 import { type DecisionRow, recordText } from './record.ts';
 
-/** null does not filter; '' selects the empty value (SPECIFICATION 4.5). */
+/** null does not filter; '' selects the empty value. */
 export type DecisionFilters = {
   agent: string | null;
   role: string | null;

@@ -1,7 +1,7 @@
 import { RequestError } from '../errors.ts';
 import { DAY_MS } from '../limits.ts';
 
-/** The windows of SPECIFICATION 4.3 with the bucket sizes of CONTRACT 5. */
+/** The windows, with the bucket sizes of the time series. */
 const WINDOWS = {
   '24h': { ms: DAY_MS, bucketSeconds: 3600 },
   '7d': { ms: 7 * DAY_MS, bucketSeconds: 21_600 },

@@ -81,7 +81,7 @@ const EMBEDDED_CONFIG = fileURLToPath(new URL('../../clickhouse/embedded.xml', i
 
 /**
  * A connection to the embedded engine, opened at first use. It runs one statement at a time.
- * `settings` are set once: they stay on the connection (CONTRACT 2).
+ * `settings` are set once: they stay on the connection.
  */
 export function connectEmbedded(path: string, settings: ClickHouseSettings): Connection {
   let opening: Promise<ClickHouseClient> | undefined;

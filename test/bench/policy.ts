@@ -1,4 +1,4 @@
-// Compile and decide, with the small and the big policy of POLICY.md: `node test/bench/policy.ts`.
+// Compiles and decides with a small and a big policy: `node test/bench/policy.ts`.
 import { createWasmEngine } from '../../client/policy/wasm-engine.ts';
 import { createTypescriptEngine, parsePolicy, type PolicyIr } from '../../client/policy/language/index.ts';
 import { WasmPolicy } from '../../client/policy/wasm-policy.ts';
@@ -87,7 +87,7 @@ const POLICIES: Record<Scale, { text: string; call: object; rounds: number }> = 
   },
 };
 
-/** Prints every figure beside the bar that POLICY.md sets. */
+/** Prints every figure beside the one of docs/decisions/0016-fixed-policy-runtime.md. */
 export function benchPolicy(): void {
   console.table(policyFigures());
 }

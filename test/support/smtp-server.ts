@@ -27,7 +27,7 @@ export type MailServer = { url: string; mails: ReceivedMail[]; logins: string[];
 
 type MailServerOptions = Partial<SMTPServerOptions> & { password?: string };
 
-/** A real SMTP server that keeps what it receives. Its user is `sender`; its URL has no password, as CONTRACT 8 says. */
+/** A real SMTP server that keeps what it receives. Its user is `sender`; the password is not in its URL. */
 export async function startMailServer({
   password = API_KEY,
   ...options
