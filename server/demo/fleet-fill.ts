@@ -15,6 +15,8 @@ export type FleetOptions = {
   nowMs: number;
   /** Only rows after this time are written. Default: all. */
   since?: Record<Stream, string>;
+  /** Merges each day into one part, as the engine would do later. */
+  isMerged?: boolean;
   signal?: AbortSignal;
   onProgress?: (progress: FleetProgress) => void;
 };
@@ -45,7 +47,7 @@ export async function registerFleet(agentSaver: AgentSaver, projectId: string): 
 
 /** Writes the fleet, the oldest day first. A day is one insert, so what is written has no gaps. */
 export async function fillFleet(connection: Connection, options: FleetOptions): Promise<number> {
-  const { onProgress, signal } = options;
+  const { isMerged = false, onProgress, signal } = options;
   const days = fleetDays(options);
   let rows = 0;
   for (const [index, day] of days.entries()) {
@@ -56,16 +58,11 @@ export async function fillFleet(connection: Connection, options: FleetOptions): 
     rows += day.rows;
     onProgress?.({ step: 'write', done: index + 1, of: days.length, rows });
   }
-  return rows;
-}
-
-/** Merges each day into one part, which the engine would otherwise do later. */
-export async function mergeFleet(connection: Connection, options: FleetOptions): Promise<void> {
-  const days = fleetDays(options);
-  for (const [index, { day }] of days.entries()) {
+  for (const [index, { day }] of (isMerged ? days : []).entries()) {
     for (const table of STREAMS) await connection.command(sql('day_merge'), { table, day });
-    options.onProgress?.({ step: 'merge', done: index + 1, of: days.length, rows: options.rows });
+    onProgress?.({ step: 'merge', done: index + 1, of: days.length, rows });
   }
+  return rows;
 }
 
 async function writeDay(

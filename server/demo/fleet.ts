@@ -56,7 +56,8 @@ async function fill(project: string | undefined, size: FleetSize): Promise<Fleet
     const projectId = project ?? service.demo?.project_id;
     if (projectId === undefined)
       throw new UsageError('The store has projects but no demo.json. Name one with --project.');
-    const rows = await service.demoFleet.fillProject({ ...size, projectId, onProgress: createProgressBar() });
+    const options = { ...size, projectId, isMerged: true, onProgress: createProgressBar() };
+    const rows = await service.demoFleet.fillProject(options);
     return { projectId, rows };
   } finally {
     await service.stop();

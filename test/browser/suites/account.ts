@@ -16,40 +16,40 @@ export function accountSuite(world: World): void {
       await page.goto('/register');
       await page.getByLabel('E-mail').fill(email);
       await page.getByLabel('Password').fill(PASSWORD);
-      await page.getByRole('button', { name: 'Create the account' }).click();
+      await page.getByRole('button', { name: 'Create account' }).click();
       await page.getByText('No decisions in the last 24 hours').waitFor();
       await expectAccessible(page);
       expect(addressOf(page)).to.match(/^\/projects\/[0-9a-f-]{36}\/overview$/);
 
       await page.goto('/account');
-      await page.getByText('The address is not verified yet.').waitFor();
+      await page.getByText('Your e-mail address is not verified yet.').waitFor();
       await page.goto(await mailedPath(world, 'verify-email', email));
-      await page.getByRole('heading', { name: 'Your address is verified' }).waitFor();
+      await page.getByRole('heading', { name: 'E-mail address verified' }).waitFor();
       await page.goto('/account');
-      await page.getByText('The address is verified.').waitFor();
+      await page.getByText('E-mail address verified.').waitFor();
 
       await page.getByRole('button', { name: 'Sign out' }).click();
-      await page.getByRole('link', { name: 'Forgot the password?' }).click();
+      await page.getByRole('link', { name: 'Forgot password?' }).click();
       await page.getByLabel('E-mail').fill(email);
-      await page.getByRole('button', { name: 'Send the link' }).click();
-      await page.getByText('a mail with a link is on its way').waitFor();
+      await page.getByRole('button', { name: 'Send link' }).click();
+      await page.getByText('we have sent a link to it').waitFor();
       const resetPath = await mailedPath(world, 'reset-password', email);
       await page.goto(resetPath);
       await page.getByLabel('New password').fill(NEW_PASSWORD);
-      await page.getByRole('button', { name: 'Set the password' }).click();
-      await page.getByText('The password is changed.').waitFor();
+      await page.getByRole('button', { name: 'Set password' }).click();
+      await page.getByText('Password changed.').waitFor();
 
       await signIn(page, email, PASSWORD);
-      await page.getByText('The e-mail or the password is not right.').waitFor();
+      await page.getByText('Wrong e-mail or password.').waitFor();
       await signIn(page, email, NEW_PASSWORD);
       await page.waitForURL(/\/overview$/);
 
       // A used link says so, and what to do.
       await page.goto(resetPath);
       await page.getByLabel('New password').fill(NEW_PASSWORD);
-      await page.getByRole('button', { name: 'Set the password' }).click();
+      await page.getByRole('button', { name: 'Set password' }).click();
       await page.getByText('This link no longer works').waitFor();
-      await page.getByRole('link', { name: 'Ask for a new link' }).waitFor();
+      await page.getByRole('link', { name: 'Request a new link' }).waitFor();
       await expectAccessible(page);
     });
 
@@ -80,7 +80,7 @@ export function accountSuite(world: World): void {
       await page.getByText('This link no longer works').waitFor();
       await page.getByLabel('E-mail').fill('ada@example.org');
       await page.getByRole('button', { name: 'Send a new link' }).click();
-      await page.getByText('The mail is on its way.').waitFor();
+      await page.getByText('We have sent you a link.').waitFor();
       await expectAccessible(page);
     });
 

@@ -78,7 +78,7 @@ export function decisionsSuite(world: World): void {
       const drawer = page.getByRole('complementary', { name: 'Decision' });
       await drawer.locator('.mark-redacted').first().waitFor();
       await page.locator('.decision-row').nth(3).click();
-      await drawer.getByText('Cut by the client: 47 KiB before').waitFor();
+      await drawer.getByText('Truncated by the client from 47 KiB').waitFor();
     });
 
     it('keeps every digit of a number', async () => {
@@ -103,11 +103,7 @@ export function decisionsSuite(world: World): void {
       const tool = `live-${randomUUID()}`;
       await record(world, { tool_name: tool, reason: 'first' });
       await page.goto(world.projectPath('decisions', { tool }));
-      await page
-        .getByText('1 rows, that is all of them.')
-        .or(page.locator('.decision-row'))
-        .first()
-        .waitFor();
+      await page.getByText('End of list').or(page.locator('.decision-row')).first().waitFor();
       await page.getByRole('button', { name: 'Live' }).click();
       expect(addressOf(page)).to.include('live=1');
       await record(world, { tool_name: tool, reason: 'second' });
@@ -140,7 +136,7 @@ export function decisionsSuite(world: World): void {
       await page.goto(world.projectPath('decisions'));
       await page.locator('.decision-row').first().waitFor();
       await page.getByRole('grid').focus();
-      const end = page.getByText('50,000 rows, that is all of them.');
+      const end = page.locator('[aria-rowcount="50001"]').getByText('End of list');
       while (!(await end.isVisible())) await page.keyboard.press('End');
       await page.keyboard.press('End');
       await page.getByText('user-49999').waitFor();

@@ -11,15 +11,15 @@ const CASES: ErrorCase[] = [
   {
     code: 'store_unavailable',
     status: 503,
-    title: 'The store does not answer',
-    advice: 'tries again by itself',
+    title: 'Database unavailable',
+    advice: 'Retrying automatically.',
     hasRetry: true,
   },
-  { code: 'overloaded', status: 503, title: 'The service is busy', advice: 'shorter window', hasRetry: true },
+  { code: 'overloaded', status: 503, title: 'The service is busy', advice: 'shorter period', hasRetry: true },
   {
     code: 'internal',
     status: 500,
-    title: 'The service met an unexpected error',
+    title: 'Unexpected error of the service',
     advice: 'Try again',
     hasRetry: true,
   },
@@ -93,7 +93,7 @@ export function errorsSuite(world: World): void {
       };
       for (const call of ['register', 'login']) await page.request.post(`/v1/auth/${call}`, { data });
       await page.goto(world.projectPath('agents/support-triage'));
-      await page.getByText('Only members may edit.').waitFor();
+      await page.getByText('Only members can edit.').waitFor();
       await page.getByRole('link', { name: 'your account' }).click();
       await page.getByRole('button', { name: 'Sign out' }).waitFor();
     });
@@ -117,7 +117,7 @@ export function errorsSuite(world: World): void {
       await again.click();
       await page.keyboard.press('End');
       await page.getByRole('grid').focus();
-      const end = page.getByText(/rows, that is all of them/);
+      const end = page.getByText('End of list');
       while (!(await end.isVisible())) await page.keyboard.press('End');
     });
 
@@ -153,16 +153,16 @@ export function errorsSuite(world: World): void {
       await page.route(found, (route) => route.fulfill(problem(503, 'store_unavailable')));
       await page.goto(world.projectPath('decisions', { event: 'none of these' }));
       const drawer = page.getByRole('complementary', { name: 'Decision' });
-      await drawer.getByText('tries again by itself').waitFor();
+      await drawer.getByText('Retrying automatically.').waitFor();
       await page.unroute(found);
-      await drawer.getByText('This decision is not in the view').waitFor();
+      await drawer.getByText('Decision not found').waitFor();
     });
 
     it('of a check pass by themselves', async () => {
       const { page } = await world.newPage();
       await page.route(/\/check$/, (route) => route.abort());
       await page.goto(world.projectPath('agents/support-triage'));
-      await page.getByText('not checked').waitFor();
+      await page.getByText('check failed').waitFor();
       await page.unroute(/\/check$/);
       await page.getByText('valid', { exact: true }).waitFor();
     });
@@ -195,7 +195,7 @@ export function errorsSuite(world: World): void {
         await page.route(READS, (route) => route.abort());
         await page.goto(world.projectPath(path));
         await page.getByText('The service cannot be reached').waitFor();
-        await page.getByText('tries again by itself').waitFor();
+        await page.getByText('Retrying automatically.').waitFor();
         await expectAccessible(page);
         await page.unroute(READS);
         await page.getByText(shows).locator('visible=true').first().waitFor();
@@ -211,17 +211,17 @@ export function errorsSuite(world: World): void {
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       expect(await page.getByRole('alert').innerText())
         .to.include('cannot be reached')
-        .and.not.include('by itself');
+        .and.not.include('automatically');
     });
 
     it('say what is not there: an agent, a page, data', async () => {
       const { page } = await world.newPage();
       await page.goto(world.projectPath('agents/nobody'));
-      await page.getByText('There is no such agent').waitFor();
+      await page.getByText('Agent not found').waitFor();
       await clickedAway(page);
       await page.goto(world.projectPath('decisions', { session_id: 'none of these' }));
       await page.getByText('No decisions match').waitFor();
-      await page.getByRole('link', { name: 'Clear the filters' }).click();
+      await page.getByRole('link', { name: 'Clear filters' }).click();
       await page.locator('.decision-row').first().waitFor();
       await page.goto('/projects/unknown/overview');
       await page.getByText('No decisions in the last 24 hours').waitFor();
@@ -248,5 +248,5 @@ function problem(status: number, code: string) {
 /** A page of the dashboard that is none, reached inside the dashboard. */
 async function clickedAway(page: Page): Promise<void> {
   await page.evaluate('history.pushState(null, "", "/nowhere"); dispatchEvent(new Event("popstate"))');
-  await page.getByText('There is no such page').waitFor();
+  await page.getByText('Page not found').waitFor();
 }

@@ -14,7 +14,7 @@ const PAGES: [name: string, path: (world: World) => string, shows: string, edito
   ['Decisions', (world) => world.projectPath('decisions'), 'refund_order'],
   ['Decisions without a role', (world) => world.projectPath('decisions', { role: '' }), '(none)'],
   ['Agents', (world) => world.projectPath('agents'), 'not registered'],
-  ['an agent', (world) => world.projectPath('agents/support-triage'), 'Dry run', 'editor'],
+  ['an agent', (world) => world.projectPath('agents/support-triage'), 'Test a call', 'editor'],
   [
     "an agent's versions",
     (world) => world.projectPath('agents/support-triage', { tab: 'versions' }),
@@ -33,13 +33,13 @@ const PAGES: [name: string, path: (world: World) => string, shows: string, edito
     'editor',
   ],
   ['Usage', (world) => world.projectPath('usage'), 'model-large'],
-  ['Keys', (world) => world.projectPath('keys'), 'Make a key'],
+  ['Keys', (world) => world.projectPath('keys'), 'Create key'],
   ['Members', (world) => world.projectPath('members'), 'owner'],
   ['Activity', (world) => world.projectPath('activity'), 'signed in'],
   ['Account', () => '/account', 'Sign out'],
-  ['Register', () => '/register', 'Create the account'],
-  ['Forgot password', () => '/forgot-password', 'Send the link'],
-  ['Reset password', () => '/reset-password/token', 'Set the password'],
+  ['Register', () => '/register', 'Create account'],
+  ['Forgot password', () => '/forgot-password', 'Send link'],
+  ['Reset password', () => '/reset-password/token', 'Set password'],
   ['the choice of projects', () => '/?choose', 'New project'],
 ];
 
@@ -67,7 +67,7 @@ export function pagesSuite(world: World): void {
       await page.goto('/');
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
       await expectAccessible(page);
-      await page.getByLabel('Or look at a project without an account').fill(world.service.project_id);
+      await page.getByLabel('Open a public project by ID').fill(world.service.project_id);
       await page.getByRole('button', { name: 'Open' }).click();
       await page.getByText('Decisions over time').waitFor();
       await page.goto('/');

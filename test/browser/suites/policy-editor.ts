@@ -51,7 +51,7 @@ export function policyEditorSuite(world: World): void {
       await page.getByLabel('Tool').fill('approve_merge');
       await page.getByLabel('Role').fill('maintainer');
       await page.getByLabel('Arguments (JSON)').fill('{"amount": 1000.01}');
-      await page.getByRole('button', { name: 'Decide' }).click();
+      await page.getByRole('button', { name: 'Test call' }).click();
       await page.locator('.dry-run-result').getByText('Big merges need a person.', { exact: true }).waitFor();
 
       await page.getByRole('button', { name: 'Replay' }).click();
@@ -105,7 +105,7 @@ export function policyEditorSuite(world: World): void {
       await page.keyboard.type('mine');
       await savePolicy(world, 'checkout-assistant', '# theirs\n');
       await prompt.getByRole('button', { name: 'Save' }).click();
-      await prompt.getByRole('button', { name: 'Load the newer version and keep my draft' }).click();
+      await prompt.getByRole('button', { name: 'Load the newer version, keep my draft' }).click();
       await page.getByText('Someone else saved a newer version').waitFor({ state: 'detached' });
       expect(await prompt.locator('.cm-content').innerText()).to.include('mine');
       await prompt.getByRole('button', { name: 'Save' }).click();
@@ -152,12 +152,12 @@ export function policyEditorSuite(world: World): void {
     it('shows no result beside another question than its own', async () => {
       const { page } = await world.newPage();
       await page.goto(world.projectPath('agents/support-triage'));
-      const decide = page.getByRole('button', { name: 'Decide' });
+      const decide = page.getByRole('button', { name: 'Test call' });
       const args = page.getByLabel('Arguments (JSON)');
       await args.fill('{');
       expect(await args.getAttribute('aria-invalid')).to.equal('true');
       const note = page.locator(`[id="${await args.getAttribute('aria-describedby')}"]`);
-      expect(await note.innerText()).to.equal('This is not valid JSON.');
+      expect(await note.innerText()).to.equal('Invalid JSON.');
       await args.fill('{}');
       await decide.click();
       await page.locator('.dry-run-result').waitFor();
@@ -165,7 +165,7 @@ export function policyEditorSuite(world: World): void {
       await page.locator('.dry-run-result').waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Replay' }).click();
       await page.locator('.replay-report').waitFor();
-      await page.getByLabel('Window').selectOption('24h');
+      await page.getByLabel('Period').selectOption('24h');
       await page.locator('.replay-report').waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Replay' }).click();
       await page.locator('.replay-report').waitFor();
@@ -189,7 +189,7 @@ export function policyEditorSuite(world: World): void {
       await question.getByRole('button', { name: 'Cancel' }).click();
       await edit.click();
       await expectAccessible(page);
-      await question.getByRole('button', { name: 'Replace it' }).click();
+      await question.getByRole('button', { name: 'Replace draft' }).click();
       await page.getByText('valid', { exact: true }).waitFor();
       expect(await editor.innerText()).not.to.include('# my draft');
       expect(await editor.innerText()).not.to.include('# one more');

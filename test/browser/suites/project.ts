@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
 import { decisionEvent, post } from '../../support/events.ts';
+import { runCommand } from '../../support/processes.ts';
 import { expectAccessible, type World } from '../support/world.ts';
 
 export function projectSuite(world: World): void {
-  describe('Keys and members', () => {
+  describe('Projects, keys and members', () => {
     it('shows a new key once; it works until it is revoked', async () => {
       const { page, faults } = await world.newPage();
       await page.goto(world.projectPath('keys'));
       await page.getByLabel('Name').fill('browser test');
-      await page.getByRole('button', { name: 'Make a key' }).click();
+      await page.getByRole('button', { name: 'Create key' }).click();
       const once = page.getByRole('status', { name: 'The new key' });
       const key = (await once.locator('pre').innerText()).trim();
       await expectAccessible(page);
@@ -30,6 +33,19 @@ export function projectSuite(world: World): void {
       expect(faults).to.deep.equal([]);
     });
 
+    it('an empty project says how to send an event, and shows it as it arrives', async () => {
+      const { page } = await world.newPage({ isSignedIn: false });
+      const { id, key } = await newProject(page);
+      await page.goto('/');
+      await page.waitForURL(`/projects/${id}/overview`);
+      await page.getByText('No decisions in the last 24 hours').waitFor();
+      await expectAccessible(page);
+      const command = await page.getByRole('region', { name: 'Record a decision' }).innerText();
+      const { stdout } = await runCommand('sh', ['-c', command], { env: { GATE_API_KEY: key } });
+      expect(JSON.parse(stdout)).to.have.all.keys('event_id');
+      await page.getByText('Decisions over time').waitFor({ timeout: 10_000 });
+    });
+
     it('shows a new key although the list of keys fails', async () => {
       const { page } = await world.newPage();
       await page.goto(world.projectPath('keys'));
@@ -37,7 +53,7 @@ export function projectSuite(world: World): void {
       await page.route(/\/keys$/, (route) =>
         route.request().method() === 'GET' ? route.abort() : route.continue(),
       );
-      await page.getByRole('button', { name: 'Make a key' }).click();
+      await page.getByRole('button', { name: 'Create key' }).click();
       await page.getByText('The service cannot be reached').waitFor();
       const key = await page.getByRole('status', { name: 'The new key' }).locator('pre').innerText();
       expect(key.trim()).not.to.equal('');
@@ -58,16 +74,28 @@ export function projectSuite(world: World): void {
     it('says why an address cannot be made a member', async () => {
       const { page } = await world.newPage();
       await page.goto(world.projectPath('members'));
-      await page.getByLabel('Add a member by e-mail').fill('nobody@example.org');
+      await page.getByLabel('Add member by e-mail').fill('nobody@example.org');
       await page.getByRole('button', { name: 'Add' }).click();
-      await page.getByText('There is no account with that verified address.').waitFor();
+      await page.getByText('No account has this verified e-mail address.').waitFor();
       await expectAccessible(page);
     });
 
     it('writes down what was done', async () => {
       const { page } = await world.newPage();
       await page.goto(world.projectPath('activity'));
-      await page.getByText('made a key').first().waitFor();
+      await page.getByText('created a key').first().waitFor();
     });
   });
+}
+
+/** A new account's project with a key; the page is signed in to it. */
+async function newProject({ request }: Page): Promise<{ id: string; key: string }> {
+  const account = { email: `${randomUUID()}@example.org`, password: 'correct horse battery' };
+  await request.post('/v1/auth/register', { data: account });
+  await request.post('/v1/auth/login', { data: account });
+  const { projects } = (await (await request.get('/v1/auth/me')).json()) as { projects: [{ id: string }] };
+  const { id } = projects[0];
+  const issued = await request.post(`/v1/projects/${id}/keys`, { data: {} });
+  const { key } = (await issued.json()) as { key: string };
+  return { id, key };
 }

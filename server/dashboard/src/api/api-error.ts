@@ -20,72 +20,73 @@ export class ApiError extends Error {
   }
 }
 
-/** The service or its store is away for now: asking again may help. */
+/** The service or its store is unavailable; a retry may help. */
 export function mayRecover(error: ApiError | undefined): boolean {
   return error !== undefined && (error.status === 503 || error.code === 'unreachable');
 }
 
 type Explanation = { title: string; advice: string; action: 'retry' | 'sign-in' | 'account' | 'none' };
 
-/** What an error means for the person in front of it, and what to do about it. */
+/** Explains an error to a person, with what to do about it. */
 export function explain(error: ApiError): Explanation {
   switch (error.code) {
     case 'unreachable':
       return {
         title: 'The service cannot be reached',
-        advice: 'Check that it runs and that your network is up.',
+        advice: 'Check that the service is running and that your network works.',
         action: 'retry',
       };
     case 'unauthenticated':
       return {
         title: 'Sign in to see this',
-        advice: 'It is open to members of the project.',
+        advice: 'Only members of the project can see it.',
         action: 'sign-in',
       };
     case 'forbidden':
       return {
         title: 'You have no access to this project',
-        advice: 'Ask a member to add your account, or sign out and come back with another one.',
+        advice: 'Ask a member to add your account, or sign in with another one.',
         action: 'account',
       };
     case 'store_unavailable':
       return {
-        title: 'The store does not answer',
-        advice: 'Nothing is lost: records are safe, reads are not possible right now.',
+        title: 'Database unavailable',
+        advice: 'Recorded data is safe. Reads are not possible right now.',
         action: 'retry',
       };
     case 'overloaded':
       return {
         title: 'The service is busy',
-        advice: 'Too many reads at once, or this one took too long. Choose a shorter window, or try again.',
+        advice:
+          'Too many reads are running, or this one took too long. Choose a shorter period, or try again.',
         action: 'retry',
       };
     case 'rate_limited':
       return { title: 'Too many attempts', advice: waitAdvice(error.retryAfterSeconds), action: 'none' };
     case 'agent_unknown':
       return {
-        title: 'There is no such agent',
-        advice: 'It was never registered in this project. Check the name in the address bar.',
+        title: 'Agent not found',
+        advice: 'No agent with this name is registered in this project.',
         action: 'none',
       };
     case 'not_found':
-      return { title: 'There is nothing here', advice: error.message, action: 'none' };
+      return { title: 'Not found', advice: error.message, action: 'none' };
     case 'precondition_failed':
       return {
         title: 'Someone else saved a newer version',
-        advice: 'Load it, look at what changed, and save again.',
+        advice: 'Load it, review the changes, and save again.',
         action: 'retry',
       };
     case 'token_invalid':
       return {
         title: 'This link no longer works',
-        advice: 'It was used already, it is too old, or it is not complete. Ask for a new one.',
+        advice: 'It has been used, has expired, or is incomplete. Request a new one.',
         action: 'none',
       };
     case 'internal':
       return {
-        title: 'The service met an unexpected error',
-        advice: 'It is not yours. Try again; the log of the service tells more.',
+        title: 'Unexpected error of the service',
+        advice: 'Not your fault. Try again. The server log has details.',
         action: 'retry',
       };
     default:

@@ -39,7 +39,7 @@ export function App() {
   );
 }
 
-/** The key makes a page start anew when what it is about changes. */
+/** The key resets a page when its subject changes. */
 function PageBody({ page }: { page: Page | undefined }) {
   switch (page?.name) {
     case 'home':
@@ -78,7 +78,7 @@ function PageBody({ page }: { page: Page | undefined }) {
 }
 
 function titleOf(page: Page | undefined): string {
-  if (page === undefined) return 'Not found';
+  if (page === undefined) return 'Page not found';
   if (page.name === 'agent') return inertText(cutText(page.agentName, 60));
   const words = page.name.replaceAll('-', ' ');
   return page.name === 'home' ? 'Welcome' : words.charAt(0).toUpperCase() + words.slice(1);

@@ -13,13 +13,13 @@ export function navigate(target: string, { replace = false }: NavigateOptions = 
   if (isOtherPage && !replace) startAtTop();
 }
 
-/** As after a page load. The focus would else be on a link that is gone, or in a navigation that has been used. */
+/** As after a page load. Otherwise the focus would stay on a link that no longer exists. */
 function startAtTop(): void {
   scrollTo(0, 0);
   document.getElementById('content')?.focus({ preventScroll: true });
 }
 
-/** Where the address bar points; renders again when it changes. The whole state of a view is in it. */
+/** The address bar, which holds the whole state of a view. Renders again when it changes. */
 export function usePlace(): Place {
   const [, setCount] = useState(0);
   useEffect(() => {
@@ -34,7 +34,7 @@ export function usePlace(): Place {
   return { path: location.pathname, query: new URLSearchParams(location.search) };
 }
 
-/** This place with some of its query changed; undefined takes a parameter away, '' keeps it and empties it. */
+/** The current address with changed query parameters. undefined removes one, '' makes it empty. */
 export function hrefWith(changes: Record<string, string | undefined>): string {
   const query = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
@@ -45,7 +45,7 @@ export function hrefWith(changes: Record<string, string | undefined>): string {
   return `${location.pathname}${text === '' ? '' : `?${text}`}`;
 }
 
-/** Plain clicks on links to this service's pages change the place without loading it again. */
+/** Plain clicks on links to dashboard pages navigate without a page load. */
 export function followLinks(isOwnPage: (path: string) => boolean): void {
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0) return;

@@ -2,9 +2,9 @@ import { EmptyState } from '../ui/states.tsx';
 
 export function NotFoundPage() {
   return (
-    <EmptyState title="There is no such page">
+    <EmptyState title="Page not found">
       <p>
-        The address is not one of the dashboard. <a href="/">Go to the start</a>
+        <a href="/">Go to the start page</a>
       </p>
     </EmptyState>
   );

@@ -1,4 +1,4 @@
-/** What this browser remembers between visits. Storage may be closed to us; then nothing is remembered. */
+/** Values kept in this browser between visits. Nothing is kept where storage is blocked. */
 type Remembered = 'project' | 'theme';
 
 export function recall(name: Remembered): string | undefined {
@@ -14,6 +14,6 @@ export function remember(name: Remembered, value: string | undefined): void {
     if (value === undefined) localStorage.removeItem(`gatehouse.${name}`);
     else localStorage.setItem(`gatehouse.${name}`, value);
   } catch {
-    // Private windows of some browsers refuse; the page works without.
+    // Some browsers refuse in private windows. The page works without.
   }
 }

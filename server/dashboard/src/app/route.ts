@@ -23,7 +23,7 @@ export type ProjectPageName = (typeof PROJECT_PAGES)[number];
 
 const PLAIN_PAGES = ['sign-in', 'register', 'forgot-password', 'account'] as const;
 
-/** The page at a path; undefined when it is not one of the dashboard's. */
+/** The page at a path, or undefined. */
 export function pageFrom(path: string): Page | undefined {
   const segments = segmentsOf(path);
   if (segments === undefined) return undefined;
@@ -53,7 +53,7 @@ export function pageFrom(path: string): Page | undefined {
   return name === undefined ? undefined : { name, projectId: second };
 }
 
-/** Undefined for a path with an empty segment or a %-sequence that is none. */
+/** Undefined for a path with an empty segment or an invalid %-sequence. */
 function segmentsOf(path: string): string[] | undefined {
   const trimmed = path.replace(/^\//, '').replace(/\/$/, '');
   if (trimmed === '') return [];

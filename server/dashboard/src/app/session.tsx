@@ -8,7 +8,7 @@ import type { Me } from '../api/types.ts';
 
 type SessionState = { status: 'loading' } | { status: 'out' } | { status: 'in'; me: Me };
 export type Session = SessionState & {
-  /** Asks the service who is signed in. */
+  /** Fetches the signed-in account. */
   reload: () => Promise<void>;
   signOut: () => Promise<void>;
 };
@@ -24,7 +24,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
       setIsUnanswered(false);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // Only the service can say that nobody is signed in; one answer that did not come says nothing.
+      // Only a 401 means signed out. A missing answer means nothing.
       if (error.status === 401) setState({ status: 'out' });
       setIsUnanswered(error.status !== 401);
     }
@@ -32,7 +32,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   useTimer(isUnanswered ? RETRY_MS : undefined, () => void reload());
   const signOut = useCallback(async () => {
     await request(call('POST /v1/auth/logout', {}));
-    // Loaded anew, so that nothing of this person stays in the page: no answer, and no draft.
+    // A page load, so that no answers or drafts of this person stay in memory.
     location.replace('/sign-in');
   }, []);
   useEffect(() => void reload(), [reload]);

@@ -59,7 +59,7 @@ export function BrandMark() {
 
 type ProjectProps = { projectId: string; page: Page | undefined };
 
-/** The window is of every page: it goes along when the page changes; filters stay behind. */
+/** Links keep the period but not the filters. */
 function ProjectNav({ projectId, page }: ProjectProps) {
   const window = usePlace().query.get('window');
   const query = window === null ? '' : `?${new URLSearchParams({ window })}`;
@@ -138,11 +138,11 @@ function AccountLink() {
 }
 
 const THEME_ICONS = { auto: 'auto', light: 'sun', dark: 'moon' } as const;
-const THEME_LABELS = { auto: 'as the system', light: 'light', dark: 'dark' } as const;
+const THEME_LABELS = { auto: 'system', light: 'light', dark: 'dark' } as const;
 
 function ThemeButton() {
   const { theme, next } = useTheme();
-  const label = `Colours: ${THEME_LABELS[theme]}`;
+  const label = `Theme: ${THEME_LABELS[theme]}`;
   return (
     <button type="button" class="ghost icon-button" onClick={next} aria-label={label} title={label}>
       <Icon name={THEME_ICONS[theme]} />

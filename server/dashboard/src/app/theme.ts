@@ -8,10 +8,10 @@ function savedTheme(): Theme {
   return THEMES.find((theme) => theme === recall('theme')) ?? 'auto';
 }
 
-/** Colours follow the system unless the person chose otherwise. */
+/** Colours follow the system unless the person chose a theme. */
 export function applyTheme(theme: Theme = savedTheme()): void {
   document.documentElement.dataset['theme'] = theme;
-  // Charts are painted by script: they ask for the colours again.
+  // Charts are drawn by script and must read the colours again.
   dispatchEvent(new Event('gatehouse:theme'));
 }
 

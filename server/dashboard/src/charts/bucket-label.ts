@@ -14,7 +14,7 @@ const DAY = new Intl.DateTimeFormat('en-GB', {
 });
 const DAY_SECONDS = 86_400;
 
-/** What a bucket covers, in UTC; the one that is not over yet says so. */
+/** The time range of a bucket in UTC. The current bucket says "so far". */
 export function bucketLabel(start: string, bucketSeconds: number, nowIso: string): string {
   const startMs = Date.parse(start);
   const endMs = startMs + bucketSeconds * 1000;
@@ -26,7 +26,7 @@ export function bucketLabel(start: string, bucketSeconds: number, nowIso: string
 
 const TICK_DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: '2-digit', month: 'short' });
 
-/** A mark of the time axis: the hour, or the day where one begins. */
+/** A tick of the time axis: the hour, or the day at midnight. */
 export function tickLabel(startSeconds: number, bucketSeconds: number): string {
   const isDay = bucketSeconds >= DAY_SECONDS || startSeconds % DAY_SECONDS === 0;
   if (isDay) return TICK_DAY.format(startSeconds * 1000);

@@ -1,7 +1,7 @@
 const WIDTH = 120;
 const HEIGHT = 28;
 
-/** A line without axes, beside a number that says the rest. */
+/** A line without axes next to a number. */
 export function Sparkline({ values, tone }: { values: number[]; tone: string }) {
   const max = Math.max(...values, 0);
   if (values.length < 2 || max === 0) return null;

@@ -6,10 +6,10 @@ import { Table } from '../ui/table.tsx';
 import { bucketLabel, tickLabel } from './bucket-label.ts';
 
 const HEIGHT = 220;
-/** From the bottom: what is looked for first stands on the base line, where its size is easy to compare. */
+/** From the bottom up. Bars on the base line are the easiest to compare. */
 const ORDER = ['deny', 'needs_approval', 'allow'] as const;
 
-/** Outcomes over time as stacked bars. Arrow keys go from bucket to bucket; the numbers stand beside it as text. */
+/** Outcomes over time as stacked bars. Arrow keys move between buckets; the numbers are shown as text. */
 export function TimeSeriesChart({ series }: { series: Timeseries }) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
@@ -69,7 +69,7 @@ export function TimeSeriesChart({ series }: { series: Timeseries }) {
         class="time-series-plot"
         role="img"
         tabIndex={0}
-        aria-label="Decisions over time by outcome. Left and right arrow go from bucket to bucket."
+        aria-label="Decisions over time by outcome. Use the left and right arrow keys to move between bars."
         onKeyDown={move}
         onBlur={() => setIndex(undefined)}
       />
@@ -103,7 +103,7 @@ function DataTable({ series }: { series: Timeseries }) {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <details class="data-table" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
-      <summary>As a table</summary>
+      <summary>Show as table</summary>
       {isOpen && (
         <Table label="Decisions by outcome" columns={['From (UTC)', 'Allow', 'Needs approval', 'Deny']}>
           {series.buckets.toReversed().map(({ start, allow, needs_approval, deny }) => (
@@ -120,7 +120,7 @@ function DataTable({ series }: { series: Timeseries }) {
   );
 }
 
-/** Bars are painted over each other, the highest sum first. */
+/** Bars are drawn over each other, the tallest first. */
 function stackedData(buckets: Bucket[]): uPlot.AlignedData {
   return [
     buckets.map(({ start }) => Date.parse(start) / 1000),
@@ -136,7 +136,7 @@ function optionsFor(
   onIndex: (index: number | undefined) => void,
 ): uPlot.Options {
   const colors = getComputedStyle(element);
-  // The variables hold light-dark(): only a used colour is resolved.
+  // The variables contain light-dark(), which only an applied colour resolves.
   const color = (name: string) => resolvedColor(element, colors.getPropertyValue(name));
   const bars = uPlot.paths.bars?.({ size: [0.82, 64], align: 1, radius: 0.08 });
   const bar = (name: string): uPlot.Series => ({

@@ -5,14 +5,14 @@ import { Loading } from '../ui/states.tsx';
 import type { Editor } from './create-editor.ts';
 
 type CodeEditorProps = {
-  /** What stands in the editor at first, and again whenever `revision` changes. What is typed is the editor's own. */
+  /** The initial text, applied again whenever `revision` changes. */
   text: string;
   revision?: number;
   label: string;
   isYaml?: boolean;
   isReadOnly?: boolean;
   faults?: PolicyFault[];
-  /** Where to put the cursor; a new object moves it again. */
+  /** Moves the cursor. A new object moves it again. */
   goTo?: { line: number; column: number } | undefined;
   onChange?: (text: string) => void;
 };
@@ -20,7 +20,7 @@ type CodeEditorProps = {
 const NO_FAULTS: PolicyFault[] = [];
 const LINE_ENDS = '\t\n\r';
 
-/** The editor comes in a file of its own, when a page needs it. */
+/** Loads the editor's code when a page needs it. */
 export function CodeEditor({
   text,
   revision = 0,
@@ -31,40 +31,28 @@ export function CodeEditor({
   goTo,
   onChange,
 }: CodeEditorProps) {
-  const { host, editor, isFailed } = useEditor({ text, label, isYaml, isReadOnly, onChange });
-  // Not at every change of the text: it comes back here late, when more has been typed, and would undo that.
+  const { editor, frame } = useEditor({ text, label, isYaml, isReadOnly, onChange });
+  // Not on every change of the text: it arrives late and would undo newer typing.
   useEffect(() => editor?.setText(text), [editor, revision]);
   useEffect(() => editor?.setFaults(faults), [editor, faults]);
   useEffect(() => {
     if (goTo !== undefined) editor?.goTo(goTo.line, goTo.column);
   }, [editor, goTo]);
-  return (
-    <div class="code-editor">
-      {editor === undefined && !isFailed && <Loading lines={8} />}
-      {isFailed && <PlainEditor text={text} label={label} isReadOnly={isReadOnly} onChange={onChange} />}
-      <div ref={host} class={editor === undefined ? 'editor-host is-waiting' : 'editor-host'} />
-    </div>
-  );
+  return <div class="code-editor">{frame}</div>;
 }
 
 type DiffViewProps = { before: string; after: string; label: string };
 
-/** What changed from one text to another. Hidden characters are spelled out: the editor leaves removed lines as they are. */
+/** The difference of two texts. Hidden characters are spelled out, because the editor does not mark them in removed lines. */
 export function DiffView({ before, after, label }: DiffViewProps) {
-  const { host, editor, isFailed } = useEditor({
+  const { frame } = useEditor({
     text: inertText(after, LINE_ENDS),
     label,
     isYaml: true,
     isReadOnly: true,
     original: inertText(before, LINE_ENDS),
   });
-  return (
-    <div class="code-editor code-diff">
-      {editor === undefined && !isFailed && <Loading lines={8} />}
-      {isFailed && <PlainEditor text={after} label={label} isReadOnly onChange={undefined} />}
-      <div ref={host} class={editor === undefined ? 'editor-host is-waiting' : 'editor-host'} />
-    </div>
-  );
+  return <div class="code-editor code-diff">{frame}</div>;
 }
 
 type UseEditorOptions = {
@@ -101,13 +89,18 @@ function useEditor(options: UseEditorOptions) {
       setEditor(undefined);
     };
   }, [isReadOnly, original]);
-  return { host, editor, isFailed };
+  const frame = (
+    <>
+      {editor === undefined && !isFailed && <Loading lines={8} />}
+      {isFailed && <PlainEditor {...options} />}
+      <div ref={host} class={editor === undefined ? 'editor-host is-waiting' : 'editor-host'} />
+    </>
+  );
+  return { editor, frame };
 }
 
-type PlainEditorProps = Pick<UseEditorOptions, 'text' | 'label' | 'isReadOnly' | 'onChange'>;
-
-/** When the editor's file does not load, a text area does. */
-function PlainEditor({ text, label, isReadOnly, onChange }: PlainEditorProps) {
+/** The fallback when the editor's code cannot be loaded. */
+function PlainEditor({ text, label, isReadOnly, onChange }: UseEditorOptions) {
   return (
     <textarea
       aria-label={label}

@@ -21,7 +21,7 @@ type EditorOptions = {
   label: string;
   isYaml: boolean;
   isReadOnly: boolean;
-  /** Shows what changed against this text. */
+  /** Shows the difference to this text. */
   original?: string | undefined;
   onChange?: (text: string) => void;
 };
@@ -34,8 +34,8 @@ export type Editor = {
 };
 
 /**
- * A CodeMirror in a shadow root: there it keeps its styles in adopted style sheets, which the Content-Security-Policy
- * lets pass, where a <style> element would not. The page's colours reach it as variables.
+ * CodeMirror in a shadow root. There it uses adopted style sheets, which the Content-Security-Policy allows, instead of
+ * a <style> element, which it forbids. CSS variables carry the page's colours into it.
  */
 export function createEditor(host: HTMLElement, options: EditorOptions): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
@@ -77,7 +77,7 @@ function extensionsOf({ label, isYaml, isReadOnly, original, onChange }: EditorO
     isReadOnly
       ? [EditorState.readOnly.of(true), EditorView.editable.of(false)]
       : [history(), indentOnInput(), highlightActiveLine(), ownTyping],
-    // Tab is left to the keyboard's way around the page.
+    // Tab moves the focus, as everywhere on the page.
     keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
     original === undefined
       ? lintGutter()
@@ -96,8 +96,7 @@ function extensionsOf({ label, isYaml, isReadOnly, original, onChange }: EditorO
 }
 
 /**
- * Typed text goes into the document by ourselves. When the browser does it, it may write inline styles to keep the look of
- * what is replaced, and the Content-Security-Policy stops them with a complaint.
+ * Inserts typed text itself. Browsers may add inline styles to it, which violates the Content-Security-Policy.
  */
 const ownTyping = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
@@ -108,7 +107,7 @@ const ownTyping = EditorView.domEventHandlers({
   },
 });
 
-/** A character that would turn or hide what stands around it, as the mark that it is elsewhere, too. */
+/** Shows a bidirectional or invisible character as a mark, as the other pages do. */
 function visibleMark(code: number): HTMLElement {
   const mark = document.createElement('span');
   mark.className = 'cm-specialChar';
@@ -120,13 +119,13 @@ function visibleMark(code: number): HTMLElement {
   return mark;
 }
 
-/** Lines and columns count from 1; what is past an end is at that end. */
+/** Lines and columns count from 1 and are clamped to the document. */
 function positionOf(doc: Text, line: number, column: number): number {
   const { from, length } = doc.line(Math.min(Math.max(1, line), doc.lines));
   return from + Math.min(Math.max(0, column - 1), length);
 }
 
-/** From where the fault is to the end of its word, or of its line. */
+/** Underlines from the error to the end of its word or line. */
 function diagnosticFrom(doc: Text, { line = 1, column = 1, message }: PolicyFault): Diagnostic {
   const from = positionOf(doc, line, column);
   const rest = doc.sliceString(from, doc.lineAt(from).to);
@@ -170,7 +169,7 @@ const theme = EditorView.theme({
     background: 'color-mix(in srgb, var(--fill-deny) 16%, transparent)',
   },
   '.cm-collapsedLines': { background: 'var(--panel-sunk)', color: 'var(--text-muted)' },
-  // CodeMirror's own mark is in few fonts.
+  // Few fonts contain CodeMirror's own mark.
   '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"⋯"', margin: '0 8px' },
 });
 

@@ -22,12 +22,12 @@ export function formatCount(count: number): string {
   return COUNT.format(count);
 }
 
-/** 1.2K, 3.4M: for where there is little room. */
+/** 1.2K, 3.4M */
 export function formatCompact(count: number): string {
   return count < 10_000 ? COUNT.format(count) : COMPACT.format(count);
 }
 
-/** The share of a whole: 0%, <0.1%, 2.4%, 100%. */
+/** 0%, <0.1%, 2.4%, 100% */
 export function formatShare(part: number, whole: number): string {
   if (whole === 0) return '–';
   const percent = (part / whole) * 100;
@@ -36,7 +36,7 @@ export function formatShare(part: number, whole: number): string {
   return `${percent >= 99.95 && part < whole ? '>99.9' : percent.toFixed(percent < 10 ? 1 : 0)}%`;
 }
 
-/** 03 Mar 14:05:09, UTC as everything here: a link shows the same to whoever opens it. */
+/** 03 Mar 14:05:09. Always UTC, so that a shared link shows everyone the same. */
 export function formatTime(iso: string): string {
   const ms = Date.parse(iso);
   return Number.isNaN(ms) ? iso : DATE_TIME.format(ms).replace(',', '');
@@ -53,7 +53,7 @@ const STEPS: [seconds: number, name: string][] = [
   [60, 'min'],
 ];
 
-/** How long ago, roughly: now, 40 s ago, 5 min ago, 3 d ago. */
+/** now, 40 s ago, 5 min ago, 3 d ago */
 export function formatAgo(iso: string, nowMs: number): string {
   const seconds = Math.round((nowMs - Date.parse(iso)) / 1000);
   if (Number.isNaN(seconds)) return iso;
@@ -76,7 +76,7 @@ export function formatCost(usd: number | null): string {
   return `$${usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }
 
-/** The empty role's label, on display only: nothing on the wire knows it. */
+/** The label of the empty role, never sent to the service. */
 export const NO_ROLE = '(none)';
 
 export function roleLabel(role: string): string {

@@ -1,4 +1,4 @@
-/** How many characters of a text a place may show; the rest is a click away. */
+/** Characters of a text shown at first. */
 export const TEXT_CHARS_LINE = 300;
 export const TEXT_CHARS_BLOCK = 10_000;
 
@@ -26,13 +26,13 @@ const NAMES: Record<string, string> = {
   '\ufeff': 'byte order mark',
 };
 
-/** Control characters, and those that turn, hide or join what stands around them. */
+/** Control, bidirectional, invisible and joining characters, and lone surrogates. */
 export const HIDDEN =
   /[\p{Cc}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
 
 /**
- * Text from an event, cut into what may be shown as it is and what would trick the eye: those characters become
- * visible marks. `keep` are let through, such as line breaks in a block.
+ * Splits untrusted text into plain text and deceptive characters, which are shown as visible marks. Characters in `keep`,
+ * such as line breaks in a block, stay plain.
  */
 export function inertParts(text: string, keep = ''): TextPart[] {
   const parts: TextPart[] = [];
@@ -48,7 +48,7 @@ export function inertParts(text: string, keep = ''): TextPart[] {
   return parts;
 }
 
-/** The same for where nothing but plain text can stand, such as the options of a list. */
+/** The same as plain text, for example for the options of a select. */
 export function inertText(text: string, keep = ''): string {
   return inertParts(text, keep)
     .map((part) => (part.kind === 'text' ? part.text : `[${part.code}]`))
@@ -59,7 +59,7 @@ function codeOf(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** The first characters of a text, never half of a pair. */
+/** The first characters of a text, never half a surrogate pair. */
 export function cutText(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
   const last = text.charCodeAt(charsMax - 1);

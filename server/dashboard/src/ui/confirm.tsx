@@ -11,7 +11,7 @@ type ConfirmProps = {
   onDone: () => void;
 };
 
-/** Asks before something that cannot be taken back. */
+/** Asks for confirmation before an action. */
 export function Confirm({ title, text, action, work, onClose, onDone }: ConfirmProps) {
   const { run, isRunning, error } = useAction(async () => {
     await work();

@@ -6,7 +6,7 @@ const SHOWN_MS = 2000;
 export function CopyButton({ text }: { text: string }) {
   const [state, setState] = useState<'idle' | 'done' | 'failed'>('idle');
   const copy = async () => {
-    // Without TLS browsers keep the clipboard closed; the text can still be selected by hand.
+    // Browsers allow the clipboard only in secure contexts.
     if (isSecureContext) {
       await navigator.clipboard.writeText(text).then(
         () => setState('done'),
@@ -15,7 +15,7 @@ export function CopyButton({ text }: { text: string }) {
     } else setState('failed');
     setTimeout(() => setState('idle'), SHOWN_MS);
   };
-  const words = { idle: 'Copy', done: 'Copied', failed: 'Select it and copy by hand' }[state];
+  const words = { idle: 'Copy', done: 'Copied', failed: 'Select and copy by hand' }[state];
   return (
     <button type="button" class="small" onClick={() => void copy()} aria-live="polite">
       <Icon name={state === 'done' ? 'check' : 'copy'} /> {words}

@@ -3,14 +3,14 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 type DialogProps = { title: string; onClose: () => void; children: ComponentChildren };
 
-/** A question in front of the page; the browser keeps the focus inside, and Escape closes it. */
+/** A modal dialog. The browser keeps the focus inside, and Escape closes it. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
     const dialog = place.current;
     dialog?.showModal();
-    // Closed, not only taken away: then the browser gives the focus back to where it was.
+    // Closing it, instead of only removing it, makes the browser restore the focus.
     return () => dialog?.close();
   }, []);
   return (

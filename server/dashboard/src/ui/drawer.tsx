@@ -9,12 +9,12 @@ type DrawerProps = {
   children: ComponentChildren;
 };
 
-/** A panel at the side. Escape closes it, and the focus goes back to where it was. */
+/** A side panel. Escape closes it and restores the focus. */
 export function Drawer({ title, label, onClose, children }: DrawerProps) {
   const place = useRef<HTMLElement>(null);
   const latest = useRef(onClose);
   latest.current = onClose;
-  // At once, not after the next paint: a key that is pressed in between would go nowhere.
+  // Before the next paint, so that no key press is lost.
   useLayoutEffect(() => {
     const before = document.activeElement;
     place.current?.focus({ preventScroll: true });

@@ -18,10 +18,10 @@ type FieldProps = {
   max?: number;
 };
 
-/** A labelled input with its help beside it. */
+/** An input with a label and a help text. */
 export function Field({ label, help, ...input }: FieldProps) {
   const id = useId();
-  // Preact has a type of its own for each kind of input; which kind it is, is known only to the caller.
+  // Preact types each kind of input separately, and only the caller knows the kind.
   const attributes: Record<string, unknown> = {
     ...input,
     ...(help === undefined ? {} : { 'aria-describedby': `${id}-help` }),

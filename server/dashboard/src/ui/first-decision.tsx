@@ -1,22 +1,24 @@
 import { projectPath } from '../app/route.ts';
 import { CodeBlock } from './code-block.tsx';
+import { curlEvent } from './curl-command.ts';
 
-/** How to get the first record in: a command to paste. */
+const EXAMPLE = { agent_name: 'my-agent', tool_name: 'search', outcome: 'allow' };
+
+/** Three steps to the first record. */
 export function FirstDecision({ projectId }: { projectId: string }) {
-  const command = [
-    `curl -sS -X POST ${location.origin}/v1/audit/decisions \\`,
-    `  -H "Authorization: Bearer $GATE_API_KEY" \\`,
-    `  -H 'Content-Type: application/json' \\`,
-    `  -d "{\\"event_id\\":\\"$(uuidgen)\\",\\"occurred_at\\":\\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\\",`,
-    `       \\"agent_name\\":\\"my-agent\\",\\"tool_name\\":\\"search\\",\\"outcome\\":\\"allow\\"}"`,
-  ].join('\n');
   return (
     <>
-      <p>
-        Choose a longer window, or send one: make a key under{' '}
-        <a href={projectPath(projectId, 'keys')}>Keys</a>, put it into GATE_API_KEY, and run
-      </p>
-      <CodeBlock text={command} label="Record a decision" />
+      <ol class="steps">
+        <li>
+          <a href={projectPath(projectId, 'keys')}>Create a key</a> for this project.
+        </li>
+        <li>
+          Set it in your shell: <code>export GATE_API_KEY=…</code>
+        </li>
+        <li>Record a decision:</li>
+      </ol>
+      <CodeBlock text={curlEvent('/v1/audit/decisions', EXAMPLE)} label="Record a decision" />
+      <p class="muted">It appears on this page within a second.</p>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { type ApiError, explain } from '../api/api-error.ts';
 import { Icon } from './icon.tsx';
 
-/** What stands above a form's button when the service refused. */
+/** The error of a form, shown above its button. */
 export function FormError({ error, title }: { error: ApiError | undefined; title?: string | undefined }) {
   if (error === undefined) return null;
   const explained = explain(error);

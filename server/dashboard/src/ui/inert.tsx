@@ -4,11 +4,11 @@ import { formatCount } from '../text/format.ts';
 
 type InertProps = {
   text: string;
-  /** `line` for a cell, `block` for a text of its own with its line breaks. */
+  /** `line` for a cell, `block` for a text with line breaks. */
   as?: 'line' | 'block';
 };
 
-/** Text from outside, shown as text whatever it holds: never as HTML, never turned around, never longer than fits. */
+/** Untrusted text. It is never shown as HTML, never reordered by bidirectional characters, and cut to a limit. */
 export function Inert({ text, as = 'line' }: InertProps) {
   const charsStep = as === 'line' ? TEXT_CHARS_LINE : TEXT_CHARS_BLOCK;
   const [charsMax, setCharsMax] = useState(charsStep);
@@ -36,7 +36,7 @@ export function Inert({ text, as = 'line' }: InertProps) {
   );
 }
 
-/** The role of a record; the empty one has a label, and only here. */
+/** The role of a record. The empty role has a label on display only. */
 export function Role({ role }: { role: string }) {
   return role === '' ? <span class="muted">(none)</span> : <Inert text={role} />;
 }

@@ -3,14 +3,14 @@ import { JsonNumber, type JsonValue } from '../api/types.ts';
 import { formatCount } from '../text/format.ts';
 import { Inert } from './inert.tsx';
 
-/** Nested this deep a value starts closed; so does one with many entries. */
+/** Deeper values, and values with more entries, start collapsed. */
 const OPEN_DEPTH = 3;
 const OPEN_ENTRIES = 30;
-/** Entries that are shown at a time. */
+/** Entries shown at a time. */
 const ENTRIES_STEP = 100;
 const REDACTED = '[REDACTED]';
 
-/** Any JSON value as a tree that opens and closes; numbers with the digits that were sent. */
+/** Any JSON value as a collapsible tree. Numbers keep the digits that were sent. */
 export function JsonTree({ value }: { value: JsonValue }) {
   return (
     <div class="json-tree">
@@ -95,7 +95,7 @@ function Name({ name }: { name: string | undefined }) {
 function Scalar({ value }: { value: null | boolean | number | string | JsonNumber }) {
   if (value === REDACTED) {
     return (
-      <span class="mark mark-redacted" title="The client replaced this value: its key names a secret">
+      <span class="mark mark-redacted" title="The client removed this value because its key names a secret">
         redacted
       </span>
     );

@@ -11,7 +11,7 @@ export const WINDOW_WORDS: Record<WindowName, string> = {
 };
 export const WINDOW_HOURS: Record<WindowName, number> = { '24h': 24, '7d': 168, '30d': 720, '90d': 2160 };
 
-/** The window of the address bar, 24h without one. */
+/** The period in the address bar, 24h by default. */
 export function useWindow(): WindowName {
   const given = usePlace().query.get('window');
   return WINDOWS.find((name) => name === given) ?? '24h';
@@ -34,13 +34,13 @@ export function PageHead({ title, hasWindow = false, children }: PageHeadProps) 
 function WindowPicker() {
   const current = useWindow();
   return (
-    <nav class="segments" aria-label="Window">
+    <nav class="segments" aria-label="Period">
       {WINDOWS.map((name) => (
         <a
           key={name}
           href={hrefWith({ window: name, event: undefined, at: undefined })}
           aria-current={name === current ? 'true' : undefined}
-          title={`The last ${WINDOW_WORDS[name]}`}
+          title={`Last ${WINDOW_WORDS[name]}`}
         >
           {name}
         </a>

@@ -4,13 +4,13 @@ import { type ApiError, explain, mayRecover } from '../api/api-error.ts';
 import { useSession } from '../app/session.tsx';
 import { Icon } from './icon.tsx';
 
-/** What went wrong, what it means, and what to do now. */
+/** An error: what happened and what to do about it. */
 export function ErrorState({ error, retry }: { error: ApiError; retry?: (() => void) | undefined }) {
   const { title, advice, action } = explain(error);
   const here = location.pathname + location.search;
   const { reload } = useSession();
   useEffect(() => {
-    // The session has ended meanwhile: as long as it counts as open, the sign-in page would lead straight back.
+    // The session has ended. Otherwise the sign-in page would redirect straight back.
     if (error.code === 'unauthenticated') void reload();
   }, [error, reload]);
   return (
@@ -19,7 +19,7 @@ export function ErrorState({ error, retry }: { error: ApiError; retry?: (() => v
       <p class="state-title">{title}</p>
       <p>
         {advice}
-        {mayRecover(error) && ' The page tries again by itself.'}
+        {mayRecover(error) && ' Retrying automatically.'}
       </p>
       <p class="state-actions">
         {action === 'retry' && retry !== undefined && (
@@ -42,7 +42,7 @@ export function ErrorState({ error, retry }: { error: ApiError; retry?: (() => v
   );
 }
 
-/** Nothing to show: why, and what would change that. */
+/** Says why there is nothing to show, and how to change that. */
 export function EmptyState({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="state">
@@ -52,7 +52,7 @@ export function EmptyState({ title, children }: { title: string; children?: Comp
   );
 }
 
-/** Grey lines where text will be. Says "Loading" to who cannot see it. */
+/** Grey lines in place of text. Screen readers hear "Loading". */
 export function Loading({ lines = 4 }: { lines?: number }) {
   return (
     <div class="loading" role="status">

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 
-/** A column's label, and what it is: `hidden` is said but not shown, anything else is the class of its head. */
+/** A column's label and its class. Screen readers read a `hidden` label, which is not shown. */
 type Column = string | readonly [label: string, kind: string];
 
 type TableProps = { label: string; columns: readonly Column[]; children: ComponentChildren };
 
-/** A table in a place of its own that scrolls sideways where it is too wide, by keyboard, too. The children are its rows. */
+/** A table that scrolls sideways where it is too wide, also by keyboard. The children are its rows. */
 export function Table({ label, columns, children }: TableProps) {
   return (
     <div class="table-scroll" role="region" tabIndex={0} aria-label={label}>

@@ -7,7 +7,7 @@ type TabsProps<Name extends string> = {
   first: Name;
 };
 
-/** Views of one page; which one is shown is in the address bar. */
+/** The views of a page. The address bar holds the current one. */
 export function Tabs<Name extends string>({ label, names, current, first }: TabsProps<Name>) {
   usePlace();
   return (

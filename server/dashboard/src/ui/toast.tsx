@@ -5,7 +5,7 @@ type Say = (text: string) => void;
 const ToastContext = createContext<Say>(() => undefined);
 const SHOWN_MS = 5000;
 
-/** A short word about what just happened; said aloud by screen readers. */
+/** A short message about what just happened. Screen readers read it aloud. */
 export function ToastProvider({ children }: { children: ComponentChildren }) {
   const [text, setText] = useState('');
   const say = useCallback((said: string) => {

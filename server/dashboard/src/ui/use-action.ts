@@ -8,7 +8,7 @@ type Action<Args extends unknown[]> = {
   clearError: () => void;
 };
 
-/** Something a person starts: runs once at a time and keeps what went wrong. */
+/** Runs one action at a time and keeps its error. */
 export function useAction<Args extends unknown[]>(work: (...args: Args) => Promise<void>): Action<Args> {
   const [isRunning, setIsRunning] = useState(false);
   const [error, setError] = useState<ApiError | undefined>(undefined);

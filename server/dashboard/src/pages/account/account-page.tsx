@@ -14,7 +14,7 @@ export function AccountPage() {
   if (session.status === 'loading') return <Loading />;
   if (session.status === 'out') {
     return (
-      <EmptyState title="You are not signed in">
+      <EmptyState title="Not signed in">
         <a class="button primary" href="/sign-in?next=%2Faccount">
           Sign in
         </a>
@@ -33,15 +33,17 @@ export function AccountPage() {
       <section class="panel">
         <h2>{email}</h2>
         {is_verified ? (
-          <p class="muted">The address is verified.</p>
+          <p class="muted">E-mail address verified.</p>
         ) : (
           <>
-            <p>The address is not verified yet. Follow the link in the mail, or ask for a new one.</p>
+            <p>
+              Your e-mail address is not verified yet. Follow the link in the e-mail, or request a new one.
+            </p>
             <RequestVerification />
           </>
         )}
         <p>
-          <a href="/forgot-password">Change the password</a> <span class="muted">by a mailed link</span>
+          <a href="/forgot-password">Change password</a> <span class="muted">through a link by e-mail</span>
         </p>
       </section>
       <section class="panel">

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { BrandMark } from '../../app/shell.tsx';
 
-/** The frame of the pages in front of the dashboard. */
+/** The frame of the pages outside a project. */
 export function Door({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <div class="door">

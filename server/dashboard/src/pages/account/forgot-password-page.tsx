@@ -16,15 +16,15 @@ export function ForgotPasswordPage() {
     <Door title="Reset your password">
       {sentTo !== undefined && (
         <p role="status">
-          If there is an account for <b>{sentTo}</b>, a mail with a link is on its way. The link works for one
-          hour. Nothing there? Look into the spam folder, or ask again.
+          If <b>{sentTo}</b> has an account, we have sent a link to it. The link is valid for one hour. If
+          nothing arrives, check your spam folder or try again.
         </p>
       )}
       <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
         <Field label="E-mail" name="email" type="email" autocomplete="username" required autofocus />
         <FormError error={error} />
         <button type="submit" class="primary wide" disabled={isRunning}>
-          {sentTo === undefined ? 'Send the link' : 'Send it again'}
+          {sentTo === undefined ? 'Send link' : 'Send again'}
         </button>
       </form>
       <p class="door-links">

@@ -4,7 +4,7 @@ import { projectPath } from '../../app/route.ts';
 import { Field } from '../../ui/field.tsx';
 import { submitted } from './door.tsx';
 
-/** Where reads are open, a project can be looked at without an account: its id is enough. */
+/** Opens a project by its ID, without an account. Works only where reads are open. */
 export function OpenProject() {
   return (
     <form
@@ -17,14 +17,14 @@ export function OpenProject() {
       }
     >
       <Field
-        label="Or look at a project without an account"
+        label="Open a public project by ID"
         name="project"
         defaultValue={recall('project') ?? ''}
-        placeholder="Project id"
+        placeholder="Project ID"
         spellcheck={false}
         autocomplete="off"
         required
-        help="The service prints the id when it starts. It works where reads are open."
+        help="The service prints the ID when it starts. Reads must be open (GATE_READ_AUTH=open)."
       />
       <button type="submit">Open</button>
     </form>

@@ -7,7 +7,7 @@ import { FormError } from '../../ui/form-error.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { submitted } from './door.tsx';
 
-/** Asks for the mail with the verification link again. */
+/** Requests a new verification link. */
 export function RequestVerification() {
   const session = useSession();
   const [isSent, setIsSent] = useState(false);
@@ -20,9 +20,9 @@ export function RequestVerification() {
     <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
       <Field label="E-mail" name="email" type="email" defaultValue={own} autocomplete="username" required />
       <FormError error={error} />
-      {isSent && <p role="status">The mail is on its way. Its link works for 24 hours.</p>}
+      {isSent && <p role="status">We have sent you a link. It is valid for 24 hours.</p>}
       <button type="submit" disabled={isRunning}>
-        {isSent ? 'Send it again' : 'Send a new link'}
+        {isSent ? 'Send again' : 'Send a new link'}
       </button>
     </form>
   );

@@ -26,7 +26,7 @@ export function SignInPage() {
   useEffect(() => {
     if (isIn) navigate(next, { replace: true });
   }, [isIn]);
-  const wrong = error?.status === 401 ? 'The e-mail or the password is not right.' : undefined;
+  const wrong = error?.status === 401 ? 'Wrong e-mail or password.' : undefined;
   return (
     <Door title="Sign in">
       <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
@@ -38,8 +38,8 @@ export function SignInPage() {
         </button>
       </form>
       <p class="door-links">
-        <a href="/forgot-password">Forgot the password?</a>
-        <a href="/register">Create an account</a>
+        <a href="/forgot-password">Forgot password?</a>
+        <a href="/register">Create account</a>
       </p>
       <OpenProject />
     </Door>

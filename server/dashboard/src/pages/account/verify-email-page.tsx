@@ -8,7 +8,7 @@ import { useAction } from '../../ui/use-action.ts';
 import { Door } from './door.tsx';
 import { RequestVerification } from './request-verification.tsx';
 
-/** The page behind a mailed link: uses its token at once, and once. */
+/** The page of a mailed link. It uses the token immediately, and only once. */
 export function VerifyEmailPage({ token }: { token: string }) {
   const session = useSession();
   const [email, setEmail] = useState<string | undefined>(undefined);
@@ -24,15 +24,15 @@ export function VerifyEmailPage({ token }: { token: string }) {
     void run();
   }, []);
   return (
-    <Door title={email === undefined ? 'Verify your address' : 'Your address is verified'}>
+    <Door title={email === undefined ? 'Verify your e-mail address' : 'E-mail address verified'}>
       {email === undefined && error === undefined && <Loading lines={2} />}
       {email !== undefined && (
         <>
           <p role="status">
-            <b>{email}</b> is yours now as far as this service is concerned.
+            <b>{email}</b> is verified.
           </p>
           <a class="button primary wide" href="/">
-            Go to the dashboard
+            Open the dashboard
           </a>
         </>
       )}

@@ -14,15 +14,15 @@ import { useAction } from '../../ui/use-action.ts';
 
 const WORDS: Record<string, string> = {
   account_registered: 'registered',
-  email_verified: 'verified the address',
+  email_verified: 'verified the e-mail address',
   password_reset: 'reset the password',
   login: 'signed in',
   login_failed: 'failed to sign in',
   logout: 'signed out',
-  project_created: 'made the project',
+  project_created: 'created the project',
   member_added: 'added a member',
   member_removed: 'removed a member',
-  key_issued: 'made a key',
+  key_issued: 'created a key',
   key_revoked: 'revoked a key',
   policy_saved: 'saved a policy',
 };
@@ -49,13 +49,13 @@ export function ActivityPage({ projectId }: { projectId: string }) {
       {first.error !== undefined && <ErrorState error={first.error} retry={first.reload} />}
       {first.isLoading && <Loading lines={8} />}
       {first.data?.items.length === 0 && (
-        <EmptyState title="Nothing has happened yet">
-          <p>Sign-ins, keys, members and saved policies will be listed here.</p>
+        <EmptyState title="No activity yet">
+          <p>Sign-ins and changes to keys, members and policies appear here.</p>
         </EmptyState>
       )}
       {items.length > 0 && (
         <div class="panel">
-          <Table label="Activity" columns={['Time (UTC)', 'Who', 'What', 'Details', 'From']}>
+          <Table label="Activity" columns={['Time (UTC)', 'Who', 'What', 'Details', 'IP address']}>
             {items.map((item) => (
               <ActivityRow key={item.id} item={item} />
             ))}
@@ -66,7 +66,7 @@ export function ActivityPage({ projectId }: { projectId: string }) {
       {(last?.next_cursor ?? null) !== null && (
         <p>
           <button type="button" disabled={more.isRunning} onClick={() => void more.run()}>
-            Older
+            Load older
           </button>
         </p>
       )}
@@ -76,7 +76,7 @@ export function ActivityPage({ projectId }: { projectId: string }) {
 
 function ActivityRow({ item }: { item: ActivityItem }) {
   const who =
-    item.email !== '' ? item.email : item.key_id !== '' ? `key ${item.key_id.slice(0, 8)}` : 'someone';
+    item.email !== '' ? item.email : item.key_id !== '' ? `key ${item.key_id.slice(0, 8)}` : 'unknown';
   return (
     <tr>
       <td class="muted cell-when">

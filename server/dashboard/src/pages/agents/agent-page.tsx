@@ -37,7 +37,7 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
   const newest = versions.data?.items[0]?.version;
   const latest = useAnswer(newest === undefined ? undefined : versionOf(projectId, agentName, newest));
   const mayEdit = useIsMember(projectId);
-  // While a newer version loads, the one before stays: a tab that went away would take along what is being typed.
+  // Keep the previous version while a newer one loads. An unmounted tab would lose unsaved text.
   const kept = useRef<AgentVersion | undefined>(undefined);
   kept.current = latest.data ?? kept.current;
   const shown = kept.current;
@@ -51,7 +51,7 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
     <>
       <PageHead title={<Inert text={agentName} />}>
         <a class="button" href={decisions}>
-          Its decisions
+          View decisions
         </a>
       </PageHead>
       <Tabs label="Agent" names={TABS} current={tab} first="policy" />

@@ -4,6 +4,7 @@ import { useAnswer } from '../../api/use-answer.ts';
 import { agentPath, projectPath } from '../../app/route.ts';
 import { formatCount, formatDate, formatShare } from '../../text/format.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
+import { curlCommand } from '../../ui/curl-command.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead, useWindow } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
@@ -15,13 +16,14 @@ const COLUMNS = [
   ['Tools', 'number'],
   ['Decisions', 'number'],
   ['Denied', 'number'],
-  ['Waiting', 'number'],
+  ['Needed approval', 'number'],
   'Saved (UTC)',
 ] as const;
+const EXAMPLE = `'{"name":"my-agent","tools":["search",{"name":"refund","annotations":{"destructiveHint":true}}]}'`;
 
 type Row = { name: string; agent: AgentSummary | undefined; counts: OutcomeCounts | undefined };
 
-/** Registered agents, and those that only made decisions. */
+/** Registered agents, and agents that only recorded decisions. */
 export function AgentsPage({ projectId }: { projectId: string }) {
   const window = useWindow();
   const agents = useAnswer(call('GET /v1/projects/{id}/agents', { params: { id: projectId } }));
@@ -59,7 +61,7 @@ function AgentRow({ row: { name, agent, counts }, projectId }: { row: Row; proje
         {agent === undefined ? (
           <span
             class="tag tag-warn"
-            title="It records decisions but was never registered: it has no policy here"
+            title="This agent records decisions but was never registered, so it has no policy here"
           >
             not registered
           </span>
@@ -67,7 +69,7 @@ function AgentRow({ row: { name, agent, counts }, projectId }: { row: Row; proje
           <>
             <span class="tag">v{agent.version}</span>{' '}
             {agent.bundle === 'absent' && (
-              <span class="tag tag-warn" title="Too large for a bundle: clients use the YAML">
+              <span class="tag tag-warn" title="The policy is too large for a bundle; clients use its YAML">
                 no bundle
               </span>
             )}
@@ -86,27 +88,21 @@ function AgentRow({ row: { name, agent, counts }, projectId }: { row: Row; proje
 function rowsOf(agents: AgentSummary[], summary: Summary | undefined): Row[] {
   const counts = new Map(summary?.by_agent.map((row) => [row.agent_name, row]));
   const registered = new Set(agents.map(({ name }) => name));
-  const strangers = summary?.by_agent.filter(({ agent_name }) => !registered.has(agent_name)) ?? [];
+  const unregistered = summary?.by_agent.filter(({ agent_name }) => !registered.has(agent_name)) ?? [];
   return [
     ...agents.map((agent) => ({ name: agent.name, agent, counts: counts.get(agent.name) })),
-    ...strangers.map((row) => ({ name: row.agent_name, agent: undefined, counts: row })),
+    ...unregistered.map((row) => ({ name: row.agent_name, agent: undefined, counts: row })),
   ].sort((a, b) => (b.counts?.total ?? 0) - (a.counts?.total ?? 0) || (a.name < b.name ? -1 : 1));
 }
 
 function NoAgents({ projectId }: { projectId: string }) {
-  const command = [
-    `curl -sS -X POST ${location.origin}/v1/agents \\`,
-    `  -H "Authorization: Bearer $GATE_API_KEY" \\`,
-    `  -H 'Content-Type: application/json' \\`,
-    `  -d '{"name":"my-agent","tools":["search",{"name":"refund","annotations":{"destructiveHint":true}}]}'`,
-  ].join('\n');
   return (
     <EmptyState title="No agents yet">
       <p>
-        An agent registers itself with its name and its tools, and gets a first policy. Make a key under{' '}
-        <a href={projectPath(projectId, 'keys')}>Keys</a>, put it into GATE_API_KEY, and run
+        An agent registers with its name and its tools, and gets a default policy. To try it,{' '}
+        <a href={projectPath(projectId, 'keys')}>create a key</a>, set GATE_API_KEY to it, and run:
       </p>
-      <CodeBlock text={command} label="Register an agent" />
+      <CodeBlock text={curlCommand('/v1/agents', EXAMPLE)} label="Register an agent" />
     </EmptyState>
   );
 }

@@ -13,7 +13,7 @@ import { useAction } from '../../ui/use-action.ts';
 import type { AgentTabProps } from './agent-page.tsx';
 import { draftKey, useDraft } from './use-draft.ts';
 
-/** What the agent is: its tools as it registered them, its definition and its system prompt. */
+/** The agent's registered tools, definition and system prompt. */
 export function DefinitionTab(props: AgentTabProps) {
   return (
     <>
@@ -26,16 +26,16 @@ export function DefinitionTab(props: AgentTabProps) {
           {...props}
           part="agent_yaml"
           title="Definition"
-          note="The agent's next registration replaces it."
+          note="The agent's next registration overwrites it."
         />
-        <TextPart {...props} part="system_md" title="System prompt" note="Registrations leave it alone." />
+        <TextPart {...props} part="system_md" title="System prompt" note="Registrations do not change it." />
       </div>
     </>
   );
 }
 
 function ToolTable({ tools }: { tools: AgentTool[] }) {
-  if (tools.length === 0) return <p class="muted">It registered without tools.</p>;
+  if (tools.length === 0) return <p class="muted">This agent registered no tools.</p>;
   return (
     <Table label="Tools" columns={['Tool', 'Hints', 'Description']}>
       {tools.map(({ name, description = '', annotations }, index) => (
@@ -76,7 +76,7 @@ function TextPart({ projectId, agentName, latest, mayEdit, onSaved, part, title,
     onSaved();
   });
   const isStale = save.error?.code === 'precondition_failed';
-  // Before the newer version is here, a second try would be refused like the first.
+  // A newer version has been loaded, so saving can succeed again.
   useEffect(save.clearError, [latest.etag]);
   return (
     <section class="panel" aria-label={title}>
@@ -97,7 +97,7 @@ function TextPart({ projectId, agentName, latest, mayEdit, onSaved, part, title,
       <FormError error={save.error} />
       {isStale && (
         <button type="button" class="small" onClick={onSaved}>
-          Load the newer version and keep my draft
+          Load the newer version, keep my draft
         </button>
       )}
       <CodeEditor

@@ -6,13 +6,13 @@ import type { Decision } from '../../api/types.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
-import { OutcomeBadge } from '../../ui/outcome.tsx';
+import { OutcomeBadge, Violations } from '../../ui/outcome.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { AgentTabProps } from './agent-page.tsx';
 
 export type DraftProps = AgentTabProps & { policyYaml: string; isValid: boolean };
 
-/** One call, decided by the draft. */
+/** Evaluates one call with the draft. */
 export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: DraftProps) {
   const [tool, setTool] = useState(latest.tools[0]?.name ?? '');
   const [role, setRole] = useState('');
@@ -21,7 +21,7 @@ export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: Dr
   const fault = jsonFault(args);
   const faultId = useId();
   const head = JSON.stringify({ tool, ...(role === '' ? {} : { role }) }).slice(0, -1);
-  // As text, so that every digit of a number is decided as it was typed.
+  // As text, so that every digit of a number is kept.
   const question = `{"policy_yaml":${JSON.stringify(policyYaml)},"calls":[${head},"arguments":${args}}]}`;
   const { run, isRunning, error } = useAction(async () => {
     const result = await request(
@@ -32,11 +32,11 @@ export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: Dr
     );
     setDecided({ question, decision: result.decisions?.[0] });
   });
-  // Beside another draft or call an old decision would seem to be its own.
+  // Never show a decision next to another draft or call.
   const decision = decided?.question === question ? decided.decision : undefined;
   return (
     <section class="panel" aria-labelledby="dry-run">
-      <h2 id="dry-run">Dry run</h2>
+      <h2 id="dry-run">Test a call</h2>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -85,9 +85,9 @@ export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: Dr
         )}
         <FormError error={error} />
         <button type="submit" disabled={!isValid || isRunning || fault !== undefined || tool === ''}>
-          Decide
+          Test call
         </button>
-        {!isValid && <span class="muted"> when the policy is valid</span>}
+        {!isValid && <span class="muted"> once the policy is valid</span>}
       </form>
       {decision !== undefined && <DecisionResult decision={decision} />}
     </section>
@@ -103,15 +103,7 @@ function DecisionResult({ decision: { outcome, reason, violations, hint } }: { d
           <Inert text={reason} as="block" />
         </p>
       )}
-      {violations.length > 0 && (
-        <ul class={`violations violations-${outcome}`}>
-          {violations.map((violation, index) => (
-            <li key={index}>
-              <Inert text={violation} />
-            </li>
-          ))}
-        </ul>
-      )}
+      {violations.length > 0 && <Violations outcome={outcome} violations={violations} />}
       {hint !== null && <JsonTree value={hint} />}
     </div>
   );
@@ -121,8 +113,8 @@ function jsonFault(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
     const isObject = value === null || (typeof value === 'object' && !Array.isArray(value));
-    return isObject ? undefined : 'Arguments are an object, or null.';
+    return isObject ? undefined : 'Arguments must be an object or null.';
   } catch {
-    return 'This is not valid JSON.';
+    return 'Invalid JSON.';
   }
 }

@@ -7,7 +7,7 @@ import type { AgentTabProps } from './agent-page.tsx';
 
 const REFRESH_MS = 10_000;
 
-/** Which versions run out there: every policy fetch says what its client holds. */
+/** The versions in use. Every policy fetch reports the version that its client holds. */
 export function FleetTab({ projectId, agentName }: AgentTabProps) {
   const { data, error, isLoading, reload } = useAnswer(
     call('GET /v1/projects/{id}/agents/{name}/fleet', { params: { id: projectId, name: agentName } }),
@@ -19,10 +19,10 @@ export function FleetTab({ projectId, agentName }: AgentTabProps) {
   if (data === undefined) return error === undefined ? null : <ErrorState error={error} retry={reload} />;
   if (data.items.length === 0) {
     return (
-      <EmptyState title="No client has asked for this policy yet">
+      <EmptyState title="No client has fetched this policy yet">
         <p>
-          Clients tell which version they hold each time a run starts. What they said in the last 24 hours is
-          here.
+          Clients report their version at the start of each run. This page shows the reports of the last 24
+          hours.
         </p>
       </EmptyState>
     );
@@ -37,7 +37,7 @@ export function FleetTab({ projectId, agentName }: AgentTabProps) {
       </p>
       <Table
         label="Versions in use"
-        columns={['Version held', ['Keys', 'number'], ['Share', 'fleet-share'], 'Last seen', 'ETag']}
+        columns={['Version', ['Keys', 'number'], ['Share', 'fleet-share'], 'Last seen', 'ETag']}
       >
         {data.items.map((item) => (
           <tr key={item.etag}>
@@ -46,7 +46,7 @@ export function FleetTab({ projectId, agentName }: AgentTabProps) {
               {item.is_latest ? (
                 <span class="tag tag-good">latest</span>
               ) : (
-                <span class="tag tag-warn">old</span>
+                <span class="tag tag-warn">outdated</span>
               )}
             </th>
             <td class="number">{formatCount(item.keys)}</td>

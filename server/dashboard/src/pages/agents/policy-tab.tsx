@@ -14,7 +14,7 @@ import { draftKey, useDraft } from './use-draft.ts';
 
 const NO_FAULTS: PolicyFault[] = [];
 
-/** The policy, checked as it is typed, tried out before it is saved. */
+/** The policy editor. Checks the draft as you type; calls can be tested before saving. */
 export function PolicyTab(props: AgentTabProps) {
   const { projectId, agentName, latest, mayEdit, onSaved } = props;
   const draft = useDraft(draftKey(projectId, agentName, 'policy'), latest.policy_yaml);
@@ -90,7 +90,7 @@ function ReadOnlyNote() {
   if (status === 'in') {
     return (
       <span class="muted">
-        Only members may edit. Ask one to add <a href="/account">your account</a>.
+        Only members can edit. Ask a member to add <a href="/account">your account</a>.
       </span>
     );
   }
@@ -110,7 +110,7 @@ function CheckStatus({ check: { isChecking, result, error } }: { check: CheckSta
 
   function statusWords() {
     if (isChecking) return <span class="muted">Checking…</span>;
-    if (error !== undefined) return <span class="tag tag-warn">not checked</span>;
+    if (error !== undefined) return <span class="tag tag-warn">check failed</span>;
     if (result === undefined) return null;
     if (!result.valid) {
       const count = result.errors.length;
@@ -131,7 +131,7 @@ function CheckStatus({ check: { isChecking, result, error } }: { check: CheckSta
 
 type FaultListProps = { faults: PolicyFault[]; onPick: (place: { line: number; column: number }) => void };
 
-/** Every error with its place; a click goes there. */
+/** Every error, linked to its place in the text. */
 function FaultList({ faults, onPick }: FaultListProps) {
   if (faults.length === 0) return null;
   return (

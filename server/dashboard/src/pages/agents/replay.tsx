@@ -15,7 +15,7 @@ import type { DraftProps } from './dry-run.tsx';
 
 const ROWS_MAX = 10_000;
 
-/** What the draft would have changed in the decisions that were recorded. */
+/** What the draft would change in the recorded decisions. */
 export function Replay(props: DraftProps) {
   const { projectId, agentName, policyYaml, isValid } = props;
   const [window, setWindow] = useState<WindowName>('7d');
@@ -29,10 +29,10 @@ export function Replay(props: DraftProps) {
   return (
     <section class="panel" aria-labelledby="replay">
       <h2 id="replay">Replay</h2>
-      <p class="muted">Decides the recorded calls of this agent again, with the draft.</p>
+      <p class="muted">Re-run recorded calls against this draft.</p>
       <div class="replay-row">
         <label>
-          <span class="visually-hidden">Window</span>
+          <span class="visually-hidden">Period</span>
           <select
             value={window}
             onChange={({ currentTarget }) =>
@@ -76,12 +76,12 @@ export function ReplayReport({ result, projectId, agentName }: ReplayReportProps
   return (
     <div class="replay-report" role="status">
       <p>
-        <b>{changed === 0 ? 'Nothing would change' : `${formatCount(changed)} would change`}</b> of{' '}
+        <b>{changed === 0 ? 'No decision would change' : `${formatCount(changed)} would change`}</b> of{' '}
         {formatCount(replayed)} replayed.{' '}
         {not_replayable > 0 && (
           <span class="muted">
-            {formatCount(not_replayable)} of {formatCount(examined)} cannot be decided again: their arguments
-            were cut or redacted.
+            {formatCount(not_replayable)} of {formatCount(examined)} cannot be replayed because their
+            arguments were truncated or redacted.
           </span>
         )}
       </p>

@@ -16,11 +16,11 @@ import { ReplayReport, replayDraft } from './replay.tsx';
 type SaveDialogProps = AgentTabProps & {
   policyYaml: string;
   onClose: () => void;
-  /** Someone else saved; the newer version is to be loaded. */
+  /** Someone else has saved: load the newer version. */
   onStale: () => void;
 };
 
-/** The last look: what changes in the text, and what it would have changed in the last week. */
+/** Shows the changes to the text and their effect on last week's decisions before saving. */
 export function SaveDialog({
   projectId,
   agentName,
@@ -45,14 +45,14 @@ export function SaveDialog({
       },
     );
     forgetAnswers();
-    say(`Saved as version ${saved.version}. Agents take it up at their next run.`);
+    say(`Saved as version ${saved.version}. Agents use it from their next run.`);
     onSaved();
   });
   const isStale = save.error?.code === 'precondition_failed';
   return (
     <Dialog title={`Save version ${latest.version + 1} of the policy?`} onClose={onClose}>
-      <DiffView before={latest.policy_yaml} after={policyYaml} label="What changes" />
-      <h3>The last 7 days, decided by this policy</h3>
+      <DiffView before={latest.policy_yaml} after={policyYaml} label="Changes" />
+      <h3>Effect on the last 7 days</h3>
       {replaying.isRunning && <Loading lines={2} />}
       <FormError error={replaying.error} />
       {replay !== undefined && <ReplayReport result={replay} projectId={projectId} agentName={agentName} />}
@@ -63,7 +63,7 @@ export function SaveDialog({
         </button>
         {isStale ? (
           <button type="button" class="primary" onClick={onStale}>
-            Load the newer version and keep my draft
+            Load the newer version, keep my draft
           </button>
         ) : (
           <button type="button" class="primary" disabled={save.isRunning} onClick={() => void save.run()}>

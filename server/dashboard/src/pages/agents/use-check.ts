@@ -14,7 +14,7 @@ export type CheckState = {
   error: ApiError | undefined;
 };
 
-/** Asks the service about a policy a moment after the last keystroke. */
+/** Checks a policy with the service shortly after the last keystroke. */
 export function useCheck(
   agent: { projectId: string; agentName: string },
   text: string,

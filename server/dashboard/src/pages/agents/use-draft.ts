@@ -1,32 +1,32 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 
-/** What was typed and not saved, by agent and part: it survives a look at another page. */
+/** Unsaved text by agent and part. It survives navigation within the dashboard. */
 const drafts = new Map<string, string>();
 
 type Draft = {
   text: string;
-  /** Counts how often the text was replaced by something else than typing. */
+  /** Incremented when the text is replaced other than by typing. */
   revision: number;
   isChanged: boolean;
   set: (text: string) => void;
   discard: () => void;
-  /** This text was saved; what was typed since then stays a draft. */
+  /** Marks this text as saved. Text typed since then stays a draft. */
   settle: (text: string) => void;
 };
 
-/** The saved text, or what the person has made of it. */
+/** The saved text, or the person's draft of it. */
 export function useDraft(key: string, saved: string): Draft {
   const [{ text, revision }, setState] = useState({ text: drafts.get(key) ?? saved, revision: 0 });
   const replace = (next: string) => setState((state) => ({ text: next, revision: state.revision + 1 }));
-  // What was just saved is no draft any more, although the version with it is still on its way here.
+  // Just saved text is no draft, even before the new version has been loaded.
   const isChanged = drafts.has(key) && text !== saved;
   useEffect(() => {
-    // A newer version was loaded, and nothing typed stands against it.
+    // A newer version was loaded and there is no draft.
     if (!drafts.has(key)) replace(saved);
   }, [key, saved]);
   const set = useCallback(
     (next: string) => {
-      // The saved text is no draft, whoever put it there: it would stand against the next version.
+      // Text equal to the saved text is no draft. It would hide the next version.
       if (next === saved) drafts.delete(key);
       else drafts.set(key, next);
       setState((state) => ({ ...state, text: next }));
@@ -52,7 +52,7 @@ export function useDraft(key: string, saved: string): Draft {
   return { text, revision, isChanged, set, discard, settle };
 }
 
-/** What was typed, if anything was. */
+/** The draft, if there is one. */
 export function draftOf(key: string): string | undefined {
   return drafts.get(key);
 }

@@ -14,7 +14,7 @@ import { draftKey, draftOf, putDraft } from './use-draft.ts';
 const PARTS = { policy_yaml: 'Policy', agent_yaml: 'Definition', system_md: 'System prompt' } as const;
 type Part = keyof typeof PARTS;
 
-/** Every version, and what changed between any two of them. */
+/** All versions, and the difference of any two. */
 export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }: AgentTabProps) {
   const { query } = usePlace();
   const known = new Set(versions.map(({ version }) => version));
@@ -95,7 +95,7 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
           <>
             {from !== to && before.data[part] === after.data[part] && (
               <p class="muted">
-                The same in v{from} and v{to}.
+                Identical in v{from} and v{to}.
               </p>
             )}
             <Difference
@@ -110,8 +110,8 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
       {isAsking && (
         <Confirm
           title="Replace the draft?"
-          text={`The policy has changes that are not saved. The copy of v${to} takes their place.`}
-          action="Replace it"
+          text={`The policy has unsaved changes. The copy of v${to} replaces them.`}
+          action="Replace draft"
           work={() => Promise.resolve()}
           onClose={() => setIsAsking(false)}
           onDone={restore}
@@ -123,7 +123,7 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
 
 type DifferenceProps = { before: string; after: string; label: string };
 
-/** Where nothing differs the text itself is shown. */
+/** Shows the text itself where nothing differs. */
 function Difference({ before, after, label }: DifferenceProps) {
   if (before === after) return <CodeEditor text={after} label={label} isReadOnly />;
   return <DiffView before={before} after={after} label={label} />;

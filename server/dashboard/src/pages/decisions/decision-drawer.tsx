@@ -11,12 +11,12 @@ import { Drawer } from '../../ui/drawer.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Inert, Role } from '../../ui/inert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
-import { OutcomeBadge } from '../../ui/outcome.tsx';
+import { OutcomeBadge, Violations } from '../../ui/outcome.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { JsonNumber, type JsonObject } from '../../api/types.ts';
 import type { DecisionFeed, FeedRow } from './decision-feed.ts';
 
-/** No name that the service accepts is longer; what is, is no link. */
+/** Longer names cannot exist in the service, so they are not linked. */
 const NAME_CHARS_MAX = 400;
 
 type DecisionDrawerProps = {
@@ -28,7 +28,7 @@ type DecisionDrawerProps = {
 
 type Found = { record?: FeedRow | undefined; error?: ApiError; isDone: boolean };
 
-/** All there is to know of one decision. */
+/** The details of one decision. */
 export function DecisionDrawer({ feed, eventId, pageCursor, onClose }: DecisionDrawerProps) {
   const [found, setFound] = useState<Found>({ isDone: false });
   const [round, setRound] = useState(0);
@@ -55,8 +55,8 @@ export function DecisionDrawer({ feed, eventId, pageCursor, onClose }: DecisionD
       {!isDone && <Loading lines={8} />}
       {error !== undefined && <ErrorState error={error} retry={retry} />}
       {isDone && record === undefined && error === undefined && (
-        <EmptyState title="This decision is not in the view">
-          <p>It is older than the window, does not match the filters, or is too far down the list.</p>
+        <EmptyState title="Decision not found">
+          <p>It is outside the period, does not match the filters, or is too far down the list.</p>
         </EmptyState>
       )}
       {record !== undefined && <Details record={record} />}
@@ -89,13 +89,7 @@ function Details({ record }: { record: FeedRow }) {
       )}
       {violations.length > 0 && (
         <Section title="Violations">
-          <ul class={`violations violations-${record.outcome}`}>
-            {violations.map((violation, index) => (
-              <li key={index}>
-                <Inert text={violation} as="block" />
-              </li>
-            ))}
-          </ul>
+          <Violations outcome={record.outcome} violations={violations} />
         </Section>
       )}
       <Section title="Arguments">
@@ -120,7 +114,7 @@ function Section({ title, children }: { title: string; children: ComponentChildr
   );
 }
 
-/** An object as a tree; what the client cut is said, and its beginning shown. */
+/** An object as a tree. Arguments that the client truncated show their beginning. */
 function Json({ value }: { value: JsonObject | null }) {
   if (value === null) return <p class="muted">none</p>;
   if (value['_truncated'] !== true) return <JsonTree value={value} />;
@@ -129,8 +123,8 @@ function Json({ value }: { value: JsonObject | null }) {
   return (
     <>
       <p class="mark mark-truncated">
-        <Icon name="warn" /> Cut by the client
-        {typeof bytes === 'number' && `: ${formatBytes(bytes)} before`}. This is its beginning.
+        <Icon name="warn" /> Truncated by the client
+        {typeof bytes === 'number' && ` from ${formatBytes(bytes)}`}. This is the beginning.
       </p>
       {typeof preview === 'string' ? (
         <pre class="preview" tabIndex={0} role="region" aria-label="Beginning of the arguments">

@@ -1,19 +1,19 @@
 import { ApiError } from '../../api/api-error.ts';
 import type { DecisionRecord, DecisionsPage } from '../../api/types.ts';
 
-/** The first page is small, to be there soon; who scrolls gets more at a time, up to the API's bound. */
+/** The first page is small so that it arrives soon. Later pages are as large as the API allows. */
 const FIRST_PAGE_ROWS = 100;
 const PAGE_ROWS = 500;
-/** Rows beyond this many keep no arguments, hint or violations: the drawer fetches their page again. */
+/** Rows beyond this number drop arguments, hint and violations. The drawer fetches their page again. */
 const FULL_ROWS_MAX = 5000;
-/** More is no list to look through; the export has no such bound. */
+/** The list ends here. The export has no such limit. */
 export const ROWS_MAX = 200_000;
-/** New rows are caught up with by that many pages; beyond, the list starts anew. */
+/** When new rows fill more pages than this, the list starts over. */
 const CATCH_UP_PAGES = 5;
-/** A shared link's record is looked for in that many pages. */
+/** Pages searched for the record of a shared link. */
 const FIND_PAGES = 10;
 
-/** A row of the list, and the cursor of the page that it came in. */
+/** A row and the cursor of its page. */
 export type FeedRow = DecisionRecord & { pageCursor: string | undefined; isWhole: boolean };
 type FetchPage = (cursor: string | undefined, limit: number) => Promise<DecisionsPage>;
 
@@ -25,7 +25,7 @@ export type FeedState = {
   error: ApiError | undefined;
 };
 
-/** The records of one set of filters, newest first: grows at its end by cursor, and at its head while it is live. */
+/** The records that match the filters, newest first. Paging adds to the end, live mode to the start. */
 export class DecisionFeed {
   readonly #fetchPage: FetchPage;
   readonly #onChange: (state: FeedState) => void;
@@ -48,7 +48,7 @@ export class DecisionFeed {
     this.#isClosed = true;
   }
 
-  /** Fetches the next page, unless one is on its way or there is none. */
+  /** Fetches the next page, if there is one and none is being fetched. */
   async loadMore(): Promise<void> {
     const { isLoading, isAtEnd, rows } = this.#state;
     if (isLoading || isAtEnd) return;
@@ -57,7 +57,7 @@ export class DecisionFeed {
     try {
       const page = await this.#fetchPage(cursor, cursor === undefined ? FIRST_PAGE_ROWS : PAGE_ROWS);
       if (cursor !== this.#nextCursor) {
-        // The list was started anew meanwhile: this page is not the one that comes next any more.
+        // The list has started over meanwhile, so this page no longer follows.
         this.#set({ isLoading: false });
         return;
       }
@@ -65,7 +65,7 @@ export class DecisionFeed {
       const fresh = this.#takeIn(this.#newOf(page, cursor));
       const all = [...this.#state.rows, ...fresh];
       const isAtEnd = this.#nextCursor === undefined || all.length >= ROWS_MAX;
-      // The first page's count stays until the live mode brings a newer one: later ones may count by other clocks.
+      // Keep the count of the first page until live mode brings a newer one.
       const total = rows.length === 0 ? page.total : this.#state.total;
       this.#set({ rows: slimmed(all, rows.length), total, isAtEnd, isLoading: false });
     } catch (error) {
@@ -73,7 +73,7 @@ export class DecisionFeed {
     }
   }
 
-  /** Brings the head up to date; tells how many rows are new. */
+  /** Adds new rows at the start. Resolves with their number. */
   async catchUp(): Promise<number> {
     if (this.#isCatchingUp || this.#state.isLoading) return 0;
     this.#isCatchingUp = true;
@@ -106,14 +106,14 @@ export class DecisionFeed {
         return taken.length;
       }
     }
-    // So much has happened that there would be a gap: start anew with what was just read.
+    // Too many new rows to close the gap: start over with these.
     this.#nextCursor = cursor;
     this.#ids.clear();
     this.#set({ rows: this.#takeIn(fresh), total, isAtEnd: cursor === undefined, error: undefined });
     return fresh.length;
   }
 
-  /** The whole record of a row, also of one that is not in the list: its page is fetched again. */
+  /** The full record of a row, also of one that is not in the list. May fetch its page again. */
   async findRecord(eventId: string, pageCursor: string | undefined): Promise<FeedRow | undefined> {
     const known = this.#state.rows.find(({ event_id }) => event_id === eventId);
     if (known?.isWhole === true) return known;
@@ -128,14 +128,14 @@ export class DecisionFeed {
     return undefined;
   }
 
-  /** The rows of a page that are not in the list yet. */
+  /** Rows of a page that are not in the list. */
   #newOf(page: DecisionsPage, pageCursor: string | undefined): FeedRow[] {
     return page.items
       .filter(({ event_id }) => !this.#ids.has(event_id))
       .map((item) => ({ ...item, pageCursor, isWhole: true }));
   }
 
-  /** Counts rows as known, at the moment they go into the list: what a failed call has read is to be found new again. */
+  /** Marks rows as known only when they enter the list, so that a failed call can read them again. */
   #takeIn(rows: FeedRow[]): FeedRow[] {
     const taken: FeedRow[] = [];
     for (const row of rows) {
@@ -153,7 +153,7 @@ export class DecisionFeed {
   }
 }
 
-/** Two lists that are each newest first, as one; what arrived late takes its place by time. */
+/** Merges two lists that are sorted newest first. */
 function merged(fresh: FeedRow[], known: FeedRow[]): FeedRow[] {
   const rows: FeedRow[] = [];
   let at = 0;
@@ -164,7 +164,7 @@ function merged(fresh: FeedRow[], known: FeedRow[]): FeedRow[] {
     }
     rows.push(row);
   }
-  // No spread: an argument list has a bound, and this list may be longer.
+  // No spread: the list may exceed the limit of arguments.
   return rows.concat(known.slice(at));
 }
 
@@ -172,7 +172,7 @@ function isNewer(a: DecisionRecord, b: DecisionRecord): boolean {
   return a.occurred_at > b.occurred_at || (a.occurred_at === b.occurred_at && a.event_id > b.event_id);
 }
 
-/** Lets go of what is heavy in the rows from `from` on, once there are many. */
+/** Drops the large fields of rows from `from` on, once there are many. */
 function slimmed(rows: FeedRow[], from: number): FeedRow[] {
   for (let index = Math.max(from, FULL_ROWS_MAX); index < rows.length; index += 1) {
     const row = rows[index];

@@ -4,9 +4,9 @@ import { Inert, Role } from '../../ui/inert.tsx';
 import { OutcomeBadge } from '../../ui/outcome.tsx';
 import { type FeedRow, type FeedState, ROWS_MAX } from './decision-feed.ts';
 
-/** Rows above and below the visible ones that are rendered, too. */
+/** Extra rows rendered above and below the visible ones. */
 const OVERSCAN = 12;
-/** The next page is asked for that many rows before the end. */
+/** The next page is fetched this many rows before the end. */
 const AHEAD = 60;
 
 type DecisionListProps = {
@@ -16,7 +16,7 @@ type DecisionListProps = {
   onEnd: () => void;
 };
 
-/** Only the rows in view exist as elements, so that 50,000 scroll like 50. A grid for the keyboard: arrows and Enter. */
+/** A grid that renders only the visible rows. Arrow keys move, Enter opens. */
 export function DecisionList({ state, selected, onOpen, onEnd }: DecisionListProps) {
   const { rows, isAtEnd, isLoading, error } = state;
   const place = useRef<HTMLDivElement>(null);
@@ -26,7 +26,7 @@ export function DecisionList({ state, selected, onOpen, onEnd }: DecisionListPro
   const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN);
   const last = Math.min(rows.length, Math.ceil((top + height) / rowHeight) + OVERSCAN);
   useEffect(() => {
-    // After an error the page decides when to ask again: from here it would be without a pause.
+    // After an error the page retries, with a pause.
     if (!isAtEnd && !isLoading && error === undefined && last > rows.length - AHEAD) onEnd();
   }, [last, rows.length, isAtEnd, isLoading, error]);
 
@@ -52,7 +52,7 @@ export function DecisionList({ state, selected, onOpen, onEnd }: DecisionListPro
       ref={place}
       class="decision-list"
       role="grid"
-      aria-label="Decisions: arrow keys to move, Enter for details"
+      aria-label="Decisions. Use the arrow keys to move and Enter for details"
       aria-rowcount={isAtEnd ? rows.length + 1 : -1}
       aria-activedescendant={activeIndex >= first && activeIndex < last ? `row-${active}` : undefined}
       tabIndex={0}
@@ -139,14 +139,14 @@ function ListEnd({ state: { rows, isAtEnd, isLoading } }: { state: FeedState }) 
   if (rows.length >= ROWS_MAX) {
     return (
       <p class="list-end">
-        The first {formatCount(rows.length)} are shown. Filter, or export, to see the others.
+        Showing the first {formatCount(rows.length)}. Filter or export to see the others.
       </p>
     );
   }
-  return <p class="list-end">{formatCount(rows.length)} rows, that is all of them.</p>;
+  return <p class="list-end">End of list</p>;
 }
 
-/** Where the list is scrolled to, how high it is, and how high its rows are: that is for the style sheet to say. */
+/** The scroll position, the height of the list, and the height of a row from the style sheet. */
 function useScroll(place: { current: HTMLDivElement | null }) {
   const [view, setView] = useState({ top: 0, height: 600, rowHeight: 34 });
   const frame = useRef(0);
@@ -154,7 +154,7 @@ function useScroll(place: { current: HTMLDivElement | null }) {
     const element = place.current;
     if (element === null) return;
     const rowHeight = Number.parseFloat(getComputedStyle(element).getPropertyValue('--row-height')) || 34;
-    // The head is sticky: it covers the rows that have scrolled under it, and the rows begin below it.
+    // The sticky head covers rows, so its height does not count.
     const headHeight = element.firstElementChild?.clientHeight ?? 0;
     const next = { top: element.scrollTop, height: element.clientHeight - headHeight, rowHeight };
     setView((current) =>
@@ -176,7 +176,7 @@ function useScroll(place: { current: HTMLDivElement | null }) {
   return { ...view, onScroll };
 }
 
-/** Who has scrolled down goes on reading the same rows when new ones come in above. */
+/** Keeps the same rows in view when new ones arrive above. */
 function useStayPut(place: { current: HTMLDivElement | null }, rows: FeedRow[], rowHeight: number): void {
   const head = useRef<string | undefined>(undefined);
   useLayoutEffect(() => {

@@ -15,6 +15,8 @@ import { FilterBar } from './filter-bar.tsx';
 import { LiveButton } from './live-button.tsx';
 
 const LIVE_MS = 2000;
+/** An empty project shows its first event at once. */
+const EMPTY_MS = 1000;
 
 export function DecisionsPage({ projectId }: { projectId: string }) {
   const window = useWindow();
@@ -25,9 +27,9 @@ export function DecisionsPage({ projectId }: { projectId: string }) {
   const shown = new URLSearchParams({ window, ...filters });
   const { feed, state } = useFeed(projectId, shown.toString());
   const facets = useAnswer(summaryOf(projectId, window));
-  useTimer(isLive ? LIVE_MS : undefined, () => void feed.catchUp());
   const { rows, total } = state;
-  // Brought up to date, a list that lacks a later page asks for it again.
+  useTimer(total === 0 ? EMPTY_MS : isLive ? LIVE_MS : undefined, () => void feed.catchUp());
+  // A list that has rows fetches a missing later page by itself.
   const retry = () => void (rows.length === 0 && !state.isAtEnd ? feed.loadMore() : feed.catchUp());
   useRetry(state.error, retry);
 
@@ -50,9 +52,9 @@ export function DecisionsPage({ projectId }: { projectId: string }) {
           {Object.keys(filters).length > 0 ? (
             <p>
               <a href={hrefWith(Object.fromEntries(FILTER_NAMES.map((name) => [name, undefined])))}>
-                Clear the filters
+                Clear filters
               </a>{' '}
-              or choose a longer window.
+              or choose a longer period.
             </p>
           ) : (
             <FirstDecision projectId={projectId} />
@@ -98,7 +100,7 @@ function filtersFrom(query: URLSearchParams): Filters {
   return filters;
 }
 
-/** The feed of these filters; another query is another feed. */
+/** One feed per query. */
 function useFeed(projectId: string, queryText: string): { feed: DecisionFeed; state: FeedState } {
   const [, setRound] = useState(0);
   const feed = useMemo(() => {

@@ -1,7 +1,7 @@
 import { call } from '../../api/call.ts';
 import { Icon } from '../../ui/icon.tsx';
 
-/** All rows that match, not only those loaded: the service streams them. */
+/** Exports all matching rows, not only the loaded ones. */
 export function ExportMenu({ projectId, query }: { projectId: string; query: URLSearchParams }) {
   const hrefOf = (format: 'ndjson' | 'csv') => {
     const exported = { ...Object.fromEntries(query), format };
@@ -17,7 +17,7 @@ export function ExportMenu({ projectId, query }: { projectId: string; query: URL
       </summary>
       <div class="menu-items">
         <a href={hrefOf('ndjson')} download="decisions.ndjson">
-          NDJSON <span class="muted">one record a line</span>
+          NDJSON <span class="muted">one record per line</span>
         </a>
         <a href={hrefOf('csv')} download="decisions.csv">
           CSV <span class="muted">for spreadsheets</span>

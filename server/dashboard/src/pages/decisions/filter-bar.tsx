@@ -18,7 +18,7 @@ const OPTION_CHARS = 60;
 
 type FilterBarProps = { filters: Filters; summary: Summary | undefined };
 
-/** Every filter of the API. What is chosen is in the address bar, and nowhere else. */
+/** All filters of the API. The address bar holds their state. */
 export function FilterBar({ filters, summary }: FilterBarProps) {
   const agents = summary?.by_agent.map((row) => option(row.agent_name, row)) ?? [];
   const roles = summary?.by_role.map((row) => option(row.role, row)) ?? [];
@@ -79,7 +79,7 @@ function OutcomePicker({
   );
 }
 
-/** Option values start with =, so that the empty role and "any" are two things. */
+/** Option values start with =, to tell the empty role from "any". */
 function Choice({
   name,
   options,
@@ -123,7 +123,7 @@ function optionText(name: FilterName, value: string): string {
 function TextFilter({ name, value }: { name: FilterName; value: string | undefined }) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    // The filter was changed elsewhere, say by a step back. A new input instead would lose the focus.
+    // The filter changed elsewhere, for example by Back. A new input would lose the focus.
     if (input.current !== null) input.current.value = value ?? '';
   }, [value]);
   const apply = (text: string) => {
@@ -138,7 +138,7 @@ function TextFilter({ name, value }: { name: FilterName; value: string | undefin
         aria-label={LABELS[name]}
         type="search"
         defaultValue={value ?? ''}
-        placeholder="any"
+        placeholder="ID"
         spellcheck={false}
         maxLength={200}
         onKeyDown={(event) => {

@@ -1,7 +1,7 @@
 import { hrefWith, navigate } from '../../app/location.ts';
 import { Icon } from '../../ui/icon.tsx';
 
-/** While live, new rows appear by themselves. A state of the address bar, so that a link can be live. */
+/** Switches live mode, in which new rows appear automatically. The address bar holds its state. */
 export function LiveButton({ isLive }: { isLive: boolean }) {
   return (
     <button

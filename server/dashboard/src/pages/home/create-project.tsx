@@ -17,7 +17,7 @@ export function CreateProject() {
   });
   return (
     <form class="inline-form" onSubmit={(event) => submitted(event, (values) => void run(values))}>
-      <Field label="New project" name="name" placeholder="Its name" maxLength={100} required />
+      <Field label="New project" name="name" placeholder="Project name" maxLength={100} required />
       <button type="submit" disabled={isRunning}>
         Create
       </button>

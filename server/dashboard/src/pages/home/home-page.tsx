@@ -10,7 +10,7 @@ import { OpenProject } from '../account/open-project.tsx';
 import { SignInPage } from '../account/sign-in-page.tsx';
 import { CreateProject } from './create-project.tsx';
 
-/** The way in: to the project seen last, to the first of one's own, or to the door. `/?choose` shows the choice. */
+/** Opens the project seen last, or else the newest one. `/?choose` lists the projects instead. */
 export function HomePage() {
   const session = useSession();
   const mustChoose = usePlace().query.has('choose');
@@ -43,5 +43,5 @@ function targetOf(session: Session): string | undefined {
   const remembered = recall('project');
   if (session.status === 'out') return remembered;
   const own = session.me.projects;
-  return own.some(({ id }) => id === remembered) ? remembered : own[0]?.id;
+  return own.some(({ id }) => id === remembered) ? remembered : own.at(-1)?.id;
 }

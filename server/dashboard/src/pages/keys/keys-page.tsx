@@ -18,7 +18,7 @@ import { Table } from '../../ui/table.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { submitted } from '../account/door.tsx';
 
-/** The project's bearer keys. A key is shown once, when it is made. */
+/** The project's bearer keys. A key is shown only once, after it was created. */
 export function KeysPage({ projectId }: { projectId: string }) {
   const keys = useAnswer(call('GET /v1/projects/{id}/keys', { params: { id: projectId } }));
   const [made, setMade] = useState<NewKey | undefined>(undefined);
@@ -39,7 +39,7 @@ export function KeysPage({ projectId }: { projectId: string }) {
       {keys.isLoading && <Loading />}
       {keys.data?.items.length === 0 && (
         <EmptyState title="No keys yet">
-          <p>An agent needs one to record decisions and to fetch its policy.</p>
+          <p>An agent needs a key to record decisions and to fetch its policy.</p>
         </EmptyState>
       )}
       {keys.data !== undefined && keys.data.items.length > 0 && (
@@ -53,13 +53,13 @@ function KeyOnce({ made, onDone }: { made: NewKey; onDone: () => void }) {
   return (
     <section class="key-once" role="status" aria-label="The new key">
       <p>
-        <b>Copy the key now.</b> It is not stored and cannot be shown again. Put it into GATE_API_KEY (audit)
-        and GATE_KEY (policy) of your agent.
+        <b>Copy the key now.</b> It is not stored and cannot be shown again. Set GATE_API_KEY (audit) and
+        GATE_KEY (policy) of your agent to it.
       </p>
       <CodeBlock text={made.key} label={`Key ${inertText(made.name)}`} />
       <div>
         <button type="button" onClick={onDone}>
-          <Icon name="check" /> I have it
+          <Icon name="check" /> Done
         </button>
       </div>
     </section>
@@ -77,9 +77,9 @@ function NewKeyForm({ projectId, onMade }: { projectId: string; onMade: (key: Ne
   return (
     <form class="inline-form" onSubmit={(event) => submitted(event, (values) => void run(values))}>
       <Field label="Name" name="name" placeholder="Where it is used" maxLength={100} autocomplete="off" />
-      <Field label="Days until it expires" name="days" type="number" min={1} max={3650} placeholder="never" />
+      <Field label="Expires after (days)" name="days" type="number" min={1} max={3650} placeholder="never" />
       <button type="submit" class="primary" disabled={isRunning}>
-        Make a key
+        Create key
       </button>
       <FormError error={error} />
     </form>
@@ -94,7 +94,10 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
   const sorted = items.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
   return (
     <div class="panel">
-      <Table label="Keys" columns={['Name', 'State', 'May', 'Made', 'Expires (UTC)', ['Actions', 'hidden']]}>
+      <Table
+        label="Keys"
+        columns={['Name', 'State', 'Permissions', 'Created', 'Expires (UTC)', ['Actions', 'hidden']]}
+      >
         {sorted.map((key) => (
           <tr key={key.key_id}>
             <th scope="row" title={key.key_id}>
@@ -128,7 +131,7 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
       {revoking !== undefined && (
         <Confirm
           title={`Revoke ${inertText(revoking.name) || 'this key'}?`}
-          text="Whoever uses it gets 401 at once. This cannot be undone; a new key can be made at any time."
+          text="Requests with this key fail immediately. This cannot be undone."
           action="Revoke"
           work={() =>
             request(

@@ -44,8 +44,8 @@ function AddMember({ projectId, onAdded }: { projectId: string; onAdded: () => v
   });
   const words = {
     not_found:
-      'There is no account with that verified address. Ask them to register and to follow the link in the mail.',
-    conflict: 'That account is a member already.',
+      'No account has this verified e-mail address. Ask the person to register and to follow the link in the e-mail.',
+    conflict: 'This account is already a member.',
   } as Record<string, string>;
   return (
     <form
@@ -53,7 +53,7 @@ function AddMember({ projectId, onAdded }: { projectId: string; onAdded: () => v
       class="inline-form"
       onSubmit={(event) => submitted(event, (values) => void run(values))}
     >
-      <Field label="Add a member by e-mail" name="email" type="email" autocomplete="off" required />
+      <Field label="Add member by e-mail" name="email" type="email" autocomplete="off" required />
       <button type="submit" class="primary" disabled={isRunning}>
         Add
       </button>
@@ -93,7 +93,7 @@ function MemberTable({ projectId, items, onRemoved }: MemberTableProps) {
       {removing !== undefined && (
         <Confirm
           title={`Remove ${inertText(removing.email)}?`}
-          text="The account loses its access to this project at once. It can be added again."
+          text="The account loses access to this project immediately. You can add it again."
           action="Remove"
           work={() =>
             request(

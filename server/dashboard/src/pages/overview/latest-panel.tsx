@@ -11,7 +11,7 @@ const REFRESH_MS = 15_000;
 
 type LatestPanelProps = { projectId: string; window: WindowName; outcome: Outcome; title: string };
 
-/** The newest records of one outcome, each a link to its details. */
+/** The newest decisions with one outcome, linked to their details. */
 export function LatestPanel({ projectId, window, outcome, title }: LatestPanelProps) {
   const query = new URLSearchParams({ window, outcome });
   const shown = `${projectPath(projectId, 'decisions')}?${query}`;
@@ -28,7 +28,7 @@ export function LatestPanel({ projectId, window, outcome, title }: LatestPanelPr
       </h2>
       {data === undefined && error === undefined && <Loading lines={5} />}
       {data === undefined && error !== undefined && <ErrorState error={error} retry={reload} />}
-      {data?.items.length === 0 && <p class="muted">None in this window.</p>}
+      {data?.items.length === 0 && <p class="muted">None in this period.</p>}
       <ol class="latest">
         {data?.items.map(({ event_id, occurred_at, agent_name, tool_name, role, reason }) => (
           <li key={event_id}>

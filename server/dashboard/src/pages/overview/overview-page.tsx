@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks';
 import { projectPath } from '../../app/route.ts';
 import { summaryOf, timeseriesOf } from '../../api/call.ts';
 import { type Loaded, useAnswer } from '../../api/use-answer.ts';
@@ -12,11 +13,15 @@ import { WIDER } from './window-before.ts';
 
 const REFRESH_MS = 15_000;
 const REFRESH_LONG_MS = 60_000;
+/** An empty project shows its first event at once. */
+const REFRESH_EMPTY_MS = 1000;
 
 export function OverviewPage({ projectId }: { projectId: string }) {
   const window = useWindow();
-  const refreshMs = window === '24h' ? REFRESH_MS : REFRESH_LONG_MS;
+  const [isEmpty, setIsEmpty] = useState(false);
+  const refreshMs = isEmpty ? REFRESH_EMPTY_MS : window === '24h' ? REFRESH_MS : REFRESH_LONG_MS;
   const summary = useAnswer(summaryOf(projectId, window), { refreshMs });
+  useEffect(() => setIsEmpty(summary.data?.totals.total === 0), [summary.data]);
   const series = useAnswer(timeseriesOf(projectId, window), { refreshMs });
   const widerWindow = WIDER[window];
   const wider = useAnswer(widerWindow === undefined ? undefined : timeseriesOf(projectId, widerWindow), {
@@ -25,7 +30,6 @@ export function OverviewPage({ projectId }: { projectId: string }) {
   const widerSummary = useAnswer(widerWindow === undefined ? undefined : summaryOf(projectId, widerWindow), {
     refreshMs: REFRESH_LONG_MS,
   });
-  const isEmpty = summary.data?.totals.total === 0;
   return (
     <>
       <PageHead title="Overview" hasWindow />
@@ -58,7 +62,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
                   projectId={projectId}
                   window={window}
                   outcome="needs_approval"
-                  title="Latest waiting for a person"
+                  title="Latest that needed approval"
                 />
               </div>
             </>

@@ -28,7 +28,7 @@ export function Tiles({ window, summary, series, wider, widerSummary, decisionsH
         href={`${decisionsHref}?window=${window}`}
         value={totals && formatCount(totals.total)}
         change={change((now, then) => countChange(now.total, then.total))}
-        note={window === '90d' ? 'records live 90 days' : thanBefore}
+        note={window === '90d' ? 'kept for 90 days' : thanBefore}
         spark={buckets.map(({ total }) => total)}
         tone="plain"
       />
@@ -43,7 +43,7 @@ export function Tiles({ window, summary, series, wider, widerSummary, decisionsH
         isUpBad
       />
       <Tile
-        label="Waiting for a person"
+        label="Needed approval"
         href={`${decisionsHref}?window=${window}&outcome=needs_approval`}
         value={totals && formatCount(totals.needs_approval)}
         change={change((now, then) => countChange(now.needs_approval, then.needs_approval))}
@@ -62,13 +62,14 @@ export function Tiles({ window, summary, series, wider, widerSummary, decisionsH
   );
 }
 
-/** Who was active in the wider window and is silent in this one. */
+/** Compares with the agents of the wider period. */
 function agentsNote(summary: Summary, wider: Summary | undefined): string {
-  if (wider === undefined) return 'made at least one decision';
+  if (wider === undefined) return 'at least one decision';
   const active = new Set(summary.by_agent.map(({ agent_name }) => agent_name));
+  if (wider.by_agent.length === 0) return `none seen in ${WINDOW_WORDS[wider.window]}`;
   const silent = wider.by_agent.filter(({ agent_name }) => !active.has(agent_name)).length;
   const known = WINDOW_WORDS[wider.window];
-  return silent === 0 ? `all of those seen in ${known}` : `${formatCount(silent)} more seen in ${known}`;
+  return silent === 0 ? `all agents seen in ${known}` : `${formatCount(silent)} more seen in ${known}`;
 }
 
 type TileProps = {

@@ -11,7 +11,7 @@ const SORTS = { decisions: 'Most decisions', denials: 'Most denials', approvals:
 type Sort = keyof typeof SORTS;
 type Row = OutcomeCounts & { name: string };
 
-/** Agents, roles and tools as bars; a click shows their decisions. */
+/** Agents, roles and tools as bars that link to their decisions. */
 export function TopPanels(props: { projectId: string; window: WindowName; summary: Summary | undefined }) {
   const { summary } = props;
   const given = usePlace().query.get('sort');
@@ -66,7 +66,7 @@ function TopPanel({ projectId, window, title, filter, rows, sort }: TopPanelProp
     <section class="panel" aria-label={title}>
       <h2>{title}</h2>
       {sorted === undefined && <Loading lines={5} />}
-      {sorted?.length === 0 && <p class="muted">Nothing of the kind in this window.</p>}
+      {sorted?.length === 0 && <p class="muted">None in this period.</p>}
       <ol class="bars">
         {sorted?.slice(0, ROWS).map((row) => (
           <li key={row.name}>

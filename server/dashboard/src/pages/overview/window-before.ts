@@ -1,6 +1,6 @@
 import type { OutcomeCounts, Timeseries, WindowName } from '../../api/types.ts';
 
-/** The window whose buckets reach twice as far back; records live 90 days, so nothing does for 90d. */
+/** A period that covers this one and the one before. 90d has none: records are kept for 90 days. */
 export const WIDER: Record<WindowName, WindowName | undefined> = {
   '24h': '7d',
   '7d': '30d',
@@ -11,8 +11,8 @@ export const WIDER: Record<WindowName, WindowName | undefined> = {
 const HOUR_MS = 3_600_000;
 
 /**
- * What was counted in the window before this one, from the buckets of a wider window. A bucket that lies across an
- * end counts by the share of it that is inside, so the result is close and not exact.
+ * The counts of the period before this one, from the buckets of a wider period. A bucket that crosses a boundary counts
+ * in proportion, so the result is approximate.
  */
 export function windowBefore(wider: Timeseries, hours: number): OutcomeCounts {
   const endMs = Date.parse(wider.to) - hours * HOUR_MS;
@@ -34,14 +34,14 @@ export function windowBefore(wider: Timeseries, hours: number): OutcomeCounts {
 
 export type Change = { text: string; direction: 'up' | 'down' | 'same' };
 
-/** By how much a count changed; undefined when there was nothing before. */
+/** The relative change of a count, undefined when there was nothing before. */
 export function countChange(now: number, before: number): Change | undefined {
   if (before < 0.5) return undefined;
   const percent = ((now - before) / before) * 100;
   return changeFrom(percent, Math.abs(percent) >= 1000 ? '>10×' : `${Math.abs(percent).toFixed(0)}%`);
 }
 
-/** By how many percentage points a share changed. */
+/** The change of a share in percentage points. */
 export function shareChange(now: OutcomeCounts, before: OutcomeCounts): Change | undefined {
   if (before.total < 0.5 || now.total === 0) return undefined;
   const points = (now.deny / now.total - before.deny / before.total) * 100;

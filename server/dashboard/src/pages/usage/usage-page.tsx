@@ -3,12 +3,14 @@ import type { UsageCounts } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatCompact, formatCost, formatCount, formatShare } from '../../text/format.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
+import { curlEvent } from '../../ui/curl-command.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead, useWindow, WINDOW_WORDS } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 
 const NUMBERS = ['Calls', 'Input', 'Cached', 'Output', 'Cost'].map((label) => [label, 'number'] as const);
+const EXAMPLE = { agent_name: 'my-agent', model: 'my-model', input_tokens: 900, output_tokens: 120 };
 
 /** Tokens and cost of the language models, by model and by agent. */
 export function UsagePage({ projectId }: { projectId: string }) {
@@ -52,9 +54,13 @@ function UsageTiles({ totals }: { totals: UsageCounts }) {
     [
       'Cost',
       formatCost(totals.cost_usd),
-      totals.cost_usd === null ? 'no call said what it cost' : 'as reported',
+      totals.cost_usd === null ? 'no call reported a cost' : 'as reported',
     ],
-    ['Calls', formatCount(totals.calls), `${formatCompact(Math.round(tokens / totals.calls))} tokens a call`],
+    [
+      'Calls',
+      formatCount(totals.calls),
+      `${formatCompact(Math.round(tokens / totals.calls))} tokens per call`,
+    ],
     [
       'Input tokens',
       formatCompact(totals.input_tokens),
@@ -86,7 +92,7 @@ type UsageTableProps = {
   totals: UsageCounts;
 };
 
-/** Ordered by cost where there is one, else by tokens; the bar shows the same. */
+/** Sorted by cost, or by tokens where no cost was reported. The bar shows the same number. */
 function UsageTable({ title, of, rows, totals }: UsageTableProps) {
   const hasCost = (totals.cost_usd ?? 0) > 0;
   const sizeOf = (row: UsageCounts) => (hasCost ? (row.cost_usd ?? 0) : row.input_tokens + row.output_tokens);
@@ -123,17 +129,10 @@ function UsageTable({ title, of, rows, totals }: UsageTableProps) {
 }
 
 function NoUsage({ words }: { words: string }) {
-  const command = [
-    `curl -sS -X POST ${location.origin}/v1/audit/llm-invocations \\`,
-    `  -H "Authorization: Bearer $GATE_API_KEY" \\`,
-    `  -H 'Content-Type: application/json' \\`,
-    `  -d "{\\"event_id\\":\\"$(uuidgen)\\",\\"occurred_at\\":\\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\\",`,
-    `       \\"agent_name\\":\\"my-agent\\",\\"model\\":\\"my-model\\",\\"input_tokens\\":900,\\"output_tokens\\":120}"`,
-  ].join('\n');
   return (
     <EmptyState title={`No model calls in the last ${words}`}>
-      <p>Clients report them with emitLlm. By hand:</p>
-      <CodeBlock text={command} label="Report a model call" />
+      <p>Clients report model calls with emitLlm. To try it, set GATE_API_KEY and run:</p>
+      <CodeBlock text={curlEvent('/v1/audit/llm-invocations', EXAMPLE)} label="Report a model call" />
     </EmptyState>
   );
 }
