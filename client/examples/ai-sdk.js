@@ -1,5 +1,5 @@
-// Tools of the Vercel AI SDK under a policy, and the tokens of every model call reported. The model here is the
-// SDK's mock, which asks for one allowed and one denied call; put yours in its place.
+// Tools of the Vercel AI SDK under a policy; the tokens of every model call are recorded. The model is the SDK's mock,
+// which makes one allowed and one denied call; replace it with yours.
 import { fileURLToPath } from 'node:url';
 import { generateText, isStepCount, tool, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';

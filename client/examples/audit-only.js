@@ -1,4 +1,4 @@
-// Only the audit trail, for decisions that are made elsewhere. Needs GATE_API_KEY.
+// Records decisions that are made elsewhere. Needs GATE_API_KEY.
 import { configure, shutdown } from '@gatehouse/client';
 
 const gate = configure();

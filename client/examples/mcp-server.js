@@ -1,4 +1,4 @@
-// The server of mcp.js.
+// The MCP server for mcp.js.
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// An agent under the platform's policy, every decision recorded. Needs GATE_KEY and GATE_API_KEY (the same
-// key may do for both), and GATE_BASE_URL where the service is not on http://localhost:8000.
+// An agent under the platform's policy; every decision is recorded. Needs GATE_KEY and GATE_API_KEY (they may be the same
+// key), and GATE_BASE_URL unless the service is on http://localhost:8000.
 import { govern, shutdown } from '@gatehouse/client';
 
 const agent = {

@@ -18,7 +18,7 @@ import {
 import { temporaryFile } from '../../support/temporary-file.ts';
 import type { AgentReply, Case, CaseReply } from './case.ts';
 
-/** Everything one case runs in: a client that knows nothing yet, and a service of its own. */
+/** The environment of one case: a new client and its own mock service. */
 export type CaseWorld = {
   mock: MockServer;
   logger: CaptureLogger;

@@ -4,10 +4,9 @@ import type { DecisionInput, ResolveOptions, UsageInput } from '../../../client/
 import type { Logger } from '../../../client/logger.ts';
 import type { Reply } from '../../support/mock-server.ts';
 
-/** What README.md beside this file describes, as types. */
+/** The format of a case; see README.md. */
 export type Case = {
   name: string;
-  spec: string;
   env?: Record<string, string>;
   service?: Record<string, CaseReply[]>;
   steps: Step[];

@@ -12,7 +12,7 @@ import type { MockServer } from '../../support/mock-server.ts';
 import { readCases, type Case, type Expectation, type Step } from './case.ts';
 import { createWorld, type CaseWorld } from './case-world.ts';
 
-/** What a line speaks of, in this client's words. */
+/** The subject of a log line, by this client's wording. */
 const ABOUT: Record<string, RegExp> = {
   local_mode: /^Local mode/,
   drop: /^Audit event dropped/,
@@ -27,7 +27,7 @@ type Held = { gate?: Gate; source?: PolicySource };
 
 for (const [file, cases] of readCases()) {
   describe(`contract: ${file}`, () => {
-    for (const one of cases) it(`${one.name} (spec ${one.spec})`, () => runCase(one));
+    for (const one of cases) it(one.name, () => runCase(one));
   });
 }
 
@@ -148,7 +148,7 @@ function sourceOf({ source }: Held): PolicySource {
   return source ?? expect.fail('nothing is resolved yet');
 }
 
-/** The case with the runner's texts in the place of their names. */
+/** Replaces names such as ${url} by the runner's texts. */
 function filledIn(one: Case, names: Record<string, string>): Case {
   const text = JSON.stringify(one).replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => {
     const value = names[name];

@@ -32,7 +32,7 @@ describe('token usage from the AI SDK', () => {
       },
     );
 
-  it('reports the tokens of every model call as the SDK counts them', async () => {
+  it('records the tokens of every model call as the SDK counts them', async () => {
     const { tools, usage: middleware } = await (await governed()).startRun({ userId: 'u-1' });
     const model = wrapLanguageModel({ model: modelCalling(callOf('search', { query: 'x' })), middleware });
     await generateText({ model, tools, stopWhen: stepCountIs(3), prompt: 'Find.' });
@@ -56,7 +56,7 @@ describe('token usage from the AI SDK', () => {
     expect(reported[1]).to.include({ finish_reason: 'stop' });
   });
 
-  it('reports a stream when it finishes, and changes nothing of it', async () => {
+  it('records a stream when it finishes, and does not change it', async () => {
     const { usage: middleware } = await (await governed()).startRun();
     const chunks = [
       { type: 'text-start', id: '1' },
@@ -83,14 +83,14 @@ describe('token usage from the AI SDK', () => {
     { type: 'text-delta', id: '1', delta: 'hel' },
   ] as const;
 
-  /** What the middleware makes of a stream, without the SDK around it. */
+  /** The stream that the middleware returns, without the SDK. */
   const streamed = async (stream: ReadableStream<(typeof partial)[number]>) => {
     const { usage: middleware } = await (await governed()).startRun();
     const model = wrapLanguageModel({ model: new MockLanguageModelV4({ doStream: { stream } }), middleware });
     return (await model.doStream({ prompt: [] })).stream;
   };
 
-  it('reports a stream that breaks, once, and lets it break', async () => {
+  it('records a stream that fails, once, and passes the failure on', async () => {
     const broken = new ReadableStream<(typeof partial)[number]>({
       start: (controller) => {
         for (const part of partial) controller.enqueue(part);
@@ -109,7 +109,7 @@ describe('token usage from the AI SDK', () => {
     expect(bodiesOf(mock, USAGE)[0]).to.include({ error_type: 'TypeError', output_tokens: 0 });
   });
 
-  it('reports a stream that is cancelled, and cancels the model’s', async () => {
+  it('records a cancelled stream, and cancels the stream of the model', async () => {
     let cancelledWith: unknown;
     const endless = new ReadableStream<(typeof partial)[number]>({
       pull: (controller) => controller.enqueue(partial[0]),
@@ -126,7 +126,7 @@ describe('token usage from the AI SDK', () => {
     expect(bodiesOf(mock, USAGE).map(({ error_type }) => error_type)).to.deep.equal(['AbortError']);
   });
 
-  it('reports a stream that ends without a finish as a failure', async () => {
+  it('records a stream that ends without a finish as a failure', async () => {
     const cut = simulateReadableStream({ chunks: [...partial] });
     for await (const _part of await streamed(cut));
     await shutdown();
@@ -134,7 +134,7 @@ describe('token usage from the AI SDK', () => {
     expect(bodiesOf(mock, USAGE).map(({ error_type }) => error_type)).to.deep.equal(['Error']);
   });
 
-  it('reports a call that failed, and lets it fail', async () => {
+  it('records a failed call, and passes the failure on', async () => {
     const { usage: middleware } = await (await governed()).startRun();
     const inner = new MockLanguageModelV4({
       doGenerate: () => {

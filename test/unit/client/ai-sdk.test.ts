@@ -50,7 +50,7 @@ describe('@gatehouse/client/ai-sdk', () => {
       onApproval,
     });
 
-  it('lets an allowed call through, and records it', async () => {
+  it('runs an allowed call and records it', async () => {
     const run = await (await governed()).startRun({ role: 'editor', userId: 'u-1', sessionId: 's-1' });
     const { text, steps } = await generateText({
       model: modelCalling(callOf('search', { query: 'cats' })),
@@ -74,7 +74,7 @@ describe('@gatehouse/client/ai-sdk', () => {
     });
   });
 
-  it('a denied call does not run, and the model is told why', async () => {
+  it('does not run a denied call, and gives the model the reason', async () => {
     const { tools } = await (await governed()).startRun();
     const model = modelCalling(callOf('write', { path: '/etc/passwd' }));
     const { steps } = await generateText({ model, tools, stopWhen: stepCountIs(3), prompt: 'Write.' });

@@ -22,7 +22,7 @@ const agentNamed = (name?: string) => ({
   run: () => 'ran',
 });
 
-describe('bind_policy (spec 4.11, programmatic creation)', () => {
+describe('bind_policy', () => {
   let mock: MockServer;
   let signer: Signer;
   let key: string;
@@ -45,7 +45,7 @@ describe('bind_policy (spec 4.11, programmatic creation)', () => {
     await mock.close();
   });
 
-  /** What came of it: bound to which origin, the bare agent, or which error. */
+  /** The result: the origin it is bound to, the bare agent, or the error. */
   async function bound(
     name: string | undefined,
     options: GovernOptions,
@@ -73,19 +73,19 @@ describe('bind_policy (spec 4.11, programmatic creation)', () => {
       expect(mock.requests).to.deep.equal([]);
     });
 
-    it('options count as set', async () => {
+    it('counts options as set', async () => {
       expect(await bound('support-bot', { key })).to.equal('yaml');
       expect(await bound('support-bot', { localPolicy: file })).to.equal('local');
       expect(await bound('support-bot', { policy: POLICY })).to.equal('built-in');
       expect(await bound(undefined, { agentName: 'support-bot', key })).to.equal('yaml');
     });
 
-    it('otherwise returns the bare agent: a name and nothing to bind to', async () => {
+    it('returns the bare agent with a name but nothing to bind to', async () => {
       expect(await bound('support-bot', {})).to.equal('bare');
       expect(await bound('support-bot', {}, { GATE_API_KEY: 'for audit only' })).to.equal('bare');
     });
 
-    it('otherwise returns the bare agent: a key and no name', async () => {
+    it('returns the bare agent with a key but no name', async () => {
       expect(await bound(undefined, {}, { GATE_KEY: key })).to.equal('bare');
       expect(await bound('', {}, { GATE_LOCAL_POLICY: file })).to.equal('bare');
       expect(mock.requests).to.deep.equal([]);
@@ -99,7 +99,7 @@ describe('bind_policy (spec 4.11, programmatic creation)', () => {
       expect(mock.requests).to.deep.equal([]);
     });
 
-    it('once it binds, what is wrong raises', async () => {
+    it('throws when the policy it binds to is invalid', async () => {
       expect(await bound('another-bot', {}, { GATE_KEY: key })).to.equal('agent_unknown');
       expect(await bound('support-bot', {}, { GATE_LOCAL_POLICY: '/nowhere' })).to.equal(
         'local_policy_unreadable',
@@ -113,17 +113,17 @@ describe('bind_policy (spec 4.11, programmatic creation)', () => {
       expect(await bound('support-bot', { bindPolicy: true, policy: POLICY })).to.equal('built-in');
     });
 
-    it('no key and no override raises', async () => {
+    it('throws without a key and a local policy', async () => {
       expect(await bound('support-bot', { bindPolicy: true })).to.equal('policy_missing');
     });
 
-    it('in local mode a key is no help', async () => {
+    it('throws in local mode with only a key', async () => {
       const variables = { GATE_LOCAL_MODE: '1', GATE_KEY: key };
       expect(await bound('support-bot', { bindPolicy: true }, variables)).to.equal('policy_missing');
       expect(mock.requests).to.deep.equal([]);
     });
 
-    it('a missing name raises ValueError', async () => {
+    it('throws a ValueError without a name', async () => {
       expect(await bound(undefined, { bindPolicy: true }, { GATE_KEY: key })).to.equal('ValueError');
       expect(await bound(undefined, { bindPolicy: true })).to.equal('ValueError');
       const fault: unknown = await govern(agentNamed(), { bindPolicy: true }).catch(

@@ -13,7 +13,7 @@ declare const gatehouse: typeof pure;
 
 describe('the pure parts in a browser', () => {
   let mock: MockServer;
-  let browser: Browser;
+  let browser: Browser | undefined;
   let page: Page;
 
   before(async () => {
@@ -38,11 +38,11 @@ describe('the pure parts in a browser', () => {
   });
 
   after(async () => {
-    await browser.close();
+    await browser?.close();
     await mock.close();
   });
 
-  it('redact and truncateArguments give what they give in Node', async () => {
+  it('redact and truncateArguments return the same as in Node', async () => {
     const value = { password: 'x', list: [{ apiKey: 1 }], text: '😀é"'.repeat(2_000) };
 
     const inBrowser = await page.evaluate(

@@ -3,7 +3,7 @@ import { captureLogger } from '../../support/capture-logger.ts';
 import { DECISIONS, USAGE, decision, gatesWith, startAuditServer, usage } from '../../support/emission.ts';
 import type { MockServer } from '../../support/mock-server.ts';
 
-describe('client emission rules (spec 6.2)', () => {
+describe('client emission rules', () => {
   let mock: MockServer;
 
   beforeEach(async () => {
@@ -12,7 +12,7 @@ describe('client emission rules (spec 6.2)', () => {
 
   afterEach(() => mock.close());
 
-  describe('2. at most 32 POSTs are in flight per sender', () => {
+  describe('at most 32 POSTs are in flight per sender', () => {
     it('the 33rd event is dropped and counted; another path and another key have their own 32', async () => {
       mock.on(DECISIONS, { fault: 'hang' });
       mock.on(USAGE, { fault: 'hang' });
@@ -31,7 +31,7 @@ describe('client emission rules (spec 6.2)', () => {
       await gates.shutdown({ timeoutMs: 1 });
     });
 
-    it('a dropped event is not even looked at', async () => {
+    it('reads nothing of a dropped event', async () => {
       mock.on(DECISIONS, { fault: 'hang' });
       const gates = gatesWith();
       const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
@@ -43,7 +43,7 @@ describe('client emission rules (spec 6.2)', () => {
       await gates.shutdown({ timeoutMs: 1 });
     });
 
-    it('a slot is free again once its event is settled', async () => {
+    it('frees a slot when its event is settled', async () => {
       const gates = gatesWith();
       const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
       for (let round = 0; round < 3; round += 1) {
@@ -57,7 +57,7 @@ describe('client emission rules (spec 6.2)', () => {
     });
   });
 
-  describe('3. with no running event loop, emission does nothing', () => {
+  describe('with no running event loop, emission does nothing', () => {
     it('and logs a one-time warning', async () => {
       const logger = captureLogger();
       const gates = gatesWith({ createLoop: () => ({ identity: () => 'one', isRunning: () => false }) });
@@ -72,8 +72,8 @@ describe('client emission rules (spec 6.2)', () => {
     });
   });
 
-  describe('7. when the running event loop changes', () => {
-    it('the client rebuilds its connection pool and concurrency guard', async () => {
+  describe('when the running event loop changes', () => {
+    it('makes new connections and a new limit of sends in flight', async () => {
       mock.on(DECISIONS, { fault: 'hang' });
       let identity = 'one';
       const gates = gatesWith({

@@ -10,7 +10,7 @@ const DECISIONS = 'POST /v1/audit/decisions';
 
 type Situation = { gate: Gate; settle: () => Promise<void> };
 
-/** What the agent sees: emit returns nothing and throws nothing, within a moment. */
+/** The agent sees that emit returns undefined at once and does not throw. */
 function emitAsAgent(gate: Gate): void {
   let returned: unknown = 'nothing yet';
   const tookMs = cpuMs(() => (returned = gate.emit({ agent_name: 'a', tool_name: 't', outcome: 'allow' })));
@@ -22,7 +22,7 @@ function throwItself(): never {
   throw new Error('no text to be had');
 }
 
-describe('client behaviour on errors (spec 7.3)', () => {
+describe('client behaviour on errors', () => {
   let mock: MockServer;
 
   beforeEach(async () => {

@@ -54,7 +54,7 @@ describe('client/examples', () => {
 
   after(() => mock.close());
 
-  it('all of them are run here', () => {
+  it('are all run here', () => {
     const programs = readdirSync(`${CLIENT}examples`).filter((name) => name.endsWith('.js'));
 
     expect(programs.filter((name) => name !== 'mcp-server.js').sort()).to.deep.equal(
@@ -63,7 +63,7 @@ describe('client/examples', () => {
   });
 
   for (const [name, lines] of Object.entries(OUTPUT)) {
-    it(`${name} does what it says`, async () => {
+    it(`${name} prints what it should`, async () => {
       const keys = name === 'platform.js' || name === 'audit-only.js' ? env : {};
       const { code, output } = await runCommand(process.execPath, [`examples/${name}`], {
         cwd: CLIENT,
@@ -79,7 +79,7 @@ describe('client/examples', () => {
 describe('client/README.md', () => {
   const readme = readFileSync(`${CLIENT}README.md`, 'utf8');
 
-  it('lists every error code there is, and no other', () => {
+  it('lists exactly the error codes of the client', () => {
     const sources = readdirSync(`${CLIENT}policy`).filter((name) => name.endsWith('.ts'));
     const text = sources.map((name) => readFileSync(`${CLIENT}policy/${name}`, 'utf8')).join('\n');
     const inSource = new Set([...text.matchAll(CODE_IN_SOURCE)].map(([, code]) => code));
@@ -95,6 +95,6 @@ describe('client/README.md', () => {
   });
 });
 
-/** A code is a whole string literal that ends as codes end. */
+/** Error codes are string literals with one of these endings. */
 const CODE_IN_SOURCE =
   /'([a-z_]+_(?:missing|invalid|mismatch|unknown|rollback|outdated|incomplete|malformed|unreadable|unavailable|error)|unreachable|unauthenticated)'/g;

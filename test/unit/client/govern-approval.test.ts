@@ -16,7 +16,7 @@ describe('govern', () => {
   afterEach(() => world.close());
 
   describe('onApproval', () => {
-    it('gets the call and why it is asked, and its yes lets the tool run', async () => {
+    it('gets the call and the reason, and true lets the tool run', async () => {
       const asked: ApprovalRequest[] = [];
       const bound = await governed({ onApproval: (request) => (asked.push(request), true), role: 'editor' });
       const outcomes = await bound.run([['transfer', { amount: 5, token: 'raw' }]]);
@@ -66,7 +66,7 @@ describe('govern', () => {
       expect(ran).to.have.length(1);
     });
 
-    it('a yes is to the arguments as they were: what the caller changes meanwhile reaches no tool', async () => {
+    it('runs the tool on the approved arguments, whatever the caller changes meanwhile', async () => {
       const args = { amount: 5 };
       const bound = await governed({
         onApproval: async () => {
@@ -79,7 +79,7 @@ describe('govern', () => {
       expect(ran).to.deep.equal([['transfer', { amount: 5 }]]);
     });
 
-    it('a yes of who changes the arguments is no yes', async () => {
+    it('refuses an approval by a handler that changes the arguments', async () => {
       const bound = await governed({
         onApproval: ({ arguments: given }) => {
           (given as { amount: number }).amount = 5_000;
@@ -92,7 +92,7 @@ describe('govern', () => {
       expect(ran).to.deep.equal([]);
     });
 
-    it('nor one to arguments that change between the yes and the call, at whatever turn', async () => {
+    it('refuses arguments that change between the approval and the call, at any turn of the loop', async () => {
       for (let turns = 0; turns < 20; turns += 1) {
         const changeLater = async (given: unknown): Promise<void> => {
           for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();

@@ -50,7 +50,7 @@ describe('a governed tool gets the arguments that were decided on', () => {
     return (error as PolicyDeniedError).violations as string[];
   };
 
-  it('a getter is read once', async () => {
+  it('reads a getter once', async () => {
     let reads = 0;
     const args = {
       get path() {
@@ -64,7 +64,7 @@ describe('a governed tool gets the arguments that were decided on', () => {
     expect(reads).to.equal(1);
   });
 
-  it('a proxy is asked once, at every depth', async () => {
+  it('reads a property of a proxy once, at every depth', async () => {
     let asked = 0;
     const shifty = (target: object): object =>
       new Proxy(target, {
@@ -80,14 +80,14 @@ describe('a governed tool gets the arguments that were decided on', () => {
     expect([nested.deep[0].lines, nested.deep[0].lines]).to.deep.equal([1000, 1000]);
   });
 
-  it('what is not among the own enumerable properties of a plain object never reaches it', async () => {
+  it('omits inherited and non-enumerable properties', async () => {
     await agent.run(Object.defineProperty({}, 'path', { value: '/etc/x', enumerable: false }));
     await agent.run(Object.create(Object.assign(Object.create(null), { path: '/etc/x' })));
 
     expect(got).to.deep.equal([{ path: undefined }, { path: undefined }]);
   });
 
-  it('toJSON of a plain object says what is decided and what the tool gets', async () => {
+  it('decides on what toJSON returns, and passes that to the tool', async () => {
     await agent.run({ path: '/etc/x', toJSON: () => ({ path: '/tmp/x' }) });
 
     expect(got).to.deep.equal([{ path: '/tmp/x' }]);
@@ -96,7 +96,7 @@ describe('a governed tool gets the arguments that were decided on', () => {
     ]);
   });
 
-  it('objects whose state is not in their own properties are a bad call', async () => {
+  it('denies objects with state outside of their own properties as bad_call', async () => {
     class Hidden {
       get path() {
         return '/etc/x';
@@ -124,7 +124,7 @@ describe('a governed tool gets the arguments that were decided on', () => {
     expect(got).to.deep.equal([]);
   });
 
-  it('dates, URLs, buffers and BigInts come as they are, objects of classes as their data', async () => {
+  it('passes dates, URLs, buffers and BigInts as they are, and instances of classes as their data', async () => {
     const args = {
       path: '/tmp/y',
       at: new Date(0),
@@ -144,7 +144,7 @@ describe('a governed tool gets the arguments that were decided on', () => {
     expect(await denialOf(Object.assign(new Place(), { path: '/etc/x' }))).to.deep.equal(['etc: Not there.']);
   });
 
-  it('whatever could say one thing and hold another comes as what it said', async () => {
+  it('passes what was decided on when an object could show something else later', async () => {
     class Speaker {
       path = '/etc/x';
       toJSON() {
@@ -191,7 +191,7 @@ describe('a governed tool gets the arguments that were decided on', () => {
     ]);
   });
 
-  it('what throws, never ends or is too large is a denial', async () => {
+  it('denies values that throw, never end or are too large', async () => {
     const thrower = {
       get path(): never {
         throw new Error('no');
@@ -211,7 +211,7 @@ describe('a governed tool gets the arguments that were decided on', () => {
     expect(got).to.deep.equal([]);
   });
 
-  it('the same object twice stays one, and __proto__ is data', async () => {
+  it('preserves shared references, and treats __proto__ as data', async () => {
     const shared = { x: 1 };
     const args = JSON.parse('{"path": "/tmp/x", "__proto__": {"path": "/etc/x"}}') as Record<string, unknown>;
     const given = (await agent.run({ ...args, one: shared, two: shared })) as { one: object; two: object };

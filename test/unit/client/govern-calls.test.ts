@@ -57,7 +57,7 @@ describe('govern', () => {
       expect(ran).to.deep.equal([]);
     });
 
-    it('arguments that are no object are denied', async () => {
+    it('denies arguments that are not an object', async () => {
       const outcomes = await (
         await governed()
       ).run([
@@ -72,7 +72,7 @@ describe('govern', () => {
       expect(ran).to.deep.equal([]);
     });
 
-    it('a tool keeps its own this, and its failure is its own', async () => {
+    it('calls a tool with its own this, and passes its failure on', async () => {
       const tools = {
         count: 41,
         search() {

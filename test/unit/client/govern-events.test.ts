@@ -57,7 +57,7 @@ describe('govern', () => {
       });
     }
 
-    it('audit down: nothing of it reaches the agent', async () => {
+    it('audit down: the agent does not notice', async () => {
       mock.on(DECISIONS, { fault: 'reset' });
       const outcomes = await (
         await governed()
@@ -87,7 +87,7 @@ describe('govern', () => {
       expect((await events()).map(({ outcome }) => outcome)).to.deep.equal(['allow']);
     });
 
-    it('the run names whom it acts for, over what govern was told', async () => {
+    it('the caller of a run overrides the one given to govern', async () => {
       const bound = await governed({ role: 'editor', userId: 'u-1', sessionId: 's-1' });
       await bound.run([['search', {}]], { role: 'admin', sessionId: undefined });
 

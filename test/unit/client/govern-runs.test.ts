@@ -27,7 +27,7 @@ describe('govern', () => {
   afterEach(() => world.close());
 
   describe('a run', () => {
-    it('refreshes once at its top, before anything runs; there is no per-tool-call refresh', async () => {
+    it('refreshes once before anything runs, and not at tool calls', async () => {
       const bound = await governed();
       await bound.run([
         ['search', {}],
@@ -40,7 +40,7 @@ describe('govern', () => {
       expect(mock.seen(AGENT_ROUTE)).to.have.length(3);
     });
 
-    it('a policy change takes effect on the next run, and the current one keeps the policy it started with', async () => {
+    it('keeps its policy; a change takes effect on the next run', async () => {
       const bound = await governed({
         onApproval: async () => {
           mock.on(AGENT_ROUTE, conditionally(v2));
@@ -60,7 +60,7 @@ describe('govern', () => {
       expect(next).to.deep.equal([{ value: 'write ran' }]);
     });
 
-    it('tampering with the service’s answer leaves the old policy in force', async () => {
+    it('keeps the old policy when the response was tampered with', async () => {
       const bound = await governed();
       mock.on(AGENT_ROUTE, {
         json: { ...v2, policy_yaml: policyYaml({ allow: ['search', 'write', 'transfer'] }) },
@@ -71,7 +71,7 @@ describe('govern', () => {
       expect(logger.at('warn')).to.have.length(1);
     });
 
-    it('a broken local override raises before the agent runs', async () => {
+    it('does not start with a broken local policy', async () => {
       const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
       const bound = await governed({ localPolicy });
       await writeFile(localPolicy, '');
@@ -81,7 +81,7 @@ describe('govern', () => {
       expect(ran).to.deep.equal([]);
     });
 
-    it('tools absent from the policy are warned of at resolve', async () => {
+    it('warns at resolve of tools that are absent from the policy', async () => {
       const wide = { ...agent, tools: { ...agent.tools, launch: toolNamed('launch') } };
       const bound = await govern(wide, { key, baseUrl: mock.url, logger, bindPolicy: true });
       const [outcome] = await bound.run([['launch', {}]]);
@@ -90,7 +90,7 @@ describe('govern', () => {
       expect((outcome as { error: PolicyDeniedError }).error.violations).to.deep.equal(['unknown_tool']);
     });
 
-    it('names like __proto__ and constructor are tools like any other', async () => {
+    it('treats __proto__ and constructor as ordinary tool names', async () => {
       const tools = JSON.parse('{"__proto__":1,"constructor":1}') as Record<string, unknown>;
       for (const name of Object.keys(tools)) {
         Object.defineProperty(tools, name, { value: toolNamed(name), enumerable: true });

@@ -4,7 +4,7 @@ import { decision, gatesWith, startAuditServer } from '../../support/emission.ts
 import { withEnvironment } from '../../support/environment.ts';
 import type { MockServer } from '../../support/mock-server.ts';
 
-describe('client emission rules (spec 6.2)', () => {
+describe('client emission rules', () => {
   let mock: MockServer;
 
   beforeEach(async () => {
@@ -13,7 +13,7 @@ describe('client emission rules (spec 6.2)', () => {
 
   afterEach(() => mock.close());
 
-  describe('9. with GATE_LOCAL_MODE truthy', () => {
+  describe('with GATE_LOCAL_MODE truthy', () => {
     for (const value of ['1', 'true', 'YES', 'On']) {
       it(`(${value}) no sender is created even if a key is present`, async () => {
         await withEnvironment(
@@ -39,7 +39,7 @@ describe('client emission rules (spec 6.2)', () => {
       });
     }
 
-    it('an info line is logged the first time per path that a key and local mode coincide', async () => {
+    it('logs one info line per path when a key is set in local mode', async () => {
       await withEnvironment({ GATE_LOCAL_MODE: '1' }, () => {
         const logger = captureLogger();
         const gates = gatesWith();
@@ -56,7 +56,7 @@ describe('client emission rules (spec 6.2)', () => {
       });
     });
 
-    it('it is re-checked on every configuration call', async () => {
+    it('reads the variable at every configure', async () => {
       const gates = gatesWith();
       const options = { apiKey: 'k', logger: captureLogger() };
       const modes = ['1', '0', 'true', ''];

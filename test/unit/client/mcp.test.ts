@@ -52,7 +52,7 @@ describe('@gatehouse/client/mcp, with a real server process', () => {
     return mock.requests.map(({ text }) => (JSON.parse(text) as { outcome: unknown }).outcome);
   };
 
-  it('an allowed call reaches the server, and its result is the server’s', async () => {
+  it('returns the server’s result for an allowed call', async () => {
     const run = await (await bind()).startRun();
 
     expect((await run.callTool({ name: 'search', arguments: { query: 'cats' } })).content).to.deep.equal([
@@ -61,7 +61,7 @@ describe('@gatehouse/client/mcp, with a real server process', () => {
     expect(await outcomes()).to.deep.equal(['allow']);
   });
 
-  it('a denied call never reaches the server', async () => {
+  it('sends no denied call to the server', async () => {
     const run = await (await bind()).startRun();
     const before = await callsSoFar();
 
@@ -70,7 +70,7 @@ describe('@gatehouse/client/mcp, with a real server process', () => {
     expect(await outcomes()).to.deep.equal(['deny']);
   });
 
-  it('a call that needs approval waits for it', async () => {
+  it('waits for an approval', async () => {
     const refused = await (await bind(() => false)).startRun();
     const approved = await (await bind(() => true)).startRun();
 
@@ -81,7 +81,7 @@ describe('@gatehouse/client/mcp, with a real server process', () => {
     expect(await outcomes()).to.deep.equal(['needs_approval', 'needs_approval']);
   });
 
-  it('the call that was decided is the one that is made, whatever becomes of the caller’s object', async () => {
+  it('makes the call that was decided, even if the caller’s object changes', async () => {
     const params = { name: 'transfer', arguments: { amount: 1 } as Record<string, unknown> };
     const onApproval = (): boolean => {
       Object.assign(params, { name: 'write', arguments: { path: '/etc' } });
@@ -92,7 +92,7 @@ describe('@gatehouse/client/mcp, with a real server process', () => {
     expect((await run.callTool(params)).content).to.deep.equal([{ type: 'text', text: 'sent 1' }]);
   });
 
-  it('warns of the server’s tools that the policy does not name', async () => {
+  it('warns of tools of the server that are absent from the policy', async () => {
     const logger = captureLogger();
     await bind(undefined, logger);
 

@@ -14,7 +14,7 @@ import {
 } from '../../support/platform.ts';
 import { AGENT_ROUTE, startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
 
-describe('refresh (spec 4.11)', () => {
+describe('refresh', () => {
   let world: PolicyWorld;
   let mock: MockServer;
   let signer: Signer;
@@ -91,7 +91,7 @@ describe('refresh (spec 4.11)', () => {
       });
     }
 
-    it('a fetch that is not Node’s own and throws what has no text', async () => {
+    it('a replaced fetch that throws a value without a text', async () => {
       const source = await resolveByKey();
       const { fetch } = globalThis;
       const withoutText = {
@@ -109,7 +109,7 @@ describe('refresh (spec 4.11)', () => {
       expect(logger.at('warn')).to.have.length(1);
     });
 
-    it('an older version, well signed', async () => {
+    it('an older version with a valid signature', async () => {
       mock.on(AGENT_ROUTE, conditionally(v2));
       const source = await resolveByKey();
       mock.on(AGENT_ROUTE, conditionally(v1));
@@ -119,7 +119,7 @@ describe('refresh (spec 4.11)', () => {
       expect(logger.at('warn')).to.have.length(1);
     });
 
-    it('staleness is unbounded: it is still in force after many failures, and the next good answer installs', async () => {
+    it('keeps the policy after many failures, and installs the next valid response', async () => {
       const source = await resolveByKey();
       mock.on(AGENT_ROUTE, { status: 503 });
       for (let i = 0; i < 20; i += 1) await source.refresh();
@@ -131,7 +131,7 @@ describe('refresh (spec 4.11)', () => {
       expect(logger.at('warn')).to.have.length(20);
     });
 
-    it('a tampered bundle is asked for again and not taken for unmodified', async () => {
+    it('requests a tampered bundle again without its ETag', async () => {
       const source = await resolveByKey();
       mock.on(AGENT_ROUTE, { json: { ...v2, bundle_wasm_b64: 'AAAA' }, headers: { ETag: etagOf(v2) } });
       await source.refresh();
@@ -141,7 +141,7 @@ describe('refresh (spec 4.11)', () => {
       expect(source.agentVersionId).to.equal('v-2');
     });
 
-    it('the bearer key is in no log line', async () => {
+    it('logs no bearer key', async () => {
       const source = await resolveByKey();
       mock.on(AGENT_ROUTE, { status: 401, json: { detail: key } });
       await source.refresh();

@@ -14,7 +14,7 @@ import {
 import { startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
 
-describe('refresh (spec 4.11)', () => {
+describe('refresh', () => {
   let world: PolicyWorld;
   let signer: Signer;
   let v1: SignedRecord;
@@ -31,7 +31,7 @@ describe('refresh (spec 4.11)', () => {
   const mayWrite = (source: PolicySource): boolean =>
     source.policy.decide({ tool: 'write' }).outcome === 'allow';
 
-  /** A source whose file has become a named pipe: a read of it ends when the test says so. */
+  /** A source whose file is now a named pipe, so that the test decides when a read ends. */
   async function overPipe(): Promise<{ localPolicy: string; source: PolicySource }> {
     const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
     const source = await resolveByKey({ localPolicy });
@@ -40,7 +40,7 @@ describe('refresh (spec 4.11)', () => {
     return { localPolicy, source };
   }
 
-  /** Resolves as soon as somebody reads the pipe. */
+  /** Resolves when a read of the pipe begins. */
   async function openForReader(path: string): Promise<FileHandle> {
     for (;;) {
       try {
@@ -53,7 +53,7 @@ describe('refresh (spec 4.11)', () => {
   }
 
   describe('a local override', () => {
-    it('is read again: the same text keeps the same policy object, another swaps it', async () => {
+    it('is read again: the same text keeps the policy object, another text replaces it', async () => {
       const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
       const source = await resolveByKey({ localPolicy });
       const { policy } = source;
@@ -65,7 +65,7 @@ describe('refresh (spec 4.11)', () => {
       expect(mayWrite(source)).to.equal(true);
     });
 
-    it('that broke raises at refresh, and the policy in hand stays', async () => {
+    it('throws at refresh when it is broken, and the policy in use stays', async () => {
       const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
       const source = await resolveByKey({ localPolicy });
       await writeFile(localPolicy, 'version: 1\noops');
@@ -75,7 +75,7 @@ describe('refresh (spec 4.11)', () => {
       expect(source.policy.decide({ tool: 'search' }).outcome).to.equal('allow');
     });
 
-    it('is read once for all who wait', async () => {
+    it('is read once for overlapping refreshes', async () => {
       const { localPolicy, source } = await overPipe();
       const refreshes = [source.refresh(), source.refresh()];
       const writer = await openForReader(localPolicy);
@@ -86,7 +86,7 @@ describe('refresh (spec 4.11)', () => {
       expect(mayWrite(source)).to.equal(true);
     });
 
-    it('that was read earlier never replaces what a blocking refresh read later', async () => {
+    it('never replaces a later blocking read with an earlier one', async () => {
       const { localPolicy, source } = await overPipe();
       const refreshing = source.refresh();
       const writer = await openForReader(localPolicy);
@@ -100,7 +100,7 @@ describe('refresh (spec 4.11)', () => {
       expect(mayWrite(source)).to.equal(true);
     });
 
-    it('in JSON with a bad signature, an older version or no bundle any more raises at refresh', async () => {
+    it('throws at refresh for a record with a bad signature, an older version or no bundle', async () => {
       const broken = [
         { ...v2, bundle_signature_b64: Buffer.alloc(64).toString('base64') },
         v1,

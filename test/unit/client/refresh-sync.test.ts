@@ -5,7 +5,7 @@ import { conditionally, policyYaml, type SignedRecord } from '../../support/plat
 import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
 
-describe('refresh (spec 4.11)', () => {
+describe('refresh', () => {
   let world: PolicyWorld;
   let mock: MockServer;
   let key: string;
@@ -26,7 +26,7 @@ describe('refresh (spec 4.11)', () => {
         env: { GATE_BASE_URL: mock.url, GATE_KEY: key, ...variables },
       });
 
-    it('which keeps on 304, swaps on 200 and keeps with a warning on failure', async () => {
+    it('which keep the policy on 304, replace it on 200 and keep it with a warning on failure', async () => {
       const steps: (() => void)[] = [
         () => mock.on(AGENT_ROUTE, conditionally(v2)),
         () => mock.on(AGENT_ROUTE, { status: 503 }),
@@ -46,7 +46,7 @@ describe('refresh (spec 4.11)', () => {
       expect(mock.seen(KEYS_ROUTE)).to.have.length(1);
     });
 
-    it('which ends at its timeout', async () => {
+    it('which end at their timeout', async () => {
       mock.on('GET /next', () => (mock.on(AGENT_ROUTE, { fault: 'hang' }), { text: 'ok' }));
       const { reports } = await run('refreshSyncAgainstHungServer');
       const [tookMs, version] = reports[0] as [number, string];
@@ -55,7 +55,7 @@ describe('refresh (spec 4.11)', () => {
       expect(version).to.equal('v-1');
     });
 
-    it('which throws for a broken local policy', async () => {
+    it('which throw for a broken local policy', async () => {
       const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
       const { reports } = await run('refreshSyncOfBrokenFile', { GATE_LOCAL_POLICY: localPolicy });
 

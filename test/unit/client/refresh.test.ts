@@ -11,7 +11,7 @@ import {
 } from '../../support/platform.ts';
 import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
 
-describe('refresh (spec 4.11)', () => {
+describe('refresh', () => {
   let world: PolicyWorld;
   let mock: MockServer;
   let v1: SignedRecord;
@@ -60,7 +60,7 @@ describe('refresh (spec 4.11)', () => {
     expect(mock.seen(AGENT_ROUTE)[2]?.headers['if-none-match']).to.equal(etagOf(v2));
   });
 
-  it('the verified version may be served again', async () => {
+  it('accepts the same version again', async () => {
     const source = await resolveByKey();
     mock.on(AGENT_ROUTE, { json: v1, headers: { ETag: etagOf(v1) } });
     await source.refresh();
@@ -69,7 +69,7 @@ describe('refresh (spec 4.11)', () => {
     expect(logger.lines).to.deep.equal([]);
   });
 
-  it('a record without a bundle may be followed by one with a bundle, and not back', async () => {
+  it('replaces a record without a bundle by one with a bundle, but not the reverse', async () => {
     mock.on(AGENT_ROUTE, conditionally(yamlRecord(publishedAgent())));
     const source = await resolveByKey();
     expect(source.origin).to.equal('yaml');
@@ -83,7 +83,7 @@ describe('refresh (spec 4.11)', () => {
     expect(logger.at('warn')).to.have.length(1);
   });
 
-  it('concurrent refreshes on one binding are serialized so that one fetch serves them', async () => {
+  it('shares one fetch among concurrent refreshes of a binding', async () => {
     const source = await resolveByKey();
     const good = conditionally(v2);
     mock.on(AGENT_ROUTE, (request) => ({ ...good(request), delay_ms: 50 }));
@@ -95,14 +95,14 @@ describe('refresh (spec 4.11)', () => {
     expect(mock.seen(AGENT_ROUTE)).to.have.length(3);
   });
 
-  it('two bindings do not share their refreshes', async () => {
+  it('fetches separately for two bindings', async () => {
     const [a, b] = [await resolveByKey(), await resolveByKey()];
     await Promise.all([a.refresh(), b.refresh()]);
 
     expect(mock.seen(AGENT_ROUTE)).to.have.length(4);
   });
 
-  it('the key set is good for 5 minutes', async () => {
+  it('caches the key set for 5 minutes', async () => {
     clock.nowMs = 0;
     const source = await resolveByKey();
     clock.nowMs = 5 * 60 * 1000 - 1;

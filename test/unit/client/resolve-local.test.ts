@@ -13,7 +13,7 @@ import { temporaryFile } from '../../support/temporary-file.ts';
 
 const POLICY = policyYaml({ allow: ['search'] });
 
-describe('resolve (spec 4.11)', () => {
+describe('resolve', () => {
   let world: PolicyWorld;
   let mock: MockServer;
   let signer: Signer;
@@ -29,7 +29,7 @@ describe('resolve (spec 4.11)', () => {
 
   afterEach(() => world.close());
 
-  describe('a broken local override raises', () => {
+  describe('a broken local policy throws', () => {
     for (const [name, text] of [
       ['bad YAML', 'version: [1'],
       ['YAML that is no policy', 'version: 1\nsurprise: true\n'],
@@ -42,7 +42,7 @@ describe('resolve (spec 4.11)', () => {
       });
     }
 
-    it('and names line and column', async () => {
+    it('with line and column', async () => {
       const localPolicy = await temporaryFile(
         'p.yaml',
         'version: 1\ntools: [a]\nroles: {}\nrules: []\noops: 1\n',
@@ -52,7 +52,7 @@ describe('resolve (spec 4.11)', () => {
       expect((fault as Error).message).to.match(/5:1 /);
     });
 
-    it('a missing file', async () => {
+    it('when the file is missing', async () => {
       expect(await faultOf({ localPolicy: '/no/such/file' })).to.deep.include({
         code: 'local_policy_unreadable',
       });
@@ -84,14 +84,14 @@ describe('resolve (spec 4.11)', () => {
       expect(mock.requests).to.deep.equal([]);
     });
 
-    it('is of no known project where the key cannot be read', async () => {
+    it('is accepted for any project if the key cannot be read', async () => {
       const localPolicy = await temporaryFile('record.json', JSON.stringify(v1));
       const source = await resolve({ localPolicy, publicKey: signer.publicKey }, { GATE_KEY: 'no key' });
 
       expect(source.origin).to.equal('local');
     });
 
-    it('has its record_hash checked where its parts are there', async () => {
+    it('has its record_hash verified if its texts are all there', async () => {
       const { system_md: _left_out, ...partial } = v1;
       const without = await temporaryFile('record.json', JSON.stringify(partial));
       const changed = await temporaryFile('record.json', JSON.stringify({ ...v1, system_md: 'changed' }));
@@ -102,7 +102,7 @@ describe('resolve (spec 4.11)', () => {
       });
     });
 
-    it('needs a pinned public key, and a good one', async () => {
+    it('needs a valid pinned public key', async () => {
       const localPolicy = await temporaryFile('record.json', JSON.stringify(v1));
 
       expect(await faultOf({ localPolicy, key })).to.deep.include({ code: 'public_key_missing' });
@@ -114,7 +114,7 @@ describe('resolve (spec 4.11)', () => {
       expect(mock.requests).to.deep.equal([]);
     });
 
-    it('without a bundle is its policy_yaml, unless a signature is required', async () => {
+    it('without a bundle is decided by its policy_yaml, unless a signature is required', async () => {
       const localPolicy = await temporaryFile('record.json', JSON.stringify(yamlRecord(publishedAgent())));
       const options = { localPolicy, publicKey: signer.publicKey };
 
@@ -124,7 +124,7 @@ describe('resolve (spec 4.11)', () => {
       });
     });
 
-    it('a pinned key says nothing of YAML, local or in code, not even a broken one', async () => {
+    it('ignores a pinned key, even an invalid one, for YAML in a file or in code', async () => {
       const localPolicy = await temporaryFile('policy.yaml', POLICY);
       const broken = { GATE_PUBLIC_KEY: 'broken' };
 
@@ -132,7 +132,7 @@ describe('resolve (spec 4.11)', () => {
       expect((await resolve({ policy: POLICY }, broken)).origin).to.equal('built-in');
     });
 
-    it('required signatures say nothing of local YAML', async () => {
+    it('does not require a signature of local YAML', async () => {
       const localPolicy = await temporaryFile('policy.yaml', POLICY);
 
       expect((await resolve({ localPolicy, requireSignature: true })).origin).to.equal('local');

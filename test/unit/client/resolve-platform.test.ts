@@ -10,7 +10,7 @@ import {
 } from '../../support/platform.ts';
 import { AGENT_ROUTE, startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
 
-describe('resolve (spec 4.11)', () => {
+describe('resolve', () => {
   let world: PolicyWorld;
   let mock: MockServer;
   let key: string;
@@ -26,7 +26,7 @@ describe('resolve (spec 4.11)', () => {
   afterEach(() => world.close());
 
   describe('the platform path', () => {
-    it('bundle present: it is the policy, seeded with its ETag', async () => {
+    it('uses the bundle and its ETag', async () => {
       const source = await resolve({ key });
 
       expect(source.origin).to.equal('bundle');
@@ -38,7 +38,7 @@ describe('resolve (spec 4.11)', () => {
       expect(source.policy).to.equal(source.policy);
     });
 
-    it('so that the first refresh is a 304', async () => {
+    it('gets 304 at the first refresh', async () => {
       const source = await resolve({ key });
       const { policy } = source;
       await source.refresh();
@@ -47,7 +47,7 @@ describe('resolve (spec 4.11)', () => {
       expect(source.policy).to.equal(policy);
     });
 
-    it('bundle absent: the policy_yaml engine', async () => {
+    it('uses policy_yaml without a bundle', async () => {
       mock.on(AGENT_ROUTE, conditionally(yamlRecord(publishedAgent())));
       const source = await resolve({ key });
 
@@ -56,14 +56,14 @@ describe('resolve (spec 4.11)', () => {
       expect(source.policy.decide({ tool: 'search' }).outcome).to.equal('allow');
     });
 
-    it('bundle absent, with null or empty fields: the same', async () => {
+    it('uses policy_yaml if the fields of the bundle are null or empty', async () => {
       const none = { bundle_wasm_b64: null, bundle_manifest: '', bundle_signature_b64: null };
       mock.on(AGENT_ROUTE, { json: { ...yamlRecord(publishedAgent()), ...none } });
 
       expect((await resolve({ key })).origin).to.equal('yaml');
     });
 
-    it('bundle absent and GATE_BUNDLE_REQUIRE_SIGNATURE set: raises; an option beats it', async () => {
+    it('throws without a bundle under GATE_BUNDLE_REQUIRE_SIGNATURE, which the option overrides', async () => {
       mock.on(AGENT_ROUTE, conditionally(yamlRecord(publishedAgent())));
       const required = { GATE_BUNDLE_REQUIRE_SIGNATURE: 'Yes' };
 
@@ -73,21 +73,21 @@ describe('resolve (spec 4.11)', () => {
       expect((await resolve({ key }, { GATE_BUNDLE_REQUIRE_SIGNATURE: '0' })).origin).to.equal('yaml');
     });
 
-    it('a 404 raises an error carrying status 404; there is no automatic registration', async () => {
+    it('throws with status 404 for an unknown agent, and does not register it', async () => {
       mock.on(AGENT_ROUTE, { status: 404, json: { code: 'agent_unknown' } });
 
       expect(await faultOf({ key })).to.deep.equal({ code: 'agent_unknown', status: 404 });
       expect(mock.requests.map(({ method }) => method)).to.not.include('POST');
     });
 
-    it('any other bad answer raises with its status', async () => {
+    it('throws with the status of any other error response', async () => {
       for (const status of [302, 304, 400, 401, 403, 500, 503]) {
         mock.on(AGENT_ROUTE, { status, headers: { Location: '/elsewhere' } });
         expect(await faultOf({ key })).to.deep.include({ status });
       }
     });
 
-    it('fails loudly for an unreachable platform', async () => {
+    it('throws if the platform is unreachable', async () => {
       expect(await faultOf({ key, baseUrl: 'http://127.0.0.1:1' })).to.deep.include({ code: 'unreachable' });
       for (const fault of ['reset', 'hang', 'slow_body', 'reset_mid_body', 'cut_mid_body'] as const) {
         mock.on(AGENT_ROUTE, { fault });
@@ -97,14 +97,14 @@ describe('resolve (spec 4.11)', () => {
       expect(await faultOf({ key })).to.deep.include({ code: 'record_invalid' });
     });
 
-    it('a timeout longer than a timer of Node can be does not become one of 1 ms', async () => {
+    it('a timeout beyond the range of setTimeout does not become 1 ms', async () => {
       for (const timeoutMs of [2 ** 31, Infinity, 4999.5]) {
         mock.on(AGENT_ROUTE, (request) => ({ ...conditionally(v1)(request), delay_ms: 50 }));
         expect((await resolve({ key, timeoutMs })).origin).to.equal('bundle');
       }
     });
 
-    it('fails loudly for a malformed key, without the network', async () => {
+    it('throws for a malformed key, without using the network', async () => {
       const [header, claims] = key.split('.') as [string, string];
       const algNone = Buffer.from('{"alg":"none","kid":"x"}').toString('base64url');
       for (const bad of [
@@ -121,7 +121,7 @@ describe('resolve (spec 4.11)', () => {
       expect(mock.requests).to.deep.equal([]);
     });
 
-    it('fails loudly for an invalid token signature', async () => {
+    it('throws if the signature of the key is invalid', async () => {
       const [header, , signature] = key.split('.') as [string, string, string];
       const claims = Buffer.from(JSON.stringify({ iss: 'gatehouse', jti: 'j-1', sub: 'p-2' })).toString(
         'base64url',
@@ -137,7 +137,7 @@ describe('resolve (spec 4.11)', () => {
       expect(mock.seen(AGENT_ROUTE)).to.deep.equal([]);
     });
 
-    it('asks for the agent by its name, whatever that is', async () => {
+    it('encodes the name of the agent in the path', async () => {
       const agentName = 'büro/bot 1?#';
       mock.on(`GET /v1/agents/${encodeURIComponent(agentName)}`, conditionally(yamlRecord(publishedAgent())));
 

@@ -9,7 +9,7 @@ import {
 } from '../../support/platform.ts';
 import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
 
-describe('resolve (spec 4.11)', () => {
+describe('resolve', () => {
   let world: PolicyWorld;
   let mock: MockServer;
   let signer: Signer;
@@ -64,7 +64,7 @@ describe('resolve (spec 4.11)', () => {
       expect(mock.seen(KEYS_ROUTE)).to.have.length(3);
     });
 
-    it('a failed fetch of the key set raises and is never cached', async () => {
+    it('throws if the key set cannot be fetched, and does not cache that', async () => {
       for (const reply of [
         { status: 503 },
         { text: 'no json' },
@@ -78,7 +78,7 @@ describe('resolve (spec 4.11)', () => {
       expect((await resolve({ key })).origin).to.equal('bundle');
     });
 
-    it('keys of other kinds in the set do no harm', async () => {
+    it('ignores keys of other kinds in the set', async () => {
       mock.on(KEYS_ROUTE, { json: { keys: [null, 1, { kty: 'RSA', kid: 'r' }, { kid: 'x' }, signer.jwk] } });
 
       expect((await resolve({ key })).origin).to.equal('bundle');

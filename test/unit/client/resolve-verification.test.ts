@@ -10,7 +10,7 @@ import {
 } from '../../support/platform.ts';
 import { AGENT_ROUTE, startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
 
-describe('resolve (spec 4.11)', () => {
+describe('resolve', () => {
   let world: PolicyWorld;
   let mock: MockServer;
   let signer: Signer;
@@ -25,7 +25,7 @@ describe('resolve (spec 4.11)', () => {
 
   afterEach(() => world.close());
 
-  describe('the bundle must verify; any failure raises and never downgrades', () => {
+  describe('the bundle must verify; any failure throws and never falls back to policy_yaml', () => {
     const other = 'AAAA';
     const tampered: [
       string,
@@ -56,7 +56,7 @@ describe('resolve (spec 4.11)', () => {
       });
     }
 
-    it('a bundle whole and well signed, but of another agent or project', async () => {
+    it('a valid bundle of another agent or project', async () => {
       for (const agent of [
         publishedAgent({ agent_name: 'other-bot' }),
         publishedAgent({ project_id: 'p-2' }),

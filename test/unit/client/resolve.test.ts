@@ -7,7 +7,7 @@ import { temporaryFile } from '../../support/temporary-file.ts';
 
 const POLICY = policyYaml({ allow: ['search'] });
 
-describe('resolve (spec 4.11)', () => {
+describe('resolve', () => {
   let world: PolicyWorld;
   let mock: MockServer;
   let signer: Signer;
@@ -24,7 +24,7 @@ describe('resolve (spec 4.11)', () => {
   afterEach(() => world.close());
 
   describe('precedence', () => {
-    it('1. the local override wins outright: the platform is not contacted', async () => {
+    it('1. a local policy overrides all others: the platform is not contacted', async () => {
       const file = await temporaryFile('policy.yaml', POLICY);
       const source = await resolve({ key }, { GATE_LOCAL_POLICY: file, GATE_KEY: key });
 
@@ -35,7 +35,7 @@ describe('resolve (spec 4.11)', () => {
       expect(mock.requests).to.deep.equal([]);
     });
 
-    it('2. otherwise a key is used, the argument before GATE_KEY', async () => {
+    it('2. otherwise the key: the argument, then GATE_KEY', async () => {
       const other = await signer.bearerKey('p-2');
       await resolve({ key }, { GATE_KEY: other });
       await resolve({}, { GATE_KEY: key });
@@ -46,11 +46,11 @@ describe('resolve (spec 4.11)', () => {
       ]);
     });
 
-    it('3. otherwise an error: there is no implicit allow-all', async () => {
+    it('3. otherwise an error: nothing is allowed by default', async () => {
       expect(await faultOf({})).to.deep.equal({ code: 'policy_missing', status: undefined });
     });
 
-    it('GATE_API_KEY is for audit and does not stand in', async () => {
+    it('GATE_API_KEY is for audit and does not replace GATE_KEY', async () => {
       expect(await faultOf({}, { GATE_API_KEY: key })).to.deep.include({ code: 'policy_missing' });
     });
 
@@ -68,7 +68,7 @@ describe('resolve (spec 4.11)', () => {
   });
 
   describe('tools named in the agent but absent from the policy', () => {
-    it('are denied by absence, and a warning lists them, for every origin', async () => {
+    it('are denied, and a warning lists them, for every origin', async () => {
       const toolNames = ['search', 'launch', 'explode'];
       const localPolicy = await temporaryFile('policy.yaml', POLICY);
       const sources = [
@@ -86,7 +86,7 @@ describe('resolve (spec 4.11)', () => {
       }
     });
 
-    it('no warning when all are there', async () => {
+    it('no warning if there are none', async () => {
       await resolve({ toolNames: ['search', 'write'], key });
 
       expect(logger.lines).to.deep.equal([]);

@@ -11,8 +11,8 @@ import {
 } from '../../support/emission.ts';
 import { withEnvironment } from '../../support/environment.ts';
 
-describe('one sender per (key, path) (spec 5)', () => {
-  it('configuring again with the same key returns the same sender', () => {
+describe('one sender per (key, path)', () => {
+  it('returns the same gate for the same key', () => {
     const gates = gatesWith();
 
     expect(gates.configure({ apiKey: 'k' })).to.equal(gates.configure({ apiKey: 'k' }));
@@ -33,7 +33,7 @@ describe('one sender per (key, path) (spec 5)', () => {
     ]);
   });
 
-  it('a second configure with another base address warns and keeps the first', () => {
+  it('warns of a second configure with another base URL and keeps the first', () => {
     const logger = captureLogger();
     const gates = gatesWith();
     gates.configure({ apiKey: 'k', baseUrl: 'http://one', logger });
@@ -45,7 +45,7 @@ describe('one sender per (key, path) (spec 5)', () => {
     expect(logger.lines[0]?.context).to.deep.equal({ baseUrl: 'http://one' });
   });
 
-  it('warns as well when the other base address is that of GATE_BASE_URL, and not when none is given', async () => {
+  it('warns if GATE_BASE_URL differs, and not without a base URL', async () => {
     const logger = captureLogger();
     const gates = gatesWith();
     await withEnvironment({ GATE_BASE_URL: 'http://one' }, () => {
@@ -77,7 +77,7 @@ describe('one sender per (key, path) (spec 5)', () => {
   });
 });
 
-describe('LLM usage (spec 4.2)', () => {
+describe('LLM usage', () => {
   it('sends every key of the usage event', async () => {
     const mock = await startAuditServer();
     mock.on(USAGE, { status: 202 });

@@ -3,7 +3,7 @@ import { captureLogger } from '../../support/capture-logger.ts';
 import { DECISIONS, USAGE, decision, gatesWith, startAuditServer, usage } from '../../support/emission.ts';
 import type { MockServer } from '../../support/mock-server.ts';
 
-describe('client emission rules (spec 6.2)', () => {
+describe('client emission rules', () => {
   let mock: MockServer;
 
   beforeEach(async () => {
@@ -12,7 +12,7 @@ describe('client emission rules (spec 6.2)', () => {
 
   afterEach(() => mock.close());
 
-  describe('8. shutdown', () => {
+  describe('shutdown', () => {
     it('drains in-flight sends and closes every sender of every event type', async () => {
       mock.on(DECISIONS, { status: 202, delay_ms: 100 });
       mock.on(USAGE, { status: 202, delay_ms: 100 });
@@ -57,7 +57,7 @@ describe('client emission rules (spec 6.2)', () => {
       expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 0 });
     });
 
-    it('gives up when its time is up, also on what waits for a retry', async () => {
+    it('aborts events at its timeout, including one that waits for its retry', async () => {
       mock.on(DECISIONS, { fault: 'hang' });
       mock.on(USAGE, { status: 503 });
       const logger = captureLogger();
@@ -73,7 +73,7 @@ describe('client emission rules (spec 6.2)', () => {
       expect(gate.stats()).to.deep.equal({ sent: 0, failed: 2, dropped: 0, in_flight: 0 });
     });
 
-    it('ends even where what it gives up on does not', async () => {
+    it('ends even if an aborted event does not', async () => {
       mock.on(DECISIONS, { status: 503 });
       const forever = new Promise<void>(() => undefined);
       const gates = gatesWith({ sleep: () => forever });
@@ -83,7 +83,7 @@ describe('client emission rules (spec 6.2)', () => {
       await gates.shutdown({ timeoutMs: 1 });
     });
 
-    it('a time longer than a timer of Node can be is not up at once', async () => {
+    it('accepts a timeout beyond the range of setTimeout', async () => {
       mock.on(DECISIONS, { status: 202, delay_ms: 50 });
       const gates = gatesWith();
       const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
@@ -93,7 +93,7 @@ describe('client emission rules (spec 6.2)', () => {
       expect(gate.stats()).to.include({ sent: 1, failed: 0 });
     });
 
-    it('after it, configure starts anew', async () => {
+    it('lets configure start anew', async () => {
       const gates = gatesWith();
       const first = gates.configure({ apiKey: 'k', baseUrl: mock.url });
       await gates.shutdown();

@@ -6,14 +6,14 @@ const BYTES_MAX = 8_192;
 
 type Truncated = { _truncated: true; original_bytes: number; preview: string };
 
-/** The server's own measure (spec 8). */
+/** Measured as the service does. */
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** An object whose JSON text has exactly so many bytes. */
+/** An object whose JSON text has this many bytes. */
 const ofBytes = (bytes: number): { text: string } => ({ text: 'x'.repeat(bytes - '{"text":""}'.length) });
 
-describe('truncateArguments (spec 2.4)', () => {
-  it('lets 8,192 bytes through as they are', () => {
+describe('truncateArguments', () => {
+  it('keeps 8,192 bytes', () => {
     const args = ofBytes(BYTES_MAX);
 
     expect(bytesOf(args)).to.equal(BYTES_MAX);
@@ -31,7 +31,7 @@ describe('truncateArguments (spec 2.4)', () => {
     expect(bytesOf(result)).to.equal(BYTES_MAX);
   });
 
-  it('measures UTF-8 bytes and not characters', () => {
+  it('measures UTF-8 bytes, not characters', () => {
     const fits = { text: 'é'.repeat((BYTES_MAX - '{"text":""}'.length - 1) / 2) };
     const over = { text: `${fits.text}é` };
 
@@ -47,7 +47,7 @@ describe('truncateArguments (spec 2.4)', () => {
     }
   });
 
-  it('keeps null, and converts what JSON cannot say to its text', () => {
+  it('keeps null, and converts values that JSON lacks to text', () => {
     expect(truncateArguments(null)).to.equal(null);
     expect(truncateArguments({ n: 10n, at: new Date(0) })).to.deep.equal({
       n: '10',
@@ -55,7 +55,7 @@ describe('truncateArguments (spec 2.4)', () => {
     });
   });
 
-  it('is at most 8,192 bytes for everything there is, and keeps what fits', () => {
+  it('returns at most 8,192 bytes for any value, and keeps what fits', () => {
     fc.assert(
       fc.property(anyArguments(), (args) => {
         const result = truncateArguments(args);
@@ -68,7 +68,7 @@ describe('truncateArguments (spec 2.4)', () => {
     );
   });
 
-  it('uses all the room there is: one more character of the text would not fit', () => {
+  it('fills the preview: one more character would not fit', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 3_000, maxLength: 9_000 }), (text) => {
         const args = { text };
@@ -94,7 +94,7 @@ describe('truncateArguments (spec 2.4)', () => {
     );
   });
 
-  it('takes what is in a box, as JSON.stringify does', () => {
+  it('unboxes primitives, as JSON.stringify does', () => {
     const args = { a: new String('x'), b: new Number(5), c: new Boolean(false), d: [new String('y')] };
 
     expect(truncateArguments(args)).to.deep.equal({ a: 'x', b: 5, c: false, d: ['y'] });

@@ -8,7 +8,7 @@ import { makeBundle, type Bundle } from '../../../server/policy/make-bundle.ts';
 import type { SigningKey } from '../../../server/policy/sign-bundle.ts';
 import { irOf } from './support/engines.ts';
 
-// POLICY 4: what is signed is what was saved, and nothing else installs.
+// Only the saved record, signed by the service, installs.
 
 hashes.sha512 = (message) => new Uint8Array(createHash('sha512').update(message).digest());
 
@@ -63,7 +63,7 @@ async function codeOf(bundle: BundleToVerify): Promise<string> {
 }
 
 describe('a signed bundle', () => {
-  it('has a manifest with these keys in this order, and nothing between them', async () => {
+  it('has a manifest with these keys in this order, without whitespace', async () => {
     const bundle = await bundleOf();
     const wasm_hash = createHash('sha256').update(bundle.module).digest('hex');
     const parts = [
@@ -85,7 +85,7 @@ describe('a signed bundle', () => {
     expect(bundle.record_hash).to.equal(record_hash);
   });
 
-  it('verifies, and hands out the module', async () => {
+  it('verifies, and returns the module', async () => {
     const bundle = await bundleOf();
     const verified = await verifyBundle({ ...received(bundle), heldVersion: 3 });
 
@@ -93,7 +93,7 @@ describe('a signed bundle', () => {
     expect(verified.manifest).to.have.property('version', 3);
   });
 
-  it('verifies under its key only, and without a known project', async () => {
+  it('verifies only with its key, and without a known project', async () => {
     const { projectId: _, ...rest } = received(await bundleOf());
 
     expect(await codeOf(rest)).to.equal('verified');
@@ -101,7 +101,7 @@ describe('a signed bundle', () => {
       expect(await codeOf({ ...rest, publicKey })).to.equal('signature_invalid');
   });
 
-  it('one flipped byte anywhere in the manifest or the signature is refused', async () => {
+  it('refuses any flipped byte in the manifest or the signature', async () => {
     const whole = received(await bundleOf());
     const manifest = Buffer.from(whole.record.bundle_manifest ?? '');
     const signature = Buffer.from(whole.record.bundle_signature_b64 ?? '', 'base64');
@@ -117,7 +117,7 @@ describe('a signed bundle', () => {
     }
   });
 
-  it('one flipped byte in the module is refused', async () => {
+  it('refuses a flipped byte in the module', async () => {
     const bundle = await bundleOf();
     for (const index of [0, 100, 5_000, bundle.module.length - 1]) {
       const bytes = bundle.module.with(index, (bundle.module[index] ?? 0) ^ 1);
@@ -126,7 +126,7 @@ describe('a signed bundle', () => {
     }
   });
 
-  it('an edit of any text beside the module is refused', async () => {
+  it('refuses an edit of any text of the record', async () => {
     const bundle = await bundleOf();
 
     expect(await codeOf(received(bundle, { policy_yaml: `${RECORD.policy_yaml}#` }))).to.equal(
@@ -136,7 +136,7 @@ describe('a signed bundle', () => {
     expect(await codeOf(received(bundle, { agent_yaml: '' }))).to.equal('record_hash_mismatch');
   });
 
-  it("another agent's, another project's and an older one are refused", async () => {
+  it('refuses the bundle of another agent or project, and an older version', async () => {
     const whole = received(await bundleOf());
 
     expect(await codeOf({ ...whole, agentName: 'other-bot' })).to.equal('agent_mismatch');
@@ -145,7 +145,7 @@ describe('a signed bundle', () => {
     expect(await codeOf({ ...whole, heldVersion: 2 })).to.equal('verified');
   });
 
-  it('another key, a missing part and a part that is no base64 are refused', async () => {
+  it('refuses another key, a missing part and a part that is not base64', async () => {
     const whole = received(await bundleOf());
     const foreign = received(await bundleOf({}, { kid: 'key-1', seed: new Uint8Array(32).fill(8) }));
 
@@ -157,7 +157,7 @@ describe('a signed bundle', () => {
     expect(await codeOf(changed(whole, { bundle_wasm_b64: '%' }))).to.equal('wasm_hash_mismatch');
   });
 
-  it('any edit changes the ETag, the same record never does', async () => {
+  it('changes its ETag with any edit, and only then', async () => {
     const edits: Partial<typeof RECORD>[] = [
       {},
       { policy_yaml: `${RECORD.policy_yaml}# A comment.\n` },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { enginesOf, type Engines } from './support/engines.ts';
 import { fastestCpuMs } from '../../support/cpu-time.ts';
 
-// The caps of POLICY 2 on what a call may be, and on what a decision may carry, in both engines.
+// The limits of calls and decisions, in both engines.
 
 const PLAIN = 'version: 1\ntools: [t]\nroles: {"*": {allow: [t]}}\n';
 const ALLOWED = '{"outcome":"allow","reason":"","violations":[],"hint":null}';
@@ -21,7 +21,7 @@ function callWith(value: string): string {
   return `{"tool":"t","arguments":{"a":${value}}}`;
 }
 
-describe('caps of a call', () => {
+describe('limits of a call', () => {
   const engines = enginesOf(PLAIN);
 
   it('256 KiB, counted in bytes', () => {
@@ -33,7 +33,7 @@ describe('caps of a call', () => {
     expect(both(engines, ' '.repeat(2_000_000))).to.equal(refused('too_large'));
   });
 
-  it('too large counts before bad: the text is not even looked at', () => {
+  it('too_large comes before bad_json: the text is not parsed', () => {
     expect(both(engines, '\ud800'.repeat(100_000))).to.equal(refused('too_large'));
     expect(both(engines, '\ud800'.repeat(10))).to.equal(refused('bad_json'));
   });
@@ -54,7 +54,7 @@ describe('caps of a call', () => {
     expect(both(engines, values(65_537))).to.equal(refused('bad_json'));
   });
 
-  it('an object with very many keys, each once or one twice', () => {
+  it('many keys in an object, each once, or one twice', () => {
     const keys = Array.from({ length: 20_000 }, (_, index) => `"k${index}":0`);
 
     expect(both(engines, callWith(`{${keys.join(',')}}`))).to.equal(ALLOWED);
@@ -78,8 +78,8 @@ describe('caps of a call', () => {
   });
 });
 
-describe('caps of a decision', () => {
-  it('at most 100 violations, and the rule that decides may stand behind them', () => {
+describe('limits of a decision', () => {
+  it('at most 100 violations, even if the deciding rule comes later', () => {
     const rules = Array.from({ length: 150 }, (_, index) => {
       const effect = index === 140 ? 'deny' : 'needs_approval';
       return `  - {id: r${index}, effect: ${effect}, reason: Rule ${index}.}`;
@@ -96,8 +96,8 @@ describe('caps of a decision', () => {
     expect(decision.violations[99]).to.equal('r98: Rule 98.');
   });
 
-  it('allowed_roles are cut to 4 KiB, to the byte, and the rest counted', () => {
-    // One name grows byte by byte, so that every way of just fitting and just not fitting comes up.
+  it('cuts allowed_roles to 4 KiB, to the byte, and counts the rest', () => {
+    // One name grows byte by byte, so that all sizes around the limit occur.
     for (let length = 1; length <= 100; length += 1) {
       const names = [
         `0${'x'.repeat(length - 1)}`,
@@ -114,7 +114,7 @@ describe('caps of a decision', () => {
     }
   });
 
-  it('allowed_roles that fill 4 KiB stand without a count; one byte more, and one name goes', () => {
+  it('keeps allowed_roles of exactly 4 KiB; with one byte more one name goes', () => {
     const some = Array.from({ length: 50 }, (_, index) => roleName(index + 10).slice(0, 76));
     const code = 'role_not_allowed';
     const room = 4_096 - JSON.stringify({ code, allowed_roles: [...some, ''] }).length;
@@ -139,7 +139,7 @@ describe('caps of a decision', () => {
 });
 
 describe('searching is linear', () => {
-  /** The worst there is for the built-in search, and enough of it to tell. */
+  /** The worst case of the built-in search. */
   const repeating = Array.from({ length: 16 }, (_, index) => `${'a'.repeat(500 - index)}b${'a'.repeat(500)}`);
   const searches: [string, string][] = [
     ['contains', `{arg: a, contains: ${'a'.repeat(1_023)}b}`],

@@ -3,7 +3,7 @@ import { callTextFrom, type PolicyCall } from '../../../client/policy/language/i
 import { cpuMs } from '../../support/cpu-time.ts';
 import { enginesOf } from './support/engines.ts';
 
-// `decide` takes a call as a value, not as text: both engines write it down the same way, and never throw.
+// `decide` takes a call as a value. Both engines write it as the same text, and never throw.
 
 const engines = enginesOf(`version: 1
 tools: [t]
@@ -27,28 +27,28 @@ function withArgument(a: unknown): string[] {
 const PRESENT = ['present: Present.'];
 
 describe('decide', () => {
-  it('a BigInt is its digits', () => {
+  it('writes a BigInt as its digits', () => {
     expect(withArgument(9_007_199_254_740_993n)).to.deep.equal(['big: Big.', ...PRESENT]);
     expect(withArgument(9_007_199_254_740_992n)).to.deep.equal(PRESENT);
     expect(withArgument(Object(9_007_199_254_740_993n))).to.deep.equal(['big: Big.', ...PRESENT]);
   });
 
-  it('toJSON is honoured', () => {
+  it('honours toJSON', () => {
     expect(withArgument({ toJSON: () => 'spoken' })).to.deep.equal(['text: Spoken.', ...PRESENT]);
     expect(withArgument(new Date(0))).to.deep.equal(PRESENT);
     expect(withArgument({ toJSON: () => undefined })).to.deep.equal([]);
   });
 
-  it('what is undefined is not there', () => {
+  it('omits undefined members', () => {
     expect(withArgument(undefined)).to.deep.equal([]);
     expect(reasonsFor({ tool: 't', role: undefined, arguments: undefined })).to.deep.equal([]);
   });
 
-  it('other keys of the call are ignored, whatever they hold', () => {
+  it('ignores other keys of the call', () => {
     expect(reasonsFor({ tool: 't', run: () => 1, self: Number.NaN })).to.deep.equal([]);
   });
 
-  it('NaN, infinities, functions and symbols are a bad call', () => {
+  it('denies NaN, infinities, functions and symbols as bad_call', () => {
     for (const value of [
       Number.NaN,
       Infinity,
@@ -62,7 +62,7 @@ describe('decide', () => {
     }
   });
 
-  it('cycles and whatever throws are a bad call', () => {
+  it('denies cycles and values that throw as bad_call', () => {
     const cycle: Record<string, unknown> = {};
     cycle['self'] = [cycle];
     const thrower = {
@@ -79,30 +79,30 @@ describe('decide', () => {
     expect(withArgument({ toJSON: () => { throw new Error('no'); } })).to.deep.equal(['bad_call']); // prettier-ignore
   });
 
-  it('the same object twice is no cycle', () => {
+  it('accepts shared references', () => {
     const shared = { x: 1 };
     expect(withArgument([shared, shared])).to.deep.equal(PRESENT);
   });
 
-  it('a small graph that unfolds without end is too large', () => {
+  it('denies a small graph that unfolds without end as too_large', () => {
     let graph: unknown = [];
     for (let level = 0; level < 40; level += 1) graph = [graph, graph];
     expect(withArgument(graph)).to.deep.equal(['too_large']);
   });
 
-  it('small typed arrays and buffers are what JSON.stringify makes of them', () => {
+  it('writes small typed arrays and buffers as JSON.stringify does', () => {
     for (const value of [new Uint8Array([1, 2]), Buffer.from('ab')])
       expect(callTextFrom({ tool: 't', arguments: { value } })).to.deep.equal({
         ok: true,
         text: JSON.stringify({ tool: 't', arguments: { value } }),
       });
     expect(withArgument(new Uint8Array(10_000))).to.deep.equal(PRESENT);
-    // JSON.stringify says {} of these, whatever they hold.
+    // JSON.stringify writes {} for all of these.
     for (const value of [new DataView(new ArrayBuffer(2)), new ArrayBuffer(2)])
       expect(withArgument(value)).to.deep.equal(['bad_call']);
   });
 
-  it('what is far too large is not listed to find that out', () => {
+  it('denies large typed arrays without listing them', () => {
     const sparse: unknown[] = [];
     sparse.length = 4e9;
     const unsaid = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, undefined]));
@@ -123,14 +123,14 @@ describe('decide', () => {
     }
   });
 
-  it('too deep is bad JSON, and so is half a pair', () => {
+  it('denies deep nesting and lone surrogates as bad_json', () => {
     let deep: unknown = [];
     for (let level = 0; level < 100; level += 1) deep = [deep];
     expect(withArgument(deep)).to.deep.equal(['bad_json']);
     expect(withArgument('\ud800')).to.deep.equal(['bad_json']);
   });
 
-  it('what is no call is a bad call', () => {
+  it('denies anything that is not a call as bad_call', () => {
     for (const call of [
       undefined,
       null,
@@ -146,7 +146,7 @@ describe('decide', () => {
     }
   });
 
-  it('a name from the prototype is looked up nowhere', () => {
+  it('does not find names of a prototype', () => {
     expect(reasonsFor({ tool: '__proto__' })).to.deep.equal(['unknown_tool']);
     expect(reasonsFor({ tool: 't', role: 'constructor' })).to.deep.equal([]);
   });

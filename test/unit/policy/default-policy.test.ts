@@ -38,14 +38,14 @@ describe('the default policy', () => {
     expect(outcome('delete', 'admin')).to.equal('deny');
   });
 
-  it('a tool named twice is read-only when every mention says so', () => {
+  it('a tool listed twice is read-only if every entry says so', () => {
     const readOnly = { name: 'x', annotations: { readOnlyHint: true } };
 
     expect(defaultPolicy({ name: 'a', tools: [readOnly, readOnly] })).to.contain('allow: ["x"]');
     expect(defaultPolicy({ name: 'a', tools: [readOnly, 'x'] })).to.contain('approve: ["x"]');
   });
 
-  it('is good for every manifest: names that YAML would take for something else, and none at all', () => {
+  it('is valid for every manifest, including YAML keywords as names and no tools', () => {
     const tools = [
       'no',
       'null',

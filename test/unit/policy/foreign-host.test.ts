@@ -9,8 +9,7 @@ import { policyArbitrary } from './support/arbitrary-rules.ts';
 import { irOf, moduleOf } from './support/engines.ts';
 import { inDirectory, requireWabt, runTool } from './support/wabt.ts';
 
-// The module belongs to no host: translated to C by wasm2c and run from a C main, it gives the same bytes as
-// the TypeScript engine.
+// The module runs on any host: translated to C by wasm2c it gives the same bytes as the TypeScript engine.
 
 const HOST = new URL('support/foreign-host.c', import.meta.url);
 const WASM2C = '/usr/share/wabt/wasm2c';
@@ -31,7 +30,7 @@ describe('a foreign host (wasm2c and C)', () => {
   }
 });
 
-/** Calls that the random ones have not: one that fires rules of the big policy, a large one, one too large. */
+/** Calls that are rare among random ones: one that fires rules of the big policy, a large one, one too large. */
 function bigCalls(): Uint8Array[] {
   const text = (args: object): string => JSON.stringify({ tool: 'tool_1', role: 'role-1', arguments: args });
   const texts = [

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { enginesOf } from './support/engines.ts';
 
-// Decisions written by hand. Both engines share a front end, so that its own bugs show here and nowhere else.
+// Decisions written by hand. Both engines share the parser, so only these tests find its bugs.
 // A case has a call or its exact text, and the decision, its exact text, or the rules that fire and deny.
 type Case = {
   why: string;

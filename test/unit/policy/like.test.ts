@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect } from 'chai';
 import { enginesOf } from './support/engines.ts';
 
-// `like` against the plainest matcher there is. Both engines search by the same idea, so they may be wrong
-// together. Patterns are made from the text they are held against, and are longer than a machine word.
+// Compares `like` with a naive matcher: both engines use the same algorithm and could share a bug. Patterns are made from the
+// text that they are matched with, and are longer than a machine word.
 
 const ALPHABET = ['a', 'a', 'b', 'é', '😀'];
 const STAR = '*';
@@ -38,13 +38,13 @@ const editedCase: fc.Arbitrary<Case> = fc
   .map(([text, edits, others]) => {
     const pattern = [...text];
     for (const { at, length, to } of edits) {
-      // A run gives way to a star; one code point to anything.
+      // Replaces a run by a star, or one code point by anything.
       pattern.splice(at % (pattern.length + 1), length, length === 3 || length === 12 ? STAR : to);
     }
     return { pattern, texts: [text, text.slice(1), text.slice(0, -1), [...text, ...text], ...others] };
   });
 
-/** One long part between two stars, and texts that hold it, or all of it but one code point. */
+/** One long part between two stars, and texts that contain it, or all but one code point of it. */
 const longPartCase: fc.Arbitrary<Case> = fc
   .record({
     part: fc.array(fc.constantFrom(...ALPHABET), { minLength: 20, maxLength: 80 }),
@@ -69,7 +69,7 @@ const longPartCase: fc.Arbitrary<Case> = fc
 const caseArbitrary = fc.oneof(editedCase, longPartCase);
 
 describe('like', () => {
-  it('is what the plainest matcher says, in both engines', () => {
+  it('agrees with a naive matcher, in both engines', () => {
     let hits = 0;
     fc.assert(
       fc.property(caseArbitrary, ({ pattern, texts }) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'chai';
 import { literalSearch } from '../../../client/policy/language/literal-search.ts';
 
-// Held against indexOf. Literals are longer than those that are left to it, and repeat themselves.
+// Compares with indexOf. Literals are longer than those that use indexOf, and repeat themselves.
 
 const units = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom('a', 'a', 'a', 'b', 'é', '\ud83d', '\ude00'), minLength, maxLength });
@@ -12,7 +12,7 @@ const literalArbitrary = fc
   .map(([period, times, end]) => period.repeat(times) + end);
 
 describe('the search for a literal', () => {
-  it('finds what indexOf finds, lone surrogates and all', () => {
+  it('finds what indexOf finds, even with lone surrogates', () => {
     let hits = 0;
     fc.assert(
       fc.property(literalArbitrary, units(0, 40), fc.nat(50), (literal, other, start) => {

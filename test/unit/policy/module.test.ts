@@ -10,7 +10,7 @@ import { inProcess } from '../../support/in-process.ts';
 import { hashOfModule, irOf, moduleOf, RECORD_HASH } from './support/engines.ts';
 import { inDirectory, requireWabt, runTool } from './support/wabt.ts';
 
-// What POLICY 3 promises of a module, looked at from outside.
+// The module interface (docs/policy.md), tested from outside.
 
 type Described = { name: string; kind: string };
 type ModuleApi = {
@@ -40,7 +40,7 @@ describe('a policy module', () => {
     ).to.deep.equal(['function abi_version', 'function alloc', 'function evaluate', 'memory memory']);
   });
 
-  it('says its abi and its record in custom sections', () => {
+  it('names its ABI version and its record in custom sections', () => {
     const compiled = new Module(module);
     const section = (name: string): string[] =>
       Module.customSections(compiled, name).map((bytes) => Buffer.from(bytes).toString());
@@ -83,7 +83,7 @@ describe('a policy module', () => {
     expect(other).to.equal(hashOfModule(bigPolicy()));
   });
 
-  it('changes with the record alone', () => {
+  it('changes with the record', () => {
     const other = moduleOf(POLICY, 'f'.repeat(64));
 
     expect(other.length).to.equal(module.length);
@@ -107,7 +107,7 @@ describe('a policy module', () => {
     expect(BLOB_BYTES_MAX).to.equal(122_880);
   });
 
-  it('a missing runtime says what to do', () => {
+  it('says what to do if the runtime is missing', () => {
     expect(() => loadRuntime(new URL('nowhere.wasm', ROOT))).to.throw('run "npm run build"');
   });
 });

@@ -52,7 +52,7 @@ describe('parsePolicy', () => {
     ]);
   });
 
-  it('words that other YAMLs take for something else are text', () => {
+  it('reads words with a meaning in other YAML versions as text', () => {
     const ir = irOf('version: 1\ntools: [no, on, 1_000, y, 0b1, 12:30, 2026-01-01]\nroles: {}\n');
 
     expect(ir.tools).to.deep.equal(['no', 'on', '1_000', 'y', '0b1', '12:30', '2026-01-01']);

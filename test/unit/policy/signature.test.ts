@@ -46,7 +46,7 @@ describe('signatures (RFC 8032)', () => {
     });
   }
 
-  it('the verifier takes the signature of the vector, and then looks at the text', async () => {
+  it('the verifier accepts the signature of the vector, then parses the text', async () => {
     const [, vector] = VECTORS;
     if (vector === undefined) throw new Error('no vector');
     const publicKey = bytes(vector.publicKey);
@@ -64,7 +64,7 @@ describe('signatures (RFC 8032)', () => {
       .with.property('code', 'signature_invalid');
   });
 
-  it('a small-order key, which signs everything, signs nothing here', async () => {
+  it('a small-order key, whose signatures fit any text, is refused', async () => {
     const publicKey = bytes('0100000000000000000000000000000000000000000000000000000000000000');
     const signature = Buffer.concat([publicKey, new Uint8Array(32)]).toString('base64');
     const refused = await verifyBundle({ record: record('{}', signature), publicKey, agentName: 'a' }).catch(
@@ -108,7 +108,7 @@ describe('a signed manifest', () => {
     });
   }
 
-  it('is refused when it is no object', () => {
+  it('is refused if it is not an object', () => {
     for (const text of ['', 'null', '[]', '1']) expect(() => parseManifest(text)).to.throw(PolicyError);
   });
 });

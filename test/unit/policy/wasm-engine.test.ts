@@ -3,7 +3,7 @@ import { createWasmEngine } from '../../../client/policy/wasm-engine.ts';
 import { moduleOf } from './support/engines.ts';
 import { moduleFromText } from './support/wabt.ts';
 
-// POLICY 3: whatever goes wrong inside a module is deny, and the next call starts on a new instance.
+// A failure inside a module denies the call, and the next call gets a new instance.
 
 const FAILED =
   '{"outcome":"deny","reason":"The policy engine failed.","violations":["engine_failed"],"hint":{"code":"engine_failed"}}';
@@ -27,7 +27,7 @@ function fake({ body = '(i32.const 1024)', result = '{}', length, abi = 1 }: Fak
 const ALLOW = '{"outcome":"allow","reason":"","violations":[],"hint":null}';
 
 describe('the engine over a module', () => {
-  it('believes a decision', () => {
+  it('returns a decision of the module', () => {
     const engine = createWasmEngine(fake({ result: ALLOW }));
 
     expect(engine.decideText('{}')).to.equal(ALLOW);
@@ -52,7 +52,7 @@ describe('the engine over a module', () => {
   ];
 
   for (const [what, module] of failures) {
-    it(`${what} is deny`, () => {
+    it(`denies: ${what}`, () => {
       const engine = createWasmEngine(module());
 
       expect(engine.decideText('{"tool":"t"}')).to.equal(FAILED);
@@ -60,7 +60,7 @@ describe('the engine over a module', () => {
     });
   }
 
-  it('after a trap the next call runs on a new instance', () => {
+  it('runs the next call after a trap on a new instance', () => {
     // The second call on one instance traps; a new instance starts to count again.
     const body = `(global.set $calls (i32.add (global.get $calls) (i32.const 1)))
       (if (i32.gt_u (global.get $calls) (i32.const 1)) (then unreachable)) (i32.const 1024)`;
@@ -71,7 +71,7 @@ describe('the engine over a module', () => {
     expect(texts).to.deep.equal([ALLOW, FAILED, ALLOW, FAILED]);
   });
 
-  it('memory that grows in a call is read anew', () => {
+  it('reads memory that grows during a call', () => {
     const engine = createWasmEngine(
       moduleOf(
         'version: 1\ntools: [t]\nroles: {"*": {allow: [t]}}\nrules: [{id: r, when: {arg: a, ends_with: z}, effect: deny, reason: R.}]\n',

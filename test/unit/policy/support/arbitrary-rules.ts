@@ -63,7 +63,7 @@ function ruleArbitrary({ tools, roles }: Universe): fc.Arbitrary<[string, Tree][
     .map((fields) => Object.entries(fields));
 }
 
-/** Rules that speak of everything meet on one call, where their order shows. */
+/** Rules that apply to every call, so that their order matters. */
 function mostlyAll(names: string[], some: fc.Arbitrary<string[]>): fc.Arbitrary<Tree> {
   return fc
     .oneof({ weight: 3, arbitrary: fc.constant(names) }, { weight: 1, arbitrary: some })

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { array, number, object, string, word, type Tree } from './json-tree.ts';
 
-/** Names that reach a prototype where a look-up is careless, and names that look like an index. */
+/** Names of prototype members, and names that look like an index. */
 export const NAMES = [
   'a',
   'b',

@@ -13,7 +13,7 @@ export const string = (text: string): Tree => ({ kind: 'string', text });
 export const array = (items: Tree[]): Tree => ({ kind: 'array', items });
 export const object = (members: [string, Tree][]): Tree => ({ kind: 'object', members });
 
-/** How a text is written: each choice takes the next number from the seed. */
+/** Decides how a text is spelled: each choice takes the next number of the seed. */
 export class Style {
   #state: number;
   readonly #isPlain: boolean;
@@ -35,7 +35,7 @@ export class Style {
   }
 }
 
-/** JSON text; policies are written by it, too, since YAML reads JSON. */
+/** JSON text; also for policies, because JSON is YAML. */
 export function render(tree: Tree, style: Style = new Style(0)): string {
   return style.space() + bare(tree, style) + style.space();
 }

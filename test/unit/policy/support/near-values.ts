@@ -1,6 +1,6 @@
 import { array, number, object, string, word, type Tree } from './json-tree.ts';
 
-/** Values that just hit or just miss an operator's operand: where engines differ, they differ here. */
+/** Values around an operator's operand, where engines differ most often. */
 export function nearValues([operator, operand]: [string, Tree]): Tree[] {
   if (operator === 'length') return LENGTHS;
   if (operator === 'like' && operand.kind === 'string') return matchesOf(operand.text).map(string);

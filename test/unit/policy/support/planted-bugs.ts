@@ -1,5 +1,4 @@
-// Bugs that engines like this one really had, as one-line changes to copies of its source: the engine
-// itself knows nothing of them.
+// Bugs that such engines really had, as one-line changes to copies of the source.
 
 export type PlantedBug = { name: string; file: string; from: string; to: string };
 

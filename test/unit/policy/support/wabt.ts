@@ -40,7 +40,7 @@ export function inDirectory<Result>(use: (directory: string) => Result): Result 
   }
 }
 
-/** A module written as text, for engines that must not believe what they are given. */
+/** A module in the text format, to test the engine with faulty modules. */
 export function moduleFromText(text: string): Uint8Array {
   requireWabt();
   return inDirectory((directory) => {
