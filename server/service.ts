@@ -11,7 +11,7 @@ import { createCommits } from './commit/create-commits.ts';
 import type { Config } from './config.ts';
 import { type Demo, prepareDemo } from './demo/demo.ts';
 import { DemoFleet } from './demo/demo-fleet.ts';
-import { RequestError } from './errors.ts';
+import { problemFrom } from './http/error-handler.ts';
 import { listen } from './http/listen.ts';
 import { DECISION_COLUMNS } from './ingest/decision-event.ts';
 import { LLM_COLUMNS } from './ingest/llm-invocation.ts';
@@ -119,7 +119,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     const deps = { ...accountServices, bearerKeys, agentSaver: agents.saver };
     const options = { dataDir: config.dataDir, hasFleet: kind === '1' };
     return prepareDemo(deps, options).catch((error: unknown) => {
-      const status = error instanceof RequestError ? error.status : undefined;
+      const { status } = problemFrom(error);
       // Another service is making the demo in the same store at this moment.
       if (!isSoleWriter && status === 409) return undefined;
       if (isSoleWriter || status !== 503) throw error;

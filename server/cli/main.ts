@@ -1,5 +1,5 @@
 import { readConfig } from '../config.ts';
-import { RequestError } from '../errors.ts';
+import { problemFrom } from '../http/error-handler.ts';
 import { expectedFaultText } from '../expected-fault.ts';
 import { StoreInUseError } from '../store/store.ts';
 import { CommandError } from './command-error.ts';
@@ -28,7 +28,7 @@ function textOf(error: unknown): string {
   if (error instanceof StoreInUseError) return `${message} ${IN_USE_HELP}`;
   const isExpected =
     error instanceof CommandError ||
-    error instanceof RequestError ||
+    problemFrom(error).code !== 'internal' ||
     code?.startsWith('ERR_PARSE_ARGS') === true;
   return expectedFaultText(error) ?? (isExpected ? message : (stack ?? message));
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RequestError } from '../errors.ts';
 import type { Connection } from '../store/connection.ts';
-import { storeErrorFrom } from '../store/store-error.ts';
+import { type StoreError, storeErrorFrom } from '../store/store-error.ts';
 import type { Stream } from './identity.ts';
 import type { IdentityIndex } from './identity-index.ts';
 import { UncertainInserts } from './uncertain-inserts.ts';
@@ -17,7 +16,7 @@ export type BatchInsertOptions = {
 
 type Outcomes = {
   onWritten: (waiter: Waiter) => void;
-  onFailed: (waiter: Waiter, fault: RequestError) => void;
+  onFailed: (waiter: Waiter, fault: StoreError) => void;
 };
 
 const RETRY_AFTER_MS = [50, 300] as const;
@@ -58,7 +57,7 @@ export class BatchInsert {
   }
 
   /** Halves the batch until the row that the store rejects is alone. All other rows are written. */
-  async #isolate(waiters: Waiter[], fault: RequestError): Promise<void> {
+  async #isolate(waiters: Waiter[], fault: StoreError): Promise<void> {
     const [only] = waiters;
     if (waiters.length === 1 && only !== undefined) return this.#options.onFailed(only, fault);
     const half = waiters.length >> 1;
@@ -67,7 +66,7 @@ export class BatchInsert {
   }
 
   /** After an insert of unknown outcome: looks which rows are there, and inserts the others again. */
-  async #retry(waiters: Waiter[], { token, fault }: { token: string; fault: RequestError }): Promise<void> {
+  async #retry(waiters: Waiter[], { token, fault }: { token: string; fault: StoreError }): Promise<void> {
     let missing = waiters;
     for (const waitMs of RETRY_AFTER_MS) {
       await sleep(waitMs);

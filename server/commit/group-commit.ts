@@ -1,6 +1,5 @@
-import { RequestError } from '../errors.ts';
 import { WRITE_WAIT_MS_MAX } from '../limits.ts';
-import { storeErrorFrom } from '../store/store-error.ts';
+import { StoreError, storeErrorFrom } from '../store/store-error.ts';
 import { BatchInsert, type BatchInsertOptions } from './batch-insert.ts';
 import { FlushPace } from './flush-pace.ts';
 import { keyOf } from './identity.ts';
@@ -50,7 +49,7 @@ export class GroupCommit {
     const key = keyOf(entry.identity);
     return new Promise((resolve, reject) => {
       if (this.#queue.isFull(this.#pace.flushMs)) {
-        reject(new RequestError('overloaded', 'The write queue is full. Try again.'));
+        reject(new StoreError('overloaded', 'The write queue is full. Try again.'));
         return;
       }
       const first = this.#pending.get(key);
@@ -135,7 +134,7 @@ export class GroupCommit {
     waiter.resolve(result);
   }
 
-  #fail(waiter: Waiter, fault: RequestError): void {
+  #fail(waiter: Waiter, fault: StoreError): void {
     // Already settled by success: the batch failed for its other rows.
     if (this.#pending.get(waiter.key) !== waiter) return;
     this.#pending.delete(waiter.key);
@@ -169,8 +168,10 @@ export class GroupCommit {
   }
 }
 
-function unavailable(cause: unknown): RequestError {
-  return new RequestError('store_unavailable', 'The store did not accept the record in time. Try again.', {
+function unavailable(cause: unknown): StoreError {
+  return new StoreError(
+    'store_unavailable',
+    'The store did not accept the record in time. Try again.',
     cause,
-  });
+  );
 }

@@ -1,5 +1,5 @@
 import { QUEUE_WAIT_MS_MAX } from '../limits.ts';
-import type { RequestError } from '../errors.ts';
+import type { StoreError } from '../store/store-error.ts';
 import type { Identity } from './identity.ts';
 
 /** A row to write: the identity of its event, and its values as a line of JSONCompactEachRow. */
@@ -16,7 +16,7 @@ export type Waiter = {
   isSettled: boolean;
   followers: Follower[];
   resolve: (result: WriteResult) => void;
-  reject: (error: RequestError) => void;
+  reject: (error: StoreError) => void;
 };
 export type Follower = Pick<Waiter, 'entry' | 'sinceMs' | 'resolve' | 'reject'>;
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { RequestError } from '../errors.ts';
+import { StoreError } from '../store/store-error.ts';
 import { sendProblem } from './problem.ts';
 
 /**
@@ -17,8 +18,10 @@ export function answerError(error: unknown, { res, logger }: { res: ServerRespon
   else if (!res.writableEnded) res.destroy();
 }
 
+/** An error of the service or the store as the problem that a caller sees; anything else is internal. */
 export function problemFrom(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
+  if (error instanceof StoreError) return new RequestError(error.code, error.message, { cause: error.cause });
   // Express marks what the caller did wrong, such as an invalid percent-encoding.
   const status = (error as { status?: unknown }).status;
   if (status === 400) return new RequestError('not_found', 'The path is not valid', { cause: error });

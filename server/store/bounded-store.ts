@@ -1,14 +1,14 @@
-import { RequestError } from '../errors.ts';
 import { STATEMENT_WAIT_MS_MAX, STATEMENTS_OPEN_MAX } from '../limits.ts';
 import type { Connection, QueryParams } from './connection.ts';
+import { StoreError } from './store-error.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** One row to add. `token`: the store keeps only the first insert with the same one. */
+/** One row to add. Of several inserts with one token the store keeps only the first. */
 export type Append = { table: string; values: Record<string, unknown>; token?: string };
 
 /**
- * The store for work that a caller waits for: every statement ends in time or rejects with store_unavailable, and
- * when too many are open it rejects with overloaded at once.
+ * The store for work that a caller waits for. A late statement rejects with store_unavailable, and one beyond the
+ * limit of open statements with overloaded at once.
  */
 export type BoundedStore = {
   query<Row>(sql: string, params?: QueryParams): Promise<Row[]>;
@@ -22,9 +22,9 @@ export function createBoundedStore(
   let open = 0;
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
     if (open >= STATEMENTS_OPEN_MAX)
-      throw new RequestError('overloaded', 'Too many calls wait for the store. Try again.');
+      throw new StoreError('overloaded', 'Too many calls wait for the store. Try again.');
     open += 1;
-    // One that is late is still open: it is counted until the store is done with it.
+    // A late statement stays open until the store is done with it.
     const done = ready()
       .then(work)
       .finally(() => (open -= 1));

@@ -1,18 +1,18 @@
-import { RequestError } from '../errors.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { sha256Hex } from '../sha256.ts';
+import { StoreError } from './store-error.ts';
 
 type Claim<T> = {
-  /** Who holds it. Of several it must always name the same one. */
+  /** Finds the holder. Of several it must always return the same one. */
   find: () => Promise<T | undefined>;
-  /** Writes the claim with the token that makes the store keep the first one only. */
+  /** Writes the claim with this token, of which the store keeps the first only. */
   write: (token: string) => Promise<void>;
 };
 
 /**
- * Claims a name that only one may hold and tells who holds it: the caller, or who came before. In this process the
- * callers of one key wait for each other. Of several processes the store keeps the first insert with the key's token,
- * and reading back tells each of them whose it was.
+ * Claims a name that only one may hold, and resolves with its holder: the caller, or an earlier one. In this process the
+ * callers of one key wait for each other. Of several processes, the store keeps the first insert with the key's token, and
+ * reading it back tells each process who holds the name.
  */
 export function claim<T>(mutex: KeyedMutex, key: string, { find, write }: Claim<T>): Promise<T> {
   return mutex.run(key, async () => {
@@ -21,10 +21,7 @@ export function claim<T>(mutex: KeyedMutex, key: string, { find, write }: Claim<
     await write(sha256Hex(key));
     const holder = await find();
     if (holder === undefined)
-      throw new RequestError(
-        'store_unavailable',
-        'The store does not show what was just written. Try again.',
-      );
+      throw new StoreError('store_unavailable', 'The store does not show what was just written. Try again.');
     return holder;
   });
 }

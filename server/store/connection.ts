@@ -15,7 +15,7 @@ export type { QueryParams };
 /** Rows of one insert, each already a line of JSONCompactEachRow. */
 export type EncodedRows = { table: string; columns: readonly string[]; lines: string[]; token: string };
 
-/** One way to the store. Every method rejects with a RequestError made by storeErrorFrom. */
+/** One way to the store. Every method rejects with a StoreError. */
 export type Connection = {
   command(sql: string, params?: QueryParams): Promise<void>;
   query<Row>(sql: string, params?: QueryParams): Promise<Row[]>;

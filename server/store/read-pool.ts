@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouseSettings } from '@clickhouse/client';
-import { RequestError } from '../errors.ts';
 import { BoundedQueue } from '../bounded-queue.ts';
 import { READ_WAIT_MS_MAX, READS_RUNNING_MAX, READS_WAITING_MAX } from '../limits.ts';
 import type { Connection, QueryParams } from './connection.ts';
 import { sql } from './sql.ts';
-import { clickhouseCode } from './store-error.ts';
+import { clickhouseCode, StoreError } from './store-error.ts';
 
 /** A connection and the log_comment of its statements, by which the store finds them. */
 type Reader = { connection: Connection; tag: string };
@@ -100,11 +99,11 @@ export class ReadPool {
 }
 
 /** The store gave neither a result nor an error of its own. */
-function isSilence(error: unknown): error is RequestError {
-  const isAway = error instanceof RequestError && error.code === 'store_unavailable';
+function isSilence(error: unknown): error is StoreError {
+  const isAway = error instanceof StoreError && error.code === 'store_unavailable';
   return isAway && clickhouseCode(error.cause) === undefined;
 }
 
-function overloaded(): RequestError {
-  return new RequestError('overloaded', 'Too many reads are running. Try again.');
+function overloaded(): StoreError {
+  return new StoreError('overloaded', 'Too many reads are running. Try again.');
 }

@@ -1,8 +1,20 @@
-import { RequestError } from '../errors.ts';
+/** What the caller of the store can do about it: nothing, wait for others, or try again. */
+export type StoreFault = 'row_rejected' | 'overloaded' | 'store_unavailable';
+
+/** The only error of the store. The edge turns it into the problem of the same name; its message is for the caller. */
+export class StoreError extends Error {
+  readonly code: StoreFault;
+
+  constructor(code: StoreFault, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'StoreError';
+    this.code = code;
+  }
+}
 
 /**
- * The faults that are the row's own: writing it again would fail again. Everything else, and every socket
- * error, is store_unavailable: losing a record is worse than a second try, and event_id makes that safe.
+ * Faults of the row itself: writing it again would fail again. All other faults, and every socket error, are
+ * store_unavailable: losing a record is worse than a second try, which event_id makes safe.
  */
 const ROW_FAULTS = new Map([
   [6, 'CANNOT_PARSE_TEXT'],
@@ -25,7 +37,7 @@ const ROW_FAULTS = new Map([
   [691, 'UNKNOWN_ELEMENT_OF_ENUM'],
 ]);
 
-/** Faults that say the store has more to do than it can: worth another word than "away". */
+/** Faults of a store that has too much to do. */
 const OVERLOAD_FAULTS = new Map([
   [159, 'TIMEOUT_EXCEEDED'],
   [160, 'TOO_SLOW'],
@@ -34,28 +46,24 @@ const OVERLOAD_FAULTS = new Map([
 ]);
 
 /**
- * The code of a ClickHouse error, undefined for any other. By its shape, because the embedded engine's driver has a
- * class of its own. By code and not by type: the driver finds the type in the message, where the words of a row may stand.
+ * The code of a ClickHouse error, undefined for any other. By shape, because the driver of the embedded engine has its own
+ * class. By code, because the driver parses the type from the message, which may hold the text of a row.
  */
 export function clickhouseCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('type' in error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' && /^\d+$/.test(error.code) ? Number(error.code) : undefined;
 }
 
-/**
- * Turns what the driver threw into what a caller may see; the driver's error stays as the cause.
- * @returns a RequestError row_rejected, overloaded or store_unavailable
- */
-export function storeErrorFrom(error: unknown): RequestError {
-  if (error instanceof RequestError) return error;
-  const code = clickhouseCode(error);
-  const rowFault = code === undefined ? undefined : ROW_FAULTS.get(code);
+/** Keeps what the driver threw as the cause. */
+export function storeErrorFrom(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const code = clickhouseCode(error) ?? -1;
+  const rowFault = ROW_FAULTS.get(code);
   if (rowFault !== undefined) {
-    const detail = `The store refused this record (${rowFault}). Sending it again will not help.`;
-    return new RequestError('row_rejected', detail, { cause: error });
+    const message = `The store rejected this record (${rowFault}). Sending it again will not help.`;
+    return new StoreError('row_rejected', message, error);
   }
-  if (code !== undefined && OVERLOAD_FAULTS.has(code)) {
-    return new RequestError('overloaded', 'The store took too long to answer.', { cause: error });
-  }
-  return new RequestError('store_unavailable', 'The store did not answer. Try again.', { cause: error });
+  if (OVERLOAD_FAULTS.has(code))
+    return new StoreError('overloaded', 'The store took too long to answer.', error);
+  return new StoreError('store_unavailable', 'The store did not answer. Try again.', error);
 }

@@ -2,7 +2,6 @@ import type { ClickHouseSettings } from '@clickhouse/client';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { RequestError } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
 import { READ_SECONDS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
 import { connectEmbedded, connectServer, type Connection } from './connection.ts';
@@ -11,7 +10,7 @@ import { lockDataDir, type Release } from './data-dir-lock.ts';
 import { withTimeout } from './with-timeout.ts';
 import { migrate, SchemaTooNewError } from './migrate.ts';
 import { createReadPool, type ReadPool } from './read-pool.ts';
-import { storeErrorFrom } from './store-error.ts';
+import { StoreError, storeErrorFrom } from './store-error.ts';
 
 /** Tried again after this long while the store is away. */
 const RETRY_MS = 1000;
@@ -186,7 +185,7 @@ function initializeWithRetry(
 
 /** The fault that must stop the start of the service, if this is one: retrying would not help. */
 export function fatalStoreFault(error: unknown, dataDir: string): Error | undefined {
-  const origin = error instanceof RequestError ? error.cause : error;
+  const origin = error instanceof StoreError ? error.cause : error;
   if (origin instanceof SchemaTooNewError || origin instanceof StoreInUseError) return origin;
   const cause = String(origin);
   // Not seen by our own lock: a process in another container, or one that is no Gatehouse.

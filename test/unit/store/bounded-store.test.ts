@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { RequestError } from '../../../server/errors.ts';
 import { STATEMENTS_OPEN_MAX } from '../../../server/limits.ts';
 import { createBoundedStore } from '../../../server/store/bounded-store.ts';
+import { StoreError } from '../../../server/store/store-error.ts';
 
-const codeOf = (error: unknown) => (error instanceof RequestError ? error.code : String(error));
+const codeOf = (error: unknown) => (error instanceof StoreError ? error.code : String(error));
 const ready = () => Promise.resolve();
 const insert = () => Promise.resolve();
 
