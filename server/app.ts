@@ -5,7 +5,7 @@ import { accountEndpoints, type AccountDeps } from './accounts/endpoints.ts';
 import { activityEndpoints, type ActivityDeps } from './activity/endpoints.ts';
 import { agentEndpoints, type AgentDeps } from './agents/endpoints.ts';
 import { RequestError } from './errors.ts';
-import { dashboardRoutes } from './http/dashboard.ts';
+import { dashboardRoutes } from './dashboard/serve.ts';
 import type { ApiOf } from './http/endpoint.ts';
 import { answerError } from './http/error-handler.ts';
 import { healthEndpoints, type HealthDeps } from './http/health.ts';

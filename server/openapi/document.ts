@@ -40,6 +40,7 @@ export function openapiDocument(endpoints: readonly Endpoint[]) {
       title: 'Gatehouse',
       version,
       description: DESCRIPTION,
+      contact: { name: 'The Gatehouse maintainers' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { dashboardRoutes } from '../../../server/http/dashboard.ts';
+import { dashboardRoutes } from '../../../server/dashboard/serve.ts';
 import { answerError } from '../../../server/http/error-handler.ts';
 import { listen, type Listening } from '../../../server/http/listen.ts';
 import { createLogger } from '../../../server/logger.ts';

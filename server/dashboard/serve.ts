@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import { Router, type Request, type Response } from 'express';
 import helmet from 'helmet';
-import { pageFrom } from '../dashboard/src/app/route.ts';
+import { pageFrom } from './src/app/route.ts';
 import { sha256Hex } from '../sha256.ts';
-import { etagMatches } from './etag.ts';
-import { methodNotAllowed } from './mount.ts';
+import { etagMatches } from '../http/etag.ts';
+import { methodNotAllowed } from '../http/mount.ts';
 
-const DIST = new URL('../dashboard/dist/', import.meta.url).pathname;
+const DIST = new URL('./dist/', import.meta.url).pathname;
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',

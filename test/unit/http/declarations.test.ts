@@ -1,0 +1,49 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core';
+import rulesets from '@stoplight/spectral-rulesets';
+import { expect } from 'chai';
+import type { Endpoint } from '../../../server/http/endpoint.ts';
+import { openapiDocument } from '../../../server/openapi/document.ts';
+import { DECLARATIONS } from '../../support/declarations.ts';
+
+const { Spectral } = spectralCore;
+const document = openapiDocument(DECLARATIONS);
+
+describe('the declarations of the endpoints', () => {
+  it('have ids and paths of their own', () => {
+    const ids = DECLARATIONS.map(({ id }) => id);
+    const calls = DECLARATIONS.map(({ method, path }) => `${method} ${path}`);
+
+    expect([new Set(ids).size, new Set(calls).size]).to.deep.equal([ids.length, calls.length]);
+  });
+
+  for (const { method, path, allow, params, summary, description } of DECLARATIONS as readonly Endpoint[]) {
+    it(`${method} ${path} says who may call it, what it is for, and what its path parameters are`, () => {
+      const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name);
+
+      expect(allow).to.be.oneOf(['anyone', 'key', 'session', 'member', 'member or key', 'reader']);
+      expect(Object.keys(params ?? {})).to.deep.equal(names);
+      expect(summary).to.match(/^[A-Z][^.]+$/);
+      expect(description).to.match(/^[A-Z].*\.$/);
+    });
+  }
+});
+
+describe('the OpenAPI document', () => {
+  it("passes Redocly's recommended rules", async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    const problems = await lintFromString({ source: JSON.stringify(document), config });
+
+    expect(
+      problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+    ).to.deep.equal([]);
+  });
+
+  it("passes Spectral's rules for OpenAPI", async () => {
+    const spectral = new Spectral();
+    spectral.setRuleset({ extends: [rulesets.oas as RulesetDefinition] });
+    const problems = await spectral.run(structuredClone(document));
+
+    expect(problems.map(({ code, message, path }) => [code, message, path.join('/')])).to.deep.equal([]);
+  });
+});
