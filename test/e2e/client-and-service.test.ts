@@ -5,16 +5,14 @@ import { readDecisions } from '../support/audit.ts';
 import { captureLogger } from '../support/capture-logger.ts';
 import { startMockServer } from '../support/mock-server.ts';
 import { policyYaml } from '../support/platform.ts';
-import type { RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const NAME = 'governed-bot';
 
 describe('the client against the service', () => {
-  let service: RunningService;
+  const service = useSharedService();
 
   before(async () => {
-    service = await sharedService();
     await register(service, { name: NAME, tools: ['search', 'write', 'transfer'] });
     await save(service, NAME, { policy_yaml: policyYaml({ allow: ['search'] }) });
   });

@@ -9,8 +9,7 @@ import {
   type Person,
   useToken,
 } from '../support/accounts.ts';
-import { type RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 type Items<T> = { items: T[] };
 type Entry = {
@@ -24,10 +23,9 @@ type Entry = {
 };
 
 describe('GET /v1/projects/{id}/activity', () => {
-  let service: RunningService;
+  const service = useSharedService();
   let ann: Person;
   before(async () => {
-    service = await sharedService();
     ann = await newPerson(service);
   });
 

@@ -1,13 +1,11 @@
 import { expect } from 'chai';
 import { call, codeOf, cookieOf, jsonOf, logIn, newEmail, newPerson, register } from '../support/accounts.ts';
-import type { RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const WRONG = 'not the password';
 
 describe('POST /v1/auth/login', () => {
-  let service: RunningService;
-  before(async () => (service = await sharedService()));
+  const service = useSharedService();
 
   it('answers 200 with an HttpOnly, SameSite=Lax cookie, before the e-mail is verified', async () => {
     const email = newEmail();
@@ -114,8 +112,7 @@ describe('POST /v1/auth/login', () => {
 });
 
 describe('GET /v1/auth/me and POST /v1/auth/logout', () => {
-  let service: RunningService;
-  before(async () => (service = await sharedService()));
+  const service = useSharedService();
 
   it('tell who is signed in', async () => {
     const { id, email, cookie, project } = await newPerson(service);

@@ -10,18 +10,17 @@ import {
   useToken,
 } from '../support/accounts.ts';
 import { createServiceClock } from '../support/clock.ts';
-import { type RunningService, startTestService, type TestService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 type Project = { id: string; name: string; created_at: string };
 type Items<T> = { items: T[] };
 type Member = { account_id: string; email: string; is_owner: boolean };
 
 describe('POST and GET /v1/projects', () => {
-  let service: RunningService;
+  const service = useSharedService();
   let ann: Person;
   before(async () => {
-    service = await sharedService();
     ann = await newPerson(service);
   });
 

@@ -1,12 +1,11 @@
 import { expect } from 'chai';
 import { call, codeOf, jsonOf, logIn, newEmail, newPerson, PASSWORD, register } from '../support/accounts.ts';
 import { runOnStore } from '../support/engine.ts';
-import { type RunningService, startTestService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { startTestService } from '../support/service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 describe('POST /v1/auth/register', () => {
-  let service: RunningService;
-  before(async () => (service = await sharedService()));
+  const service = useSharedService();
 
   it('answers 201 with the account, makes a first project and sends no mail', async () => {
     const email = newEmail();

@@ -1,15 +1,14 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bodyOf, checkDraft } from '../support/agents.ts';
+import { jsonOf } from '../support/accounts.ts';
+import { checkDraft } from '../support/agents.ts';
 import { outcomeOf } from '../support/audit.ts';
-import type { RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 // In a file of its own that runs alone: it keeps the processors busy and measures how long an answer takes.
 
 describe('POST /v1/projects/{id}/agents/{name}/check that takes too long', () => {
-  let service: RunningService;
-  before(async () => (service = await sharedService()));
+  const service = useSharedService();
 
   it('holds nobody up, and ends with 503 overloaded', async () => {
     let isOver = false;
@@ -49,7 +48,7 @@ describe('POST /v1/projects/{id}/agents/{name}/check that takes too long', () =>
 
     const answer = checkDraft(service, 'any', { policy_yaml, calls: [{ tool: 't' }] });
 
-    expect(await bodyOf(answer)).to.deep.include({
+    expect(await jsonOf(answer)).to.deep.include({
       decisions: [{ outcome: 'allow', reason: '', violations: [], hint: null }],
     });
     expect(service.output()).not.to.match(/"level":[56]0/);

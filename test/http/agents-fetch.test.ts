@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { verifyBundle } from '../../client/policy/verify-bundle.ts';
+import { jsonOf } from '../support/accounts.ts';
 import {
-  bodyOf,
   fetchAgent,
   policyText,
   register,
@@ -14,20 +14,18 @@ import { outcomeOf, readDecisions, sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { readMetrics } from '../support/metrics.ts';
 import { exchange, head } from '../support/raw-http.ts';
-import type { RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 describe('GET /v1/agents/{name}', () => {
-  let service: RunningService;
+  const service = useSharedService();
   let etag: string;
   before(async () => {
-    service = await sharedService();
-    etag = (await bodyOf<SavedAgent>(register(service, { name: 'bot', tools: ['search'] }))).etag;
+    etag = (await jsonOf<SavedAgent>(register(service, { name: 'bot', tools: ['search'] }))).etag;
   });
 
   it('answers the agent policy record with the ETag of the compiled module in double quotes', async () => {
     const response = await fetchAgent(service, 'bot');
-    const record = await bodyOf<FetchedAgent>(response);
+    const record = await jsonOf<FetchedAgent>(response);
     const wasm = Buffer.from(record.bundle_wasm_b64 ?? '', 'base64');
 
     expect(response.status).to.equal(200);
@@ -48,8 +46,8 @@ describe('GET /v1/agents/{name}', () => {
   });
 
   it('serves a bundle that the client verifies against the key set', async () => {
-    const record = await bodyOf<FetchedAgent>(fetchAgent(service, 'bot'));
-    const keys = await bodyOf<{ keys: { x: string }[] }>(fetch(`${service.url}/v1/.well-known/keys`));
+    const record = await jsonOf<FetchedAgent>(fetchAgent(service, 'bot'));
+    const keys = await jsonOf<{ keys: { x: string }[] }>(fetch(`${service.url}/v1/.well-known/keys`));
     const publicKey = new Uint8Array(Buffer.from(keys.keys[0]?.x ?? '', 'base64url'));
 
     const verified = await verifyBundle({
@@ -112,8 +110,8 @@ describe('GET /v1/agents/{name}', () => {
       { system_md: 'prompt' },
       { agent_yaml: 'name: edits\n' },
     ];
-    const tags = new Set<string>([(await bodyOf<SavedAgent>(save(service, 'edits', {}))).etag]);
-    for (const edit of edits) tags.add((await bodyOf<SavedAgent>(save(service, 'edits', edit))).etag);
+    const tags = new Set<string>([(await jsonOf<SavedAgent>(save(service, 'edits', {}))).etag]);
+    for (const edit of edits) tags.add((await jsonOf<SavedAgent>(save(service, 'edits', edit))).etag);
 
     expect(tags.size).to.equal(5);
   });
@@ -121,7 +119,7 @@ describe('GET /v1/agents/{name}', () => {
   it('stamps the version id of a save on the very next decision, and none for an agent that is not registered', async () => {
     await register(service, { name: 'stamped', tools: ['search'] });
     await sendDecision(service, decisionEvent({ agent_name: 'stamped' }));
-    const { agent_version_id } = await bodyOf<SavedAgent>(save(service, 'stamped', { system_md: 'new' }));
+    const { agent_version_id } = await jsonOf<SavedAgent>(save(service, 'stamped', { system_md: 'new' }));
     await sendDecision(service, decisionEvent({ agent_name: 'stamped', agent_version_id: 'forged' }));
     await sendDecision(service, decisionEvent({ agent_name: 'unregistered' }));
 

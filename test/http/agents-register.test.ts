@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { jsonOf } from '../support/accounts.ts';
 import {
-  bodyOf,
   fetchAgent,
   policyText,
   readProject,
@@ -10,18 +10,16 @@ import {
   type SavedAgent,
 } from '../support/agents.ts';
 import { outcomeOf } from '../support/audit.ts';
-import type { RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 describe('POST /v1/agents', () => {
-  let service: RunningService;
-  before(async () => (service = await sharedService()));
+  const service = useSharedService();
 
   it('answers 201 the first time with the ids, version 1 and the ETag that a fetch then has', async () => {
     const response = await register(service, { name: 'first', tools: ['search'] });
-    const saved = await bodyOf<SavedAgent>(response);
+    const saved = await jsonOf<SavedAgent>(response);
     const fetched = await fetchAgent(service, 'first');
 
     expect(response.status).to.equal(201);
@@ -38,7 +36,7 @@ describe('POST /v1/agents', () => {
       'write',
     ];
     await register(service, { name: 'roles', tools });
-    const { policy_yaml } = await bodyOf<FetchedAgent>(fetchAgent(service, 'roles'));
+    const { policy_yaml } = await jsonOf<FetchedAgent>(fetchAgent(service, 'roles'));
 
     expect(policy_yaml).to.equal(
       'version: 1\nagent: "roles"\ntools: ["write", "read"]\nroles:\n  admin: {allow: ["*"]}\n' +
@@ -48,11 +46,11 @@ describe('POST /v1/agents', () => {
 
   it('answers 200 and makes no version when the same manifest comes again', async () => {
     const manifest = { name: 'again', tools: ['a', { name: 'b', annotations: { destructiveHint: true } }] };
-    const first = await bodyOf<SavedAgent>(register(service, manifest));
+    const first = await jsonOf<SavedAgent>(register(service, manifest));
     const second = await register(service, manifest);
 
     expect(second.status).to.equal(200);
-    expect(await bodyOf(second)).to.deep.equal({ ...first, created: false });
+    expect(await jsonOf(second)).to.deep.equal({ ...first, created: false });
     expect((await readProject<{ items: unknown[] }>(service, 'agents/again/versions')).items).to.have.length(
       1,
     );
@@ -70,7 +68,7 @@ describe('POST /v1/agents', () => {
     const versions: unknown[] = [];
     for (const hints of annotations) {
       const tools = [{ name: 'search', annotations: hints }];
-      versions.push((await bodyOf<SavedAgent>(register(service, { name: 'hints', tools }))).version);
+      versions.push((await jsonOf<SavedAgent>(register(service, { name: 'hints', tools }))).version);
     }
     const { items } = await readProject<{ items: { name: string; tools: unknown[] }[] }>(service, 'agents');
 
@@ -89,24 +87,24 @@ describe('POST /v1/agents', () => {
       tools: ['search', 'more'],
       system_md: 'registered again',
     });
-    const fetched = await bodyOf<FetchedAgent>(fetchAgent(service, 'news'));
+    const fetched = await jsonOf<FetchedAgent>(fetchAgent(service, 'news'));
 
     expect(registered.status).to.equal(200);
-    expect(await bodyOf(registered)).to.include({ version: 3, created: false });
+    expect(await jsonOf(registered)).to.include({ version: 3, created: false });
     expect(fetched).to.include({ version: 3, policy_yaml: edited, system_md: 'as edited' });
     expect(fetched.agent_yaml).to.equal('name: news\ntools:\n  - name: search\n  - name: more\n');
   });
 
   it('keeps an agent_yaml that is given, and takes a new one as news', async () => {
     await register(service, { name: 'yaml', tools: ['a'], agent_yaml: 'one: 1\n' });
-    expect(await bodyOf(fetchAgent(service, 'yaml'))).to.include({ agent_yaml: 'one: 1\n', system_md: '' });
+    expect(await jsonOf(fetchAgent(service, 'yaml'))).to.include({ agent_yaml: 'one: 1\n', system_md: '' });
 
-    const second = await bodyOf<SavedAgent>(
+    const second = await jsonOf<SavedAgent>(
       register(service, { name: 'yaml', tools: ['a'], agent_yaml: 'two: 2\n' }),
     );
 
     expect(second.version).to.equal(2);
-    expect(await bodyOf(fetchAgent(service, 'yaml'))).to.include({ agent_yaml: 'two: 2\n' });
+    expect(await jsonOf(fetchAgent(service, 'yaml'))).to.include({ agent_yaml: 'two: 2\n' });
   });
 
   it('never changes an edited policy_yaml, with 20 registrations at once too', async () => {
@@ -116,18 +114,18 @@ describe('POST /v1/agents', () => {
     const crowd = Array.from({ length: 20 }, (_, i) =>
       register(service, { name: 'crowd', tools: ['search', `tool-${i}`] }),
     );
-    const saved = await Promise.all(crowd.map((response) => bodyOf<SavedAgent>(response)));
+    const saved = await Promise.all(crowd.map((response) => jsonOf<SavedAgent>(response)));
 
     expect(saved.map(({ version }) => version).sort((a, b) => a - b)).to.deep.equal(
       Array.from({ length: 20 }, (_, i) => i + 3),
     );
-    expect(await bodyOf(fetchAgent(service, 'crowd'))).to.include({ policy_yaml: edited, version: 22 });
+    expect(await jsonOf(fetchAgent(service, 'crowd'))).to.include({ policy_yaml: edited, version: 22 });
   });
 
   it('makes one agent of 20 first registrations at once', async () => {
     const crowd = Array.from({ length: 20 }, () => register(service, { name: 'at-once', tools: ['search'] }));
     const responses = await Promise.all(crowd);
-    const saved = await Promise.all(responses.map((response) => bodyOf<SavedAgent>(response)));
+    const saved = await Promise.all(responses.map((response) => jsonOf<SavedAgent>(response)));
 
     expect(responses.filter(({ status }) => status === 201)).to.have.length(1);
     expect(new Set(saved.map(({ agent_version_id }) => agent_version_id)).size).to.equal(1);

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { expect } from 'chai';
+import { jsonOf } from '../support/accounts.ts';
 import {
-  bodyOf,
   checkDraft,
   fetchAgent,
   policyText,
@@ -13,8 +13,7 @@ import {
 } from '../support/agents.ts';
 import { outcomeOf, sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import type { RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 type Version = { version: number; etag: string; bundle: string };
 type Fleet = {
@@ -30,13 +29,12 @@ type Replay = {
 };
 
 describe('PUT /v1/projects/{id}/agents/{name}', () => {
-  let service: RunningService;
-  before(async () => (service = await sharedService()));
+  const service = useSharedService();
 
   it('compiles and signs at save, and serves it at the next fetch', async () => {
     await register(service, { name: 'save', tools: ['search'] });
     const response = await save(service, 'save', { policy_yaml: policyText('saved') });
-    const saved = await bodyOf<SavedAgent>(response);
+    const saved = await jsonOf<SavedAgent>(response);
 
     expect(response.status).to.equal(200);
     expect(saved).to.include({ name: 'save', version: 2, created: false, bundle: 'signed' });
@@ -45,8 +43,8 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
 
   it('makes no version when nothing changes', async () => {
     await register(service, { name: 'same', tools: ['search'], system_md: 'x' });
-    const first = await bodyOf<SavedAgent>(save(service, 'same', { system_md: 'x' }));
-    const second = await bodyOf<SavedAgent>(save(service, 'same', {}));
+    const first = await jsonOf<SavedAgent>(save(service, 'same', { system_md: 'x' }));
+    const second = await jsonOf<SavedAgent>(save(service, 'same', {}));
 
     expect([first.version, second.version]).to.deep.equal([1, 1]);
   });
@@ -56,7 +54,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     const response = await save(service, 'bad', {
       policy_yaml: 'version: 2\ntools: [a, a]\nroles: {}\nrule: []\n',
     });
-    const problem = await bodyOf<{
+    const problem = await jsonOf<{
       code: string;
       errors: { line: number; column: number; message: string }[];
     }>(response);
@@ -72,7 +70,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     await register(service, { name: 'strange', tools: ['search'] });
     for (const text of ['version: 1\0', 'version: "\ud800"', 'version: \x01', '#'.repeat(600_000)]) {
       const response = await save(service, 'strange', { policy_yaml: text });
-      const problem = await bodyOf<{ code: string; errors: object[] }>(response);
+      const problem = await jsonOf<{ code: string; errors: object[] }>(response);
 
       expect([response.status, problem.code]).to.deep.equal([422, 'policy_invalid']);
       expect(problem.errors[0]).to.include.keys('line', 'column', 'message');
@@ -80,7 +78,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
   });
 
   it('answers 412 to an If-Match that is not current, and 200 to one that is', async () => {
-    const { etag } = await bodyOf<SavedAgent>(register(service, { name: 'match', tools: ['search'] }));
+    const { etag } = await jsonOf<SavedAgent>(register(service, { name: 'match', tools: ['search'] }));
     const stale = await save(service, 'match', { system_md: 'a' }, { headers: { 'If-Match': '"old"' } });
     const current = await save(service, 'match', { system_md: 'a' }, { headers: { 'If-Match': etag } });
 
@@ -89,7 +87,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
   });
 
   it('lets one of 50 saves at once with the same If-Match win', async () => {
-    const { etag } = await bodyOf<SavedAgent>(register(service, { name: 'fifty', tools: ['search'] }));
+    const { etag } = await jsonOf<SavedAgent>(register(service, { name: 'fifty', tools: ['search'] }));
     const saves = Array.from({ length: 50 }, (_, i) =>
       save(service, 'fifty', { system_md: `v${i}` }, { headers: { 'If-Match': etag } }),
     );
@@ -115,13 +113,13 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
       `  - {id: r${i}, when: {arg: a, in: [${numbers}]}, effect: deny, reason: Closed}`;
     const rules = Array.from({ length: 140 }, (_, i) => rule(i)).join('\n');
     const policy_yaml = policyText('big').replace('rules: []', `rules:\n${rules}`);
-    const saved = await bodyOf<SavedAgent>(save(service, 'big', { policy_yaml }));
+    const saved = await jsonOf<SavedAgent>(save(service, 'big', { policy_yaml }));
     const fetched = await fetchAgent(service, 'big');
 
     expect(saved).to.include({ version: 2, bundle: 'absent' });
     expect(saved.etag).to.match(/^"yaml-[0-9a-f]{64}"$/);
     expect(fetched.headers.get('etag')).to.equal(saved.etag);
-    expect(await bodyOf(fetched)).to.have.all.keys(
+    expect(await jsonOf(fetched)).to.have.all.keys(
       'agent_id',
       'agent_version_id',
       'version',
@@ -155,7 +153,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
   });
 
   it('tells in the fleet view which versions clients hold and how many run the latest', async () => {
-    const { etag } = await bodyOf<SavedAgent>(register(service, { name: 'fleet', tools: ['search'] }));
+    const { etag } = await jsonOf<SavedAgent>(register(service, { name: 'fleet', tools: ['search'] }));
     await fetchAgent(service, 'fleet', { headers: { 'If-None-Match': etag } });
     const held = await readProject<Fleet>(service, 'agents/fleet/fleet');
     await save(service, 'fleet', { system_md: 'new' });
@@ -170,19 +168,18 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
 });
 
 describe('POST /v1/projects/{id}/agents/{name}/check', () => {
-  let service: RunningService;
-  before(async () => (service = await sharedService()));
+  const service = useSharedService();
 
   it('answers as the OpenAPI document tells, with no key more', async () => {
     const ajv = new Ajv2020({ strict: false });
     addFormatsModule.default(ajv);
-    ajv.addSchema({ $id: 'document', ...(await bodyOf<object>(fetch(`${service.url}/openapi.json`))) });
+    ajv.addSchema({ $id: 'document', ...(await jsonOf<object>(fetch(`${service.url}/openapi.json`))) });
     const isTold = ajv.getSchema('document#/components/schemas/Check');
     await sendDecision(service, decisionEvent({ agent_name: 'told', role: 'nobody' }));
     const policy_yaml = policyText('told').replace('"*"', 'admin');
     const draft = { policy_yaml, calls: [{ tool: 'search' }], replay: {} };
-    const answer = await bodyOf<{ replay: { changes: unknown[] } }>(checkDraft(service, 'told', draft));
-    const invalid = await bodyOf<object>(checkDraft(service, 'told', { policy_yaml: 'version: 1\n' }));
+    const answer = await jsonOf<{ replay: { changes: unknown[] } }>(checkDraft(service, 'told', draft));
+    const invalid = await jsonOf<object>(checkDraft(service, 'told', { policy_yaml: 'version: 1\n' }));
 
     expect(answer.replay.changes).to.have.length(1);
     expect([answer, invalid].map((body) => isTold?.(body))).to.deep.equal([true, true]);
@@ -190,7 +187,7 @@ describe('POST /v1/projects/{id}/agents/{name}/check', () => {
   });
 
   it('tells every error of a draft, and saves nothing', async () => {
-    const answer = await bodyOf<{ valid: boolean; errors: unknown[] }>(
+    const answer = await jsonOf<{ valid: boolean; errors: unknown[] }>(
       checkDraft(service, 'any', { policy_yaml: 'version: 1\n' }),
     );
 
@@ -200,7 +197,7 @@ describe('POST /v1/projects/{id}/agents/{name}/check', () => {
 
   it('tells the size of the module and decides the given calls', async () => {
     const calls = [{ tool: 'search' }, { tool: 'rm', role: 'admin', arguments: { path: '/' } }];
-    const answer = await bodyOf<{ module_bytes: number; decisions: { outcome: string }[] }>(
+    const answer = await jsonOf<{ module_bytes: number; decisions: { outcome: string }[] }>(
       checkDraft(service, 'any', { policy_yaml: policyText('draft'), calls }),
     );
 
@@ -251,7 +248,7 @@ rules:
     const rule =
       '  - {id: limit, require: {arg: amount, lte: 100}, effect: needs_approval, reason: Too much}';
     const policy_yaml = policyText('limit').replace('rules: []', `rules:\n${rule}`);
-    const { replay } = await bodyOf<{ replay: Replay }>(
+    const { replay } = await jsonOf<{ replay: Replay }>(
       checkDraft(service, 'replay', { policy_yaml, replay: { window: '24h', limit: 100 } }),
     );
 

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { accepted, outcomeOf, readDecisions, sendDecision, sendLlm } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { issue, type Key, revoke } from '../support/keys.ts';
-import { sharedService, type SharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const unauthenticated = { status: 401, code: 'unauthenticated' };
 
@@ -24,13 +24,12 @@ function nowSeconds(): number {
 }
 
 describe('bearer keys', () => {
-  let service: SharedService;
+  const service = useSharedService();
+  const other = useSharedService();
   let first: Key;
   let dated: Key;
   let revoked: Key;
-  let other: SharedService;
   before(async () => {
-    [service, other] = [await sharedService(), await sharedService()];
     const { owner } = service;
     first = await issue(service, owner);
     revoked = await issue(service, owner);

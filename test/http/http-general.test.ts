@@ -4,8 +4,7 @@ import { DAY_MS, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { head, openRaw } from '../support/raw-http.ts';
-import { type RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const MEMBERS = ['type', 'title', 'status', 'detail', 'code', 'errors'];
@@ -21,10 +20,7 @@ type Problem = {
 };
 
 describe('HTTP in general', () => {
-  let service: RunningService;
-  before(async () => {
-    service = await sharedService();
-  });
+  const service = useSharedService();
 
   const get = (path: string, init: RequestInit = {}) => fetch(`${service.url}${path}`, init);
   const decisionsPath = () => `/v1/projects/${service.project_id}/audit/decisions`;

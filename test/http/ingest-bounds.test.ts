@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { accepted, invalid, outcomeOf, readDecisions, sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { type RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 /** Longest allowed text of each field in Unicode code points. */
 const POINTS_MAX = {
@@ -28,10 +27,7 @@ function objectOf(bytes: number, fill = 'x'): { a: string } {
 }
 
 describe('the bounds of a decision', () => {
-  let service: RunningService;
-  before(async () => {
-    service = await sharedService();
-  });
+  const service = useSharedService();
 
   const send = async (overrides: Record<string, unknown>) =>
     outcomeOf(await sendDecision(service, decisionEvent(overrides)));

@@ -2,16 +2,12 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { accepted, invalid, outcomeOf, readDecisions, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { type RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const REQUIRED = { event_id: '', occurred_at: '', agent_name: '', tool_name: '', outcome: '' };
 
 describe('POST /v1/audit/decisions', () => {
-  let service: RunningService;
-  before(async () => {
-    service = await sharedService();
-  });
+  const service = useSharedService();
 
   /** The one record of a session that only this test uses. */
   async function recordOf(session_id: string): Promise<Record<string, unknown>> {
@@ -38,6 +34,16 @@ describe('POST /v1/audit/decisions', () => {
         expect(await recordOf(session_id)).to.include({ outcome, error_type });
       }
     }
+  });
+
+  it('answers 202 with the event_id, and nothing else, when the row is written', async () => {
+    const event = decisionEvent();
+
+    const response = await sendDecision(service, event);
+
+    expect(response.status).to.equal(202);
+    expect(response.headers.get('Content-Type')).to.match(/^application\/json/);
+    expect(await response.json()).to.deep.equal({ event_id: event['event_id'] });
   });
 
   it('keeps an error_type as it was sent', async () => {
@@ -121,11 +127,12 @@ describe('POST /v1/audit/decisions', () => {
     ).to.deep.equal(accepted);
   });
 
-  it('answers 422 when a field has the wrong type', async () => {
+  it('answers 422 when a field has the wrong type or the outcome is none of the three', async () => {
     const wrong: Record<string, unknown[]> = {
       hint: ['{}', 1, [], true],
       arguments: ['{}', 0, [{}], false],
       violations: ['v', {}, [1], [null]],
+      outcome: ['Allow', 'denied', '', 1, ['allow'], { toString: 'allow' }],
     };
     for (const field of Object.keys(decisionEvent())) {
       for (const value of wrong[field] ?? [1, true, {}, ['x']]) {

@@ -3,15 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { accepted, DAY_MS, invalid, outcomeOf, sendDecision, tally, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import type { RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 import { everythingOf, otherVersionsOf, type Everything } from '../support/snapshot.ts';
 
 describe('identity is (project_id, event_id) and the first write wins', () => {
-  let one: RunningService;
-  let two: RunningService;
-  before(async () => {
-    [one, two] = [await sharedService(), await sharedService()];
-  });
+  const one = useSharedService();
+  const two = useSharedService();
 
   const send = async (project: RunningService, event: unknown) =>
     outcomeOf(await sendDecision(project, event));

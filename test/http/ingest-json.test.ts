@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { accepted, invalid, outcomeOf, readDecisions, sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { type RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 /** A decision whose hint or arguments are exactly this text. */
 function eventWith(texts: Record<string, string>, overrides: Record<string, unknown> = {}): string {
@@ -18,10 +17,7 @@ function nested(depth: number, heart = ''): string {
 }
 
 describe('the JSON inside hint and arguments', () => {
-  let service: RunningService;
-  before(async () => {
-    service = await sharedService();
-  });
+  const service = useSharedService();
 
   /** The answer of the detail endpoint as text, for one session. */
   async function textOf(session_id: string): Promise<string> {
@@ -121,10 +117,7 @@ describe('the JSON inside hint and arguments', () => {
 });
 
 describe('the JSON around it', () => {
-  let service: RunningService;
-  before(async () => {
-    service = await sharedService();
-  });
+  const service = useSharedService();
 
   it('answers 422 to a NUL character or a lone surrogate in a text field', async () => {
     const fields = [

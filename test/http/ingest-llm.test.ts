@@ -14,8 +14,8 @@ import {
 } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { runOnStore } from '../support/engine.ts';
-import { type RunningService, startTestService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { startTestService } from '../support/service.ts';
+import { sharedService, useSharedService } from '../support/shared-service.ts';
 import { usageOf } from '../support/snapshot.ts';
 
 const POINTS_MAX = {
@@ -34,10 +34,7 @@ const INTEGERS = ['input_tokens', 'output_tokens', 'cached_input_tokens', 'reaso
 const TEXTS = Object.keys(POINTS_MAX);
 
 describe('POST /v1/audit/llm-invocations', () => {
-  let service: RunningService;
-  before(async () => {
-    service = await sharedService();
-  });
+  const service = useSharedService();
 
   const send = async (overrides: Record<string, unknown>) =>
     outcomeOf(await sendLlm(service, llmInvocation(overrides)));

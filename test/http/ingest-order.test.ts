@@ -14,8 +14,7 @@ import {
 } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { exchange, head } from '../support/raw-http.ts';
-import type { RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { sharedService, useSharedService } from '../support/shared-service.ts';
 
 const unauthenticated = { status: 401, code: 'unauthenticated' };
 const outOfRange = { status: 400, code: 'occurred_at_out_of_range' };
@@ -23,10 +22,7 @@ const tooOld = { occurred_at: timeFromNow(-91 * DAY_MS) };
 const tooLarge = { arguments: { a: 'x'.repeat(9000) } };
 
 describe('the order of ingest: key, body, occurred_at, sizes, agent version, write', () => {
-  let service: RunningService;
-  before(async () => {
-    service = await sharedService();
-  });
+  const service = useSharedService();
 
   it('a bad key is 401 whatever the body', async () => {
     for (const send of [sendDecision, sendLlm]) {
@@ -94,9 +90,8 @@ describe('the order of ingest: key, body, occurred_at, sizes, agent version, wri
 });
 
 describe('agent_version_id', () => {
-  let service: RunningService;
+  const service = useSharedService();
   before(async () => {
-    service = await sharedService();
     await register(service, { name: 'known', tools: ['search'] });
     for (let version = 2; version <= 10; version += 1)
       await save(service, 'known', { system_md: `v${version}` });

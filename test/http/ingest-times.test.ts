@@ -11,8 +11,7 @@ import {
   timeFromNow,
 } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { type RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 /** An hour ago, to the second: `2026-01-02T03:04:05`. */
 function localTime(): string {
@@ -20,10 +19,7 @@ function localTime(): string {
 }
 
 describe('occurred_at', () => {
-  let service: RunningService;
-  before(async () => {
-    service = await sharedService();
-  });
+  const service = useSharedService();
 
   async function storedTime(occurred_at: string): Promise<unknown> {
     const session_id = randomUUID();

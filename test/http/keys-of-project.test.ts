@@ -1,14 +1,13 @@
 import { expect } from 'chai';
 import { call, codeOf, jsonOf, newPerson, type Person } from '../support/accounts.ts';
 import { ingest, issue, type Key, keysPath } from '../support/keys.ts';
-import { type RunningService, startTestService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { startTestService } from '../support/service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 describe('POST, GET and DELETE /v1/projects/{id}/keys', () => {
-  let service: RunningService;
+  const service = useSharedService();
   let ann: Person;
   before(async () => {
-    service = await sharedService();
     ann = await newPerson(service);
   });
 

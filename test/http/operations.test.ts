@@ -7,13 +7,10 @@ import { eventually } from '../support/eventually.ts';
 import { directoryWithProject } from '../support/gate.ts';
 import { ingestResult, metricTypes, readMetrics, type Samples } from '../support/metrics.ts';
 import { type RunningService, startTestService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 describe('operations', () => {
-  let service: RunningService;
-  before(async () => {
-    service = await sharedService();
-  });
+  const service = useSharedService();
 
   /** By how much each of these series grows while something is done. */
   async function growth(series: string[], work: () => Promise<unknown>): Promise<number[]> {

@@ -3,15 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS, readDecisions, readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { type RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const HOUR_MS = 3_600_000;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
 
 describe('the summary', () => {
-  let service: RunningService;
+  const service = useSharedService();
   const ages: [number, Record<string, string>][] = [
     [-4 * 60_000, { agent_name: 'a', role: 'r2', tool_name: 'future' }],
     [0, { agent_name: 'b', role: '', tool_name: 'Z', outcome: 'deny' }],
@@ -25,7 +24,6 @@ describe('the summary', () => {
     [90 * DAY_MS - 60_000, { agent_name: 'e' }],
   ];
   before(async () => {
-    service = await sharedService();
     for (const [ageMs, given] of ages)
       await sendDecision(service, decisionEvent({ occurred_at: timeFromNow(-ageMs), ...given }));
   });
@@ -103,7 +101,7 @@ describe('the summary', () => {
 
   it('of an unknown project is that of an empty one', async () => {
     for (const id of [randomUUID(), 'no-uuid', "x' OR 1=1 --", '%', 'é😀']) {
-      const { from, to, ...rest } = await readSummary(service, {}, encodeURIComponent(id));
+      const { from, to, ...rest } = await readSummary(service, {}, id);
 
       expect([INSTANT.test(from), INSTANT.test(to)]).to.deep.equal([true, true]);
       const totals = { total: 0, allow: 0, deny: 0, needs_approval: 0 };
@@ -121,10 +119,7 @@ describe('the summary', () => {
 });
 
 describe('the lists of the summary', () => {
-  let service: RunningService;
-  before(async () => {
-    service = await sharedService();
-  });
+  const service = useSharedService();
 
   it('order names by their UTF-8 bytes, have at most 1,000 items, and add up to the totals with their others', async () => {
     // As UTF-16 units the emoji would come before the full-width tilde; as bytes it comes after it.

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { DAY_MS, sendDecision, sendLlm, timeFromNow } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { ask, type Problem } from '../support/reads.ts';
-import { type RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const FILTERS = ['agent', 'role', 'outcome', 'tool', 'user_id', 'session_id'];
 const NAMES: Record<string, string[]> = {
@@ -31,9 +30,8 @@ const HOSTILE = [
 ];
 
 describe('a parameter of a read that is not good', () => {
-  let service: RunningService;
+  const service = useSharedService();
   before(async () => {
-    service = await sharedService();
     await sendDecision(service, decisionEvent());
     await sendDecision(service, decisionEvent({ occurred_at: timeFromNow(-2 * DAY_MS) }));
     await sendLlm(service, llmInvocation());
@@ -78,6 +76,25 @@ describe('a parameter of a read that is not good', () => {
     });
   }
 
+  const NUMBERS = ['', '-1', '1.5', '1e2', '0x10', 'abc', '+1', ' 1', '1 ', '9'.repeat(30), '١', 'NaN'];
+  const WINDOWS = ['', '24H', '1h', '90', '91d', ' 7d', '24h,7d', '__proto__', 'constructor', '\0'];
+  const WRONG: [string, string, string[]][] = [
+    ['summary', 'window', WINDOWS],
+    ['decisions', 'window', WINDOWS],
+    ['decisions', 'limit', ['0', '501', ...NUMBERS]],
+    ['decisions', 'offset', ['10001', ...NUMBERS]],
+    ['decisions', 'outcome', ['', 'Allow', 'all', '1', 'allow,deny']],
+  ];
+  for (const [endpoint, name, values] of WRONG) {
+    it(`${endpoint} answers 422 to any other ${name}`, async () => {
+      const expected = name === 'window' ? 'window_invalid' : 'query_invalid';
+      for (const value of values) {
+        const { code } = await problem(endpoint, new URLSearchParams({ [name]: value }).toString());
+        expect(code, value).to.equal(expected);
+      }
+    });
+  }
+
   it('is 422 where it is repeated, known or not in its value', async () => {
     for (const [endpoint, names] of Object.entries(NAMES)) {
       for (const name of names) {
@@ -90,7 +107,8 @@ describe('a parameter of a read that is not good', () => {
 
   it('is ignored where its name is unknown, also repeated', async () => {
     for (const endpoint of Object.keys(NAMES)) {
-      const query = 'unknown=1&unknown=2&__proto__=1&constructor=2';
+      // In the simple query syntax `window[]` is another, unknown name.
+      const query = 'unknown=1&unknown=2&__proto__=1&constructor=2&window[]=7d&window[]=24h';
       expect((await ask(service, endpoint, { query })).status, endpoint).to.equal(200);
     }
   });

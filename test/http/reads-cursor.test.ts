@@ -3,17 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { ask, askJson, type CursorPage, type Problem } from '../support/reads.ts';
-import { type RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const HOUR_MS = 3_600_000;
 const COUNT = 45;
 
 describe('paging by cursor', () => {
-  let service: RunningService;
+  const service = useSharedService();
   let newestFirst: string[];
   before(async () => {
-    service = await sharedService();
     // Three at the same instant, over two days: ties go by event_id as text.
     const events = Array.from({ length: COUNT }, (_, index) =>
       decisionEvent({

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { outcomeOf, sendDecision, tally, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { ask, askJson, type CursorPage } from '../support/reads.ts';
-import { type RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -35,10 +34,9 @@ function parseCsv(text: string): string[][] {
 }
 
 describe('the export', () => {
-  let service: RunningService;
+  const service = useSharedService();
   const formulas = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '=HYPERLINK("http://x","y")'];
   before(async () => {
-    service = await sharedService();
     const texts = [
       'plain',
       'a,b',

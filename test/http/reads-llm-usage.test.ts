@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { DAY_MS, sendLlm, timeFromNow } from '../support/audit.ts';
 import { llmInvocation } from '../support/events.ts';
 import { ask, askJson } from '../support/reads.ts';
-import { type RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const SAFE_MAX = Number.MAX_SAFE_INTEGER;
 const ZEROS = {
@@ -19,9 +18,8 @@ const ZEROS = {
 type Usage = { project_id: string; window: string; from: string; to: string; totals: typeof ZEROS };
 
 describe('the LLM usage', () => {
-  let service: RunningService;
+  const service = useSharedService();
   before(async () => {
-    service = await sharedService();
     const calls = [
       { model: 'm1', agent_name: 'a', input_tokens: 10, output_tokens: 1, cost_usd: 0.1 },
       {

@@ -3,15 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { DAY_MS, readDecisions, readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { askJson, type Timeseries } from '../support/reads.ts';
-import { type RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const HOUR_MS = 3_600_000;
 const BUCKET_SECONDS = { '24h': 3600, '7d': 21_600, '30d': 86_400, '90d': 86_400 };
 const WINDOW_MS = { '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS, '90d': 90 * DAY_MS };
 
 describe('the time series', () => {
-  let service: RunningService;
+  const service = useSharedService();
   const agesMs = [
     -4 * 60_000,
     0,
@@ -24,7 +23,6 @@ describe('the time series', () => {
   ];
   const outcomes = ['allow', 'deny', 'needs_approval'];
   before(async () => {
-    service = await sharedService();
     for (const [index, ageMs] of agesMs.entries()) {
       const outcome = outcomes[index % 3];
       await sendDecision(service, decisionEvent({ occurred_at: timeFromNow(-ageMs), outcome }));

@@ -4,16 +4,12 @@ import { BODY_BYTES_MAX, HEADERS_ARRIVAL_MS_MAX, REQUEST_ARRIVAL_MS_MAX } from '
 import { accepted, outcomeOf, readAllDecisions, sendLlm } from '../support/audit.ts';
 import { decisionEvent, llmInvocation, post } from '../support/events.ts';
 import { codeOf, head, openRaw } from '../support/raw-http.ts';
-import { type RunningService } from '../support/service.ts';
-import { sharedService } from '../support/shared-service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const tooLarge = { status: 413, code: 'body_too_large' };
 
 describe('the bounds of a request', () => {
-  let service: RunningService;
-  before(async () => {
-    service = await sharedService();
-  });
+  const service = useSharedService();
 
   it('a body of 1 MiB passes on the routes that are not ingest, and one byte more is 413', async () => {
     const body = JSON.stringify({ name: randomUUID(), tools: ['search'] });

@@ -11,6 +11,7 @@ export type Call = {
   key?: string;
   headers?: Record<string, string>;
   body?: unknown;
+  signal?: AbortSignal | undefined;
 };
 
 type Running = Pick<RunningService, 'url'>;
@@ -19,10 +20,11 @@ type Running = Pick<RunningService, 'url'>;
 export function call(
   { url }: Running,
   path: string,
-  { method, cookie, key, headers, body }: Call = {},
+  { method, cookie, key, headers, body, signal }: Call = {},
 ): Promise<Response> {
   return fetch(`${url}${path}`, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
+    signal: signal ?? null,
     headers: {
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...(cookie === undefined ? {} : { Cookie: cookie }),

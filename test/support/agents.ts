@@ -1,3 +1,4 @@
+import { call, jsonOf } from './accounts.ts';
 import type { RunningService } from './service.ts';
 
 export type SavedAgent = {
@@ -22,37 +23,33 @@ export type FetchedAgent = {
   bundle_signature_b64?: string;
 };
 
-type Call = { key?: string; headers?: Record<string, string>; projectId?: string };
+type Options = { key?: string; headers?: Record<string, string>; projectId?: string };
 
-/** POST /v1/agents with the demo key. */
 export function register(
   service: RunningService,
   manifest: unknown,
-  { key = service.key }: Call = {},
+  { key = service.key }: Options = {},
 ): Promise<Response> {
-  return send(`${service.url}/v1/agents`, { method: 'POST', key, body: manifest });
+  return call(service, '/v1/agents', { key, body: manifest });
 }
 
-/** PUT of a policy, prompt or definition with the demo key. */
+/** Saves a policy, prompt or definition. */
 export function save(
   service: RunningService,
   name: string,
   edit: unknown,
-  call: Call = {},
+  { key = service.key, headers = {}, projectId = service.project_id }: Options = {},
 ): Promise<Response> {
-  const { key = service.key, headers = {}, projectId = service.project_id } = call;
-  const url = `${service.url}/v1/projects/${projectId}/agents/${encodeURIComponent(name)}`;
-  return send(url, { method: 'PUT', key, headers, body: edit });
+  const path = `/v1/projects/${projectId}/agents/${encodeURIComponent(name)}`;
+  return call(service, path, { method: 'PUT', key, headers, body: edit });
 }
 
 export function fetchAgent(
   service: RunningService,
   name: string,
-  { key = service.key, headers = {} }: Call = {},
+  { key = service.key, headers = {} }: Options = {},
 ): Promise<Response> {
-  return fetch(`${service.url}/v1/agents/${encodeURIComponent(name)}`, {
-    headers: { Authorization: `Bearer ${key}`, ...headers },
-  });
+  return call(service, `/v1/agents/${encodeURIComponent(name)}`, { key, headers });
 }
 
 export function checkDraft(
@@ -61,34 +58,14 @@ export function checkDraft(
   draft: unknown,
   signal?: AbortSignal,
 ): Promise<Response> {
-  const url = `${service.url}/v1/projects/${service.project_id}/agents/${name}/check`;
-  return send(url, { method: 'POST', key: service.key, body: draft, signal });
+  const path = `/v1/projects/${service.project_id}/agents/${name}/check`;
+  return call(service, path, { key: service.key, body: draft, signal });
 }
 
-/** GET of a list below a project, which is open by default. */
-export async function readProject<T>(service: RunningService, path: string): Promise<T> {
-  const response = await fetch(`${service.url}/v1/projects/${service.project_id}/${path}`);
-  return (await response.json()) as T;
+/** Reads a list of a project, which is open by default. */
+export function readProject<T>(service: RunningService, path: string): Promise<T> {
+  return jsonOf<T>(call(service, `/v1/projects/${service.project_id}/${path}`));
 }
-
-type Sent = {
-  method: string;
-  key: string;
-  headers?: Record<string, string>;
-  body: unknown;
-  signal?: AbortSignal | undefined;
-};
-
-function send(url: string, { method, key, headers = {}, body, signal }: Sent): Promise<Response> {
-  return fetch(url, {
-    method,
-    signal: signal ?? null,
-    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}`, ...headers },
-    body: JSON.stringify(body),
-  });
-}
-
-export { jsonOf as bodyOf } from './accounts.ts';
 
 /** A policy for one tool, with a comment that tells one from another. */
 export function policyText(comment: string, tool = 'search'): string {

@@ -1,4 +1,5 @@
-import { post } from './events.ts';
+import { call } from './accounts.ts';
+import { askJson } from './reads.ts';
 import type { RunningService } from './service.ts';
 
 /** A stored decision as an API response. */
@@ -36,7 +37,7 @@ export function sendDecision(
   body: unknown,
   options: SendOptions = {},
 ): Promise<Response> {
-  return post(`${service.url}/v1/audit/decisions`, body, { key: service.key, ...options });
+  return call(service, '/v1/audit/decisions', { key: service.key, body, ...options });
 }
 
 export function sendLlm(
@@ -44,16 +45,16 @@ export function sendLlm(
   body: unknown,
   options: SendOptions = {},
 ): Promise<Response> {
-  return post(`${service.url}/v1/audit/llm-invocations`, body, { key: service.key, ...options });
+  return call(service, '/v1/audit/llm-invocations', { key: service.key, body, ...options });
 }
 
-/** What an answer says, without its words for people. */
+/** Status and code of an answer. */
 export async function outcomeOf(response: Response): Promise<{ status: number; code: string | undefined }> {
   const body = (await response.json()) as { code?: string };
   return { status: response.status, code: body.code };
 }
 
-/** How often each outcome came, so that a difference between hundreds stays readable. */
+/** Counts each outcome, so that a difference among hundreds stays readable. */
 export function tally(outcomes: { status: number; code?: string | undefined }[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status, code } of outcomes) {
@@ -71,7 +72,7 @@ export function readDecisions(
   query: Query = {},
   projectId = service.project_id,
 ): Promise<Page> {
-  return read<Page>(service, `/v1/projects/${projectId}/audit/decisions`, query);
+  return askJson<Page>(service, 'decisions', { query, projectId });
 }
 
 export function readSummary(
@@ -79,7 +80,7 @@ export function readSummary(
   query: Query = {},
   projectId = service.project_id,
 ): Promise<Summary> {
-  return read<Summary>(service, `/v1/projects/${projectId}/audit/summary`, query);
+  return askJson<Summary>(service, 'summary', { query, projectId });
 }
 
 /** Every record of one agent, page by page. */
@@ -98,13 +99,6 @@ export async function readAllDecisions(
 }
 
 type Query = Record<string, string>;
-
-async function read<T>(service: RunningService, path: string, query: Query): Promise<T> {
-  const response = await fetch(`${service.url}${path}?${new URLSearchParams(query).toString()}`);
-  if (response.status !== 200)
-    throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
-  return (await response.json()) as T;
-}
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;

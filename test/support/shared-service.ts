@@ -23,6 +23,13 @@ export async function sharedService(): Promise<SharedService> {
   return { url, dataDir, pid, output, project_id: project.id, key, owner };
 }
 
+/** The same for all cases of a suite; its fields are there from the first `before` on. */
+export function useSharedService(): SharedService {
+  const service = {} as SharedService;
+  before('a project on the shared service', async () => void Object.assign(service, await sharedService()));
+  return service;
+}
+
 async function start(): Promise<{ service: TestService; cookie: string }> {
   const service = await startTestService({ env: { GATE_TRUSTED_PROXIES: '127.0.0.0/8' } });
   const { email = '', password } = service.demo.dashboard ?? {};
