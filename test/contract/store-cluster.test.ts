@@ -33,7 +33,7 @@ describe('the statements of a cluster', () => {
   after(() => server.kill());
 
   for (const [name, list] of statements(engines)) {
-    it(`${name} is as the golden file has it (UPDATE_GOLDEN=1 writes it), and the engine parses it`, async () => {
+    it(`${name} matches its golden file (UPDATE_GOLDEN=1 writes it) and parses`, async () => {
       const file = new URL(`${name}.sql`, GOLDEN);
       if (process.env['UPDATE_GOLDEN'] === '1') {
         mkdirSync(GOLDEN, { recursive: true });

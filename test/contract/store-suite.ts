@@ -54,7 +54,7 @@ export function storeSuite(
     });
     after(() => close());
 
-    it('is up, has every migration once, and is ready again at once', async () => {
+    it('has every migration once, and is ready again at once', async () => {
       const rows = await store.lookups.query<{ version: number }>(
         'SELECT version FROM schema_migrations ORDER BY version',
       );
@@ -82,7 +82,7 @@ export function storeSuite(
       expect(missing).to.deep.equal([]);
     });
 
-    it('gives parameters to a statement as they are', async () => {
+    it('passes parameters to a statement unchanged', async () => {
       for (const text of AWKWARD) {
         const params = { text, none: null, list: AWKWARD, number: 42 };
         const sql =
@@ -91,7 +91,7 @@ export function storeSuite(
       }
     });
 
-    it('keeps the texts of a row as they are', async () => {
+    it('keeps the texts of a row unchanged', async () => {
       const project_id = randomUUID();
       for (const reason of AWKWARD) await insert([entryOf(project_id, { reason }).line]);
 
@@ -111,7 +111,7 @@ export function storeSuite(
       expect([...bytes]).to.deep.equal([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]);
     });
 
-    it('refuses a row that it cannot keep as row_rejected, and none of its insert is there', async () => {
+    it('refuses a row that it cannot store as row_rejected, and stores none of its insert', async () => {
       const project_id = randomUUID();
       const good = entryOf(project_id).line;
       const bad = good.replace(/,\d{13},/, ',"never",');
@@ -120,7 +120,7 @@ export function storeSuite(
       expect(await countOf(project_id)).to.equal(0);
     });
 
-    it('calls what it cannot carry out store_unavailable, and what takes too long overloaded', async () => {
+    it('reports a failed statement as store_unavailable, and a slow one as overloaded', async () => {
       const slow =
         'SELECT sleepEachRow(0.1) FROM numbers(100) SETTINGS max_execution_time = 0.3, max_block_size = 1';
 
@@ -137,7 +137,7 @@ export function storeSuite(
     });
 
     for (const table of ['decisions', 'llm_invocations', 'event_identities']) {
-      it(`drops the rows of ${table} after 90 days, by itself, and none before`, async () => {
+      it(`drops the rows of ${table} after 90 days, and none before`, async () => {
         const project_id = randomUUID();
         const ages =
           'SELECT DISTINCT toInt32(dateDiff(day, occurred_at, now())) AS days FROM {table: Identifier}';
@@ -163,7 +163,7 @@ export function storeSuite(
     removedRowsSuite(() => store);
     optionalConditionsSuite(() => store);
 
-    it('a slow read holds up no write', async () => {
+    it('a slow read delays no write', async () => {
       const project_id = randomUUID();
       const slow = store.reads.query(
         'SELECT sum(sleepEachRow(0.1)) FROM numbers(15) SETTINGS max_block_size = 1',
@@ -177,7 +177,7 @@ export function storeSuite(
       expect(tookMs).to.be.below(1000);
     });
 
-    it(`${MANY} writes at once are one record each, and so they stay when they are written again`, async () => {
+    it(`${MANY} concurrent writes become one record each, also when they are repeated`, async () => {
       const project_id = randomUUID();
       const entries = Array.from({ length: MANY }, () => entryOf(project_id));
       for (const wanted of ['accepted', 'duplicate'] as const) {

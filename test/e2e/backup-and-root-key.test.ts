@@ -13,7 +13,7 @@ import { startTestService, temporaryDirectory, type TestService } from '../suppo
 import { everythingOf } from '../support/snapshot.ts';
 
 /** Follows the steps of docs/operations.md. */
-describe('Operations on the embedded store', () => {
+describe('operations on the embedded store', () => {
   it('restore a backup to the same store with the same root key', async () => {
     const dataDir = temporaryDirectory();
     const [backup, restored] = [join(temporaryDirectory(), 'backup'), join(temporaryDirectory(), 'restored')];

@@ -39,7 +39,7 @@ describe('the client against the service', () => {
     return govern({ name: NAME, tools, run }, { key, apiKey: key, baseUrl, logger, bindPolicy: true });
   };
 
-  it('decisions appear with the version they were made under', async () => {
+  it('stores decisions with the version that made them', async () => {
     const governed = await bind();
 
     expect(await governed.run(['search', 'write'], { userId: 'u-1' })).to.deep.equal(['found', 'denied']);
@@ -54,7 +54,7 @@ describe('the client against the service', () => {
       expect(agent_version_id).to.equal(governed.source.agentVersionId);
   });
 
-  it('a saved policy is enforced by the next run, and not by the current one', async () => {
+  it('enforces a saved policy from the next run on', async () => {
     const governed = await bind(async (context, names) => {
       if (names.includes('save')) {
         await save(service, NAME, { policy_yaml: policyYaml({ allow: ['search', 'write'] }) });
@@ -67,7 +67,7 @@ describe('the client against the service', () => {
     await shutdown();
   });
 
-  it('where nothing was saved, a refresh is a 304 and keeps the policy object', async () => {
+  it('keeps the policy object when a refresh is answered 304', async () => {
     const { source } = await bind();
     const { policy } = source;
     await source.refresh();
@@ -76,7 +76,7 @@ describe('the client against the service', () => {
     expect(source.policy).to.equal(policy);
   });
 
-  it('when the service’s answer is tampered with, the old policy stays', async () => {
+  it('keeps the old policy when the answer is tampered with', async () => {
     const between = await startMockServer();
     const logger = captureLogger();
     const record = (await (await fetchAgent(service, NAME)).json()) as Record<string, unknown>;
@@ -96,7 +96,7 @@ describe('the client against the service', () => {
     expect(logger.at('warn')).to.include('Policy refresh failed; the previous policy stays in force');
   });
 
-  it('a forged key is refused at resolve', async () => {
+  it('rejects a forged key at resolve', async () => {
     const { key } = service;
     const forged = `${key.slice(0, -8)}AAAAAAAA`;
     const fault: unknown = await govern(

@@ -45,7 +45,7 @@ describe('a configuration with faults', () => {
     expect(readdirSync(dataDir)).to.deep.equal([]);
   });
 
-  it('with one fault names only that one', async () => {
+  it('names only the one fault', async () => {
     const { code, stderr } = await runService({
       dataDir: temporaryDirectory(),
       env: { GATE_LOG_LEVEL: 'loud' },
@@ -56,7 +56,7 @@ describe('a configuration with faults', () => {
     expect(stderr).to.contain('loud');
   });
 
-  it('with GATE_WORKERS over 1 and the embedded store is one of them', async () => {
+  it('reports GATE_WORKERS over 1 with the embedded store', async () => {
     const { code, stderr } = await runService({ dataDir: temporaryDirectory(), env: { GATE_WORKERS: '2' } });
 
     expect([code, stderr.includes('GATE_WORKERS')]).to.deep.equal([1, true]);
@@ -66,7 +66,7 @@ describe('a configuration with faults', () => {
     ['GATE_HOST', '203.0.113.5'],
     ['GATE_DATA_DIR', '/proc/nope'],
   ] as const) {
-    it(`that only the system knows, as ${name}=${value}, is one line`, async () => {
+    it(`reports ${name}=${value} in one line`, async () => {
       const dataDir = name === 'GATE_DATA_DIR' ? value : temporaryDirectory();
       const { code, stderr } = await runService({
         dataDir,
@@ -80,7 +80,7 @@ describe('a configuration with faults', () => {
     });
   }
 
-  it('in its data directory stops the command line in one line, too', async () => {
+  it('stops the command line in one line for a bad data directory', async () => {
     const dataDir = '/proc/nope';
     const backup = join(temporaryDirectory(), 'backup');
     mkdirSync(join(backup, 'store'), { recursive: true });
@@ -96,7 +96,7 @@ describe('a configuration with faults', () => {
     }
   });
 
-  it('is none where the data directory is not needed', async () => {
+  it('does not check the data directory where it is not needed', async () => {
     const signing = Buffer.alloc(32, 7).toString('base64');
     const env = {
       GATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',

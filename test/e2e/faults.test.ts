@@ -112,7 +112,7 @@ describe('faults of the store', () => {
     });
   }
 
-  it('who waits for a place to read from a store that froze is answered in time, too', async () => {
+  it('a queued read is answered in time when the store freezes', async () => {
     const { url, demo } = service;
     const read = (path: string) =>
       probe(() =>
@@ -132,7 +132,7 @@ describe('faults of the store', () => {
     expectAnswered(await readAll(service));
   });
 
-  it('a bad key is 401, not 503, with the store away, and so is one that was revoked before', async () => {
+  it('a bad key and a revoked key are 401, not 503, with the store unavailable', async () => {
     const { cookie, project } = await newPerson(service);
     const keys = `/v1/projects/${project.id}/keys`;
     const revoked = await jsonOf<{ key: string; key_id: string }>(call(service, keys, { cookie, body: {} }));
@@ -152,7 +152,7 @@ describe('faults of the store', () => {
     expect(await recovery(service, 'bad key over')).to.be.below(RECOVERY_MS_MAX);
   });
 
-  it('while the store is silent, who sends an event again is answered in time as well, and it becomes one record', async () => {
+  it('a re-post while the store is silent is answered in time and becomes one record', async () => {
     await server.fail({ on: 'insert', does: 'wait', ms: 20_000 });
     const first = await writeMany(service, 'again', 5);
 
@@ -168,7 +168,7 @@ describe('faults of the store', () => {
     await holdsEachOnce(service, 'again', first);
   });
 
-  it('an insert whose answer is a hang-up after the rows were written is retried: accepted, one record each', async () => {
+  it('an insert whose connection breaks after the rows were written is retried: one record each', async () => {
     await server.fail({ on: 'insert', table: 'decisions', does: 'hang up', when: 'after', times: 1 });
 
     const writes = await writeMany(service, 'hang-up', WRITES);
@@ -197,8 +197,8 @@ describe('SIGTERM with a silent store', () => {
   });
 });
 
-describe('a start with the store away', () => {
-  it('the service starts, answers 503, and works within 5 s of the store, without a restart', async () => {
+describe('a start without the store', () => {
+  it("the service answers 503, and works within 5 s of the store's return without a restart", async () => {
     const server = await startClickHouse();
     await server.kill();
     const first = await startTestService({ env: onServer(server, { GATE_DEMO: '0' }) });

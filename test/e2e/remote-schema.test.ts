@@ -6,8 +6,8 @@ import { onServer } from '../support/clickhouse-server/services.ts';
 import { startClickHouse } from '../support/clickhouse-server/start.ts';
 import { startTestService, temporaryDirectory } from '../support/service.ts';
 
-describe('the schema, with several services', () => {
-  it('two that start at once on an empty store migrate it once', async () => {
+describe('the schema with several services', () => {
+  it('is migrated once by two services that start at once on an empty store', async () => {
     const server = await startClickHouse();
     const env = onServer(server, { GATE_DEMO: '0' });
 
@@ -23,7 +23,7 @@ describe('the schema, with several services', () => {
     expect(codes).to.deep.equal([0, 0]);
   });
 
-  it('a schema newer than this service is a clear refusal to start', async () => {
+  it('stops the start when it is newer than the service', async () => {
     const server = await startClickHouse();
     const env = onServer(server, { GATE_DEMO: '0' });
     await (await startTestService({ env })).stop();
@@ -41,7 +41,7 @@ describe('the schema, with several services', () => {
 });
 
 describe('the demo of a service that needs no data directory', () => {
-  it('is made with the directory, so that its key is not lost', async () => {
+  it('creates the directory, so that its key is not lost', async () => {
     const server = await startClickHouse();
     const dataDir = join(temporaryDirectory(), 'not/yet');
     const env = onServer(server, { GATE_SIGNING_KEY: randomBytes(32).toString('base64') });

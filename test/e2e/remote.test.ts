@@ -16,7 +16,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 const REVOKED_MS_MAX = 5000;
 const VERSION_MS_MAX = 1000;
 
-describe('what one service does, another on the same store knows', () => {
+describe('two services on one store share their state', () => {
   let server: ClickHouseServer;
   let one: TestService;
   let two: TestService;
@@ -29,7 +29,7 @@ describe('what one service does, another on the same store knows', () => {
     await server.kill();
   });
 
-  it('a key that one issued works at the other at once, and within 5 s of its revocation no more', async () => {
+  it('a key works at the other service at once, and stops working within 5 s of its revocation', async () => {
     const { cookie, project } = await newPerson(one);
     const keys = `/v1/projects/${project.id}/keys`;
     const { key, key_id } = await jsonOf<{ key: string; key_id: string }>(
@@ -48,7 +48,7 @@ describe('what one service does, another on the same store knows', () => {
     expect(await statusAtTwo()).to.equal(401);
   });
 
-  it('a saved version is stamped and served by the other within 1 s, under traffic and after a pause', async () => {
+  it('a saved version is stamped and served by the other service within 1 s', async () => {
     const manifest = (n: number) => ({ name: 'shared', tools: ['search', `tool-${n}`] });
     const first = await jsonOf<SavedAgent>(register(one, manifest(0)));
     await eventually(async () => ((await fetchAgent(two, 'shared', { key: one.key })).ok ? true : undefined));
@@ -71,7 +71,7 @@ describe('what one service does, another on the same store knows', () => {
     }
   });
 
-  it('registrations and saves of one agent at both at once make each version number once', async () => {
+  it('concurrent registrations and saves of one agent use each version number once', async () => {
     const both = [one, two] as const;
     const key = one.key;
 
@@ -102,7 +102,7 @@ describe('what one service does, another on the same store knows', () => {
     expect(rows.length - 1).to.equal(saves.filter(({ status }) => status === 200).length);
   });
 
-  it('a session of one is a session of the other, and so is its end', async () => {
+  it('a session and its end are known to both', async () => {
     const { email, cookie } = await newPerson(one);
     const other = cookieOf(await logIn(two, email));
     const me = async (service: TestService, with_: string) =>
@@ -134,7 +134,7 @@ describe('GATE_WORKERS', () => {
   const pids = () =>
     new Set(linesOf('Gatehouse is listening').map((line) => Number(/"pid":(\d+)/.exec(line)?.[1])));
 
-  it('shares the port, and adds the metrics up over all of them', async () => {
+  it('shares the port and sums the metrics of all workers', async () => {
     const agent = randomUUID();
     const before = await readMetrics(service);
 
@@ -150,7 +150,7 @@ describe('GATE_WORKERS', () => {
     expect(new Set(answerers)).to.deep.equal(pids());
   });
 
-  it('a worker that dies is replaced, and nothing acknowledged is lost', async () => {
+  it('replaces a dead worker without losing an acknowledged decision', async () => {
     const agent = randomUUID();
     const [victim] = pids();
     const load = startLoad(service, { connections: 32, agent });
@@ -170,7 +170,7 @@ describe('GATE_WORKERS', () => {
     expect(new Set(stored).size).to.equal(stored.length);
   });
 
-  it('SIGTERM ends them all, with 0', async () => {
+  it('ends all workers with exit code 0 on SIGTERM', async () => {
     expect(await service.stop()).to.equal(0);
   });
 });

@@ -38,7 +38,7 @@ async function newProject(service: TestService): Promise<{ id: string; key: stri
 
 describe('across a restart', () => {
   for (const end of ['stop', 'kill'] as const) {
-    it(`(${end}) the first write of an event_id has won, on the very next read, in every endpoint, and keys stay as they are`, async () => {
+    it(`(${end}) the first write of an event_id still wins in every endpoint, and keys stay valid`, async () => {
       const dataDir = temporaryDirectory();
       const first = await startTestService({ dataDir });
       const events = [0, 1, 40, 89].map((days) =>
@@ -99,7 +99,7 @@ describe('across a restart', () => {
 
 describe('the first start with GATE_DEMO=1', () => {
   for (const readAuth of ['open', 'required']) {
-    it(`prints a curl that records a decision and one that reads the summary, and both work as they are pasted (${readAuth})`, async () => {
+    it(`prints two curl commands that work: one records a decision, one reads the summary (${readAuth})`, async () => {
       const service = await startTestService({ env: { GATE_DEMO: '1', GATE_READ_AUTH: readAuth } });
       const commands = service.output().matchAll(/^curl [\s\S]*?(?:"|')$/gm);
 
@@ -118,7 +118,7 @@ describe('the first start with GATE_DEMO=1', () => {
     });
   }
 
-  it('makes a demo of its own on an empty store, whatever another one left in demo.json', async () => {
+  it('makes a new demo on an empty store and replaces an old demo.json', async () => {
     const dataDir = temporaryDirectory();
     const first = await startTestService({ dataDir });
     await first.stop();
@@ -133,7 +133,7 @@ describe('the first start with GATE_DEMO=1', () => {
     expect(second.output()).not.to.contain(first.key);
   });
 
-  it('goes on without a demo when the one before was cut short after its account', async () => {
+  it('starts without a demo when an earlier one was interrupted after its account', async () => {
     const dataDir = temporaryDirectory();
     const first = await startTestService({ dataDir });
     await first.stop();

@@ -37,7 +37,7 @@ async function statusOf(connection: RawConnection): Promise<number | string> {
 }
 
 describe('SIGTERM', () => {
-  it('under load: every request that was sent is answered, what got 202 is stored once, and the exit code is 0 within 10 s', async () => {
+  it('under load: answers every request, stores what got 202 once, and exits with 0 within 10 s', async () => {
     const service = await startTestService();
     const load = startLoad(service, { connections: 64, agent: 'load' });
     await sleep(700);
@@ -64,7 +64,7 @@ describe('SIGTERM', () => {
     expect(acknowledged(load.sent).filter((id) => !stored.includes(id))).to.deep.equal([]);
   });
 
-  it('with 200 requests just sent: each of them is answered', async () => {
+  it('with 200 requests just sent: answers each of them', async () => {
     const service = await startTestService();
     const connections = await Promise.all(Array.from({ length: 200 }, () => openRaw(service.url)));
     await sleep(50);
@@ -77,7 +77,7 @@ describe('SIGTERM', () => {
     expect(tally(answers)).to.deep.equal({ '202': 200 });
   });
 
-  it('with 450 requests sent that it has not even accepted: each of them is answered, and has its line in the log', async () => {
+  it('with 450 requests not yet accepted: answers and logs each of them', async () => {
     const service = await startTestService();
     process.kill(service.pid, 'SIGSTOP');
     const connections = await Promise.all(Array.from({ length: 450 }, () => openRaw(service.url)));
@@ -93,7 +93,7 @@ describe('SIGTERM', () => {
     expect(lines.filter((line) => line.includes('"url":"/v1/audit/decisions"')).length).to.equal(450);
   });
 
-  it('with requests half sent: those that arrive get their answer, and the others 503, never a reset', async () => {
+  it('with requests half sent: answers those that arrive, and the others with 503', async () => {
     const service = await startTestService();
     const request = requestOf(service, decisionEvent());
     const cuts = {
@@ -121,7 +121,7 @@ describe('SIGTERM', () => {
     expect([code, ms < STOP_MS_MAX]).to.deep.equal([0, true]);
   });
 
-  it('with idle connections only, and twice: it ends at once, and nothing listens any more', async () => {
+  it('with idle connections only, and twice: ends at once', async () => {
     const service = await startTestService();
     const idle = await openRaw(service.url);
     await idle.write(head('/healthz', {}, 'GET'));

@@ -55,7 +55,7 @@ describe('two services on one store', () => {
 
   const idsOf = (events: Event[]) => events.map((event) => String(event['event_id'])).sort();
 
-  it(`the same ${EVENTS} events posted to both at once are one record each on the next read`, async () => {
+  it(`the same ${EVENTS} events posted to both become one record each by the next read`, async () => {
     const agent_name = randomUUID();
     const events = Array.from({ length: EVENTS }, () => decisionEvent({ agent_name }));
 
@@ -107,7 +107,7 @@ describe('two services on one store', () => {
   // While marks cannot be written, none of the two services knows what the other has written.
   const noMarks = { on: 'insert', table: 'event_identities', does: 'fail', with: 'TOO_MANY_PARTS' } as const;
 
-  it(`${EVENTS} identities posted with conflicting bodies are one record each within 5 s: the first by received_at, everywhere`, async () => {
+  it(`${EVENTS} identities with conflicting bodies become one record each within 5 s: the first received`, async () => {
     const agents = [randomUUID(), randomUUID()] as const;
     await server.fail(noMarks);
     const answers = await sendAtOnce(conflictsOf(agents, EVENTS, 3));
@@ -137,7 +137,7 @@ describe('two services on one store', () => {
     }
   });
 
-  it('conflicts that come while earlier ones are settled are one record each, too', async () => {
+  it('conflicts that arrive while earlier ones are settled become one record each', async () => {
     const agents = [randomUUID(), randomUUID()] as const;
     let seen = 0;
     // So that both look before the other's marks are there.
@@ -156,7 +156,7 @@ describe('two services on one store', () => {
     expect(tookMs).to.be.below(5000);
   });
 
-  it('a DELETE that the store calls done, and has lost, is made again', async () => {
+  it('a DELETE that the store confirmed but lost is repeated', async () => {
     const agents = [randomUUID(), randomUUID()] as const;
     await server.fail(noMarks);
     await sendAtOnce(conflictsOf(agents, 60, 3));
@@ -171,7 +171,7 @@ describe('two services on one store', () => {
     expect(tookMs).to.be.below(5000);
   });
 
-  it('usage reports that conflict are one record each within 5 s', async () => {
+  it('conflicting usage reports become one record each within 5 s', async () => {
     const model = randomUUID();
     const pairs = Array.from({ length: 200 }, (): [Event, Event] => {
       const event_id = randomUUID();
@@ -193,7 +193,7 @@ describe('two services on one store', () => {
     expect(performance.now() - answeredMs).to.be.below(5000);
   });
 
-  it('a record written by one is known to the other: a re-post changes nothing', async () => {
+  it('a re-post to the other service changes nothing', async () => {
     const agent_name = randomUUID();
     const events = Array.from({ length: 100 }, () => decisionEvent({ agent_name }));
     await Promise.all(events.map((event) => sendDecision(one, event)));

@@ -3,7 +3,7 @@ import { call, jsonOf, newPerson, type Person } from '../support/accounts.ts';
 import { ingest, issue, type Key, keysPath } from '../support/keys.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-describe('Every route of a project, for those who have no right to it', () => {
+describe('every route of a project', () => {
   let service: TestService;
   let ann: Person;
   let annKey: string;
@@ -57,7 +57,7 @@ describe('Every route of a project, for those who have no right to it', () => {
     ['POST', '/agents/bot/check', {}],
   ];
   for (const [method, path, body] of routes) {
-    it(`${method} ${path} answers 401 or 403, and the same for a project that does not exist`, async () => {
+    it(`${method} ${path} answers 401 or 403 without access, also for an unknown project`, async () => {
       for (const [who, credential] of Object.entries(credentials)) {
         for (const projectId of [ann.project.id, 'f6b2c9a4-0000-4000-8000-000000000000', '%00', '..%2f..']) {
           const filled = path.replace('{key}', keyOfAnn.key_id).replace('{account}', ann.id);
@@ -72,7 +72,7 @@ describe('Every route of a project, for those who have no right to it', () => {
     });
   }
 
-  it('left the project as it was', async () => {
+  it('leaves the project unchanged when access is refused', async () => {
     const { cookie } = ann;
     const keys = await jsonOf<{ items: Key[] }>(call(service, keysPath(ann), { cookie }));
     const members = await jsonOf<{ items: unknown[] }>(
@@ -86,7 +86,7 @@ describe('Every route of a project, for those who have no right to it', () => {
     expect(await ingest(service, annKey)).to.equal(202);
   });
 
-  it('let the owner in, by session and, where a key is enough, by key', async () => {
+  it('answers the owner by session, and by key where a key is enough', async () => {
     const bySession = await call(service, `/v1/projects/${ann.project.id}/agents`, { cookie: ann.cookie });
     const byKey = await call(service, `/v1/projects/${ann.project.id}/agents`, { key: annKey });
     const keysByKey = await call(service, keysPath(ann), { key: annKey });

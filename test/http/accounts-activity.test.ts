@@ -32,7 +32,7 @@ describe('GET /v1/projects/{id}/activity', () => {
   const read = (query = '') =>
     call(service, `/v1/projects/${ann.project.id}/activity${query}`, { cookie: ann.cookie });
 
-  it('tells what was done in the project and with the accounts of its members, newest first', async () => {
+  it('lists actions in the project and on the accounts of its members, newest first', async () => {
     const { cookie, project } = ann;
     await logIn(service, ann.email, 'not the password');
     await newPerson(service);
@@ -71,7 +71,7 @@ describe('GET /v1/projects/{id}/activity', () => {
     expect(new Set(items.map(({ address }) => address))).to.deep.equal(new Set(['127.0.0.1']));
   });
 
-  it('tells no member what another does with its account before it takes part in the project', async () => {
+  it('hides what a member did with their account before their first action in the project', async () => {
     const bob = await newPerson(service);
     await useToken(service, 'verify', await mailedToken(service, 'verify', bob.email));
     const eve = await newPerson(service);
@@ -100,7 +100,7 @@ describe('GET /v1/projects/{id}/activity', () => {
     ]);
   });
 
-  it('is read page by page', async () => {
+  it('returns every entry once over several pages', async () => {
     const all = await jsonOf<Items<Entry>>(read('?limit=500'));
     const ids: string[] = [];
 

@@ -19,7 +19,7 @@ describe('POST /v1/auth/login', () => {
     expect(await jsonOf(response)).to.include({ email, is_verified: false });
   });
 
-  it('answers alike for a wrong password and an unknown e-mail', async () => {
+  it('returns the same answer for a wrong password and an unknown e-mail', async () => {
     const { email } = await newPerson(service);
     const bodies: unknown[] = [];
 
@@ -32,14 +32,14 @@ describe('POST /v1/auth/login', () => {
     expect(bodies[0]).to.deep.equal(bodies[1]);
   });
 
-  it('takes a password typed with other code points for the same characters', async () => {
+  it('accepts a password in another Unicode normalization form', async () => {
     const email = newEmail();
     await register(service, email, 'caf\u00e9 au lait, deux');
 
     expect((await logIn(service, email, 'cafe\u0301 au lait, deux')).status).to.equal(200);
   });
 
-  it('answers 401 for what can be no e-mail', async () => {
+  it('returns 401 for an invalid e-mail', async () => {
     for (const email of [
       '',
       'nobody',
@@ -77,7 +77,7 @@ describe('POST /v1/auth/login', () => {
     });
   }
 
-  it('gives a burst no more guesses than ten', async () => {
+  it('allows ten guesses in a burst of thirty', async () => {
     const { email } = await newPerson(service);
 
     const burst = await Promise.all(Array.from({ length: 30 }, () => from('203.0.113.4', email, WRONG)));
@@ -102,7 +102,7 @@ describe('POST /v1/auth/login', () => {
     expect([next.status, neighbour.status]).to.deep.equal([429, 401]);
   });
 
-  it('leaves ingest alone', async () => {
+  it('does not limit ingest', async () => {
     const responses = await Promise.all(
       Array.from({ length: 60 }, () => call(service, '/v1/audit/decisions', { key: 'none', body: {} })),
     );
@@ -114,7 +114,7 @@ describe('POST /v1/auth/login', () => {
 describe('GET /v1/auth/me and POST /v1/auth/logout', () => {
   const service = useSharedService();
 
-  it('tell who is signed in', async () => {
+  it('return the signed-in account', async () => {
     const { id, email, cookie, project } = await newPerson(service);
 
     const response = await call(service, '/v1/auth/me', { cookie });
@@ -123,7 +123,7 @@ describe('GET /v1/auth/me and POST /v1/auth/logout', () => {
     expect(await jsonOf(response)).to.deep.equal({ id, email, is_verified: false, projects: [project] });
   });
 
-  it('end the session for good, and take the cookie away', async () => {
+  it('end the session and clear the cookie', async () => {
     const { cookie } = await newPerson(service);
 
     const out = await call(service, '/v1/auth/logout', { method: 'POST', cookie });
@@ -135,7 +135,7 @@ describe('GET /v1/auth/me and POST /v1/auth/logout', () => {
     expect((await call(service, '/v1/auth/me', { cookie })).status).to.equal(401);
   });
 
-  it('end only that session', async () => {
+  it('keep the other sessions of the account', async () => {
     const { email, cookie } = await newPerson(service);
     const other = cookieOf(await logIn(service, email));
 
@@ -144,7 +144,7 @@ describe('GET /v1/auth/me and POST /v1/auth/logout', () => {
     expect((await call(service, '/v1/auth/me', { cookie: other })).status).to.equal(200);
   });
 
-  it('answer 401 without a session, and for one that never was', async () => {
+  it('return 401 without a session and for an unknown one', async () => {
     const cookies = [
       undefined,
       'gate_session=',

@@ -17,7 +17,7 @@ describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token', () =
   before(async () => (service = await startTestService()));
   after(() => service.stop());
 
-  it('answer 202 with the same body for known, unknown and impossible e-mails, and mail only the known', async () => {
+  it('return 202 with the same body for known, unknown and invalid e-mails, and mail only the known', async () => {
     const { email } = await newPerson(service);
     const unknown = newEmail();
     const bodies = new Set<string>();

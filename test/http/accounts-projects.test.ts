@@ -27,7 +27,7 @@ describe('POST and GET /v1/projects', () => {
   const create = (person: Person, name: unknown) =>
     call(service, '/v1/projects', { cookie: person.cookie, body: { name } });
 
-  it('make a project and list the own ones, oldest first', async () => {
+  it("create a project and list the account's projects, oldest first", async () => {
     const response = await create(ann, 'Second');
     const project = await jsonOf<Project>(response);
 
@@ -39,7 +39,7 @@ describe('POST and GET /v1/projects', () => {
     expect(items[1]).to.deep.equal(project);
   });
 
-  it('refuse a name that the account has, whatever its case, and let another account have it', async () => {
+  it('return 409 for a name that the account already uses, in any case, and accept it for another account', async () => {
     const bob = await newPerson(service);
     await create(ann, 'Mine');
 
@@ -48,7 +48,7 @@ describe('POST and GET /v1/projects', () => {
     expect([again.status, await codeOf(again), other.status]).to.deep.equal([409, 'conflict', 201]);
   });
 
-  it('make one project of 50 concurrent ones of a name', async () => {
+  it('create one project for 50 concurrent requests with one name', async () => {
     // On a slow machine the last in line are told to come back; they do.
     const createOrComeBack = async (): Promise<Response> => {
       const response = await create(ann, 'Race');
@@ -61,14 +61,14 @@ describe('POST and GET /v1/projects', () => {
   });
 
   for (const name of ['', '   ', 'x'.repeat(101), 'a\0b', '\ud800', 7, null, undefined]) {
-    it(`refuse the name ${JSON.stringify(name)?.slice(0, 30)}`, async () => {
+    it(`return 422 for the name ${JSON.stringify(name)?.slice(0, 30)}`, async () => {
       const response = await create(ann, name);
 
       expect([response.status, await codeOf(response)]).to.deep.equal([422, 'body_invalid']);
     });
   }
 
-  it('take a session: 401 without, 403 with a bearer key', async () => {
+  it('return 401 without a session and 403 with a bearer key', async () => {
     const statuses = [
       await call(service, '/v1/projects'),
       await call(service, '/v1/projects', { body: { name: 'X' } }),
@@ -80,7 +80,7 @@ describe('POST and GET /v1/projects', () => {
   });
 });
 
-describe('Members of a project', () => {
+describe('members of a project', () => {
   const clock = createServiceClock();
   let service: TestService;
   let ann: Person;
@@ -115,7 +115,7 @@ describe('Members of a project', () => {
     ]);
   });
 
-  it('are listed with the owner first, whoever was added when', async () => {
+  it('are listed with the owner first', async () => {
     for (let round = 0; round < 12; round += 1) {
       const project = await jsonOf<Project>(
         call(service, '/v1/projects', { cookie: ann.cookie, body: { name: `round ${round}` } }),
@@ -127,14 +127,14 @@ describe('Members of a project', () => {
     }
   });
 
-  it('are added once, and back again after they were removed', async () => {
+  it('can be added once, and again after a removal', async () => {
     const statuses = [await add(bob.email), await add(bob.email), await remove(bob.id), await add(bob.email)];
 
     expect(statuses.map(({ status }) => status)).to.deep.equal([201, 409, 204, 201]);
     await remove(bob.id);
   });
 
-  it('must have a verified e-mail: anyone can register an address that is not theirs', async () => {
+  it('must have a verified e-mail, because anyone can register any address', async () => {
     const squatter = await newPerson(service);
 
     const codes = [await codeOf(add(squatter.email)), await codeOf(add(newEmail()))];
@@ -142,7 +142,7 @@ describe('Members of a project', () => {
     expect(codes).to.deep.equal(['not_found', 'not_found']);
   });
 
-  it('are removed, and added again, also by a process whose clock is behind', async () => {
+  it('can be removed and added again by a process whose clock is behind', async () => {
     const statuses: number[] = [];
 
     clock.passMs(60_000);
@@ -154,7 +154,7 @@ describe('Members of a project', () => {
     expect(statuses).to.deep.equal([201, 204, 403, 201, 200, 204]);
   });
 
-  it('are removed once of ten at once', async () => {
+  it('are removed once by ten concurrent requests', async () => {
     await add(bob.email);
 
     const removed = await Promise.all(Array.from({ length: 10 }, () => remove(bob.id)));
@@ -163,7 +163,7 @@ describe('Members of a project', () => {
     expect(statuses).to.deep.equal([204, ...Array<number>(9).fill(404)]);
   });
 
-  it('cannot remove the owner, nor who is none', async () => {
+  it('cannot remove the owner or a stranger', async () => {
     const statuses = [await remove(ann.id), await remove(bob.id), await remove('none')];
 
     expect(statuses.map(({ status }) => status)).to.deep.equal([409, 404, 404]);

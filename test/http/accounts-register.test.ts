@@ -19,7 +19,7 @@ describe('POST /v1/auth/register', () => {
     expect(service.output()).not.to.contain(email);
   });
 
-  it('answers 409 for an e-mail that is taken, whatever its case', async () => {
+  it('returns 409 for a registered e-mail in any case', async () => {
     await register(service, 'Ada.Lovelace@Example.com');
 
     const again = await register(service, 'ada.lovelace@example.COM');
@@ -28,7 +28,7 @@ describe('POST /v1/auth/register', () => {
     expect((await logIn(service, 'ADA.LOVELACE@example.com')).status).to.equal(200);
   });
 
-  it('makes one account of 50 concurrent registrations in mixed case', async () => {
+  it('creates one account for 50 concurrent registrations in mixed case', async () => {
     const emails = Array.from({ length: 50 }, (_, i) =>
       i % 2 === 0 ? 'Race@Example.com' : 'race@example.COM',
     );
@@ -62,7 +62,7 @@ describe('POST /v1/auth/register', () => {
     });
   }
 
-  it('takes passwords of 12 characters and of 1,024 bytes', async () => {
+  it('accepts passwords of 12 characters and of 1,024 bytes', async () => {
     const passwords = ['é'.repeat(12), 'é'.repeat(512), 'x'.repeat(1024)];
 
     for (const password of passwords) {
@@ -72,7 +72,7 @@ describe('POST /v1/auth/register', () => {
     }
   });
 
-  it('does not say the password again when the JSON is broken', async () => {
+  it('does not repeat the password when the JSON is malformed', async () => {
     const response = await call(service, '/v1/auth/register', { body: '{"password":"hunter2hunter2" oops' });
 
     expect(response.status).to.equal(422);
@@ -86,8 +86,8 @@ describe('POST /v1/auth/register', () => {
   });
 });
 
-describe('A registration that was cut short between the account and its project', () => {
-  it('is mended at the next login', async () => {
+describe('a registration interrupted between the account and its project', () => {
+  it('is completed at the next login', async () => {
     const first = await startTestService();
     const { email, project } = await newPerson(first);
     await first.stop();

@@ -71,7 +71,7 @@ async function live(service: TestService, mailServer: MailServer): Promise<Recor
   };
 }
 
-describe('After a full run no secret', () => {
+describe('after a full run no secret', () => {
   let secrets: Record<string, string>;
   let output = '';
   let metrics = '';
@@ -104,7 +104,7 @@ describe('After a full run no secret', () => {
   /** A part of a secret is as bad as all of it. */
   const partsOf = (secret: string) => [secret, secret.slice(0, 20), secret.slice(-20)];
 
-  it('was made up: each of them is there and was used', () => {
+  it('is missing: each one exists and was used', () => {
     for (const [name, secret] of Object.entries(secrets)) expect(secret.length, name).to.be.above(15);
     expect(output).to.contain('"url":"/verify-email/[redacted]"').and.to.contain('"url":"/v1/auth/login"');
     expect(stored.get('accounts')).to.contain('$scrypt$');
@@ -120,19 +120,19 @@ describe('After a full run no secret', () => {
     }
   });
 
-  it('is in any line that was printed', () => {
+  it('is in a printed line', () => {
     for (const [name, secret] of Object.entries(secrets)) {
       for (const part of partsOf(secret)) expect(output, name).not.to.contain(part);
     }
   });
 
-  it('is in any metric', () => {
+  it('is in a metric', () => {
     for (const [name, secret] of Object.entries(secrets)) {
       for (const part of partsOf(secret)) expect(metrics, name).not.to.contain(part);
     }
   });
 
-  it('is in any column of any table', () => {
+  it('is in a column of a table', () => {
     for (const [table, text] of stored) {
       for (const [name, secret] of Object.entries(secrets)) {
         for (const part of partsOf(secret)) expect(text, `${name} in ${table}`).not.to.contain(part);

@@ -8,7 +8,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const statusOf = async (service: TestService, cookie: string) =>
   (await call(service, '/v1/auth/me', { cookie })).status;
 
-describe('A session', () => {
+describe('a session', () => {
   const clock = createServiceClock();
   let service: TestService;
   before(async () => (service = await startTestService({ env: clock.env })));
@@ -24,7 +24,7 @@ describe('A session', () => {
     expect([before, await statusOf(service, cookie)]).to.deep.equal([200, 401]);
   });
 
-  it('ends 7 days after the login, however much it is used', async () => {
+  it('ends 7 days after the login even if it is used', async () => {
     const { cookie } = await newPerson(service);
     const statuses: number[] = [];
 
@@ -37,7 +37,7 @@ describe('A session', () => {
     expect(await statusOf(service, cookie)).to.equal(401);
   });
 
-  it('ends with a password reset, on every device, and the old password with it', async () => {
+  it('ends on every device with a password reset, and the old password stops working', async () => {
     const { email, cookie } = await newPerson(service);
     const other = cookieOf(await logIn(service, email));
 
@@ -54,7 +54,7 @@ describe('A session', () => {
     expect(logins.map(({ status }) => status)).to.deep.equal([401, 200]);
   });
 
-  it('outlives a restart, and so does its end', async () => {
+  it('survives a restart, and an ended session stays ended', async () => {
     const first = await startTestService();
     const { email, cookie } = await newPerson(first);
     const ended = cookieOf(await logIn(first, email));
@@ -69,7 +69,7 @@ describe('A session', () => {
   });
 });
 
-describe('The session cookie with GATE_DASHBOARD_URL=https://gate.example.com', () => {
+describe('the session cookie with GATE_DASHBOARD_URL=https://gate.example.com', () => {
   let service: TestService;
   let person: Person;
   before(async () => {
@@ -115,7 +115,7 @@ describe('The session cookie with GATE_DASHBOARD_URL=https://gate.example.com', 
     });
   }
 
-  it('may change something from the address that was called', async () => {
+  it('may change data from the address of the service itself', async () => {
     const { cookie } = person;
     const headers = { Origin: service.url };
 
@@ -124,7 +124,7 @@ describe('The session cookie with GATE_DASHBOARD_URL=https://gate.example.com', 
     expect(response.status).to.equal(201);
   });
 
-  it('may be read with from anywhere, and a request without the cookie needs no Origin', async () => {
+  it('may read from any origin, and a request without it needs no Origin', async () => {
     const headers = { Origin: 'https://evil.example' };
 
     const me = await call(service, '/v1/auth/me', { cookie: person.cookie, headers });

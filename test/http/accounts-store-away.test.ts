@@ -19,7 +19,7 @@ const calls: [string, (service: TestService) => Promise<Response>][] = [
   ],
 ];
 
-describe('With a store that takes connections and never answers', () => {
+describe('with a store that accepts connections and never answers', () => {
   const sockets = new Set<Socket>();
   let store: Server;
   let service: TestService;
@@ -44,7 +44,7 @@ describe('With a store that takes connections and never answers', () => {
     await service.kill();
   });
 
-  it('every call that needs it answers 503 with Retry-After within 5 s', async () => {
+  it('returns 503 with Retry-After within 5 s from every call that needs it', async () => {
     const answers = await Promise.all(
       calls.map(async ([name, make]) => {
         const startMs = performance.now();
@@ -63,7 +63,7 @@ describe('With a store that takes connections and never answers', () => {
     expect(answers).to.deep.equal(calls.map(([name]) => [name, 503, '5', 'store_unavailable', true]));
   });
 
-  it('what needs no store is told at once: no session, a bad key, a bad body', async () => {
+  it('answers at once what needs no store: a missing session, a bad key, a bad body', async () => {
     const responses = [
       await call(service, '/v1/auth/me'),
       await call(service, '/v1/projects/x/keys'),
@@ -75,8 +75,8 @@ describe('With a store that takes connections and never answers', () => {
   });
 });
 
-describe('With a store that freezes, many calls at once for one account or agent', () => {
-  it('are each answered 503 within 5 s', async () => {
+describe('with a frozen store, concurrent calls for one account or agent', () => {
+  it('return 503 within 5 s', async () => {
     const server = await startClickHouse();
     const service = await startTestService({ env: onServer(server) });
     const { key, project_id, agent_name } = service.demo;

@@ -23,7 +23,7 @@ const WRITES: [TokenKind, string][] = [
   ['reset', 'accounts'],
 ];
 
-describe('A one-time token whose use was answered 503', () => {
+describe('a one-time token whose use was answered 503', () => {
   let server: ClickHouseServer;
   let service: TestService;
   before(async () => {
@@ -36,7 +36,7 @@ describe('A one-time token whose use was answered 503', () => {
   });
 
   for (const [kind, table] of WRITES) {
-    it(`works when it is tried again, once: ${kind}, the write to ${table} failed`, async () => {
+    it(`works once when it is used again: ${kind}, the write to ${table} failed`, async () => {
       const { email } = await newPerson(service);
       const token = await mailedToken(service, kind, email);
       await server.fail({ on: 'insert', table, does: 'fail', with: 'TABLE_IS_READ_ONLY' });
@@ -53,7 +53,7 @@ describe('A one-time token whose use was answered 503', () => {
     });
   }
 
-  it('works when it is tried again: too many passwords were being checked', async () => {
+  it('works when it is used again: too many passwords were being checked', async () => {
     const { email } = await newPerson(service);
     const token = await mailedToken(service, 'reset', email);
     let isOver = false;

@@ -15,7 +15,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 const HOUR_MS = 60 * 60 * 1000;
 const KINDS: TokenKind[] = ['verify', 'reset'];
 
-describe('One-time tokens', () => {
+describe('one-time tokens', () => {
   const clock = createServiceClock();
   let service: TestService;
   before(async () => (service = await startTestService({ env: clock.env })));
@@ -28,7 +28,7 @@ describe('One-time tokens', () => {
     return `${response.status} ${response.ok ? 'ok' : await codeOf(response)}`;
   }
 
-  it('verify an account; again with another one it stays verified', async () => {
+  it('verify an account, and a second one keeps it verified', async () => {
     const { id, email, cookie } = await newPerson(service);
     const tokens = [await mailedToken(service, 'verify', email), await mailedToken(service, 'verify', email)];
 
@@ -41,7 +41,7 @@ describe('One-time tokens', () => {
     expect(await jsonOf(call(service, '/v1/auth/me', { cookie }))).to.include({ is_verified: true });
   });
 
-  it('set a new password, and every other reset token of the account is worth nothing then', async () => {
+  it('set a new password and invalidate every other reset token of the account', async () => {
     const { id, email } = await newPerson(service);
     const [older, newer] = [
       await mailedToken(service, 'reset', email),
@@ -56,7 +56,7 @@ describe('One-time tokens', () => {
     expect((await logIn(service, email, 'a brand new password')).status).to.equal(200);
   });
 
-  it('survive a reset with a password that is too short', async () => {
+  it('stay valid after a reset with a password that is too short', async () => {
     const { email } = await newPerson(service);
     const token = await mailedToken(service, 'reset', email);
 
@@ -68,7 +68,7 @@ describe('One-time tokens', () => {
     expect(statuses.map(({ status }) => status)).to.deep.equal([422, 200]);
   });
 
-  it('keep an account verified through a reset, and its new password through a verification', async () => {
+  it('keep both the verification and the new password when they are used at once', async () => {
     const { email } = await newPerson(service);
     const [verify, reset] = [
       await mailedToken(service, 'verify', email),
@@ -86,7 +86,7 @@ describe('One-time tokens', () => {
   });
 
   for (const kind of KINDS) {
-    it(`for ${kind}: of 50 concurrent uses one succeeds`, async () => {
+    it(`for ${kind}: one of 50 concurrent uses succeeds`, async () => {
       const { email } = await newPerson(service);
       const token = await mailedToken(service, kind, email);
 
@@ -95,7 +95,7 @@ describe('One-time tokens', () => {
       expect(answers.sort()).to.deep.equal(['200 ok', ...Array<string>(49).fill('400 token_invalid')]);
     });
 
-    it(`for ${kind}: used, foreign, truncated, changed and empty ones answer 400`, async () => {
+    it(`for ${kind}: return 400 when used before, foreign, truncated, changed or empty`, async () => {
       const { email } = await newPerson(service);
       const used = await mailedToken(service, kind, email);
       await useToken(service, kind, used);
@@ -120,7 +120,7 @@ describe('One-time tokens', () => {
       expect((await useToken(service, kind, fresh)).status).to.equal(200);
     });
 
-    it(`for ${kind}: a body that is none of ours answers 422`, async () => {
+    it(`for ${kind}: return 422 for an invalid body`, async () => {
       const path = kind === 'verify' ? '/v1/auth/verify' : '/v1/auth/reset-password';
 
       for (const body of [{}, { token: 7, password: 'correct horse battery' }, { token: null }, []]) {

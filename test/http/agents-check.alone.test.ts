@@ -7,10 +7,10 @@ import { useSharedService } from '../support/shared-service.ts';
 
 // In a file of its own that runs alone: it keeps the processors busy and measures how long an answer takes.
 
-describe('POST /v1/projects/{id}/agents/{name}/check that takes too long', () => {
+describe('a check that takes too long', () => {
   const service = useSharedService();
 
-  it('holds nobody up, and ends with 503 overloaded', async () => {
+  it('delays no other request and ends with 503 overloaded', async () => {
     let isOver = false;
     const endless = [1, 2, 3].map(() => checkDraft(service, 'any', draftThatTakesMinutes()));
     const ended = Promise.all(endless.map(async (answer) => outcomeOf(await answer))).finally(
@@ -33,7 +33,7 @@ describe('POST /v1/projects/{id}/agents/{name}/check that takes too long', () =>
     expect(await ended).to.deep.equal([1, 2, 3].map(() => ({ status: 503, code: 'overloaded' })));
   });
 
-  it('ends at once when its caller goes away, and leaves room for the next', async () => {
+  it('ends at once when its caller disconnects, and frees its place', async () => {
     const leaving = new AbortController();
     const left = [1, 2].map(() =>
       checkDraft(service, 'any', draftThatTakesMinutes(), leaving.signal).then(

@@ -23,7 +23,7 @@ describe('GET /v1/agents/{name}', () => {
     etag = (await jsonOf<SavedAgent>(register(service, { name: 'bot', tools: ['search'] }))).etag;
   });
 
-  it('answers the agent policy record with the ETag of the compiled module in double quotes', async () => {
+  it("returns the agent's record with the SHA-256 of the module as ETag", async () => {
     const response = await fetchAgent(service, 'bot');
     const record = await jsonOf<FetchedAgent>(response);
     const wasm = Buffer.from(record.bundle_wasm_b64 ?? '', 'base64');
@@ -67,7 +67,7 @@ describe('GET /v1/agents/{name}', () => {
     });
   });
 
-  it('answers 401 before it says whether the agent exists', async () => {
+  it('returns 401 for a bad key whether or not the agent exists', async () => {
     expect((await fetchAgent(service, 'bot', { key: 'x' })).status).to.equal(401);
     expect((await fetchAgent(service, 'nobody', { key: 'x' })).status).to.equal(401);
   });
@@ -102,7 +102,7 @@ describe('GET /v1/agents/{name}', () => {
     });
   }
 
-  it('changes the ETag with any edit: the policy, a comment in it, system_md, agent_yaml', async () => {
+  it('changes the ETag with every edit: the policy, a comment in it, system_md, agent_yaml', async () => {
     await register(service, { name: 'edits', tools: ['search'] });
     const edits = [
       { policy_yaml: policyText('one') },
@@ -116,7 +116,7 @@ describe('GET /v1/agents/{name}', () => {
     expect(tags.size).to.equal(5);
   });
 
-  it('stamps the version id of a save on the very next decision, and none for an agent that is not registered', async () => {
+  it('stamps the next decision with the saved version, and a decision of an unknown agent with none', async () => {
     await register(service, { name: 'stamped', tools: ['search'] });
     await sendDecision(service, decisionEvent({ agent_name: 'stamped' }));
     const { agent_version_id } = await jsonOf<SavedAgent>(save(service, 'stamped', { system_md: 'new' }));
@@ -129,7 +129,7 @@ describe('GET /v1/agents/{name}', () => {
     expect(unregistered?.agent_version_id).to.equal('');
   });
 
-  it('counts fetches by what was answered', async () => {
+  it('counts a fetch that was not modified', async () => {
     const series = 'gate_policy_fetch_total{result="not_modified"}';
     const earlier = (await readMetrics(service)).value(series);
     await fetchAgent(service, 'bot', { headers: { 'If-None-Match': etag } });

@@ -17,7 +17,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 describe('POST /v1/agents', () => {
   const service = useSharedService();
 
-  it('answers 201 the first time with the ids, version 1 and the ETag that a fetch then has', async () => {
+  it('returns 201 with the ids, version 1 and the ETag of a fetch', async () => {
     const response = await register(service, { name: 'first', tools: ['search'] });
     const saved = await jsonOf<SavedAgent>(response);
     const fetched = await fetchAgent(service, 'first');
@@ -56,7 +56,7 @@ describe('POST /v1/agents', () => {
     );
   });
 
-  it('makes no version when only the order of annotations or one that means nothing here is another', async () => {
+  it('makes no version when only the order of annotations or an unknown one changes', async () => {
     let deep: unknown = true;
     for (let depth = 0; depth < 3_000; depth += 1) deep = [deep];
     const annotations: unknown[] = [
@@ -78,7 +78,7 @@ describe('POST /v1/agents', () => {
     ]);
   });
 
-  it('makes a new version of a manifest with news, and leaves an edited policy_yaml and system_md as they are', async () => {
+  it('makes a new version of a changed manifest and keeps an edited policy_yaml and system_md', async () => {
     await register(service, { name: 'news', tools: ['search'], system_md: 'as registered' });
     const edited = policyText('edited in the dashboard');
     await save(service, 'news', { policy_yaml: edited, system_md: 'as edited' });
@@ -95,7 +95,7 @@ describe('POST /v1/agents', () => {
     expect(fetched.agent_yaml).to.equal('name: news\ntools:\n  - name: search\n  - name: more\n');
   });
 
-  it('keeps an agent_yaml that is given, and takes a new one as news', async () => {
+  it('stores a given agent_yaml, and makes a version of a new one', async () => {
     await register(service, { name: 'yaml', tools: ['a'], agent_yaml: 'one: 1\n' });
     expect(await jsonOf(fetchAgent(service, 'yaml'))).to.include({ agent_yaml: 'one: 1\n', system_md: '' });
 
@@ -107,7 +107,7 @@ describe('POST /v1/agents', () => {
     expect(await jsonOf(fetchAgent(service, 'yaml'))).to.include({ agent_yaml: 'two: 2\n' });
   });
 
-  it('never changes an edited policy_yaml, with 20 registrations at once too', async () => {
+  it('keeps an edited policy_yaml through 20 concurrent registrations', async () => {
     await register(service, { name: 'crowd', tools: ['search'] });
     const edited = policyText('mine');
     await save(service, 'crowd', { policy_yaml: edited });
@@ -122,7 +122,7 @@ describe('POST /v1/agents', () => {
     expect(await jsonOf(fetchAgent(service, 'crowd'))).to.include({ policy_yaml: edited, version: 22 });
   });
 
-  it('makes one agent of 20 first registrations at once', async () => {
+  it('creates one agent for 20 concurrent first registrations', async () => {
     const crowd = Array.from({ length: 20 }, () => register(service, { name: 'at-once', tools: ['search'] }));
     const responses = await Promise.all(crowd);
     const saved = await Promise.all(responses.map((response) => jsonOf<SavedAgent>(response)));

@@ -31,7 +31,7 @@ type Replay = {
 describe('PUT /v1/projects/{id}/agents/{name}', () => {
   const service = useSharedService();
 
-  it('compiles and signs at save, and serves it at the next fetch', async () => {
+  it('compiles and signs the policy, and serves it at the next fetch', async () => {
     await register(service, { name: 'save', tools: ['search'] });
     const response = await save(service, 'save', { policy_yaml: policyText('saved') });
     const saved = await jsonOf<SavedAgent>(response);
@@ -49,7 +49,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     expect([first.version, second.version]).to.deep.equal([1, 1]);
   });
 
-  it('refuses a bad policy with every error by line and column, and saves nothing', async () => {
+  it('returns every error of a bad policy with line and column, and saves nothing', async () => {
     await register(service, { name: 'bad', tools: ['search'] });
     const response = await save(service, 'bad', {
       policy_yaml: 'version: 2\ntools: [a, a]\nroles: {}\nrule: []\n',
@@ -66,7 +66,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     expect((await readProject<{ items: Version[] }>(service, 'agents/bad/versions')).items).to.have.length(1);
   });
 
-  it('answers 422 policy_invalid with a place to a policy that is too long or no text', async () => {
+  it('returns 422 policy_invalid with a position for a policy that is too long or not text', async () => {
     await register(service, { name: 'strange', tools: ['search'] });
     for (const text of ['version: 1\0', 'version: "\ud800"', 'version: \x01', '#'.repeat(600_000)]) {
       const response = await save(service, 'strange', { policy_yaml: text });
@@ -86,7 +86,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     expect(current.status).to.equal(200);
   });
 
-  it('lets one of 50 saves at once with the same If-Match win', async () => {
+  it('accepts one of 50 concurrent saves with the same If-Match', async () => {
     const { etag } = await jsonOf<SavedAgent>(register(service, { name: 'fifty', tools: ['search'] }));
     const saves = Array.from({ length: 50 }, (_, i) =>
       save(service, 'fifty', { system_md: `v${i}` }, { headers: { 'If-Match': etag } }),
@@ -105,7 +105,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     expect(await outcomeOf(other)).to.deep.equal({ status: 403, code: 'forbidden' });
   });
 
-  it('serves a policy that is too big for a bundle without one, under an ETag of its own, and says so', async () => {
+  it('serves a policy that is too big for a bundle without one, under another ETag', async () => {
     await register(service, { name: 'big', tools: ['search'] });
     // A number is a few bytes of text and more in the module.
     const numbers = Array.from({ length: 85 }, (_, i) => i).join(', ');
@@ -129,7 +129,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     );
   });
 
-  it('lists agents, the history of one, and one version whole', async () => {
+  it('lists agents and versions, and returns one version', async () => {
     await register(service, { name: 'history', tools: ['search'] });
     await save(service, 'history', { system_md: 'second' });
     const agents = await readProject<{ items: { name: string; version: number }[] }>(service, 'agents');
@@ -152,7 +152,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     });
   });
 
-  it('tells in the fleet view which versions clients hold and how many run the latest', async () => {
+  it('shows in the fleet view which versions clients hold and how many have the latest', async () => {
     const { etag } = await jsonOf<SavedAgent>(register(service, { name: 'fleet', tools: ['search'] }));
     await fetchAgent(service, 'fleet', { headers: { 'If-None-Match': etag } });
     const held = await readProject<Fleet>(service, 'agents/fleet/fleet');
@@ -170,7 +170,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
 describe('POST /v1/projects/{id}/agents/{name}/check', () => {
   const service = useSharedService();
 
-  it('answers as the OpenAPI document tells, with no key more', async () => {
+  it('matches the OpenAPI document, with no additional key', async () => {
     const ajv = new Ajv2020({ strict: false });
     addFormatsModule.default(ajv);
     ajv.addSchema({ $id: 'document', ...(await jsonOf<object>(fetch(`${service.url}/openapi.json`))) });
@@ -186,7 +186,7 @@ describe('POST /v1/projects/{id}/agents/{name}/check', () => {
     expect(isTold?.({ ...invalid, more: 1 })).to.equal(false);
   });
 
-  it('tells every error of a draft, and saves nothing', async () => {
+  it('returns the errors of a draft, and saves nothing', async () => {
     const answer = await jsonOf<{ valid: boolean; errors: unknown[] }>(
       checkDraft(service, 'any', { policy_yaml: 'version: 1\n' }),
     );
@@ -195,7 +195,7 @@ describe('POST /v1/projects/{id}/agents/{name}/check', () => {
     expect(answer.errors.length).to.be.greaterThan(0);
   });
 
-  it('tells the size of the module and decides the given calls', async () => {
+  it('returns the size of the module and decides the given calls', async () => {
     const calls = [{ tool: 'search' }, { tool: 'rm', role: 'admin', arguments: { path: '/' } }];
     const answer = await jsonOf<{ module_bytes: number; decisions: { outcome: string }[] }>(
       checkDraft(service, 'any', { policy_yaml: policyText('draft'), calls }),
@@ -205,7 +205,7 @@ describe('POST /v1/projects/{id}/agents/{name}/check', () => {
     expect(answer.decisions.map(({ outcome }) => outcome)).to.deep.equal(['allow', 'deny']);
   });
 
-  it('decides the given calls on every digit of their numbers', async () => {
+  it('compares every digit of the numbers in the given calls', async () => {
     const policy_yaml = `version: 1
 tools: [t]
 roles: {"*": {allow: [t]}}
@@ -233,7 +233,7 @@ rules:
     ]);
   });
 
-  it('replays the stored decisions: how many would change by tool, role, from and to, and how many cannot be replayed', async () => {
+  it('replays stored decisions and counts changes by tool, role, from and to', async () => {
     const recorded = [
       decisionEvent({ agent_name: 'replay', role: '', arguments: { amount: 5 } }),
       decisionEvent({ agent_name: 'replay', role: '', arguments: { amount: 250 } }),

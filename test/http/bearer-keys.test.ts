@@ -76,7 +76,7 @@ describe('bearer keys', () => {
     expect(iat).to.be.within(nowSeconds() - 120, nowSeconds());
   });
 
-  it('has exp only where it was issued for some days', () => {
+  it('has exp only when it was issued for a number of days', () => {
     const { iat = 0, exp } = decodeJwt(dated.key);
 
     expect(decodeJwt(first.key)).to.not.have.property('exp');
@@ -210,11 +210,11 @@ describe('bearer keys', () => {
     expect(await send(await forged({ key: stranger }))).to.deep.equal(unauthenticated);
   });
 
-  it('a revoked key is 401, and its neighbours are not', async () => {
+  it('a revoked key is 401, and other keys of the project still work', async () => {
     expect([await send(revoked.key), await send(first.key)]).to.deep.equal([unauthenticated, accepted]);
   });
 
-  it('a key that stops being valid is 401 from then on, though it was verified before', async () => {
+  it('a key is 401 from its exp on, even if it was verified before', async () => {
     const brief = await forged({ claims: { exp: nowSeconds() + 2 } });
     const before = await send(brief);
     await new Promise((resolve) => setTimeout(resolve, 2100));

@@ -15,15 +15,15 @@ function errorsIn(output: string): string[] {
   return output.split('\n').filter((line) => /"level":[56]0/.test(line));
 }
 
-describe('a hostile body gets a clear answer and does the service no harm', () => {
+describe('a hostile body', () => {
   let service: TestService;
   before(async () => {
     service = await startTestService();
   });
-  afterEach('the same process still takes a decision', async () => {
+  afterEach('the same process still accepts a decision', async () => {
     expect((await sendDecision(service, decisionEvent())).status).to.equal(202);
   });
-  after('it ends as it should', async () => {
+  after('it stops with exit code 0', async () => {
     expect(await service.stop()).to.equal(0);
   });
 
@@ -61,7 +61,7 @@ describe('a hostile body gets a clear answer and does the service no harm', () =
     ]);
   });
 
-  it('a body announced as endless is 413 at once', async () => {
+  it('a body with an enormous Content-Length is 413 at once', async () => {
     const answer = await exchange(
       service.url,
       head(PATH, withKey({ 'Content-Length': Number.MAX_SAFE_INTEGER })),
@@ -89,7 +89,7 @@ describe('a hostile body gets a clear answer and does the service no harm', () =
     }
   });
 
-  it('a hundred callers that leave in the middle of their body are no error of the service', async () => {
+  it('a hundred callers that disconnect in their body cause no error', async () => {
     const connections = await Promise.all(Array.from({ length: 100 }, () => openRaw(service.url)));
     for (const [i, connection] of connections.entries()) {
       const headers =
@@ -109,7 +109,7 @@ describe('a hostile body gets a clear answer and does the service no harm', () =
     expect(errorsIn(service.output().slice(before)).slice(0, 1)).to.deep.equal([]);
   });
 
-  it('a slow body gets its 202, and slow callers hold nobody up', async () => {
+  it('a slow body is accepted, and slow callers delay nobody', async () => {
     const stalled = await Promise.all(Array.from({ length: 100 }, () => openRaw(service.url)));
     await Promise.all(
       stalled.map((connection) => connection.write(head(PATH, withKey({ 'Content-Length': 500 })) + '{')),
@@ -130,7 +130,7 @@ describe('a hostile body gets a clear answer and does the service no harm', () =
     for (const connection of [...stalled, slow]) connection.close();
   });
 
-  it('a caller that waits for 100 Continue gets it, unless its key is bad', async () => {
+  it('sends 100 Continue when it is expected, unless the key is bad', async () => {
     const body = JSON.stringify(decisionEvent());
     const good = await openRaw(service.url);
     await good.write(head(PATH, withKey({ 'Content-Length': body.length, Expect: '100-continue' })));
@@ -165,7 +165,7 @@ describe('a hostile body gets a clear answer and does the service no harm', () =
     expect(codeOf(answer)).to.deep.equal([413, 'body_too_large']);
   });
 
-  it('JSON that nests deeper than any stack is 422, never 500', async () => {
+  it('JSON nested too deeply is 422, not 500', async () => {
     const deep = (open: string, close: string) => open.repeat(30_000) + close.repeat(30_000);
     for (const body of [
       '['.repeat(65_000),

@@ -9,15 +9,15 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 const PATH = '/v1/audit/decisions';
 
-describe('a hostile head gets a clear answer and does the service no harm', () => {
+describe('a hostile head', () => {
   let service: TestService;
   before(async () => {
     service = await startTestService();
   });
-  afterEach('the same process still takes a decision', async () => {
+  afterEach('the same process still accepts a decision', async () => {
     expect((await sendDecision(service, decisionEvent())).status).to.equal(202);
   });
-  after('it ends as it should', async () => {
+  after('it stops with exit code 0', async () => {
     expect(await service.stop()).to.equal(0);
   });
 
@@ -49,7 +49,7 @@ describe('a hostile head gets a clear answer and does the service no harm', () =
     ]);
   });
 
-  it('headers in great number that fit are only headers', async () => {
+  it('900 headers within the limit are accepted', async () => {
     const body = JSON.stringify(decisionEvent());
     const many = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`X-${i}`, 'x']));
 
@@ -62,7 +62,7 @@ describe('a hostile head gets a clear answer and does the service no harm', () =
     expect(answer.status).to.equal(202);
   });
 
-  it('what is not HTTP is 400', async () => {
+  it('a request that is not HTTP is 400', async () => {
     for (const bytes of [
       '\0\x01\x02\r\n\r\n',
       'GET\r\n\r\n',
@@ -77,7 +77,7 @@ describe('a hostile head gets a clear answer and does the service no harm', () =
     }
   });
 
-  it('what Node would answer by itself has its problem and its id, too', async () => {
+  it('errors that Node answers by itself have a request id and a problem body', async () => {
     const id = 'given-by-the-caller';
     const given = `X-Request-Id: ${id}\r\n`;
     const hostless = await exchange(service.url, `GET /healthz HTTP/1.1\r\n${given}\r\n`);
@@ -100,7 +100,7 @@ describe('a hostile head gets a clear answer and does the service no harm', () =
       expect(headers['x-request-id']).to.equal(id);
   });
 
-  it('what is not HTTP is logged with the id of its answer', async () => {
+  it('a request that is not HTTP is logged with the id of its answer', async () => {
     const broken = await exchange(service.url, 'no http\r\n\r\n');
     const id = broken.headers['x-request-id'] ?? '';
     const line = await eventually(() =>
@@ -113,7 +113,7 @@ describe('a hostile head gets a clear answer and does the service no harm', () =
     expect(JSON.parse(line)).to.deep.include({ req: { id }, res: { statusCode: 400 }, msg: 'request' });
   });
 
-  it('callers that ask for a tunnel and reset the connection do no harm', async () => {
+  it('the service survives CONNECT requests that are reset', async () => {
     for (let round = 0; round < 50; round += 1) {
       const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
       socket.on('error', () => undefined);
@@ -124,7 +124,7 @@ describe('a hostile head gets a clear answer and does the service no harm', () =
     expect((await fetch(`${service.url}/healthz`)).status).to.equal(200);
   });
 
-  it('a request that could be read in two ways is 400', async () => {
+  it('an ambiguous request is 400', async () => {
     const smuggled = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
     const ambiguous = [
       head(PATH, withKey({ 'Content-Length': 5, 'Transfer-Encoding': 'chunked' })) + `0\r\n\r\n${smuggled}`,
@@ -137,7 +137,7 @@ describe('a hostile head gets a clear answer and does the service no harm', () =
       expect((await exchange(service.url, bytes)).status, bytes.slice(-60)).to.equal(400);
   });
 
-  it('a key of any kind of bytes is 401', async () => {
+  it('a key of arbitrary bytes is 401', async () => {
     for (const key of [
       '\x80\xff',
       'a\tb',

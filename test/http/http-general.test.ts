@@ -72,7 +72,7 @@ describe('HTTP in general', () => {
       });
     }
 
-    it('and says which field is at fault', async () => {
+    it('names the field at fault', async () => {
       const problem = (await (await sendDecision(service, decisionEvent({ role: 7 }))).json()) as Problem;
 
       expect(JSON.stringify(problem.errors)).to.contain('role');
@@ -80,7 +80,7 @@ describe('HTTP in general', () => {
   });
 
   describe('X-Request-Id', () => {
-    it('is the one of the caller when it is 1 to 128 visible ASCII characters, on every answer', async () => {
+    it("is the caller's when it has 1 to 128 visible ASCII characters, on every answer", async () => {
       for (const id of ['a', '~!"#%&\'()*+,-./:;<=>?@[\\]^_`{|}', 'x'.repeat(128)]) {
         const headers = { 'X-Request-Id': id };
         const answers = [
@@ -187,11 +187,11 @@ describe('HTTP in general', () => {
     }
   });
 
-  it('says nothing of what it is made of', async () => {
+  it('has no header that names the software', async () => {
     expect((await get('/healthz')).headers.get('X-Powered-By')).to.equal(null);
   });
 
-  it('several requests in one packet are answered in their order', async () => {
+  it('answers several requests in one packet in order', async () => {
     const one = head('/healthz', { 'X-Request-Id': 'first' }, 'GET');
     const two = head('/nothing', { 'X-Request-Id': 'second', Connection: 'close' }, 'GET');
 

@@ -54,7 +54,7 @@ describe('POST /v1/audit/decisions', () => {
     expect(await recordOf(session_id)).to.include({ outcome: 'allow', error_type: 'my_own' });
   });
 
-  it('stores every field of the event, and the three that the server owns', async () => {
+  it('stores every field of the event and the three that the server sets', async () => {
     const session_id = randomUUID();
     const event = decisionEvent({
       session_id,
@@ -114,7 +114,7 @@ describe('POST /v1/audit/decisions', () => {
     }
   });
 
-  it('does not take null for a default', async () => {
+  it('rejects null where a field has a default', async () => {
     for (const field of Object.keys(decisionEvent()).filter(
       (name) => name !== 'hint' && name !== 'arguments',
     )) {
@@ -146,7 +146,7 @@ describe('POST /v1/audit/decisions', () => {
     }
   });
 
-  it('ignores unknown keys, the server-owned ones among them', async () => {
+  it('ignores unknown keys, also those that the server sets', async () => {
     const session_id = randomUUID();
     const foreign = {
       project_id: 'someone-else',
@@ -167,7 +167,7 @@ describe('POST /v1/audit/decisions', () => {
     expect((await readDecisions(service, { window: '90d' }, 'someone-else')).total).to.equal(0);
   });
 
-  it('takes any RFC 4122 UUID and folds upper case to lower, also in the answer', async () => {
+  it('accepts any RFC 4122 UUID and converts it to lower case, also in the answer', async () => {
     const uuids = [
       '00000000-0000-0000-0000-000000000000',
       'C232AB00-9414-11EC-B3C8-9E6BDECED846',
@@ -184,7 +184,7 @@ describe('POST /v1/audit/decisions', () => {
     }
   });
 
-  it('answers 422 to an event_id that is no UUID in text form', async () => {
+  it('returns 422 for an event_id that is not a UUID', async () => {
     const uuid = randomUUID();
     const wrong = [
       '',

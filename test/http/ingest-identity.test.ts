@@ -41,7 +41,7 @@ describe('identity is (project_id, event_id) and the first write wins', () => {
     ]);
   }
 
-  it('re-posting an event_id with another outcome, agent, role or day answers 202 and changes nothing, on the very next read', async () => {
+  it('re-posting an event_id with another outcome, agent, role or day returns 202 and changes nothing', async () => {
     const event = uniqueEvent();
     const before = await everything(one);
 
@@ -123,7 +123,7 @@ describe('identity is (project_id, event_id) and the first write wins', () => {
     expect([await everything(one), await everything(two)]).to.deep.equal(after);
   });
 
-  it('a body that was refused takes no event_id', async () => {
+  it('a rejected body does not use up its event_id', async () => {
     const event = uniqueEvent();
 
     const refused = [
@@ -138,7 +138,7 @@ describe('identity is (project_id, event_id) and the first write wins', () => {
     await holds(one, event);
   });
 
-  it('a re-post that does not pass validation is refused like any other', async () => {
+  it('a re-post is validated like any other body', async () => {
     const event = uniqueEvent();
     await send(one, event);
 

@@ -16,7 +16,7 @@ function nested(depth: number, heart = ''): string {
   return `${'['.repeat(depth)}${heart}${']'.repeat(depth)}`;
 }
 
-describe('the JSON inside hint and arguments', () => {
+describe('JSON in hint and arguments', () => {
   const service = useSharedService();
 
   /** The answer of the detail endpoint as text, for one session. */
@@ -83,7 +83,7 @@ describe('the JSON inside hint and arguments', () => {
     }
   });
 
-  it('keeps keys that mean something to JavaScript', async () => {
+  it('keeps keys with a meaning in JavaScript', async () => {
     await isKept(
       '{"__proto__":{"role":"x"},"constructor":{"prototype":{"a":1}},"toString":null,"hasOwnProperty":[]}',
     );
@@ -92,12 +92,12 @@ describe('the JSON inside hint and arguments', () => {
     await isKept('{"":{"":0.0}}');
   });
 
-  it('keeps an empty object apart from null', async () => {
+  it('distinguishes an empty object from null', async () => {
     await isKept('{}');
     await isKept('null');
   });
 
-  it('keeps what is nested deep', async () => {
+  it('keeps deeply nested values', async () => {
     const session_id = randomUUID();
     const text = `{"a":${nested(2000)}}`;
 
@@ -116,7 +116,7 @@ describe('the JSON inside hint and arguments', () => {
   });
 });
 
-describe('the JSON around it', () => {
+describe('JSON around hint and arguments', () => {
   const service = useSharedService();
 
   it('answers 422 to a NUL character or a lone surrogate in a text field', async () => {
@@ -151,7 +151,7 @@ describe('the JSON around it', () => {
     expect(items[0]).to.deep.include({ role: text, reason: text, violations: [text] });
   });
 
-  it('does not take fields from a prototype that the body names', async () => {
+  it('ignores fields below __proto__', async () => {
     const event = decisionEvent({ outcome: undefined });
     const body = `{"__proto__":{"outcome":"deny"},"constructor":{"outcome":"deny"},${JSON.stringify(event).slice(1)}`;
 
@@ -167,7 +167,7 @@ describe('the JSON around it', () => {
     expect((await readDecisions(service, { session_id: randomUUID() })).total).to.equal(0);
   });
 
-  it('answers 422 to JSON that is broken or no object', async () => {
+  it('returns 422 for malformed JSON and for JSON that is not an object', async () => {
     const whole = JSON.stringify(decisionEvent());
     const broken = [
       '',
@@ -196,7 +196,7 @@ describe('the JSON around it', () => {
     }
   });
 
-  it('ignores what is nested deep under an unknown key', async () => {
+  it('ignores deep nesting under an unknown key', async () => {
     for (const heart of ['', '0.10']) {
       const body = eventWith({ unknown: nested(30_000, heart) });
 

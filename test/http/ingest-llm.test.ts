@@ -48,7 +48,7 @@ describe('POST /v1/audit/llm-invocations', () => {
     expect(await response.json()).to.deep.equal({ event_id });
   });
 
-  it('answers 401, 400 and 422 as decisions do', async () => {
+  it('returns 401, 400 and 422 like decisions', async () => {
     const noKey = await outcomeOf(await sendLlm(service, llmInvocation(), { key: 'x' }));
     const ahead = await send({ occurred_at: timeFromNow(5 * MINUTE_MS + 2000) });
     const old = await send({ occurred_at: timeFromNow(-90 * DAY_MS - 1) });
@@ -67,7 +67,7 @@ describe('POST /v1/audit/llm-invocations', () => {
     for (const field of REQUIRED) expect(await send({ [field]: undefined }), field).to.deep.equal(invalid);
   });
 
-  it('does not take null for a default, but for cost_usd', async () => {
+  it('rejects null where a field has a default, except for cost_usd', async () => {
     for (const field of [...TEXTS, ...INTEGERS])
       expect(await send({ [field]: null }), field).to.deep.equal(invalid);
     expect(await send({ cost_usd: null })).to.deep.equal(accepted);
@@ -112,7 +112,7 @@ describe('POST /v1/audit/llm-invocations', () => {
       expect(await send({ cost_usd }), JSON.stringify(cost_usd)).to.deep.equal(invalid);
   });
 
-  it('answers 422, and never 5xx, to a cost_usd beyond any number', async () => {
+  it('returns 422 for a cost_usd beyond the largest number', async () => {
     const body = JSON.stringify(llmInvocation({ cost_usd: 7.25 })).replace('7.25', '1e400');
 
     expect(await outcomeOf(await sendLlm(service, body))).to.deep.equal(invalid);
@@ -120,7 +120,7 @@ describe('POST /v1/audit/llm-invocations', () => {
 });
 
 describe('50 usage reports of one event_id at once', () => {
-  it('make one record, and every caller gets 202', async () => {
+  it('make one record, and every caller receives 202', async () => {
     const service = await sharedService();
     const report = llmInvocation();
     const variants = Array.from({ length: 50 }, (_, i) => ({
@@ -144,7 +144,7 @@ describe('50 usage reports of one event_id at once', () => {
 });
 
 describe('a usage report in the store', () => {
-  it('is one row of its own table: the first of its event_id, apart from the decision of the same', async () => {
+  it('is one row in its own table, the first of its event_id, beside a decision with that event_id', async () => {
     const service = await startTestService();
     const whole = llmInvocation({
       provider: 'acme',

@@ -81,7 +81,7 @@ describe('the order of ingest: key, body, occurred_at, sizes, agent version, wri
     ).to.deep.equal(event['arguments']);
   });
 
-  it('for usage reports the body comes before occurred_at, too', async () => {
+  it('the body of a usage report comes before its occurred_at', async () => {
     expect(await outcomeOf(await sendLlm(service, llmInvocation({ model: '', ...tooOld })))).to.deep.equal(
       invalid,
     );

@@ -11,7 +11,7 @@ describe('POST, GET and DELETE /v1/projects/{id}/keys', () => {
     ann = await newPerson(service);
   });
 
-  it('issue a key that records into the project, and show it only then', async () => {
+  it('issue a key that records into the project, and show it only once', async () => {
     const response = await call(service, keysPath(ann), { cookie: ann.cookie, body: { name: 'ci' } });
     const issued = await jsonOf<Key>(response);
 
@@ -26,7 +26,7 @@ describe('POST, GET and DELETE /v1/projects/{id}/keys', () => {
     expect(text).not.to.contain(key);
   });
 
-  it('issue a key without a name, and one that expires', async () => {
+  it('issue a key without a name and one that expires', async () => {
     const [plain, expiring] = [await issue(service, ann), await issue(service, ann, { expires_in_days: 30 })];
 
     expect(plain.name).to.equal('');
@@ -52,7 +52,7 @@ describe('POST, GET and DELETE /v1/projects/{id}/keys', () => {
     });
   }
 
-  it('revoke a key: it fails on the next request, and stays in the list with its time', async () => {
+  it('revoke a key: the next request fails, and the list shows when', async () => {
     const { key, key_id } = await issue(service, ann);
     const before = await ingest(service, key);
 
@@ -79,7 +79,7 @@ describe('POST, GET and DELETE /v1/projects/{id}/keys', () => {
     expect(await ingest(service, key)).to.equal(202);
   });
 
-  it('revoke for good: also after a restart', async () => {
+  it('keep a key revoked after a restart', async () => {
     const first = await startTestService();
     const person = await newPerson(first);
     const [kept, revoked] = [await issue(first, person), await issue(first, person)];

@@ -6,7 +6,7 @@ import { readMetrics } from '../support/metrics.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { API_KEY, providerEnv, startBrokenServer, startMailServer } from '../support/smtp-server.ts';
 
-describe('A mail provider that fails', () => {
+describe('a failing mail provider', () => {
   let behaviour: (socket: Socket) => void = () => undefined;
   let broken: { url: string; close: () => void };
   let service: TestService;
@@ -57,7 +57,7 @@ describe('A mail provider that fails', () => {
     ['hangs after MAIL FROM', upTo('MAIL', () => undefined), 'retried'],
   ];
   for (const [what, behave, result] of faults) {
-    it(`that ${what}: 202 in the usual time, ERROR logged, counted`, async () => {
+    it(`${what}: the request returns 202 at once, the failure is logged and counted`, async () => {
       behaviour = behave;
       const { email } = await newPerson(service);
       const series = `gate_mail_total{kind="reset",result="${result}"}`;
@@ -80,7 +80,7 @@ describe('A mail provider that fails', () => {
     });
   }
 
-  it('is not asked to send from what is no address: 202, ERROR logged, counted', async () => {
+  it('is not used with an invalid GATE_EMAIL_FROM: the failure is logged and counted', async () => {
     const mailServer = await startMailServer();
     const env = providerEnv(mailServer.url, { GATE_EMAIL_FROM: 'no address' });
     const nobody = await startTestService({ env });
@@ -101,7 +101,7 @@ describe('A mail provider that fails', () => {
     await mailServer.close();
   });
 
-  it('does not hold up a stop, which says what becomes of the mail', async () => {
+  it('does not delay a stop, which logs the dropped mail', async () => {
     behaviour = () => undefined;
     const { email } = await newPerson(service);
     await requestToken(service, 'reset', email);
@@ -116,7 +116,7 @@ describe('A mail provider that fails', () => {
     expect(service.output().slice(said)).to.match(line);
   });
 
-  it('that refuses connections is tried three times, then given up', async () => {
+  it('refuses connections: three attempts are made', async () => {
     const gone = await startBrokenServer(() => undefined);
     gone.close();
     const service = await startTestService({ env: providerEnv(gone.url) });
@@ -131,7 +131,7 @@ describe('A mail provider that fails', () => {
     await service.stop();
   });
 
-  it('that refuses the API key: ERROR logged without it', async () => {
+  it('refuses the API key: the failure is logged without the key', async () => {
     const mailServer = await startMailServer({ password: 'another one' });
     const service = await startTestService({ env: providerEnv(mailServer.url) });
     const { email } = await newPerson(service);
@@ -146,7 +146,7 @@ describe('A mail provider that fails', () => {
     await mailServer.close();
   });
 
-  it('whose certificate is not to be trusted gets nothing', async () => {
+  it('has an untrusted certificate: nothing is sent', async () => {
     const mailServer = await startMailServer({ secure: true });
     const service = await startTestService({ env: providerEnv(mailServer.url) });
     const { email } = await newPerson(service);
@@ -159,7 +159,7 @@ describe('A mail provider that fails', () => {
     await mailServer.close();
   });
 
-  it('comes back: the mail that was tried again arrives', async () => {
+  it('recovers: the retried mail arrives', async () => {
     let isBusy = true;
     const mailServer = await startMailServer({
       onMailFrom: (_address, _session, callback) => {

@@ -5,7 +5,7 @@ import { readMetrics } from '../support/metrics.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { API_KEY, MAIL_FROM, type MailServer, providerEnv, startMailServer } from '../support/smtp-server.ts';
 
-describe('Mails by the provider', () => {
+describe('mails sent through the provider', () => {
   let mailServer: MailServer;
   let service: TestService;
   before(async () => {
@@ -45,7 +45,7 @@ describe('Mails by the provider', () => {
     });
   }
 
-  it('are counted, and nothing of them is printed', async () => {
+  it('are counted and not printed', async () => {
     const series = 'gate_mail_total{kind="verify",result="sent"}';
     const before = (await readMetrics(service)).value(series);
     const { email } = await newPerson(service);
@@ -59,7 +59,7 @@ describe('Mails by the provider', () => {
     expect(service.output()).not.to.contain(API_KEY);
   });
 
-  it('are all sent when many are asked for at once, over a few connections', async () => {
+  it('are all sent over a few connections when many are requested at once', async () => {
     const { email } = await newPerson(service);
     const loginsBefore = mailServer.logins.length;
 
@@ -72,7 +72,7 @@ describe('Mails by the provider', () => {
   });
 });
 
-describe('The sender is chosen at boot', () => {
+describe('the mail sender', () => {
   const link =
     /\nTo: (\S+)\nSubject: Verify your Gatehouse account\n[^]*\nhttp:\/\/localhost:8000\/verify-email\/[\w-]{43}\n/;
 
@@ -83,7 +83,7 @@ describe('The sender is chosen at boot', () => {
     ['MAILER_API_KEY is empty', { MAILER_API_KEY: '', GATE_EMAIL_FROM: MAIL_FROM }],
   ];
   for (const [what, env] of partial) {
-    it(`the dev sender prints the whole message to stderr when ${what}`, async () => {
+    it(`prints the whole message to stderr when ${what}`, async () => {
       const mailServer = await startMailServer();
       const service = await startTestService({ env: { ...env, MAILER_SMTP_URL: mailServer.url } });
       const { email } = await newPerson(service);

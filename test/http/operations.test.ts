@@ -36,7 +36,7 @@ describe('operations', () => {
     expect(response.headers.get('Content-Type')).to.match(/^text\/plain; version=0\.0\.4/);
   });
 
-  it('GET /metrics has every name of CONTRACT 10 with its kind', async () => {
+  it('GET /metrics has every documented name with its type', async () => {
     const types = metricTypes(await readMetrics(service));
     const expected = {
       gate_http_request_duration_seconds: 'histogram',
@@ -84,7 +84,7 @@ describe('operations', () => {
     ],
   ];
   for (const [result, what, send] of cases) {
-    it(`counts ${what} as ${result}, and as nothing else`, async () => {
+    it(`counts ${what} as ${result} and nothing else`, async () => {
       const before = await readMetrics(service);
 
       await send(service);
@@ -98,7 +98,7 @@ describe('operations', () => {
     });
   }
 
-  it('counts what was written once, by outcome', async () => {
+  it('counts each written decision once, by outcome', async () => {
     const outcomes = ['allow', 'deny', 'needs_approval'];
     const series = outcomes.map((outcome) => `gate_decisions_written_total{outcome="${outcome}"}`);
     const events = [...outcomes, 'deny'].map((outcome) => decisionEvent({ outcome }));
@@ -111,7 +111,7 @@ describe('operations', () => {
     expect(grown).to.deep.equal([1, 2, 1]);
   });
 
-  it('counts flushes and their rows, and shows an empty queue and a store that is up', async () => {
+  it('counts flushes and their rows, and reports an empty queue and a store that is up', async () => {
     const series = [
       'gate_ingest_flush_seconds_count',
       'gate_ingest_batch_rows_count',
@@ -130,7 +130,7 @@ describe('operations', () => {
     expect([now.value('gate_ingest_queue_rows'), now.value('gate_store_up')]).to.deep.equal([0, 1]);
   });
 
-  it('counts policy fetches by what was answered', async () => {
+  it('counts policy fetches by result', async () => {
     const name = randomUUID();
     await register(service, { name, tools: ['search'] });
     const results = ['fresh', 'not_modified', 'unknown'];
@@ -156,7 +156,7 @@ describe('operations', () => {
     expect(grown).to.deep.equal([0, 0]);
   });
 
-  it('measures each request under its route, its method and its status', async () => {
+  it('measures each request by route, method and status', async () => {
     const count = (route: string, method: string, status: number) =>
       `gate_http_request_duration_seconds_count{route="${route}",method="${method}",status="${status}"}`;
     const series = [
@@ -174,7 +174,7 @@ describe('operations', () => {
     expect(grown).to.deep.equal([1, 1, 1]);
   });
 
-  it('has labels from closed sets only, whatever is asked', async () => {
+  it('has labels from closed sets only, whatever the request', async () => {
     const name = 'gate_http_request_duration_seconds_count';
     const secret = randomUUID();
     const strange = async () => {

@@ -22,7 +22,7 @@ describe('gate_ingest_queue_rows', () => {
     await server.kill();
   });
 
-  it('shows the rows that wait while inserts are slow, and 0 when they are written', async () => {
+  it('counts the waiting rows while inserts are slow, and is 0 when they are written', async () => {
     const queued = async () => (await readMetrics(service)).value(QUEUE);
     await server.fail({ on: 'insert', does: 'wait', ms: INSERT_MS, table: 'decisions' });
 

@@ -79,7 +79,7 @@ describe('the decisions', () => {
     );
   }
 
-  it('come newest first, and by event_id as text where the time is the same', async () => {
+  it('come newest first, and by event_id as text at the same time', async () => {
     const { items, ...page } = await readDecisions(service, { window: '7d' });
 
     expect(page).to.include({

@@ -37,7 +37,7 @@ describe('GATE_READ_AUTH=required', () => {
     }
   });
 
-  it('is 401 without a key, with a bad one and with a revoked one, before any parameter is looked at', async () => {
+  it('is 401 without a key, with a bad one and with a revoked one, before parameters are checked', async () => {
     for (const endpoint of ENDPOINTS) {
       for (const key of [undefined, 'nonsense', `${project.key}x`, revoked.key]) {
         const options = {
@@ -90,7 +90,7 @@ describe('GATE_READ_AUTH=required', () => {
 });
 
 describe('GATE_READ_AUTH=open', () => {
-  it('is the default, needs no key, and is warned of at the start', async () => {
+  it('is the default, needs no key, and logs a warning at the start', async () => {
     const service = await sharedService();
     for (const endpoint of ENDPOINTS) expect((await ask(service, endpoint)).status, endpoint).to.equal(200);
     expect(service.output()).to.include(OPEN);

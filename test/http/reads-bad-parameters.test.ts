@@ -29,7 +29,7 @@ const HOSTILE = [
   'x'.repeat(8000),
 ];
 
-describe('a parameter of a read that is not good', () => {
+describe('a bad parameter of a read', () => {
   const service = useSharedService();
   before(async () => {
     await sendDecision(service, decisionEvent());
@@ -64,7 +64,7 @@ describe('a parameter of a read that is not good', () => {
     ['decisions/export', 'window=all', 'all', '24h, 7d, 30d, 90d'],
   ];
   for (const [endpoint, query, came, allowed] of CASES) {
-    it(`${endpoint}?${query} is 422 with its name, what came and what is allowed`, async () => {
+    it(`${endpoint}?${query} is 422 with the name, the value and what is allowed`, async () => {
       const { errors, code, status } = await problem(endpoint, query);
 
       const name = query.slice(0, query.indexOf('='));
@@ -95,7 +95,7 @@ describe('a parameter of a read that is not good', () => {
     });
   }
 
-  it('is 422 where it is repeated, known or not in its value', async () => {
+  it('is 422 when it is repeated', async () => {
     for (const [endpoint, names] of Object.entries(NAMES)) {
       for (const name of names) {
         const { errors } = await problem(endpoint, `${name}=7d&x=1&${name}=7d`);
@@ -105,7 +105,7 @@ describe('a parameter of a read that is not good', () => {
     }
   });
 
-  it('is ignored where its name is unknown, also repeated', async () => {
+  it('is ignored when its name is unknown, also repeated', async () => {
     for (const endpoint of Object.keys(NAMES)) {
       // In the simple query syntax `window[]` is another, unknown name.
       const query = 'unknown=1&unknown=2&__proto__=1&constructor=2&window[]=7d&window[]=24h';
@@ -113,7 +113,7 @@ describe('a parameter of a read that is not good', () => {
     }
   });
 
-  it('never reaches the store as text: hostile values answer as any value that fits nothing', async () => {
+  it('never becomes part of a statement: hostile values match nothing', async () => {
     const texts = FILTERS.filter((name) => name !== 'outcome');
     for (const value of HOSTILE) {
       for (const name of texts) {

@@ -62,7 +62,7 @@ describe('paging by cursor', () => {
     expect((await walk({ limit: '5', agent: 'odd' })).ids.length).to.equal(22);
   });
 
-  it('goes on where it was when newer records come in', async () => {
+  it('continues at its place when newer records arrive', async () => {
     const projectPage = await askJson<CursorPage>(service, 'decisions', {
       query: { window: '7d', limit: '10' },
     });
@@ -88,7 +88,7 @@ describe('paging by cursor', () => {
     expect(page.items.map(({ event_id }) => event_id)).to.deep.equal(newestFirst.slice(7, 11));
   });
 
-  it('is null at once where there is one page', async () => {
+  it('is null when there is one page', async () => {
     const { next_cursor, items, total } = await askJson<CursorPage>(service, 'decisions', {
       projectId: randomUUID(),
     });
@@ -96,7 +96,7 @@ describe('paging by cursor', () => {
     expect({ next_cursor, items, total }).to.deep.equal({ next_cursor: null, items: [], total: 0 });
   });
 
-  it('a cursor that no answer gave is 422', async () => {
+  it('returns 422 for a cursor that no answer gave', async () => {
     const { next_cursor } = await askJson<CursorPage>(service, 'decisions', {
       query: { window: '7d', limit: '1' },
     });

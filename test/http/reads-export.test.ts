@@ -64,7 +64,7 @@ describe('the export', () => {
     await sendDecision(service, exact.replace('"hello"', '9007199254740993,"f":0.10'));
   });
 
-  it('is NDJSON by default: the records of the list, one a line, newest first', async () => {
+  it('is NDJSON by default: the records of the list, one per line, newest first', async () => {
     const { headers, text, status } = await ask(service, 'decisions/export');
     const { items } = await askJson<CursorPage>(service, 'decisions', { query: { limit: '500' } });
 
@@ -98,7 +98,7 @@ describe('the export', () => {
     expect(text).to.include('""query"":9007199254740993,""f"":0.10');
   });
 
-  it('as CSV has no cell that a spreadsheet takes for a formula', async () => {
+  it('as CSV has no cell that a spreadsheet reads as a formula', async () => {
     const { text } = await ask(service, 'decisions/export', { query: { format: 'csv' } });
 
     const cells = parseCsv(text).flat();
@@ -116,7 +116,7 @@ describe('the export', () => {
     expect(records.map(({ agent_name, outcome }) => [agent_name, outcome])).to.deep.equal([['a,b', 'deny']]);
   });
 
-  it('goes on over days without a record, and over many records of one moment', async () => {
+  it('continues over days without a record, and over many records of one moment', async () => {
     const agent_name = randomUUID();
     const clusters = [0, 0, -1, -9 * DAY_MS, -9 * DAY_MS - 1, -60 * DAY_MS, -60 * DAY_MS];
     const times = clusters.map((ms) => timeFromNow(ms - HOUR_MS));
@@ -138,7 +138,7 @@ describe('the export', () => {
     expect(records.map(orderOf)).to.deep.equal(events.map(orderOf).toSorted().toReversed());
   });
 
-  it('of an unknown project is empty, as CSV a header alone', async () => {
+  it('of an unknown project is empty; as CSV it is the header', async () => {
     const projectId = randomUUID();
     const ndjson = await ask(service, 'decisions/export', { projectId });
     const csv = await ask(service, 'decisions/export', { projectId, query: { format: 'csv' } });

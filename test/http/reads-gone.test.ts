@@ -11,7 +11,7 @@ const RECORDS = 45;
 const SLOW_COLUMN = "reason String ALIAS if(sleepEachRow(0.06) = 0, '', 'slow')";
 const STOPPED_MS_MAX = 1000;
 
-describe('a caller that leaves in the middle of a read', () => {
+describe('a caller that disconnects during a read', () => {
   let server: ClickHouseServer;
   let service: TestService;
   before(async () => {

@@ -38,7 +38,7 @@ describe('the export of many records', () => {
 
   const path = () => `${service.url}/v1/projects/${service.project_id}/audit/decisions/export?window=7d`;
 
-  it('holds every record once, newest first, in memory that stays flat', async () => {
+  it('holds every record once, newest first, in constant memory', async () => {
     const { totals } = await askJson<{ totals: { total: number } }>(service, 'summary', {
       query: { window: '7d' },
     });
@@ -66,7 +66,7 @@ describe('the export of many records', () => {
     expect(peakMb - beforeMb).to.be.below(GROWTH_MB_MAX);
   });
 
-  it('stops working when its caller goes away', async () => {
+  it('stops when its caller disconnects', async () => {
     const gone = new AbortController();
     const response = await fetch(path(), { signal: gone.signal });
     const startS = cpuSeconds(service.pid);
@@ -91,7 +91,7 @@ describe('the export of many records', () => {
     expect((await ask(service, 'summary')).status).to.equal(200);
   });
 
-  it('waits for callers that read slowly, more of them than may read at once, without keeping anyone from reading', async () => {
+  it('waits for slow callers, more than may read at once, without blocking other reads', async () => {
     const gone = new AbortController();
     const slow = Array.from({ length: 2 + READS_RUNNING_MAX }, async () => {
       const response = await fetch(path(), { signal: gone.signal });

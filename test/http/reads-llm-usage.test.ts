@@ -82,13 +82,13 @@ describe('the LLM usage', () => {
     });
   });
 
-  it('looks back as far as the window', async () => {
+  it('covers the window', async () => {
     const { totals } = await askJson<Usage>(service, 'llm-usage', { query: { window: '7d' } });
 
     expect([totals.calls, totals.input_tokens]).to.deep.equal([4, 61]);
   });
 
-  it('adds up beyond 2^53, digit for digit', async () => {
+  it('adds up exactly beyond 2^53', async () => {
     const call = { model: 'huge', agent_name: 'huge', input_tokens: SAFE_MAX, output_tokens: 0 };
     for (let i = 0; i < 3; i += 1) await sendLlm(service, llmInvocation(call));
 
@@ -104,7 +104,7 @@ describe('the LLM usage', () => {
     expect({ totals, by_model, by_agent }).to.deep.equal({ totals: ZEROS, by_model: [], by_agent: [] });
   });
 
-  it('refuses a window that is none', async () => {
+  it('returns 422 for an unknown window', async () => {
     for (const window of ['', '1d', '24H'])
       expect((await ask(service, 'llm-usage', { query: { window } })).status).to.equal(422);
   });

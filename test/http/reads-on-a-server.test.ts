@@ -34,7 +34,7 @@ describe('the reads on a ClickHouse server', () => {
     return { totals, by_tool, buckets: buckets.filter((bucket) => bucket.total > 0), total, items, text };
   }
 
-  it('do not show a row twice that another writer has written again, merged or not', async () => {
+  it('show a row once that another writer wrote again, before and after merges', async () => {
     const before = await everything();
     expect(before).to.have.property('total', 5);
 
@@ -49,7 +49,7 @@ describe('the reads on a ClickHouse server', () => {
     expect(await everything()).to.deep.equal(before);
   });
 
-  it('stop in the store when their caller goes away', async () => {
+  it('stop in the store when their caller disconnects', async () => {
     const { clickhouse } = readConfig({ GATE_CLICKHOUSE_URL: server.url });
     if (clickhouse === undefined) throw new Error('no server');
     const pool = createReadPool((settings) => connectServer(clickhouse, { settings, silenceMsMax: 15_000 }));

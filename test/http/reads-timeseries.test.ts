@@ -29,7 +29,7 @@ describe('the time series', () => {
     }
   });
 
-  it('has exactly the keys of the contract', async () => {
+  it('has exactly the documented keys', async () => {
     const answer = await askJson<Timeseries>(service, 'timeseries');
 
     const { from, to, buckets, ...rest } = answer;

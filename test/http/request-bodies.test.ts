@@ -29,7 +29,7 @@ describe('the body of an ingest request', () => {
     return outcomeOf(response);
   }
 
-  it('is application/json in any case, with or without a charset', async () => {
+  it('may be application/json in any case, with or without a charset', async () => {
     for (const type of [
       'application/json',
       'Application/JSON',
@@ -45,7 +45,7 @@ describe('the body of an ingest request', () => {
     }
   });
 
-  it('of another content type is 422', async () => {
+  it('is 422 with another content type', async () => {
     const types = [
       'text/plain',
       'text/json',
@@ -62,7 +62,7 @@ describe('the body of an ingest request', () => {
       expect(await send(eventOf(0), { 'Content-Type': type }), type).to.deep.equal(invalid);
   });
 
-  it('without a content type is 422', async () => {
+  it('is 422 without a content type', async () => {
     const body = eventOf(0);
     const headers = {
       Authorization: `Bearer ${service.key}`,
@@ -74,7 +74,7 @@ describe('the body of an ingest request', () => {
     expect([answer.status, JSON.parse(answer.body).code]).to.deep.equal([422, 'body_invalid']);
   });
 
-  it('that is missing is 422', async () => {
+  it('is 422 when it is missing', async () => {
     const headers = { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' };
     for (const more of [{}, { 'Content-Length': 0 }]) {
       const answer = await exchange(service.url, head('/v1/audit/decisions', { ...headers, ...more }));
@@ -83,7 +83,7 @@ describe('the body of an ingest request', () => {
     }
   });
 
-  it('that is no UTF-8 is 422', async () => {
+  it('is 422 when it is not UTF-8', async () => {
     const [start, end] = eventOf(0).split('hello');
     for (const bytes of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf8, 0x88, 0x80, 0x80, 0x80]]) {
       const body = Buffer.concat([Buffer.from(start ?? ''), Buffer.from(bytes), Buffer.from(end ?? '')]);
@@ -92,7 +92,7 @@ describe('the body of an ingest request', () => {
     }
   });
 
-  it('of 1 MiB passes', async () => {
+  it('may have 1 MiB', async () => {
     expect(await send(eventOf(BODY_BYTES_MAX))).to.deep.equal(accepted);
     // Level 0: more bytes than it has inflated.
     for (const level of [6, 0]) {
@@ -101,12 +101,12 @@ describe('the body of an ingest request', () => {
     }
   });
 
-  it('over 1 MiB is 413, whether or not it is JSON', async () => {
+  it('is 413 over 1 MiB, whether or not it is JSON', async () => {
     expect(await send(eventOf(BODY_BYTES_MAX + 1))).to.deep.equal(tooLarge);
     expect(await send('{'.repeat(BODY_BYTES_MAX + 1))).to.deep.equal(tooLarge);
   });
 
-  it('over 1 MiB is 413 without a length, too', async () => {
+  it('is 413 over 1 MiB without a length', async () => {
     const headers = {
       Authorization: `Bearer ${service.key}`,
       'Content-Type': 'application/json',
@@ -125,7 +125,7 @@ describe('the body of an ingest request', () => {
     expect([answer.status, JSON.parse(answer.body).code]).to.deep.equal([413, 'body_too_large']);
   });
 
-  it('may come in chunks, cut anywhere', async () => {
+  it('may arrive in chunks of any size', async () => {
     const headers = {
       Authorization: `Bearer ${service.key}`,
       'Content-Type': 'application/json',
@@ -164,7 +164,7 @@ describe('the body of an ingest request', () => {
       expect(await send(body, { 'Content-Encoding': 'zstd' })).to.deep.equal(invalid);
   });
 
-  it('of broken gzip is 422', async () => {
+  it('is 422 with broken gzip', async () => {
     const whole = gzipSync(eventOf(0));
     const flipped = Buffer.from(whole);
     // The first byte of the checksum at its end.

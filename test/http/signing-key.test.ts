@@ -57,7 +57,7 @@ describe('the signing key', () => {
     expect(lenient.output() + strict.output()).to.not.contain(seed);
   });
 
-  it('that is no Ed25519 key is a clear fault, and is not repeated', async () => {
+  it('that is not an Ed25519 key stops the start, and is not printed', async () => {
     const pem = join(temporaryDirectory(), 'root.pem');
     for (const text of [
       'hidden-text',

@@ -20,7 +20,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-describe('with the store away', () => {
+describe('with an unavailable store', () => {
   let service: TestService;
   let project: IssuedKey;
   before(async () => {
@@ -48,7 +48,7 @@ describe('with the store away', () => {
   const unavailable = [503, 'store_unavailable', '5'];
   const unauthenticated = [401, 'unauthenticated', null];
 
-  it('the service starts and GET /healthz is 200', async () => {
+  it('starts, and GET /healthz is 200', async () => {
     expect((await fetch(`${service.url}/healthz`)).status).to.equal(200);
   });
 
@@ -58,7 +58,7 @@ describe('with the store away', () => {
     expect([response.status, response.headers.get('Retry-After')]).to.deep.equal([503, '5']);
   });
 
-  it('the database unreachable on a write is 503 with Retry-After: 5, within 5 s', async () => {
+  it('a write is 503 with Retry-After: 5 within 5 s', async () => {
     expect(
       await withTimeout(() => sendDecision(service, decisionEvent(), { key: project.key })),
     ).to.deep.equal(unavailable);
@@ -79,7 +79,7 @@ describe('with the store away', () => {
     }
   });
 
-  it('the database unreachable on a read is 503 with Retry-After: 5, within 5 s', async () => {
+  it('a read is 503 with Retry-After: 5 within 5 s', async () => {
     for (const endpoint of ['summary', 'decisions']) {
       const path = `/v1/projects/${project.project_id}/audit/${endpoint}`;
       expect(await withTimeout(() => fetch(service.url + path))).to.deep.equal(unavailable);
@@ -91,7 +91,7 @@ describe('with the store away', () => {
     }
   });
 
-  it('twenty writes at once are all answered within 5 s', async () => {
+  it('answers twenty concurrent writes within 5 s', async () => {
     const answers = Array.from({ length: 20 }, () =>
       withTimeout(() => sendDecision(service, decisionEvent(), { key: project.key })),
     );
@@ -103,7 +103,7 @@ describe('with the store away', () => {
     expect((await fetch(`${service.url}/v1/.well-known/keys`)).status).to.equal(200);
   });
 
-  it('the metrics say so', async () => {
+  it('reports it in the metrics', async () => {
     const before = await readMetrics(service);
     await sendDecision(service, decisionEvent(), { key: project.key });
     const after = await readMetrics(service);
@@ -114,7 +114,7 @@ describe('with the store away', () => {
     ).to.equal(1);
   });
 
-  it('neither the log nor an answer holds the password of the store', async () => {
+  it('never shows the password of the store', async () => {
     const texts = [];
     for (const path of ['/readyz', '/metrics', `/v1/projects/x/audit/summary`])
       texts.push(await (await fetch(service.url + path)).text());
