@@ -3,6 +3,7 @@ import { createAccountServices } from './accounts/create-account-services.ts';
 import { AgentDirectory } from './agents/agent-directory.ts';
 import { AgentSaver } from './agents/agent-saver.ts';
 import { AgentStore } from './agents/agent-store.ts';
+import { createReadRecorded } from './agents/check-policy.ts';
 import { Fleet } from './agents/fleet.ts';
 import { PolicyReader } from './agents/policy-reader.ts';
 import { createApp } from './app.ts';
@@ -22,7 +23,6 @@ import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics.ts';
 import { loadRuntime } from './policy/load-runtime.ts';
 import type { Connection } from './store/connection.ts';
-import { sql } from './store/sql.ts';
 import { createStore, fatalStoreFault, type Store } from './store/store.ts';
 import { createBoundedStore } from './store/bounded-store.ts';
 import { shareMetrics } from './workers.ts';
@@ -81,7 +81,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     policyReader: agents.reader,
     fleet: new Fleet(now),
     runtime: agents.runtime,
-    readRecorded: (params) => runRead(sql('decisions_to_replay'), params),
+    readRecorded: createReadRecorded(runRead, now),
     decisions: commits.decisions,
     llmInvocations: commits.llmInvocations,
     runRead,

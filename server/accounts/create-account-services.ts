@@ -22,7 +22,7 @@ type Needs = {
   now: () => number;
 };
 
-/** Accounts, projects, sessions and what was done, connected: what the routes of people need. */
+/** The services behind the endpoints of accounts, projects and activity. */
 export type AccountServices = ReturnType<typeof createAccountServices>;
 
 export function createAccountServices({ store, bearerKeys, mailer, dashboardUrl, readAuth, now }: Needs) {

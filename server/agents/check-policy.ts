@@ -1,34 +1,35 @@
 import { type CallText, callTextFrom, parsePolicy } from '../../client/policy/language/index.ts';
+import type { RunRead } from '../records/days.ts';
 import { readWindow } from '../records/window.ts';
 import { compilePolicy } from '../policy/compile-policy.ts';
 import { exactJson, hasNumberAtRisk } from '../json.ts';
+import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import type { Check } from './bodies.ts';
 import type { RunCheck } from './check-runner.ts';
 import type { CheckJob, RecordedRow } from './decide-check.ts';
 
-type RecordedParams = { project_id: string; agent_name: string; since: string; limit: number };
-export type ReadRecorded = (params: RecordedParams) => Promise<RecordedRow[]>;
+/** Reads the recorded decisions of an agent that a check replays. */
+export type ReadRecorded = (agent: Agent, replay: Replay) => Promise<CheckJob['replay']>;
 
-/** A module's size does not depend on the record that it is made for. */
+/** The size of a module does not depend on its record. */
 const NO_RECORD_HASH = '0'.repeat(64);
 
+type Agent = { projectId: string; agentName: string };
 type Call = NonNullable<Check['calls']>[number];
 type Replay = NonNullable<Check['replay']>;
 
-type CheckContext = {
-  projectId: string;
-  agentName: string;
+type CheckContext = Agent & {
   runtime: Uint8Array;
   readRecorded: ReadRecorded;
   runCheck: RunCheck;
-  /** The body as it came: its numbers are decided on digit for digit. */
+  /** The request body as it was sent, with every digit of its numbers. */
   text: string;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the caller disconnects. */
   signal: AbortSignal;
 };
 
-/** Tells everything about a draft without saving it: its errors, its size, what it decides, what it would have changed. */
+/** Checks a draft without saving it: its errors, its size, its decisions, and what it would have changed. */
 export async function checkPolicy({ policy_yaml, calls, replay }: Check, context: CheckContext) {
   const parsed = parsePolicy(policy_yaml);
   if (!parsed.ok) return { valid: false, errors: parsed.errors };
@@ -42,13 +43,13 @@ export async function checkPolicy({ policy_yaml, calls, replay }: Check, context
   const createJob = async (): Promise<CheckJob> => ({
     ir: parsed.ir,
     calls: calls && callTexts(calls, context.text),
-    replay: replay && (await readReplay(replay, context)),
+    replay: replay && (await context.readRecorded(context, replay)),
   });
   const decided = await context.runCheck(createJob, context.signal);
   return { ...checked, ...decided };
 }
 
-/** The calls as the agent would write them: a number that JavaScript cannot hold is none that it may round. */
+/** The calls as JSON text, without rounding numbers that JavaScript cannot represent. */
 function callTexts(calls: Call[], text: string): CallText[] {
   if (!hasNumberAtRisk(text)) return calls.map((call) => callTextFrom(call));
   const { value, textOf } = exactJson(text);
@@ -58,18 +59,16 @@ function callTexts(calls: Call[], text: string): CallText[] {
       const { tool, role } = call;
       return { ok: true, text: textOf({ tool, role, arguments: exact[index]?.arguments }) };
     } catch {
-      // Nested too deeply to be written by recursion: the engines' own writer says what is wrong with it.
+      // Nested too deeply to write; the engines' own writer reports it.
       return callTextFrom(call);
     }
   });
 }
 
-async function readReplay(
-  { window, limit }: Replay,
-  { projectId, agentName, readRecorded }: CheckContext,
-): Promise<CheckJob['replay']> {
-  const { name, fromMs } = readWindow(window, Date.now());
-  const since = clickhouseTime(fromMs);
-  const rows = await readRecorded({ project_id: projectId, agent_name: agentName, since, limit });
-  return { window: name, rows };
+export function createReadRecorded(runRead: RunRead, now: () => number): ReadRecorded {
+  return async ({ projectId, agentName }, { window, limit }) => {
+    const { name, fromMs } = readWindow(window, now());
+    const params = { project_id: projectId, agent_name: agentName, since: clickhouseTime(fromMs), limit };
+    return { window: name, rows: await runRead<RecordedRow>(sql('decisions_to_replay'), params) };
+  };
 }

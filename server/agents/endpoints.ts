@@ -4,7 +4,7 @@ import { type Actor, actorName } from '../access/access.ts';
 import type { RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { etagMatches, onlyEntityTag } from '../http/etag.ts';
+import { etagMatches, singleEntityTag } from '../http/etag.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import { listOf, PROJECT_ID } from '../http/schemas.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
@@ -77,8 +77,8 @@ function clientEndpoints(deps: AgentDeps) {
       },
       problems: ['overloaded'],
       handle: async ({ res, caller: { project_id: projectId, key_id }, body }) => {
-        const who = { projectId, by: `key ${key_id}` };
-        const { version, created } = await deps.agentSaver.register(registrationFrom(body), who);
+        const saver = { projectId, by: `key ${key_id}` };
+        const { version, created } = await deps.agentSaver.register(registrationFrom(body), saver);
         if (created) res.status(201);
         return savedBody(version, created);
       },
@@ -101,7 +101,7 @@ async function fetchPolicy(
   }
   res.set({ ETag: served.etag, 'Cache-Control': 'private, no-cache', Vary: 'Authorization' });
   const condition = req.headers['if-none-match'];
-  const held = condition === undefined ? undefined : onlyEntityTag(condition);
+  const held = condition === undefined ? undefined : singleEntityTag(condition);
   if (held !== undefined && held.length <= ETAG_CHARS_MAX)
     fleet.seen({ projectId, agentName: name }, { keyId, etag: held });
   const isHeld = condition !== undefined && etagMatches(condition, served.etag);
@@ -165,8 +165,8 @@ type Save = Pick<AgentDeps, 'agentSaver' | 'recordActivity'> & {
 };
 
 async function saveAgent(req: Request, { agentSaver, recordActivity, actor, projectId, name, edit }: Save) {
-  const asked = { edit, ifMatch: req.headers['if-match'] };
-  const saved = await agentSaver.edit(name, asked, { projectId, by: actorName(actor) });
+  const change = { edit, ifMatch: req.headers['if-match'] };
+  const saved = await agentSaver.edit(name, change, { projectId, by: actorName(actor) });
   const { version, created, isNew, absentReason } = saved;
   if (isNew) {
     const detail = { agent_name: name, version: version.version };

@@ -1,7 +1,7 @@
 const ENTITY_TAG = /(W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g;
 
 /** The one ETag that a conditional header names, without W/; undefined for a list, `*` and anything else. */
-export function onlyEntityTag(header: string): string | undefined {
+export function singleEntityTag(header: string): string | undefined {
   const [first, second] = [...header.matchAll(ENTITY_TAG)];
   return second === undefined ? first?.[2] : undefined;
 }
