@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -11,7 +11,9 @@ import { DECLARATIONS } from '../../support/declarations.ts';
 const ROOT = new URL('../../../', import.meta.url).pathname;
 const text = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const git = (...args: string[]) =>
-  execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean);
+  spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' }).stdout.split('\n').filter(Boolean);
+/** Matches in all tracked files but this one, which names what it looks for. */
+const found = (pattern: string) => git('grep', '-IoE', pattern, '--', '.', ':!test/unit/docs');
 
 const protocol = text('docs/protocol.md');
 const variablesOf = (source: string) => [...new Set(source.match(/\b(?:GATE|MAILER)_[A-Z_]+\b/g))];
@@ -68,6 +70,19 @@ describe('the documents', () => {
       }
     }
     expect(broken).to.deep.equal([]);
+  });
+
+  it('are cited by file and heading, and no document is cited that is not here', () => {
+    const broken = found('docs/[a-z0-9/-]+\\.md(, "[^"]+")?').filter((citation) => {
+      const [, file = '', heading] = /:(docs[^,]*)(?:, "(.*)")?$/.exec(citation) ?? [];
+      return (
+        !existsSync(join(ROOT, file)) || (heading !== undefined && !text(file).includes(`# ${heading}\n`))
+      );
+    });
+    expect(broken).to.deep.equal([]);
+    expect(
+      found('SPECIFICATION|CONTRACT\\b|POLICY( [0-9]|\\.md)|STYLE\\.md|[Ss]pec(ification)? [0-9]'),
+    ).to.deep.equal([]);
   });
 
   it('show policies that parse and decide as they say', () => {
