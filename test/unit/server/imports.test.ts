@@ -16,7 +16,7 @@ const BELOW: Record<string, string[]> = {
   projects: ['store'],
   access: ['keys'],
   activity: ['access', 'store'],
-  http: ['access'],
+  http: ['access', 'store'],
 };
 
 const roomOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? '') : '');
