@@ -30,7 +30,7 @@ export async function readSummary({ runRead, days }: AuditReads, scope: ReadScop
   const listed = (wanted: SummaryRow['facet']) => rows.filter(({ facet }) => facet === wanted);
   const [agents, roles, tools] = [listed('agent'), listed('role'), listed('tool')];
   return {
-    ...scopeBody(scope),
+    ...scopeFields(scope),
     totals,
     by_agent: agents.map((row) => ({ agent_name: row.name, ...countsOf(row) })),
     by_role: roles.map((row) => ({ role: row.name, ...countsOf(row) })),
@@ -65,15 +65,15 @@ export async function readTimeseries({ runRead, days }: AuditReads, scope: ReadS
     runRead<HourRow>(sql('timeseries'), { project_id: projectId, since, final_days }, signal);
   const rows = await days.decisions.read(window, read, signal);
   return {
-    ...scopeBody(scope),
+    ...scopeFields(scope),
     bucket_seconds: window.bucketSeconds,
     buckets: bucketsFrom(rows, window),
   };
 }
 
 /**
- * The hours of a window in buckets without gaps, from the one that holds its start to the one that holds its end, or
- * to that of the newest record: events may be up to five minutes ahead.
+ * The hours of a window in buckets without gaps, from the bucket of its start to that of its end or of the newest
+ * record, which may be up to five minutes ahead.
  */
 export function bucketsFrom(hours: HourRow[], { fromMs, toMs, bucketSeconds }: ReadWindow) {
   const bucketOf = (seconds: number) => Math.floor(seconds / bucketSeconds);
@@ -98,8 +98,8 @@ function countsOf({ total, allow, deny, needs_approval }: OutcomeCounts): Outcom
   return { total, allow, deny, needs_approval };
 }
 
-/** The head of every answer over a window. */
-export function scopeBody({ projectId, window: { name, fromMs, toMs } }: ReadScope) {
+/** The first fields of every answer over a window. */
+export function scopeFields({ projectId, window: { name, fromMs, toMs } }: ReadScope) {
   return {
     project_id: projectId,
     window: name,

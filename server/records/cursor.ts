@@ -5,16 +5,16 @@ export type Cursor = { occurredAtMs: number; event_id: string };
 
 const VERSION = 'v1';
 const PATTERN = /^v1 (-?\d{1,15}) ([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
-/** What the store can compare with: the years 1900 to 2299. */
+/** The range of DateTime64: the years 1900 to 2299. */
 const MS_MIN = -2_208_988_800_000;
 const MS_MAX = 10_413_791_999_999;
 
-/** Opaque to callers, safe in a URL. It names a place and no page: it stays good while records come and go. */
+/** Opaque to callers, safe in a URL, and valid while records come and go. */
 export function cursorText({ occurredAtMs, event_id }: Cursor): string {
   return Buffer.from(`${VERSION} ${occurredAtMs} ${event_id}`).toString('base64url');
 }
 
-/** Throws query_invalid for anything that cursorText did not make. */
+/** Throws query_invalid for any text that is not a cursor. */
 export function parseCursor(text: string): Cursor {
   const plain = Buffer.from(text, 'base64url').toString('latin1');
   const [, ms, event_id] = PATTERN.exec(plain) ?? [];

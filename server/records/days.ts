@@ -4,17 +4,17 @@ import type { QueryParams } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import type { ReadWindow } from './window.ts';
 
-/** Run one statement on the readers; see ReadPool. */
+/** Runs one statement in the ReadPool. */
 export type RunRead = <Row>(sql: string, params: QueryParams, signal?: AbortSignal) => Promise<Row[]>;
 export type RunReadBytes = (sql: string, params: QueryParams, signal?: AbortSignal) => Promise<Buffer>;
 
 /**
- * Who may write rows into the store, and so a row twice: this process alone, several on one ClickHouse server, or
- * several on a cluster, whose parts no single node can list.
+ * Who writes to the store, and so may write a row twice: this process alone, several on one ClickHouse server, or
+ * several on a cluster, where no node can list all parts.
  */
 export type Writers = 'sole' | 'several' | 'cluster';
 
-/** What every read of the audit records needs. */
+/** What every read of records needs. */
 export type AuditReads = {
   runRead: RunRead;
   runReadBytes: RunReadBytes;
@@ -30,20 +30,20 @@ type ReadDaysOptions = {
   now: () => number;
 };
 
-/** Clocks that run ahead: days after today in which there may be rows. */
+/** Days after today that may hold rows, because clocks may be ahead. */
 const DAYS_AHEAD = 2;
 const LIST_AGAIN_MS = 1000;
-/** A day found to hold rows twice is looked at again after this long; a merge may have mended it. */
+/** A day with repeated rows is checked again after this long: a merge may have removed them. */
 const CHECK_AGAIN_MS = 60_000;
 
 /**
- * Knows the days on which a row may be stored twice, the only ones that need FINAL: it is slow, and it reads no
- * projection. A day in one merged part holds every row once. That tells it for most days, and for a sole writer it
- * stays true: what it adds is looked up first. So a sole writer checks the other days once, in the background.
+ * Knows the days on which a row may be stored twice. Only they need FINAL, which is slow and reads no projection. A day in
+ * one merged part holds every row once. For a sole writer that stays true, because it looks up identities before it
+ * writes; it checks the other days once, in the background.
  */
 export class ReadDays {
   readonly #options: ReadDaysOptions;
-  /** Days that hold every row once, for good. Only with a sole writer. */
+  /** Days that hold every row once. Used only by a sole writer. */
   readonly #unique = new Set<string>();
   readonly #checkedAtMs = new Map<string, number>();
   #listedAtMs = Number.NEGATIVE_INFINITY;
@@ -54,7 +54,7 @@ export class ReadDays {
     this.#options = options;
   }
 
-  /** Runs `work` with the days that it must read with FINAL, and again with all of them if that was true no longer. */
+  /** Runs `work` with the days that it must read with FINAL. Retries with FINAL on all days if parts changed. */
   async read<T>(
     { fromMs, toMs }: Pick<ReadWindow, 'fromMs' | 'toMs'>,
     work: (finalDays: string[]) => Promise<T>,
@@ -70,7 +70,7 @@ export class ReadDays {
     const finalDays = days.filter((day) => before.get(day)?.may_repeat === 1);
     const result = await work(finalDays);
     const after = await this.#list(signal);
-    // Another process may have added to a day in the meantime what was there already.
+    // Meanwhile another process may have added rows that were already there.
     const isSame = (day: string) => finalDays.includes(day) || partsOf(before, day) === partsOf(after, day);
     return days.every(isSame) ? result : work(days);
   }
@@ -89,7 +89,7 @@ export class ReadDays {
     if (nowMs - this.#listedAtMs < LIST_AGAIN_MS) return;
     const isFirst = this.#listedAtMs === Number.NEGATIVE_INFINITY;
     this.#listing ??= this.#relist(days, nowMs).finally(() => (this.#listing = undefined));
-    // Without a list everything would be read with FINAL; an old one is good enough.
+    // Without a list, everything would be read with FINAL. An old list is good enough.
     if (isFirst) await this.#listing;
     else this.#listing.catch(() => undefined);
   }
@@ -110,7 +110,7 @@ export class ReadDays {
     this.#checking.catch(() => undefined);
   }
 
-  /** One day after the other, the newest first: that is the one that is asked for most. */
+  /** Checks one day at a time, the newest first because it is read most. */
   async #check(days: string[]): Promise<void> {
     const { table, runRead, now } = this.#options;
     for (const day of days.toReversed()) {

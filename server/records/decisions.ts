@@ -16,7 +16,7 @@ export type DecisionFilters = {
   session_id: string | null;
 };
 
-export type PageAsked = { limit: number; offset: number; cursor: Cursor | undefined };
+export type PageRequest = { limit: number; offset: number; cursor: Cursor | undefined };
 /** How many records match on each day, newest first. */
 export type DayCount = { day: string; total: number };
 export type Where = { project_id: string; since: string } & DecisionFilters;
@@ -25,11 +25,11 @@ export type Where = { project_id: string; since: string } & DecisionFilters;
 export async function readDecisions(
   reads: AuditReads,
   scope: ReadScope,
-  { filters, ...page }: PageAsked & { filters: DecisionFilters },
+  { filters, ...page }: PageRequest & { filters: DecisionFilters },
 ): Promise<string> {
   const { projectId, window, signal } = scope;
   const where = whereOf(scope, filters);
-  // One more than asked for tells whether there is a page after this one.
+  // One more row than requested shows whether there is a next page.
   const asked = { ...page, limit: page.limit + 1 };
   const { counts, rows } = await reads.days.decisions.read(
     window,
@@ -49,7 +49,7 @@ export async function readDecisions(
   return `${head.slice(0, -1)},"items":[${items.map(recordText).join(',')}]}`;
 }
 
-/** Where a list goes on after this row. */
+/** The place in the list after this row. */
 function cursorAt({ occurred_at, event_id }: DecisionRow): Cursor {
   return { occurredAtMs: Date.parse(rfc3339FromClickhouse(occurred_at)), event_id };
 }
@@ -58,9 +58,9 @@ export function whereOf({ projectId, window }: ReadScope, filters: DecisionFilte
   return { project_id: projectId, since: clickhouseTime(window.fromMs), ...filters };
 }
 
-export type Asked = { finalDays: string[]; signal: AbortSignal };
+export type DaysRead = { finalDays: string[]; signal: AbortSignal };
 
-export function countPerDay({ runRead }: AuditReads, where: Where, { finalDays, signal }: Asked) {
+export function countPerDay({ runRead }: AuditReads, where: Where, { finalDays, signal }: DaysRead) {
   const { user_id, session_id, ...others } = where;
   const final_days = finalDays;
   return user_id === null && session_id === null
@@ -68,18 +68,15 @@ export function countPerDay({ runRead }: AuditReads, where: Where, { finalDays, 
     : runRead<DayCount>(sql('decisions_of_user_per_day'), { ...where, final_days }, signal);
 }
 
-/**
- * The rows of a page, from the days alone on which it lies, and the counts that tell these days. Meanwhile the day on
- * which it likely lies is read.
- */
+/** Counts the records per day and reads the page from the days that hold it. Meanwhile it reads the most likely day. */
 async function readPage(
   reads: AuditReads,
   where: Where,
-  { page, nowMs, finalDays, signal }: Asked & { page: PageAsked; nowMs: number },
+  { page, nowMs, finalDays, signal }: DaysRead & { page: PageRequest; nowMs: number },
 ): Promise<{ counts: DayCount[]; rows: DecisionRow[] }> {
   const readOn = (days: string[], offset: number) => {
     const is_final = Number(days.some((day) => finalDays.includes(day)));
-    const params = { ...where, ...placeOf(page.cursor), days, is_final, limit: page.limit, offset };
+    const params = { ...where, ...cursorParams(page.cursor), days, is_final, limit: page.limit, offset };
     return reads.runRead<DecisionRow>(sql('decisions_page'), params, signal);
   };
   const likelyDay = dayOf(page.cursor?.occurredAtMs ?? nowMs);
@@ -94,14 +91,14 @@ async function readPage(
   return { counts, rows: isPage ? likely : await readOn(days, offset) };
 }
 
-/** As the parameters of a page say where it begins: null is with the newest record. */
-export function placeOf(cursor: Cursor | undefined) {
+/** The parameters of where a page begins: null for the newest record. */
+export function cursorParams(cursor: Cursor | undefined) {
   if (cursor === undefined) return { until: null, until_id: null };
   return { until: clickhouseTime(cursor.occurredAtMs), until_id: cursor.event_id };
 }
 
-/** The days that hold a page, and how many rows of the first of them come before it. */
-export function daysOfPage(counts: DayCount[], { limit, offset, cursor }: PageAsked) {
+/** The days that hold a page, and how many rows of the first day come before it. */
+export function daysOfPage(counts: DayCount[], { limit, offset, cursor }: PageRequest) {
   const cursorDay = cursor === undefined ? undefined : dayOf(cursor.occurredAtMs);
   const days: string[] = [];
   let skip = offset;
@@ -114,7 +111,7 @@ export function daysOfPage(counts: DayCount[], { limit, offset, cursor }: PageAs
       continue;
     }
     days.push(day);
-    // Of the cursor's own day nobody knows how many rows are left.
+    // How many rows of the cursor's own day are left is not known.
     if (day !== cursorDay) certain += total;
   }
   return { days, offset: skip };

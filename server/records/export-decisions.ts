@@ -5,18 +5,18 @@ import type { ReadScope } from './counts.ts';
 import type { Cursor } from './cursor.ts';
 import type { AuditReads } from './days.ts';
 import {
-  type Asked,
+  type DaysRead,
   countPerDay,
   type DayCount,
   daysOfPage,
   type DecisionFilters,
-  placeOf,
+  cursorParams,
   type Where,
   whereOf,
 } from './decisions.ts';
 import { RECORD_KEYS } from './record.ts';
 
-/** The formats of an export, each with its media type and its first line; decisions_export.sql makes the others. */
+/** The formats of an export with media type and first line; decisions_export.sql makes the other lines. */
 export const EXPORT_FORMATS = {
   ndjson: { type: 'application/x-ndjson', head: '' },
   csv: { type: 'text/csv; charset=utf-8; header=present', head: `${RECORD_KEYS.join(',')}\r\n` },
@@ -26,18 +26,18 @@ export type ExportFormat = keyof typeof EXPORT_FORMATS;
 export const EXPORT_FORMAT_NAMES = Object.keys(EXPORT_FORMATS) as ExportFormat[];
 
 const PAGE_ROWS = { first: 1000, min: 250, max: 10_000 };
-/** A page is about this long: big enough to be quick, small enough to keep memory flat. */
+/** The size of a page: large enough to be fast, small enough for constant memory. */
 const PAGE_BYTES = 640 * 1024;
 /**
- * A page looks back so many times as far as the page before it reached: to find the newest rows of a day the store has to
- * sort all of that day, and there may be millions. What turns out too short is made longer by the same.
+ * A page looks back this many times as far as the page before it reached, because the store sorts all rows in range to
+ * find the newest. A range that proves too short grows by the same factor.
  */
 const LOOK_BACK = 4;
 const BEFORE_EVERY_ID = '';
 
 /**
- * All matching records, newest first, page by page: the store keeps the whole result of a statement in memory, so no
- * statement asks for more than a page. Between pages nothing runs in the store, however slowly the caller reads.
+ * All matching records, newest first, in pages, because the store keeps the whole result of a statement in memory.
+ * Between pages nothing runs in the store, however slowly the caller reads.
  */
 export async function* exportBytes(
   reads: AuditReads,
@@ -56,7 +56,7 @@ export async function* exportBytes(
     const fromMs = Math.max(window.fromMs, (cursor?.occurredAtMs ?? window.fromMs) - lookBackMs);
     const slice = { ...where, since: clickhouseTime(fromMs) };
     const asked = { counts, format, limit, cursor };
-    const read = (finalDays: string[]) => readPage(reads, slice, { ...asked, finalDays, signal });
+    const read = (finalDays: string[]) => readExportPage(reads, slice, { ...asked, finalDays, signal });
     const { bytes, rows, last } = await decisions.read(window, read, signal);
     yield bytes;
     if (rows < limit || last === undefined) {
@@ -71,22 +71,22 @@ export async function* exportBytes(
   }
 }
 
-type PageAsked = Asked & {
+type ExportPageRequest = DaysRead & {
   counts: DayCount[];
   format: ExportFormat;
   limit: number;
   cursor: Cursor | undefined;
 };
 
-async function readPage(
+async function readExportPage(
   { runReadBytes }: AuditReads,
   where: Where,
-  { counts, format, limit, cursor, finalDays, signal }: PageAsked,
+  { counts, format, limit, cursor, finalDays, signal }: ExportPageRequest,
 ): Promise<ExportPage> {
   const { days } = daysOfPage(counts, { limit, offset: 0, cursor });
   if (days.length === 0) return { bytes: Buffer.alloc(0), rows: 0, last: undefined };
   const is_final = Number(days.some((day) => finalDays.includes(day)));
-  const params = { ...where, ...placeOf(cursor), days, is_final, limit, format };
+  const params = { ...where, ...cursorParams(cursor), days, is_final, limit, format };
   const result = await runReadBytes(sql('decisions_export'), params, signal);
   return parseExportPage(result);
 }

@@ -1,12 +1,12 @@
 import type { Cursor } from './cursor.ts';
 
-/** A page of decisions_export.sql: what goes out, how many records that is, and where the list goes on. */
+/** A page of decisions_export.sql: its lines, how many they are, and the place of the last one. */
 export type ExportPage = { bytes: Buffer; rows: number; last: Cursor | undefined };
 
 const TIME_BYTES = 8;
 const MORE = 0x80;
 
-/** Takes the lines out of a result in RowBinary: an Int64, and two strings that begin with their length. */
+/** Parses a result in RowBinary: an Int64 and two strings, each behind its length. */
 export function parseExportPage(result: Buffer): ExportPage {
   const lines: Buffer[] = [];
   let last: Cursor | undefined;

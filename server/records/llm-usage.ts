@@ -1,10 +1,10 @@
 import { rawJson } from '../json.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
-import { GROUPS_MAX, type ReadScope, scopeBody } from './counts.ts';
+import { GROUPS_MAX, type ReadScope, scopeFields } from './counts.ts';
 import type { AuditReads } from './days.ts';
 
-/** The sums come as text: 2^53 tokens a call, many calls. */
+/** The sums are text: they may exceed 2^53. */
 type UsageRow = {
   facet: '' | 'model' | 'agent';
   name: string;
@@ -18,7 +18,7 @@ type UsageRow = {
 
 const ZERO = { input_tokens: '0', output_tokens: '0', cached_input_tokens: '0', reasoning_tokens: '0' };
 const NOTHING: UsageRow = { facet: '', name: '', calls: 0, ...ZERO, total_cost: '0' };
-/** The store adds money up in whole 10^-12 dollars: the sum does not hang on the order. */
+/** The store adds money in whole 10^-12 dollars, so that the sum does not depend on the order. */
 const COST_UNITS = 1e12;
 
 /** GET …/audit/llm-usage. */
@@ -37,7 +37,7 @@ export async function readLlmUsage({ runRead, days }: AuditReads, scope: ReadSco
       .filter(({ facet }) => facet === wanted)
       .map((row) => ({ [key]: row.name, ...usageOf(row) }) as Record<Key, string> & Usage);
   return {
-    ...scopeBody(scope),
+    ...scopeFields(scope),
     totals: usageOf(rows.find(({ facet }) => facet === '') ?? NOTHING),
     by_model: groups('model', 'model'),
     by_agent: groups('agent', 'agent_name'),
@@ -46,7 +46,7 @@ export async function readLlmUsage({ runRead, days }: AuditReads, scope: ReadSco
 
 type Usage = ReturnType<typeof usageOf>;
 
-/** cost_usd adds up what is known: a call that told no cost adds nothing. */
+/** cost_usd sums known costs; a call without a cost adds nothing. */
 function usageOf(row: UsageRow) {
   return {
     calls: row.calls,

@@ -4,7 +4,7 @@ import { type AuditReads, createReads } from './days.ts';
 import { countPerDay, type DecisionFilters, whereOf } from './decisions.ts';
 import { readLlmUsage } from './llm-usage.ts';
 
-/** Two answers to the same question that should be one. */
+/** Two answers to one question that differ. */
 export type Difference = { what: string; fast: unknown; checked: unknown };
 type Answers = Record<string, unknown>;
 
@@ -18,12 +18,12 @@ const NO_FILTER: DecisionFilters = {
 };
 
 /**
- * Asks everything twice for the same instant: as the endpoints do, from aggregates where they can, and from the rows
- * alone, with FINAL on every day. Resolves with what differs, entry by entry; none is right.
+ * Asks everything twice for the same instant: as the endpoints do, and from rows alone, with FINAL on every day.
+ * Resolves with the entries that differ.
  */
 export async function verifyReads(reads: AuditReads, scope: ReadScope): Promise<Difference[]> {
   const fast = await answersOf(reads, scope);
-  // As on a cluster, no list of parts is believed: every day may repeat.
+  // As on a cluster: every day may hold repeated rows.
   const rowsAlone = createReads({ ...reads, writers: 'cluster', now: Date.now });
   const checked = await answersOf(rowsAlone, scope);
   const names = [...new Set([...Object.keys(fast), ...Object.keys(checked)])];
@@ -32,7 +32,7 @@ export async function verifyReads(reads: AuditReads, scope: ReadScope): Promise<
     .map((what) => ({ what, fast: fast[what] ?? null, checked: checked[what] ?? null }));
 }
 
-/** Each entry of each answer under a name of its own. */
+/** Each entry of each answer by a unique name. */
 async function answersOf(reads: AuditReads, scope: ReadScope): Promise<Answers> {
   const { signal, window } = scope;
   const summary = await readSummary(reads, scope);
@@ -49,7 +49,7 @@ async function answersOf(reads: AuditReads, scope: ReadScope): Promise<Answers> 
     ...summary.by_tool.map((row): [string, unknown] => [`summary tool ${row.tool_name}`, row]),
     ...buckets.map(({ start, ...row }): [string, unknown] => [`timeseries ${start}`, row]),
     ...counts.map(({ day, total }): [string, unknown] => [`decisions ${day}`, total]),
-    // The sums are raw JSON; as text they compare.
+    // The sums are raw JSON and compare as text.
     ['llm usage totals', JSON.stringify(usage.totals)],
     ...usage.by_model.map((row): [string, unknown] => [`llm usage model ${row.model}`, JSON.stringify(row)]),
     ...usage.by_agent.map((row): [string, unknown] => [

@@ -1,14 +1,13 @@
-/** What a typed parameter `{name: Type}` of a statement may be given. */
+/** A value of a typed parameter `{name: Type}`. */
 export type QueryParam = string | number | null | readonly string[];
 export type QueryParams = Record<string, QueryParam>;
 
 /**
- * The same statement behind a SET of its parameters, for the embedded engine.
+ * Puts a SET of the parameters before a statement, for the embedded engine.
  *
- * By hand, because chdb's own binding passes parameters by a place that the whole process shares, and so runs
- * statements with parameters one at a time across all connections: a slow report would hold up every look-up of the
- * write path. A parameter that is SET belongs to its connection. The statement itself stays as it is in its file; the
- * values travel as string literals, in which only `\` and `'` mean anything.
+ * By hand, because chdb's own binding shares parameters across the process and so runs statements with parameters one at
+ * a time: a slow report would delay the write path. A SET belongs to its connection. The values are string literals, in
+ * which only `\` and `'` are special.
  */
 export function withParamsSet(sql: string, params: QueryParams): string {
   const settings = Object.entries(params).map(

@@ -35,7 +35,7 @@ class EncodedText {
   }
 }
 
-// The rows come as text, made once when the request came in; the driver must not encode them again.
+// Rows are encoded once, when the request is parsed. The driver must not encode them again.
 const json = {
   parse: JSON.parse,
   stringify: (value: unknown) => (value instanceof EncodedText ? value.text : JSON.stringify(value)),
@@ -43,12 +43,12 @@ const json = {
 
 export type ServerOptions = {
   settings: ClickHouseSettings;
-  /** A statement fails when the server says nothing for so long. */
+  /** A statement fails when the server is silent for this long. */
   silenceMsMax: number;
 };
 
-// A result that is not whole must not look like one: the server sends it when it is. Reads, which may be long, are not
-// kept back; they tell of their progress instead.
+// The server sends a result only when it is complete, so that a part of it never looks like the whole. Reads may be long:
+// they are not held back, and report their progress instead.
 const WHOLE: ClickHouseSettings = { wait_end_of_query: 1 };
 const PROGRESS: ClickHouseSettings = {
   send_progress_in_http_headers: 1,
@@ -67,9 +67,9 @@ export function connectServer(
     clickhouse_settings: { ...(isRead ? PROGRESS : WHOLE), ...settings },
     request_timeout: silenceMsMax,
     keep_alive: { enabled: true, idle_socket_ttl: 2000 },
-    // Many identities at once make a parameter that is too long for a URL.
+    // A parameter with many identities is too long for a URL.
     use_multipart_params_auto: true,
-    // What fails is thrown, and logged once where it is handled; the driver would print it as well, in its own form.
+    // Errors are thrown and logged where they are handled. The driver would print them, too.
     log: { level: ClickHouseLogLevel.OFF },
     json,
   });
@@ -81,7 +81,7 @@ const EMBEDDED_CONFIG = fileURLToPath(new URL('../../clickhouse/embedded.xml', i
 
 /**
  * A connection to the embedded engine, opened at first use. It runs one statement at a time.
- * `settings` are set once: they stay on the connection.
+ * `settings` are set once and stay on the connection.
  */
 export function connectEmbedded(path: string, settings: ClickHouseSettings): Connection {
   let opening: Promise<ClickHouseClient> | undefined;
@@ -91,10 +91,10 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
       import('chdb/connection'),
     ]);
     let client: ClickHouseClient;
-    // The process has one engine, configured by whoever opens it first. The driver's connection takes no configuration.
+    // The first session of a process configures its engine; the driver's connection takes no configuration.
     const opener = new Session(path, { connectionArgs: [`--config-file=${EMBEDDED_CONFIG}`] });
     try {
-      // chdb carries its own copy of the client's types, which calls the same shapes by other names.
+      // chdb has its own copy of the client's types.
       const connection = createChdbConnection({ path }) as unknown as NonNullable<ClientConfig['connection']>;
       client = createClient({ connection, json });
     } finally {
@@ -111,13 +111,13 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
       opening = undefined;
       throw error;
     }));
-  // In process an insert's outcome is never unknown to the engine, so its token would only cost.
+  // In process the outcome of an insert is always known, so a token would only cost time.
   const bind: Bind = (sql, params) => ({ query: withParamsSet(sql, params) });
   const connection = connectionOver(make, { bind, sendsToken: false });
   return { ...connection, close: async () => (opening === undefined ? undefined : connection.close()) };
 }
 
-/** How a statement and its typed parameters are given to the driver. */
+/** Makes the driver's arguments of a statement and its parameters. */
 type Bind = (sql: string, params: QueryParams) => { query: string; query_params?: QueryParams };
 type Ways = { bind: Bind; sendsToken: boolean };
 

@@ -4,15 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256Hex } from '../sha256.ts';
 
-/** Lets go of the lock. The system does so, too, when the process ends in any way. */
+/** Releases the lock. The system releases it, too, when the process ends. */
 export type Release = () => void;
 
 /**
- * Takes the data directory for this process; undefined when another one has it.
+ * Locks the data directory for this process. Undefined when another process has it.
  *
- * The engine has a lock of its own, but says so only on standard error and in its own words. This one is a socket by
- * the directory's name, which goes with its process even after kill -9: on Linux an abstract one, elsewhere a file
- * that a dead process leaves behind and that nobody answers.
+ * The engine's own lock only prints to standard error. This one is a socket named after the directory, which ends with
+ * its process even after kill -9: on Linux an abstract socket, elsewhere a file that nobody answers after a crash.
  */
 export async function lockDataDir(dataDir: string): Promise<Release | undefined> {
   const name = `gatehouse-${sha256Hex(realpathSync(dataDir)).slice(0, 32)}`;

@@ -1,18 +1,18 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 
-/** What the statements of the migration files become: for one node the text as it is, for a cluster more. */
+/** Makes statements for a topology: one node or a cluster. */
 export type Engines = {
-  /** The statements that a statement of a migration file stands for. */
+  /** Expands a migration statement for this topology. */
   render: (statement: string) => string[];
-  /** A statement that must reach every node. */
+  /** Makes a statement run on every node. */
   everywhere: (statement: string) => string;
-  /** Where the rows of a table are, for statements that a table over the shards does not take. */
+  /** The table that holds the rows, for statements that a Distributed table does not accept. */
   rowsOf: (table: string) => string;
   /** Settings of every statement. */
   settings: ClickHouseSettings;
 };
 
-/** The engine in the file is the engine itself. */
+/** Uses the engine named in the file. */
 export const ONE_NODE: Engines = {
   render: (statement) => [statement.replace(ENGINE_TOKEN(), '$1')],
   everywhere: (statement) => statement,
@@ -20,9 +20,9 @@ export const ONE_NODE: Engines = {
   settings: {},
 };
 
-/** The big tables are spread over the shards; every other table is whole on every node. */
+/** These tables are spread over the shards; every node holds all rows of the others. */
 const SHARDED = new Set(['decisions', 'llm_invocations', 'event_identities']);
-/** One identity is always on one shard: there ReplacingMergeTree and FINAL see all of its rows. */
+/** All rows of an identity are on one shard, where ReplacingMergeTree and FINAL see them. */
 const SHARDING_KEY = 'sipHash64(project_id, event_id)';
 
 function ENGINE_TOKEN(): RegExp {
@@ -30,8 +30,8 @@ function ENGINE_TOKEN(): RegExp {
 }
 
 /**
- * Replicated tables on every node, and over the big ones a table that spreads rows and collects answers. The macros
- * {shard} and {replica} are the nodes' own configuration (compose.yaml has one).
+ * Replicated tables on every node, and a Distributed table over each of the big ones. The macros {shard} and {replica}
+ * come from the configuration of the nodes (compose.yaml has one).
  */
 export function onCluster({ cluster, database }: { cluster: string; database: string }): Engines {
   const everywhere = (statement: string) =>
@@ -46,13 +46,13 @@ export function onCluster({ cluster, database }: { cluster: string; database: st
     const table = tableOf(body);
     if (!SHARDED.has(table)) return [replicated(everywhere(body), WHOLE_PATH)];
     const local = replicated(everywhere(body.replace(table, rowsOf(table))), SHARD_PATH);
-    // The table over the shards has no rows: it is made anew whenever the columns below it change.
+    // The Distributed table holds no rows and is replaced whenever the columns change.
     return /^CREATE TABLE|\b(?:ADD|DROP|MODIFY) COLUMN\b/.test(body) ? [local, overShards(table)] : [local];
   };
   return { render, everywhere, rowsOf, settings: CLUSTER_SETTINGS };
 }
 
-/** What a statement is about, where ON CLUSTER has its place behind. */
+/** The head of a statement, after which ON CLUSTER belongs. */
 const NAMED_OBJECT =
   /^(?:CREATE (?:OR REPLACE )?(?:TABLE|DATABASE)(?: IF NOT EXISTS)?|DROP TABLE IF EXISTS|ALTER TABLE|DELETE FROM) (?:\w+|\{\w+: Identifier\})/;
 
@@ -85,10 +85,10 @@ function replicated(statement: string, path: string): string {
 }
 
 const CLUSTER_SETTINGS: ClickHouseSettings = {
-  // A 202 is given when a majority of the replicas has the rows, and not when one of them has put them aside.
+  // A 202 means that a majority of the replicas has the rows.
   insert_quorum: 'auto',
   distributed_foreground_insert: 1,
-  // One identity is on one shard, so each shard answers an IN over identities by itself.
+  // Each shard can answer an IN over identities alone, because an identity is on one shard.
   distributed_product_mode: 'local',
   distributed_ddl_task_timeout: '50',
 };

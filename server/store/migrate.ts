@@ -4,7 +4,7 @@ import { type Engines, ONE_NODE } from './engines.ts';
 import { readMigrations, type Migration } from './sql.ts';
 import { clickhouseCode } from './store-error.ts';
 
-/** The store was made by a newer Gatehouse; this one must not touch it. */
+/** A newer Gatehouse made the store. This one must not touch it. */
 export class SchemaTooNewError extends Error {
   constructor(found: number, known: number) {
     super(
@@ -50,7 +50,7 @@ async function pendingMigrations(connection: Connection): Promise<Migration[]> {
   return known.filter(({ version }) => !applied.has(version));
 }
 
-/** Every statement may be run twice (IF NOT EXISTS), so a migration that was cut short is simply run again. */
+/** Every statement may run twice (IF NOT EXISTS), so an interrupted migration is run again. */
 async function apply(
   { version, name, statements }: Migration,
   { connection, engines }: { connection: Connection; engines: Engines },

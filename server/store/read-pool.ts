@@ -98,7 +98,7 @@ export class ReadPool {
   }
 }
 
-/** The store gave neither a result nor an error of its own. */
+/** The store returned neither a result nor an error. */
 function isSilence(error: unknown): error is StoreError {
   const isAway = error instanceof StoreError && error.code === 'store_unavailable';
   return isAway && clickhouseCode(error.cause) === undefined;

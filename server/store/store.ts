@@ -15,12 +15,12 @@ import { StoreError, storeErrorFrom } from './store-error.ts';
 /** Tried again after this long while the store is away. */
 const RETRY_MS = 1000;
 /**
- * How long a server may be silent before a statement counts as failed. An insert: long enough that a slow store is not
- * given the same rows twice, short enough that a connection which lost its other end is soon replaced.
+ * How long a server may be silent before a statement counts as failed. For an insert: long enough not to send rows twice
+ * to a slow store, short enough to replace a dead connection soon.
  */
 const INSERT_SILENCE_MS_MAX = 10_000;
 const BACKGROUND_SILENCE_MS_MAX = 60_000;
-/** A read that runs tells of its progress once a second, so a server that is silent for this long is not there. */
+/** A running read reports its progress once a second, so a server that is silent for this long is away. */
 const READ_SILENCE_MS_MAX = 4000;
 
 /** The data directory belongs to another process. */
@@ -44,7 +44,7 @@ export type Store = {
   readonly writer: Connection;
   readonly usageWriter: Connection;
   readonly lookups: Connection;
-  /** For statements that nobody waits for, and that may take long. */
+  /** For long statements that no caller waits for. */
   readonly background: Connection;
   readonly accounts: Connection;
   readonly reads: ReadPool;
@@ -59,16 +59,16 @@ const WRITE_SETTINGS: ClickHouseSettings = {
   max_insert_threads: '1',
   input_format_parallel_parsing: 0,
   async_insert: 0,
-  // Merges build them; what is not merged yet is read as it is.
+  // Merges build the indexes; parts that are not merged are read without them.
   materialize_skip_indexes_on_insert: 0,
 };
-// Rows of events hold every column: a twelfth of an insert went into defaults for columns that are not missing.
+// Event rows have every column. Without this, defaults for missing columns took a twelfth of an insert.
 const EVENT_SETTINGS: ClickHouseSettings = { ...WRITE_SETTINGS, input_format_defaults_for_omitted_fields: 0 };
 const READ_SETTINGS: ClickHouseSettings = {
   max_execution_time: READ_SECONDS_MAX,
   output_format_json_quote_64bit_integers: 0,
 };
-// In process, all statements share the processors: those that no writer waits for stand back.
+// In process, all statements share the CPUs: those that no writer waits for get a lower priority.
 const BEHIND_WRITES: ClickHouseSettings = { os_threads_nice_value_query: 10 };
 
 export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Logger): Store {
@@ -94,7 +94,7 @@ export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Lo
   };
   const ready = initializeWithRetry(prepare, {
     logger,
-    // An embedded store that opens slowly is one that a start waits for.
+    // The start waits for an embedded store, however slowly it opens.
     waitMsMax: clickhouse === undefined ? undefined : STATEMENT_WAIT_MS_MAX,
   });
   const askOne = () => ready().then(() => lookups.query('SELECT 1'));
@@ -152,8 +152,8 @@ async function createDatabase(
 type RetryOptions = { logger: Logger; waitMsMax: number | undefined };
 
 /**
- * Runs `prepare` until it has worked once; callers in between share one try, none of them for longer than waitMsMax,
- * and a failure is remembered for a second.
+ * Runs `prepare` until it succeeds once. Callers share a running attempt, wait at most waitMsMax, and get the last
+ * failure for a second.
  */
 function initializeWithRetry(
   prepare: () => Promise<void>,
@@ -183,12 +183,12 @@ function initializeWithRetry(
   };
 }
 
-/** The fault that must stop the start of the service, if this is one: retrying would not help. */
+/** The error that must stop the start of the service, because retrying would not help; else undefined. */
 export function fatalStoreFault(error: unknown, dataDir: string): Error | undefined {
   const origin = error instanceof StoreError ? error.cause : error;
   if (origin instanceof SchemaTooNewError || origin instanceof StoreInUseError) return origin;
   const cause = String(origin);
-  // Not seen by our own lock: a process in another container, or one that is no Gatehouse.
+  // Our own lock does not see a process in another container, or of another program.
   if (cause.includes('Failed to create connection')) return new StoreInUseError(dataDir);
   if (cause.includes('ERR_MODULE_NOT_FOUND') || cause.includes("Cannot find package 'chdb'")) {
     return new Error(
