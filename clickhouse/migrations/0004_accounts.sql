@@ -1,10 +1,10 @@
--- Accounts, their sessions and mailed tokens, who belongs to which project, and what people did. No secret is stored:
--- passwords as scrypt hashes, session and mailed tokens as SHA-256.
+-- Accounts, sessions, mailed tokens, memberships and activity. Passwords are stored as scrypt hashes, session and mailed
+-- tokens as SHA-256.
 --
--- non_replicated_deduplication_window: where a name or a token is claimed, the insert carries a token made of what is
--- claimed, and the store keeps the first such insert only. So one of several processes wins, and reading back tells who.
+-- non_replicated_deduplication_window: an insert that claims a name carries a token made of the name, and the store keeps
+-- only the first such insert. So one of several processes wins, and reading back shows which.
 
--- Rows are changes, each with what it changes; the newest of each fact counts, so that two changes at once lose nothing.
+-- A row is a change. The newest row of each kind counts, so that two changes at once lose nothing.
 -- Of two accounts with one e-mail (the net under the claim) the one created first, then the smaller id, is the account.
 CREATE TABLE IF NOT EXISTS accounts
 (
@@ -96,7 +96,7 @@ ENGINE = {engine: ReplacingMergeTree(version)}
 ORDER BY (account_id, project_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
 
--- What people did, written once and never changed. project_id is '' for what concerns an account and no project.
+-- Activity entries, never changed. project_id is '' for an entry about an account alone.
 CREATE TABLE IF NOT EXISTS activity
 (
     activity_id UUID,

@@ -1,11 +1,10 @@
--- What the reads need, kept inside the parts of the event tables: an aggregate is built and merged together with its
--- part, so it can never disagree with the rows. Built when parts are merged, not when they are inserted: an insert
--- costs what it did, and what is not merged yet is small and recent and is read row by row.
+-- Aggregates for the reads, kept inside the parts of the event tables, so that they always agree with the rows. Merges
+-- build them and inserts do not; parts that are not merged yet are small and are read row by row.
 --
 -- by_day, by_hour and series answer whole days and whole hours; by_user counts one user's rows; the two indexes find
 -- the rows of a rare user or session.
 -- deduplicate_merge_projection_mode: a merge that drops a duplicate counts again what is left.
--- lightweight_mutation_projection_mode: a DELETE does, too.
+-- lightweight_mutation_projection_mode: see 0024_no_deleted_rows_in_parts.sql.
 
 ALTER TABLE decisions MODIFY SETTING
     materialize_projections_on_insert = 0,

@@ -1,5 +1,5 @@
--- What was done in a project, and what its members did with their accounts, newest first: the reader always, another one
--- from its first deed in the project on. Anyone can be made a member without being asked.
+-- The activity of a project and the account activity of its members, newest first: of the reader always, of other members
+-- only since their first action in this project, because anyone can be made a member without consent.
 -- project_id; account_ids: its members; reader_id: one of them; before_at and before_id: only what sorts after this row, for the next page; limit.
 SELECT
     toString(activity_id) AS id,

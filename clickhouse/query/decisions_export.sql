@@ -1,6 +1,6 @@
--- A page of an export: the same rows as decisions_page, each as the line that goes out, with its place in the list.
+-- A page of an export: the same rows as decisions_page, each as a line of the export, with its place in the list.
 -- Parameters as there, without offset; format: ndjson (a record a line) or csv (RFC 4180, formulas made inert by ').
--- The lines are made here and not in the service: an export must not fill its memory.
+-- The engine makes the lines, so that an export does not fill the memory of the service.
 SELECT
     toUnixTimestamp64Milli(occurred_at) AS occurred_ms,
     event_id,

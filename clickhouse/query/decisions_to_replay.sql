@@ -1,4 +1,4 @@
--- The newest decisions of one agent, to be decided again under a draft.
+-- The newest decisions of one agent, for a replay under a draft policy.
 -- project_id, agent_name; since: records with occurred_at from here on; limit.
 SELECT
     toString(event_id) AS event_id,

@@ -1,4 +1,4 @@
--- Every row of these identities, as many as were written, merged or not.
+-- All rows of these identities.
 -- table: decisions or llm_invocations; times: the occurred_at of all of them, which bounds what is read.
 -- version is the highest for the row received first; with the identity it names one row.
 SELECT

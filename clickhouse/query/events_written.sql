@@ -1,4 +1,4 @@
--- Which of these events are in the event table itself: asked after an insert whose outcome is not known.
+-- Which of these events are in the event table, after an insert of unknown outcome.
 -- table: decisions or llm_invocations; from, to: the range of their occurred_at, which bounds the partitions read.
 SELECT DISTINCT
     project_id,

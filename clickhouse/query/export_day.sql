@@ -1,5 +1,5 @@
--- Writes one day of an event table into a file, as the reads would show it, a JSON array a line. The engine writes by
--- itself: nothing of it passes through the caller's memory. path: ends in .gz; table; day: of occurred_at.
+-- Writes one day of an event table into a file, as the reads would show it, one JSON array per line. The engine writes
+-- the file, so the rows never pass through the memory of the caller. path: ends in .gz; table; day: of occurred_at.
 INSERT INTO FUNCTION file({path: String}, 'JSONCompactEachRow')
 SETTINGS engine_file_truncate_on_insert = 1
 SELECT *

@@ -1,4 +1,4 @@
--- The days of an event table, oldest first, and what tells whether a day has changed since it was exported. table.
+-- The days of an event table, oldest first, with what changes when a day changes. table.
 SELECT
     toDate(occurred_at) AS day,
     count() AS rows,

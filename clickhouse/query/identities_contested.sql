@@ -1,6 +1,6 @@
--- Which of these identities at least so many writers have taken, and all times of their events that are known.
--- The pairs are matched by the caller, as in identities_known.
--- stream; project_ids, event_ids: what is asked for; writers_min: 1 for all of them.
+-- Which of these identities have at least writers_min writers, with all known times of their events.
+-- The caller matches the pairs, as in identities_known.
+-- stream; project_ids, event_ids: the identities; writers_min: 1 for all of them.
 SELECT
     project_id,
     event_id,

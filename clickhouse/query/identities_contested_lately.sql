@@ -1,6 +1,6 @@
--- Identities that two writers have taken and perhaps none has settled, with all times of their events: those that were
--- filled in after a crash (writer 0), as far back as identities_fill looks, and those that were marked in the last
--- minutes, by a writer that ended before it looked for others. stream: decisions or llm_invocations.
+-- Identities of two writers that may not be settled, with all times of their events: those filled in after a crash
+-- (writer 0), as far back as identities_fill looks, and those of the last minutes, whose writer may have ended before it
+-- looked for others. stream: decisions or llm_invocations.
 SELECT
     project_id,
     event_id,

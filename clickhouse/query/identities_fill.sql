@@ -1,6 +1,6 @@
--- Adds to event_identities what is in the event table and not there yet: rows whose identity was not copied before
--- a crash. received_at is compared, too: after the crash another service may have taken the same identity, and somebody
--- must see that there are two. Looks back an hour from the newest identity; the copy follows the event within seconds.
+-- Adds identities of the event table that are missing in event_identities, because a crash came before they were copied.
+-- Compares received_at, too: another service may have taken the same identity since, and both must show.
+-- Looks back an hour from the newest identity; normally an identity follows its event within seconds.
 -- stream, table: decisions or llm_invocations, both the same name.
 INSERT INTO event_identities (stream, project_id, event_id, occurred_at, received_at)
 SELECT

@@ -1,6 +1,6 @@
--- Which of these identities a living record has taken. The pairs are matched by the caller: the answer may also
--- hold a pair of a project and an id that were asked for, but not together.
--- stream; project_ids, event_ids: what is asked for; alive_since: records that occurred before are expired.
+-- Which of these identities belong to a living record. The caller matches the pairs, because the answer may also hold
+-- a project and an id of different pairs.
+-- stream; project_ids, event_ids: the identities; alive_since: records that occurred before are expired.
 SELECT
     project_id,
     event_id

@@ -1,5 +1,5 @@
 -- The parts of an event table, by day of occurred_at. table: decisions or llm_invocations.
--- More than one part, or one that no merge and no insert has made unique (level 0): a row may be there twice.
+-- A row may repeat where there are several parts, or one that was not deduplicated (level 0).
 SELECT
     partition AS day,
     count() > 1 OR min(level) = 0 AS may_repeat,

@@ -1,5 +1,5 @@
--- How many rows of some days are stored more than once, 0 when none is. table: decisions or llm_invocations; days.
--- Both counts see the same parts: the statement takes one snapshot of the table.
+-- How many repeated rows some days hold. table: decisions or llm_invocations; days.
+-- Both counts see the same parts, because a statement takes one snapshot of the table.
 SELECT
     (
         SELECT count()

@@ -1,4 +1,4 @@
--- Every row of a small table, a JSON array a line. table.
+-- Every row of a small table, one JSON array per line. table.
 SELECT *
 FROM {table: Identifier}
 FORMAT JSONCompactEachRow
