@@ -8,7 +8,9 @@ import { projectSuite } from './suites/project.ts';
 import { speedSuite } from './suites/speed.ts';
 import { World } from './support/world.ts';
 
-describe('the dashboard in a browser', () => {
+describe('the dashboard in a browser', function () {
+  // Some cases load a page in many widths and check each with axe-core.
+  this.timeout(180_000);
   const world = new World();
   before(() => world.open());
   after(() => world.close());

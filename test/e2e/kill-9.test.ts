@@ -11,7 +11,9 @@ const ACKNOWLEDGED_STEP = 20;
 const JITTER_MS_MAX = 60;
 
 describe('kill -9 under load', () => {
-  it(`${KILLS} times: every id that got 202 is there exactly once after the restart`, async () => {
+  it(`${KILLS} times: every id that got 202 is there exactly once after the restart`, async function () {
+    // The service starts 21 times.
+    this.timeout(300_000);
     const dataDir = temporaryDirectory();
     const rounds: { agent: string; sent: Sent[] }[] = [];
 

@@ -3,9 +3,10 @@ import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { newPerson, type Person } from '../support/accounts.ts';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { createProject, directoryWithProject, gate, type IssuedKey, issueKey } from '../support/gate.ts';
+import { issue, type Key, revoke } from '../support/keys.ts';
 import { ask, type Problem } from '../support/reads.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { sharedService } from '../support/shared-service.ts';
@@ -15,17 +16,16 @@ const OPEN = 'The audit read endpoints are open';
 
 describe('GATE_READ_AUTH=required', () => {
   let service: TestService;
-  let project: IssuedKey;
-  let other: IssuedKey;
-  let revoked: IssuedKey;
+  let project: { project_id: string; key: string };
+  let other: Person;
+  let revoked: Key;
   before(async () => {
-    const made = await directoryWithProject();
-    project = made.project;
-    other = await createProject(made.dataDir, 'other');
-    revoked = await issueKey(made.dataDir, project.project_id);
-    await gate(made.dataDir, 'key', 'revoke', '--project', project.project_id, '--key', revoked.key_id);
-    const env = { GATE_READ_AUTH: 'required', GATE_DEMO: '0' };
-    service = await startTestService({ dataDir: made.dataDir, env });
+    service = await startTestService({ env: { GATE_READ_AUTH: 'required' } });
+    const owner = await newPerson(service);
+    project = { project_id: owner.project.id, key: (await issue(service, owner)).key };
+    other = await newPerson(service);
+    revoked = await issue(service, owner);
+    await revoke(service, owner, revoked.key_id);
     await sendDecision(service, decisionEvent(), { key: project.key });
   });
   after(() => service.stop());
@@ -57,7 +57,7 @@ describe('GATE_READ_AUTH=required', () => {
 
   it('is 403 for a key of another project, whether or not that project exists', async () => {
     for (const endpoint of ENDPOINTS) {
-      for (const projectId of [other.project_id, randomUUID(), 'x']) {
+      for (const projectId of [other.project.id, randomUUID(), 'x']) {
         const { status, text } = await ask(service, endpoint, { projectId, key: project.key });
         expect([status, (JSON.parse(text) as Problem).code], endpoint).to.deep.equal([403, 'forbidden']);
       }

@@ -25,7 +25,9 @@ function cpuSeconds(pid: number): number {
 
 describe('the export of many records', () => {
   let service: TestService;
-  before(async () => {
+  before(async function () {
+    // Filling the store takes most of the time.
+    this.timeout(180_000);
     const dataDir = temporaryDirectory();
     const args = ['server/demo/fleet.ts', '--rows', String(ROWS), '--days', '3', '--seed', '7'];
     const { code, output } = await runCommand(process.execPath, args, {
