@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { accepted, outcomeOf, readAllDecisions, readSummary, sendDecision, tally } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { runOnStore } from '../support/engine.ts';
-import { directoryWithProject, type IssuedKey } from '../support/gate.ts';
 import { ingestResult, readMetrics } from '../support/metrics.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -10,22 +9,17 @@ const rejected = { status: 422, code: 'row_rejected' };
 
 describe('a row that the storage layer rejects', () => {
   let service: TestService;
-  let project: IssuedKey;
   before(async () => {
-    const made = await directoryWithProject();
-    project = made.project;
-    await runOnStore(
-      made.dataDir,
-      "ALTER TABLE decisions ADD CONSTRAINT no_poison CHECK tool_name != 'poison'",
-    );
-    service = await startTestService({ dataDir: made.dataDir, env: { GATE_DEMO: '0' } });
+    const { dataDir, stop } = await startTestService();
+    await stop();
+    await runOnStore(dataDir, "ALTER TABLE decisions ADD CONSTRAINT no_poison CHECK tool_name != 'poison'");
+    service = await startTestService({ dataDir });
   });
   after(() => service.stop());
 
-  const send = async (event: Record<string, unknown>) =>
-    outcomeOf(await sendDecision(service, event, { key: project.key }));
+  const send = async (event: Record<string, unknown>) => outcomeOf(await sendDecision(service, event));
   const idsOf = async (agent: string) =>
-    (await readAllDecisions(service, agent, project.project_id)).map(({ event_id }) => event_id);
+    (await readAllDecisions(service, agent)).map(({ event_id }) => event_id);
 
   it('answers 422 row_rejected, every time, and is not stored', async () => {
     const event = decisionEvent({ agent_name: 'alone', tool_name: 'poison' });
@@ -66,7 +60,7 @@ describe('a row that the storage layer rejects', () => {
       (result) => after.value(ingestResult(result)) - before.value(ingestResult(result)),
     );
     expect(grown).to.deep.equal([3, 297, 0]);
-    const { by_tool } = await readSummary(service, {}, project.project_id);
+    const { by_tool } = await readSummary(service);
     expect(by_tool.map(({ tool_name }) => tool_name)).to.deep.equal(['fine']);
   });
 
