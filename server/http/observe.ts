@@ -27,10 +27,13 @@ export function createObserve({ logger, metrics }: { logger: Logger; metrics: Me
     res.on('close', () => {
       const ms = performance.now() - startMs;
       const { statusCode, writableFinished: isAnswered } = res;
-      if (isAnswered) metrics.httpRequests.observe(labelsOf(req, statusCode), ms / 1000);
+      const labels = labelsOf(req, statusCode);
+      if (isAnswered) metrics.httpRequests.observe(labels, ms / 1000);
       if (log !== 'deferred') return;
       const level = isAnswered && statusCode === 503 ? 'warn' : 'info';
-      const request = { id, method: req.method, url: withoutSecrets(req.originalUrl) };
+      const { method, originalUrl } = req;
+      const url = originalUrl === labels.route ? originalUrl : withoutSecrets(originalUrl);
+      const request = { id, method, url };
       const outcome = isAnswered ? { res: { statusCode } } : { aborted: true };
       defer(() =>
         deferredLogger[level]({ req: request, responseTime: Math.round(ms), ...outcome }, 'request'),
