@@ -1,16 +1,10 @@
 import { expect } from 'chai';
 import { captureLogger } from '../../support/capture-logger.ts';
 import { DECISIONS, USAGE, decision, gatesWith, startAuditServer, usage } from '../../support/emission.ts';
-import type { MockServer } from '../../support/mock-server.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 
 describe('client emission rules', () => {
-  let mock: MockServer;
-
-  beforeEach(async () => {
-    mock = await startAuditServer();
-  });
-
-  afterEach(() => mock.close());
+  const mock = forEachTest(startAuditServer);
 
   describe('at most 32 POSTs are in flight per sender', () => {
     it('the 33rd event is dropped and counted; another path and another key have their own 32', async () => {

@@ -10,117 +10,109 @@ import {
   usage,
   USAGE,
 } from '../../support/emission.ts';
-import type { MockServer } from '../../support/mock-server.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 
-describe('client emission rules', () => {
-  let mock: MockServer;
+describe('client emission rules: emission is non-blocking and asynchronous', () => {
+  const mock = forEachTest(startAuditServer);
 
-  beforeEach(async () => {
-    mock = await startAuditServer();
+  it('emit returns before anything is on the wire', async () => {
+    const gates = gatesWith();
+    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+
+    expect(gate.emit(decision())).to.equal(undefined);
+    expect(mock.connections()).to.equal(0);
+    expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 1 });
+    await gates.shutdown();
+
+    expect(mock.seen(DECISIONS)).to.have.length(1);
+    expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 0 });
   });
 
-  afterEach(() => mock.close());
+  it('records the arguments as they were at emit', async () => {
+    const gates = gatesWith();
+    const args = { n: 1, list: [1] };
+    gates.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision({ arguments: args }));
+    args.n = 2;
+    args.list.push(2);
+    await gates.shutdown();
 
-  describe('emission is non-blocking and asynchronous', () => {
-    it('emit returns before anything is on the wire', async () => {
-      const gates = gatesWith();
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+    expect(bodiesOf(mock, DECISIONS)[0]?.arguments).to.deep.equal({ n: 1, list: [1] });
+  });
 
-      expect(gate.emit(decision())).to.equal(undefined);
-      expect(mock.connections()).to.equal(0);
-      expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 1 });
-      await gates.shutdown();
+  it('sends the thirteen keys, and the bearer key', async () => {
+    const gates = gatesWith({ now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678) });
+    gates.configure({ apiKey: 'k', baseUrl: `${mock.url}/` }).emit(decision({ outcome: 'deny' }));
+    await gates.shutdown();
+    const [request] = mock.seen(DECISIONS);
+    const { event_id, ...event } = bodiesOf(mock, DECISIONS)[0] ?? {};
 
-      expect(mock.seen(DECISIONS)).to.have.length(1);
-      expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 0 });
+    expect(request?.headers.authorization).to.equal('Bearer k');
+    expect(request?.headers['content-type']).to.equal('application/json');
+    expect(event_id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(event).to.deep.equal({
+      occurred_at: '2026-01-02T03:04:05.678Z',
+      agent_name: 'support-bot',
+      tool_name: 'search',
+      outcome: 'deny',
+      role: '',
+      error_type: 'policy_denied',
+      reason: '',
+      violations: [],
+      hint: null,
+      arguments: null,
+      user_id: '',
+      session_id: '',
+    });
+  });
+
+  it('redacts arguments and hint, and truncates arguments only', async () => {
+    const gates = gatesWith();
+    const hint = { token: 'x', text: 'y'.repeat(9_000) };
+    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+    gate.emit(decision({ hint, arguments: { password: 'x', text: 'z'.repeat(9_000) } }));
+    await gates.shutdown();
+    const [body] = bodiesOf(mock, DECISIONS);
+
+    expect(body?.hint).to.deep.equal({ token: '[REDACTED]', text: 'y'.repeat(9_000) });
+    expect(body?.arguments).to.include({ _truncated: true });
+    expect(body?.arguments)
+      .to.have.property('preview')
+      .that.matches(/^\{"password":"\[REDACTED\]","text":"zzz/);
+  });
+
+  it('ends for cycles and for lists of 4e9 holes', async () => {
+    const gates = gatesWith();
+    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
+    const cycle: Record<string, unknown> = {};
+    cycle['self'] = cycle;
+    const sparse: string[] = [];
+    sparse.length = 4e9;
+    gate.emit(decision({ user_id: cycle as never, violations: sparse }));
+    gate.emitLlm({ ...usage, input_tokens: cycle as never });
+    await gates.shutdown();
+
+    expect(bodiesOf(mock, DECISIONS)[0]).to.include({ user_id: '{"self":"[Circular]"}' });
+    expect(bodiesOf(mock, USAGE)[0]?.input_tokens).to.deep.equal({ self: '[Circular]' });
+  });
+
+  it('never throws', async () => {
+    const logger = captureLogger();
+    const gates = gatesWith();
+    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+    const hostile = new Proxy({} as DecisionInput, {
+      get: () => {
+        throw new Error('no');
+      },
     });
 
-    it('records the arguments as they were at emit', async () => {
-      const gates = gatesWith();
-      const args = { n: 1, list: [1] };
-      gates.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision({ arguments: args }));
-      args.n = 2;
-      args.list.push(2);
-      await gates.shutdown();
+    expect(() => gate.emit(hostile)).to.not.throw();
+    expect(() =>
+      gate.emit(decision({ occurred_at: new Date(NaN), violations: [1] as never })),
+    ).to.not.throw();
+    expect(() => gate.emit(decision({ reason: 'x'.repeat(2_000_000) }))).to.not.throw();
+    await gates.shutdown();
 
-      expect(bodiesOf(mock, DECISIONS)[0]?.arguments).to.deep.equal({ n: 1, list: [1] });
-    });
-
-    it('sends the thirteen keys, and the bearer key', async () => {
-      const gates = gatesWith({ now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678) });
-      gates.configure({ apiKey: 'k', baseUrl: `${mock.url}/` }).emit(decision({ outcome: 'deny' }));
-      await gates.shutdown();
-      const [request] = mock.seen(DECISIONS);
-      const { event_id, ...event } = bodiesOf(mock, DECISIONS)[0] ?? {};
-
-      expect(request?.headers.authorization).to.equal('Bearer k');
-      expect(request?.headers['content-type']).to.equal('application/json');
-      expect(event_id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-      expect(event).to.deep.equal({
-        occurred_at: '2026-01-02T03:04:05.678Z',
-        agent_name: 'support-bot',
-        tool_name: 'search',
-        outcome: 'deny',
-        role: '',
-        error_type: 'policy_denied',
-        reason: '',
-        violations: [],
-        hint: null,
-        arguments: null,
-        user_id: '',
-        session_id: '',
-      });
-    });
-
-    it('redacts arguments and hint, and truncates arguments only', async () => {
-      const gates = gatesWith();
-      const hint = { token: 'x', text: 'y'.repeat(9_000) };
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
-      gate.emit(decision({ hint, arguments: { password: 'x', text: 'z'.repeat(9_000) } }));
-      await gates.shutdown();
-      const [body] = bodiesOf(mock, DECISIONS);
-
-      expect(body?.hint).to.deep.equal({ token: '[REDACTED]', text: 'y'.repeat(9_000) });
-      expect(body?.arguments).to.include({ _truncated: true });
-      expect(body?.arguments)
-        .to.have.property('preview')
-        .that.matches(/^\{"password":"\[REDACTED\]","text":"zzz/);
-    });
-
-    it('ends for cycles and for lists of 4e9 holes', async () => {
-      const gates = gatesWith();
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
-      const cycle: Record<string, unknown> = {};
-      cycle['self'] = cycle;
-      const sparse: string[] = [];
-      sparse.length = 4e9;
-      gate.emit(decision({ user_id: cycle as never, violations: sparse }));
-      gate.emitLlm({ ...usage, input_tokens: cycle as never });
-      await gates.shutdown();
-
-      expect(bodiesOf(mock, DECISIONS)[0]).to.include({ user_id: '{"self":"[Circular]"}' });
-      expect(bodiesOf(mock, USAGE)[0]?.input_tokens).to.deep.equal({ self: '[Circular]' });
-    });
-
-    it('never throws', async () => {
-      const logger = captureLogger();
-      const gates = gatesWith();
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
-      const hostile = new Proxy({} as DecisionInput, {
-        get: () => {
-          throw new Error('no');
-        },
-      });
-
-      expect(() => gate.emit(hostile)).to.not.throw();
-      expect(() =>
-        gate.emit(decision({ occurred_at: new Date(NaN), violations: [1] as never })),
-      ).to.not.throw();
-      expect(() => gate.emit(decision({ reason: 'x'.repeat(2_000_000) }))).to.not.throw();
-      await gates.shutdown();
-
-      expect(gate.stats()).to.deep.equal({ sent: 1, failed: 2, dropped: 0, in_flight: 0 });
-      expect(logger.at('warn')).to.have.length(2);
-    });
+    expect(gate.stats()).to.deep.equal({ sent: 1, failed: 2, dropped: 0, in_flight: 0 });
+    expect(logger.at('warn')).to.have.length(2);
   });
 });

@@ -4,7 +4,8 @@ import type { Gate, Logger } from '../../../client/index.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { withEnvironment } from '../../support/environment.ts';
-import { startMockServer, type MockServer } from '../../support/mock-server.ts';
+import { startMockServer } from '../../support/mock-server.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 
 const DECISIONS = 'POST /v1/audit/decisions';
 
@@ -23,13 +24,7 @@ function throwItself(): never {
 }
 
 describe('client behaviour on errors', () => {
-  let mock: MockServer;
-
-  beforeEach(async () => {
-    mock = await startMockServer();
-  });
-
-  afterEach(() => mock.close());
+  const mock = forEachTest(startMockServer);
 
   function open(logger: Logger, baseUrl = mock.url): Situation {
     const gates = new Gates({

@@ -2,72 +2,62 @@ import { expect } from 'chai';
 import { captureLogger } from '../../support/capture-logger.ts';
 import { decision, gatesWith, startAuditServer } from '../../support/emission.ts';
 import { withEnvironment } from '../../support/environment.ts';
-import type { MockServer } from '../../support/mock-server.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 
-describe('client emission rules', () => {
-  let mock: MockServer;
+describe('client emission rules: with GATE_LOCAL_MODE truthy', () => {
+  const mock = forEachTest(startAuditServer);
 
-  beforeEach(async () => {
-    mock = await startAuditServer();
+  for (const value of ['1', 'true', 'YES', 'On']) {
+    it(`(${value}) no sender is created even if a key is present`, async () => {
+      await withEnvironment(
+        { GATE_LOCAL_MODE: value, GATE_API_KEY: 'k', GATE_BASE_URL: mock.url },
+        async () => {
+          const gates = gatesWith();
+          const gate = gates.configure({ logger: captureLogger() });
+          gate.emit(decision());
+          await gates.shutdown();
+
+          expect(gate.enabled).to.equal(false);
+          expect(mock.requests).to.have.length(0);
+        },
+      );
+    });
+  }
+
+  for (const value of ['0', 'false', 'no', 'off', '2', '']) {
+    it(`not truthy: ${JSON.stringify(value)}`, async () => {
+      await withEnvironment({ GATE_LOCAL_MODE: value }, () => {
+        expect(gatesWith().configure({ apiKey: 'k' }).enabled).to.equal(true);
+      });
+    });
+  }
+
+  it('logs one info line per path when a key is set in local mode', async () => {
+    await withEnvironment({ GATE_LOCAL_MODE: '1' }, () => {
+      const logger = captureLogger();
+      const gates = gatesWith();
+      gates.configure({ logger });
+      expect(logger.lines).to.deep.equal([]);
+      gates.configure({ apiKey: 'k', logger });
+      gates.configure({ apiKey: 'k', logger });
+      gates.configure({ apiKey: 'k2', logger });
+
+      expect(logger.at('info')).to.deep.equal([
+        'Local mode: nothing is sent to /v1/audit/decisions, although a key is set',
+        'Local mode: nothing is sent to /v1/audit/llm-invocations, although a key is set',
+      ]);
+    });
   });
 
-  afterEach(() => mock.close());
-
-  describe('with GATE_LOCAL_MODE truthy', () => {
-    for (const value of ['1', 'true', 'YES', 'On']) {
-      it(`(${value}) no sender is created even if a key is present`, async () => {
-        await withEnvironment(
-          { GATE_LOCAL_MODE: value, GATE_API_KEY: 'k', GATE_BASE_URL: mock.url },
-          async () => {
-            const gates = gatesWith();
-            const gate = gates.configure({ logger: captureLogger() });
-            gate.emit(decision());
-            await gates.shutdown();
-
-            expect(gate.enabled).to.equal(false);
-            expect(mock.requests).to.have.length(0);
-          },
-        );
-      });
+  it('reads the variable at every configure', async () => {
+    const gates = gatesWith();
+    const options = { apiKey: 'k', logger: captureLogger() };
+    const modes = ['1', '0', 'true', ''];
+    const enabled: boolean[] = [];
+    for (const mode of modes) {
+      await withEnvironment({ GATE_LOCAL_MODE: mode }, () => enabled.push(gates.configure(options).enabled));
     }
 
-    for (const value of ['0', 'false', 'no', 'off', '2', '']) {
-      it(`not truthy: ${JSON.stringify(value)}`, async () => {
-        await withEnvironment({ GATE_LOCAL_MODE: value }, () => {
-          expect(gatesWith().configure({ apiKey: 'k' }).enabled).to.equal(true);
-        });
-      });
-    }
-
-    it('logs one info line per path when a key is set in local mode', async () => {
-      await withEnvironment({ GATE_LOCAL_MODE: '1' }, () => {
-        const logger = captureLogger();
-        const gates = gatesWith();
-        gates.configure({ logger });
-        expect(logger.lines).to.deep.equal([]);
-        gates.configure({ apiKey: 'k', logger });
-        gates.configure({ apiKey: 'k', logger });
-        gates.configure({ apiKey: 'k2', logger });
-
-        expect(logger.at('info')).to.deep.equal([
-          'Local mode: nothing is sent to /v1/audit/decisions, although a key is set',
-          'Local mode: nothing is sent to /v1/audit/llm-invocations, although a key is set',
-        ]);
-      });
-    });
-
-    it('reads the variable at every configure', async () => {
-      const gates = gatesWith();
-      const options = { apiKey: 'k', logger: captureLogger() };
-      const modes = ['1', '0', 'true', ''];
-      const enabled: boolean[] = [];
-      for (const mode of modes) {
-        await withEnvironment({ GATE_LOCAL_MODE: mode }, () =>
-          enabled.push(gates.configure(options).enabled),
-        );
-      }
-
-      expect(enabled).to.deep.equal([false, true, false, true]);
-    });
+    expect(enabled).to.deep.equal([false, true, false, true]);
   });
 });

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { CaptureLogger } from '../../support/capture-logger.ts';
-import type { MockServer, Reply } from '../../support/mock-server.ts';
+import type { Reply } from '../../support/mock-server.ts';
 import {
   conditionally,
   createSigner,
@@ -9,144 +8,129 @@ import {
   resigned,
   signedRecord,
   yamlRecord,
-  type SignedRecord,
-  type Signer,
 } from '../../support/platform.ts';
-import { AGENT_ROUTE, startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
+import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 
-describe('refresh', () => {
-  let world: PolicyWorld;
-  let mock: MockServer;
-  let signer: Signer;
-  let key: string;
-  let v1: SignedRecord;
-  let v2: SignedRecord;
-  let logger: CaptureLogger;
-  let resolveByKey: PolicyWorld['resolveByKey'];
+describe('refresh: on any failure logs a warning and keeps the previous verified policy', () => {
+  const world = forEachTest(startPolicyWorld);
+  let { mock, signer, key, v1, v2, logger, resolveByKey } = world;
+  beforeEach(() => void ({ mock, signer, key, v1, v2, logger, resolveByKey } = world));
 
-  beforeEach(async () => {
-    world = await startPolicyWorld();
-    ({ mock, signer, key, v1, v2, logger, resolveByKey } = world);
-  });
+  const failures: [string, () => Reply | Promise<Reply>][] = [
+    ['network: reset', () => ({ fault: 'reset' })],
+    ['network: reset mid-body', () => ({ fault: 'reset_mid_body' })],
+    ['network: hung', () => ({ fault: 'hang' })],
+    ['network: a body that never ends', () => ({ fault: 'slow_body' })],
+    [
+      'network: an answer that switches protocols',
+      () => ({ status: 101, headers: { Connection: 'Upgrade', Upgrade: 'websocket' } }),
+    ],
+    ['404', () => ({ status: 404 })],
+    ['401', () => ({ status: 401 })],
+    ['503', () => ({ status: 503 })],
+    [
+      'a redirect, even to a good answer',
+      () => {
+        mock.on('GET /elsewhere', { json: v2 });
+        return { status: 307, headers: { Location: '/elsewhere' } };
+      },
+    ],
+    ['torn JSON', () => ({ fault: 'torn_json' })],
+    ['an answer that is no record', () => ({ json: [1] })],
+    ['failed verification: a tampered module', () => ({ json: { ...v2, bundle_wasm_b64: 'AAAA' } })],
+    ['failed verification: a tampered policy', () => ({ json: { ...v2, policy_yaml: 'version: 1' } })],
+    [
+      'failed verification: a stranger’s signature',
+      async () => ({
+        json: await resigned(v2, { kid: signer.kid }, await createSigner()),
+      }),
+    ],
+    [
+      'failed verification: another agent',
+      async () => ({ json: await resigned(v2, { agent_name: 'x' }, signer) }),
+    ],
+    [
+      'failed verification: another project',
+      async () => ({ json: await resigned(v2, { project_id: 'x' }, signer) }),
+    ],
+    [
+      'an unknown signing key',
+      async () => ({ json: await signedRecord(publishedAgent(), await createSigner()) }),
+    ],
+    ['a record without a bundle', () => ({ json: yamlRecord(publishedAgent({ version: 3 })) })],
+  ];
+  for (const [name, replyOf] of failures) {
+    it(name, async () => {
+      const source = await resolveByKey();
+      const { policy, etag } = source;
+      mock.on(AGENT_ROUTE, await replyOf());
+      await source.refresh();
 
-  afterEach(() => world.close());
+      expect(source.policy).to.equal(policy);
+      expect(source.etag).to.equal(etag);
+      expect(source.origin).to.equal('bundle');
+      expect(logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
+        ['warn', 'Policy refresh failed; the previous policy stays in force'],
+      ]);
+    });
+  }
 
-  describe('on any failure logs a warning and keeps the previous verified policy', () => {
-    const failures: [string, () => Reply | Promise<Reply>][] = [
-      ['network: reset', () => ({ fault: 'reset' })],
-      ['network: reset mid-body', () => ({ fault: 'reset_mid_body' })],
-      ['network: hung', () => ({ fault: 'hang' })],
-      ['network: a body that never ends', () => ({ fault: 'slow_body' })],
-      [
-        'network: an answer that switches protocols',
-        () => ({ status: 101, headers: { Connection: 'Upgrade', Upgrade: 'websocket' } }),
-      ],
-      ['404', () => ({ status: 404 })],
-      ['401', () => ({ status: 401 })],
-      ['503', () => ({ status: 503 })],
-      [
-        'a redirect, even to a good answer',
-        () => {
-          mock.on('GET /elsewhere', { json: v2 });
-          return { status: 307, headers: { Location: '/elsewhere' } };
-        },
-      ],
-      ['torn JSON', () => ({ fault: 'torn_json' })],
-      ['an answer that is no record', () => ({ json: [1] })],
-      ['failed verification: a tampered module', () => ({ json: { ...v2, bundle_wasm_b64: 'AAAA' } })],
-      ['failed verification: a tampered policy', () => ({ json: { ...v2, policy_yaml: 'version: 1' } })],
-      [
-        'failed verification: a stranger’s signature',
-        async () => ({
-          json: await resigned(v2, { kid: signer.kid }, await createSigner()),
-        }),
-      ],
-      [
-        'failed verification: another agent',
-        async () => ({ json: await resigned(v2, { agent_name: 'x' }, signer) }),
-      ],
-      [
-        'failed verification: another project',
-        async () => ({ json: await resigned(v2, { project_id: 'x' }, signer) }),
-      ],
-      [
-        'an unknown signing key',
-        async () => ({ json: await signedRecord(publishedAgent(), await createSigner()) }),
-      ],
-      ['a record without a bundle', () => ({ json: yamlRecord(publishedAgent({ version: 3 })) })],
-    ];
-    for (const [name, replyOf] of failures) {
-      it(name, async () => {
-        const source = await resolveByKey();
-        const { policy, etag } = source;
-        mock.on(AGENT_ROUTE, await replyOf());
-        await source.refresh();
-
-        expect(source.policy).to.equal(policy);
-        expect(source.etag).to.equal(etag);
-        expect(source.origin).to.equal('bundle');
-        expect(logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
-          ['warn', 'Policy refresh failed; the previous policy stays in force'],
-        ]);
-      });
+  it('a replaced fetch that throws a value without a text', async () => {
+    const source = await resolveByKey();
+    const { fetch } = globalThis;
+    const withoutText = {
+      toString: () => {
+        throw Object.create(null);
+      },
+    };
+    globalThis.fetch = () => Promise.reject(withoutText);
+    try {
+      await source.refresh();
+    } finally {
+      globalThis.fetch = fetch;
     }
 
-    it('a replaced fetch that throws a value without a text', async () => {
-      const source = await resolveByKey();
-      const { fetch } = globalThis;
-      const withoutText = {
-        toString: () => {
-          throw Object.create(null);
-        },
-      };
-      globalThis.fetch = () => Promise.reject(withoutText);
-      try {
-        await source.refresh();
-      } finally {
-        globalThis.fetch = fetch;
-      }
+    expect(logger.at('warn')).to.have.length(1);
+  });
 
-      expect(logger.at('warn')).to.have.length(1);
-    });
+  it('an older version with a valid signature', async () => {
+    mock.on(AGENT_ROUTE, conditionally(v2));
+    const source = await resolveByKey();
+    mock.on(AGENT_ROUTE, conditionally(v1));
+    await source.refresh();
 
-    it('an older version with a valid signature', async () => {
-      mock.on(AGENT_ROUTE, conditionally(v2));
-      const source = await resolveByKey();
-      mock.on(AGENT_ROUTE, conditionally(v1));
-      await source.refresh();
+    expect(source.agentVersionId).to.equal('v-2');
+    expect(logger.at('warn')).to.have.length(1);
+  });
 
-      expect(source.agentVersionId).to.equal('v-2');
-      expect(logger.at('warn')).to.have.length(1);
-    });
+  it('keeps the policy after many failures, and installs the next valid response', async () => {
+    const source = await resolveByKey();
+    mock.on(AGENT_ROUTE, { status: 503 });
+    for (let i = 0; i < 20; i += 1) await source.refresh();
+    expect(source.agentVersionId).to.equal('v-1');
+    mock.on(AGENT_ROUTE, conditionally(v2));
+    await source.refresh();
 
-    it('keeps the policy after many failures, and installs the next valid response', async () => {
-      const source = await resolveByKey();
-      mock.on(AGENT_ROUTE, { status: 503 });
-      for (let i = 0; i < 20; i += 1) await source.refresh();
-      expect(source.agentVersionId).to.equal('v-1');
-      mock.on(AGENT_ROUTE, conditionally(v2));
-      await source.refresh();
+    expect(source.agentVersionId).to.equal('v-2');
+    expect(logger.at('warn')).to.have.length(20);
+  });
 
-      expect(source.agentVersionId).to.equal('v-2');
-      expect(logger.at('warn')).to.have.length(20);
-    });
+  it('requests a tampered bundle again without its ETag', async () => {
+    const source = await resolveByKey();
+    mock.on(AGENT_ROUTE, { json: { ...v2, bundle_wasm_b64: 'AAAA' }, headers: { ETag: etagOf(v2) } });
+    await source.refresh();
+    mock.on(AGENT_ROUTE, conditionally(v2));
+    await source.refresh();
 
-    it('requests a tampered bundle again without its ETag', async () => {
-      const source = await resolveByKey();
-      mock.on(AGENT_ROUTE, { json: { ...v2, bundle_wasm_b64: 'AAAA' }, headers: { ETag: etagOf(v2) } });
-      await source.refresh();
-      mock.on(AGENT_ROUTE, conditionally(v2));
-      await source.refresh();
+    expect(source.agentVersionId).to.equal('v-2');
+  });
 
-      expect(source.agentVersionId).to.equal('v-2');
-    });
+  it('logs no bearer key', async () => {
+    const source = await resolveByKey();
+    mock.on(AGENT_ROUTE, { status: 401, json: { detail: key } });
+    await source.refresh();
 
-    it('logs no bearer key', async () => {
-      const source = await resolveByKey();
-      mock.on(AGENT_ROUTE, { status: 401, json: { detail: key } });
-      await source.refresh();
-
-      expect(JSON.stringify(logger.lines)).to.not.include(key);
-    });
+    expect(JSON.stringify(logger.lines)).to.not.include(key);
   });
 });

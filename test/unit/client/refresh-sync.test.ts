@@ -1,66 +1,56 @@
 import { expect } from 'chai';
 import { runClientProcess } from '../../support/client-process.ts';
-import type { MockServer } from '../../support/mock-server.ts';
-import { conditionally, policyYaml, type SignedRecord } from '../../support/platform.ts';
-import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
+import { conditionally, policyYaml } from '../../support/platform.ts';
+import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 
-describe('refresh', () => {
-  let world: PolicyWorld;
-  let mock: MockServer;
-  let key: string;
-  let v2: SignedRecord;
+describe('refresh: sync entry points refresh by blocking call', () => {
+  const world = forEachTest(startPolicyWorld);
+  let { mock, key, v2 } = world;
+  beforeEach(() => void ({ mock, key, v2 } = world));
 
-  beforeEach(async () => {
-    world = await startPolicyWorld();
-    ({ mock, key, v2 } = world);
+  const run = (name: string, variables: Record<string, string> = {}) =>
+    runClientProcess({
+      file: 'blocking.ts',
+      name,
+      env: { GATE_BASE_URL: mock.url, GATE_KEY: key, ...variables },
+    });
+
+  it('which keep the policy on 304, replace it on 200 and keep it with a warning on failure', async () => {
+    const steps: (() => void)[] = [
+      () => mock.on(AGENT_ROUTE, conditionally(v2)),
+      () => mock.on(AGENT_ROUTE, { status: 503 }),
+      () => mock.on(AGENT_ROUTE, { json: { ...v2, bundle_wasm_b64: 'AAAA' } }),
+    ];
+    mock.on('GET /next', () => (steps.shift()?.(), { text: 'ok' }));
+    const result = await run('refreshSync');
+
+    expect(result.reports).to.deep.equal([
+      [true, 'v-1'],
+      [false, 'v-2'],
+      [false, 'v-2'],
+      [false, 'v-2'],
+    ]);
+    expect(result.stderr.match(/Policy refresh failed/g)).to.have.length(2);
+    expect(result.code).to.equal(0);
+    expect(mock.seen(KEYS_ROUTE)).to.have.length(1);
   });
 
-  afterEach(() => world.close());
+  it('which end at their timeout', async () => {
+    mock.on('GET /next', () => (mock.on(AGENT_ROUTE, { fault: 'hang' }), { text: 'ok' }));
+    const { reports } = await run('refreshSyncAgainstHungServer');
+    const [tookMs, version] = reports[0] as [number, string];
 
-  describe('sync entry points refresh by blocking call', () => {
-    const run = (name: string, variables: Record<string, string> = {}) =>
-      runClientProcess({
-        file: 'blocking.ts',
-        name,
-        env: { GATE_BASE_URL: mock.url, GATE_KEY: key, ...variables },
-      });
+    expect(tookMs).to.be.within(450, 5_000);
+    expect(version).to.equal('v-1');
+  });
 
-    it('which keep the policy on 304, replace it on 200 and keep it with a warning on failure', async () => {
-      const steps: (() => void)[] = [
-        () => mock.on(AGENT_ROUTE, conditionally(v2)),
-        () => mock.on(AGENT_ROUTE, { status: 503 }),
-        () => mock.on(AGENT_ROUTE, { json: { ...v2, bundle_wasm_b64: 'AAAA' } }),
-      ];
-      mock.on('GET /next', () => (steps.shift()?.(), { text: 'ok' }));
-      const result = await run('refreshSync');
+  it('which throw for a broken local policy', async () => {
+    const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
+    const { reports } = await run('refreshSyncOfBrokenFile', { GATE_LOCAL_POLICY: localPolicy });
 
-      expect(result.reports).to.deep.equal([
-        [true, 'v-1'],
-        [false, 'v-2'],
-        [false, 'v-2'],
-        [false, 'v-2'],
-      ]);
-      expect(result.stderr.match(/Policy refresh failed/g)).to.have.length(2);
-      expect(result.code).to.equal(0);
-      expect(mock.seen(KEYS_ROUTE)).to.have.length(1);
-    });
-
-    it('which end at their timeout', async () => {
-      mock.on('GET /next', () => (mock.on(AGENT_ROUTE, { fault: 'hang' }), { text: 'ok' }));
-      const { reports } = await run('refreshSyncAgainstHungServer');
-      const [tookMs, version] = reports[0] as [number, string];
-
-      expect(tookMs).to.be.within(450, 5_000);
-      expect(version).to.equal('v-1');
-    });
-
-    it('which throw for a broken local policy', async () => {
-      const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
-      const { reports } = await run('refreshSyncOfBrokenFile', { GATE_LOCAL_POLICY: localPolicy });
-
-      expect(reports).to.deep.equal([[true, 'policy_invalid']]);
-      expect(mock.requests).to.deep.equal([]);
-    });
+    expect(reports).to.deep.equal([[true, 'policy_invalid']]);
+    expect(mock.requests).to.deep.equal([]);
   });
 });

@@ -1,31 +1,13 @@
 import { expect } from 'chai';
 import type { PolicySource } from '../../../client/index.ts';
-import type { CaptureLogger } from '../../support/capture-logger.ts';
-import type { MockServer } from '../../support/mock-server.ts';
-import {
-  conditionally,
-  etagOf,
-  publishedAgent,
-  yamlRecord,
-  type SignedRecord,
-} from '../../support/platform.ts';
-import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
+import { conditionally, etagOf, publishedAgent, yamlRecord } from '../../support/platform.ts';
+import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 
 describe('refresh', () => {
-  let world: PolicyWorld;
-  let mock: MockServer;
-  let v1: SignedRecord;
-  let v2: SignedRecord;
-  let logger: CaptureLogger;
-  let resolveByKey: PolicyWorld['resolveByKey'];
-  let clock: PolicyWorld['clock'];
-
-  beforeEach(async () => {
-    world = await startPolicyWorld();
-    ({ mock, v1, v2, logger, resolveByKey, clock } = world);
-  });
-
-  afterEach(() => world.close());
+  const world = forEachTest(startPolicyWorld);
+  let { mock, v1, v2, logger, resolveByKey, clock } = world;
+  beforeEach(() => void ({ mock, v1, v2, logger, resolveByKey, clock } = world));
 
   const mayWrite = (source: PolicySource): boolean =>
     source.policy.decide({ tool: 'write' }).outcome === 'allow';

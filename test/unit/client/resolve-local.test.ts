@@ -1,33 +1,15 @@
 import { expect } from 'chai';
-import type { MockServer } from '../../support/mock-server.ts';
-import {
-  policyYaml,
-  publishedAgent,
-  signedRecord,
-  yamlRecord,
-  type SignedRecord,
-  type Signer,
-} from '../../support/platform.ts';
-import { startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
+import { policyYaml, publishedAgent, signedRecord, yamlRecord } from '../../support/platform.ts';
+import { startPolicyWorld } from '../../support/policy-world.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 
 const POLICY = policyYaml({ allow: ['search'] });
 
 describe('resolve', () => {
-  let world: PolicyWorld;
-  let mock: MockServer;
-  let signer: Signer;
-  let key: string;
-  let v1: SignedRecord;
-  let resolve: PolicyWorld['resolve'];
-  let faultOf: PolicyWorld['faultOf'];
-
-  beforeEach(async () => {
-    world = await startPolicyWorld();
-    ({ mock, signer, key, v1, resolve, faultOf } = world);
-  });
-
-  afterEach(() => world.close());
+  const world = forEachTest(startPolicyWorld);
+  let { mock, signer, key, v1, resolve, faultOf } = world;
+  beforeEach(() => void ({ mock, signer, key, v1, resolve, faultOf } = world));
 
   describe('a broken local policy throws', () => {
     for (const [name, text] of [

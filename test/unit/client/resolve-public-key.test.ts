@@ -1,87 +1,69 @@
 import { expect } from 'chai';
-import type { MockServer } from '../../support/mock-server.ts';
-import {
-  createSigner,
-  publishedAgent,
-  serveKeys,
-  signedRecord,
-  type Signer,
-} from '../../support/platform.ts';
-import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
+import { createSigner, publishedAgent, serveKeys, signedRecord } from '../../support/platform.ts';
+import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 
-describe('resolve', () => {
-  let world: PolicyWorld;
-  let mock: MockServer;
-  let signer: Signer;
-  let key: string;
-  let resolve: PolicyWorld['resolve'];
-  let faultOf: PolicyWorld['faultOf'];
+describe('resolve: public key precedence', () => {
+  const world = forEachTest(startPolicyWorld);
+  let { mock, signer, key, resolve, faultOf } = world;
+  beforeEach(() => void ({ mock, signer, key, resolve, faultOf } = world));
 
-  beforeEach(async () => {
-    world = await startPolicyWorld();
-    ({ mock, signer, key, resolve, faultOf } = world);
+  it('explicit, then GATE_PUBLIC_KEY, then the key set', async () => {
+    const stranger = await createSigner();
+    serveKeys(mock, stranger);
+
+    await resolve({ key, publicKey: signer.publicKey }, { GATE_PUBLIC_KEY: stranger.publicKey });
+    await resolve({ key }, { GATE_PUBLIC_KEY: signer.publicKey });
+    expect(mock.seen(KEYS_ROUTE)).to.deep.equal([]);
+    expect(await faultOf({ key })).to.deep.include({ code: 'signing_key_unknown' });
   });
 
-  afterEach(() => world.close());
+  it('a pinned key may be base64, a JWK object or a JWK as text', async () => {
+    for (const publicKey of [signer.publicKey, signer.jwk, JSON.stringify(signer.jwk)]) {
+      expect((await resolve({ key, publicKey })).origin).to.equal('bundle');
+    }
+    for (const publicKey of ['short', '{', '{"kty":"RSA"}', { kty: 'OKP' }]) {
+      expect(await faultOf({ key, publicKey })).to.deep.include({ code: 'public_key_invalid' });
+    }
+  });
 
-  describe('public key precedence', () => {
-    it('explicit, then GATE_PUBLIC_KEY, then the key set', async () => {
-      const stranger = await createSigner();
-      serveKeys(mock, stranger);
+  it('the key set is fetched on first use and cached', async () => {
+    await resolve({ key });
+    await resolve({ key });
 
-      await resolve({ key, publicKey: signer.publicKey }, { GATE_PUBLIC_KEY: stranger.publicKey });
-      await resolve({ key }, { GATE_PUBLIC_KEY: signer.publicKey });
-      expect(mock.seen(KEYS_ROUTE)).to.deep.equal([]);
-      expect(await faultOf({ key })).to.deep.include({ code: 'signing_key_unknown' });
-    });
+    expect(mock.seen(KEYS_ROUTE)).to.have.length(1);
+  });
 
-    it('a pinned key may be base64, a JWK object or a JWK as text', async () => {
-      for (const publicKey of [signer.publicKey, signer.jwk, JSON.stringify(signer.jwk)]) {
-        expect((await resolve({ key, publicKey })).origin).to.equal('bundle');
-      }
-      for (const publicKey of ['short', '{', '{"kty":"RSA"}', { kty: 'OKP' }]) {
-        expect(await faultOf({ key, publicKey })).to.deep.include({ code: 'public_key_invalid' });
-      }
-    });
+  it('the key set is fetched once more on an unknown kid', async () => {
+    const next = await createSigner();
+    await resolve({ key });
+    serveKeys(mock, signer, next);
+    mock.on(AGENT_ROUTE, { json: await signedRecord(publishedAgent({ version: 2 }), next) });
+    await resolve({ key });
+    expect(mock.seen(KEYS_ROUTE)).to.have.length(2);
 
-    it('the key set is fetched on first use and cached', async () => {
-      await resolve({ key });
-      await resolve({ key });
+    mock.on(AGENT_ROUTE, { json: await signedRecord(publishedAgent(), await createSigner()) });
+    expect(await faultOf({ key })).to.deep.include({ code: 'signing_key_unknown' });
+    expect(mock.seen(KEYS_ROUTE)).to.have.length(3);
+  });
 
-      expect(mock.seen(KEYS_ROUTE)).to.have.length(1);
-    });
+  it('throws if the key set cannot be fetched, and does not cache that', async () => {
+    for (const reply of [
+      { status: 503 },
+      { text: 'no json' },
+      { json: { keys: 1 } },
+      { fault: 'reset' } as const,
+    ]) {
+      mock.on(KEYS_ROUTE, reply);
+      expect((await faultOf({ key })).code).to.match(/^key_set|^unreachable/);
+    }
+    serveKeys(mock, signer);
+    expect((await resolve({ key })).origin).to.equal('bundle');
+  });
 
-    it('the key set is fetched once more on an unknown kid', async () => {
-      const next = await createSigner();
-      await resolve({ key });
-      serveKeys(mock, signer, next);
-      mock.on(AGENT_ROUTE, { json: await signedRecord(publishedAgent({ version: 2 }), next) });
-      await resolve({ key });
-      expect(mock.seen(KEYS_ROUTE)).to.have.length(2);
+  it('ignores keys of other kinds in the set', async () => {
+    mock.on(KEYS_ROUTE, { json: { keys: [null, 1, { kty: 'RSA', kid: 'r' }, { kid: 'x' }, signer.jwk] } });
 
-      mock.on(AGENT_ROUTE, { json: await signedRecord(publishedAgent(), await createSigner()) });
-      expect(await faultOf({ key })).to.deep.include({ code: 'signing_key_unknown' });
-      expect(mock.seen(KEYS_ROUTE)).to.have.length(3);
-    });
-
-    it('throws if the key set cannot be fetched, and does not cache that', async () => {
-      for (const reply of [
-        { status: 503 },
-        { text: 'no json' },
-        { json: { keys: 1 } },
-        { fault: 'reset' } as const,
-      ]) {
-        mock.on(KEYS_ROUTE, reply);
-        expect((await faultOf({ key })).code).to.match(/^key_set|^unreachable/);
-      }
-      serveKeys(mock, signer);
-      expect((await resolve({ key })).origin).to.equal('bundle');
-    });
-
-    it('ignores keys of other kinds in the set', async () => {
-      mock.on(KEYS_ROUTE, { json: { keys: [null, 1, { kty: 'RSA', kid: 'r' }, { kid: 'x' }, signer.jwk] } });
-
-      expect((await resolve({ key })).origin).to.equal('bundle');
-    });
+    expect((await resolve({ key })).origin).to.equal('bundle');
   });
 });

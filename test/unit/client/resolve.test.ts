@@ -1,27 +1,15 @@
 import { expect } from 'chai';
-import type { CaptureLogger } from '../../support/capture-logger.ts';
-import type { MockServer } from '../../support/mock-server.ts';
-import { policyYaml, type Signer } from '../../support/platform.ts';
-import { AGENT_ROUTE, startPolicyWorld, type PolicyWorld } from '../../support/policy-world.ts';
+import { policyYaml } from '../../support/platform.ts';
+import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 
 const POLICY = policyYaml({ allow: ['search'] });
 
 describe('resolve', () => {
-  let world: PolicyWorld;
-  let mock: MockServer;
-  let signer: Signer;
-  let key: string;
-  let logger: CaptureLogger;
-  let resolve: PolicyWorld['resolve'];
-  let faultOf: PolicyWorld['faultOf'];
-
-  beforeEach(async () => {
-    world = await startPolicyWorld();
-    ({ mock, signer, key, logger, resolve, faultOf } = world);
-  });
-
-  afterEach(() => world.close());
+  const world = forEachTest(startPolicyWorld);
+  let { mock, signer, key, logger, resolve, faultOf } = world;
+  beforeEach(() => void ({ mock, signer, key, logger, resolve, faultOf } = world));
 
   describe('precedence', () => {
     it('1. a local policy overrides all others: the platform is not contacted', async () => {

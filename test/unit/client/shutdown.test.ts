@@ -1,108 +1,100 @@
 import { expect } from 'chai';
 import { captureLogger } from '../../support/capture-logger.ts';
 import { DECISIONS, USAGE, decision, gatesWith, startAuditServer, usage } from '../../support/emission.ts';
-import type { MockServer } from '../../support/mock-server.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 
-describe('client emission rules', () => {
-  let mock: MockServer;
+describe('client emission rules: shutdown', () => {
+  const mock = forEachTest(startAuditServer);
 
-  beforeEach(async () => {
-    mock = await startAuditServer();
-  });
-
-  afterEach(() => mock.close());
-
-  describe('shutdown', () => {
-    it('drains in-flight sends and closes every sender of every event type', async () => {
-      mock.on(DECISIONS, { status: 202, delay_ms: 100 });
-      mock.on(USAGE, { status: 202, delay_ms: 100 });
-      const gates = gatesWith();
-      const both = ['a', 'b'].map((apiKey) => gates.configure({ apiKey, baseUrl: mock.url }));
-      for (const gate of both) {
-        gate.emit(decision());
-        gate.emitLlm(usage);
-      }
-      await gates.shutdown();
-
-      for (const gate of both) {
-        expect(gate.stats()).to.deep.equal({ sent: 2, failed: 0, dropped: 0, in_flight: 0 });
-        expect(gate.enabled).to.equal(false);
-        gate.emit(decision());
-        gate.emitLlm(usage);
-        expect(gate.stats().in_flight).to.equal(0);
-      }
-      expect(mock.requests).to.have.length(4);
-    });
-
-    it('closes the connections', async () => {
-      const gates = gatesWith();
-      gates.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision());
-      await gates.flush();
-      expect(mock.connections()).to.equal(1);
-      await gates.shutdown();
-      await new Promise((resolve) => setTimeout(resolve, 50));
-
-      expect(mock.connections()).to.equal(0);
-    });
-
-    it('is safe to call repeatedly, one after the other and at once', async () => {
-      mock.on(DECISIONS, { status: 202, delay_ms: 50 });
-      const gates = gatesWith();
-      await gates.shutdown();
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
-      gate.emit(decision());
-      await Promise.all([gates.shutdown(), gates.shutdown(), gates.flush()]);
-      await gates.shutdown();
-
-      expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 0 });
-    });
-
-    it('aborts events at its timeout, including one that waits for its retry', async () => {
-      mock.on(DECISIONS, { fault: 'hang' });
-      mock.on(USAGE, { status: 503 });
-      const logger = captureLogger();
-      const gates = gatesWith();
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+  it('drains in-flight sends and closes every sender of every event type', async () => {
+    mock.on(DECISIONS, { status: 202, delay_ms: 100 });
+    mock.on(USAGE, { status: 202, delay_ms: 100 });
+    const gates = gatesWith();
+    const both = ['a', 'b'].map((apiKey) => gates.configure({ apiKey, baseUrl: mock.url }));
+    for (const gate of both) {
       gate.emit(decision());
       gate.emitLlm(usage);
-      await mock.arrived(USAGE, 1);
-      const startedAtMs = Date.now();
-      await gates.shutdown({ timeoutMs: 100 });
+    }
+    await gates.shutdown();
 
-      expect(Date.now() - startedAtMs).to.be.within(90, 1_000);
-      expect(gate.stats()).to.deep.equal({ sent: 0, failed: 2, dropped: 0, in_flight: 0 });
-    });
-
-    it('ends even if an aborted event does not', async () => {
-      mock.on(DECISIONS, { status: 503 });
-      const forever = new Promise<void>(() => undefined);
-      const gates = gatesWith({ sleep: () => forever });
-      gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() }).emit(decision());
-      await mock.arrived(DECISIONS, 1);
-
-      await gates.shutdown({ timeoutMs: 1 });
-    });
-
-    it('accepts a timeout beyond the range of setTimeout', async () => {
-      mock.on(DECISIONS, { status: 202, delay_ms: 50 });
-      const gates = gatesWith();
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+    for (const gate of both) {
+      expect(gate.stats()).to.deep.equal({ sent: 2, failed: 0, dropped: 0, in_flight: 0 });
+      expect(gate.enabled).to.equal(false);
       gate.emit(decision());
-      await gates.shutdown({ timeoutMs: 2 ** 31 });
+      gate.emitLlm(usage);
+      expect(gate.stats().in_flight).to.equal(0);
+    }
+    expect(mock.requests).to.have.length(4);
+  });
 
-      expect(gate.stats()).to.include({ sent: 1, failed: 0 });
-    });
+  it('closes the connections', async () => {
+    const gates = gatesWith();
+    gates.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision());
+    await gates.flush();
+    expect(mock.connections()).to.equal(1);
+    await gates.shutdown();
+    await new Promise((resolve) => setTimeout(resolve, 50));
 
-    it('lets configure start anew', async () => {
-      const gates = gatesWith();
-      const first = gates.configure({ apiKey: 'k', baseUrl: mock.url });
-      await gates.shutdown();
-      const second = gates.configure({ apiKey: 'k', baseUrl: mock.url });
-      second.emit(decision());
-      await gates.shutdown();
+    expect(mock.connections()).to.equal(0);
+  });
 
-      expect(second).to.not.equal(first);
-      expect(second.stats().sent).to.equal(1);
-    });
+  it('is safe to call repeatedly, one after the other and at once', async () => {
+    mock.on(DECISIONS, { status: 202, delay_ms: 50 });
+    const gates = gatesWith();
+    await gates.shutdown();
+    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+    gate.emit(decision());
+    await Promise.all([gates.shutdown(), gates.shutdown(), gates.flush()]);
+    await gates.shutdown();
+
+    expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 0 });
+  });
+
+  it('aborts events at its timeout, including one that waits for its retry', async () => {
+    mock.on(DECISIONS, { fault: 'hang' });
+    mock.on(USAGE, { status: 503 });
+    const logger = captureLogger();
+    const gates = gatesWith();
+    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+    gate.emit(decision());
+    gate.emitLlm(usage);
+    await mock.arrived(USAGE, 1);
+    const startedAtMs = Date.now();
+    await gates.shutdown({ timeoutMs: 100 });
+
+    expect(Date.now() - startedAtMs).to.be.within(90, 1_000);
+    expect(gate.stats()).to.deep.equal({ sent: 0, failed: 2, dropped: 0, in_flight: 0 });
+  });
+
+  it('ends even if an aborted event does not', async () => {
+    mock.on(DECISIONS, { status: 503 });
+    const forever = new Promise<void>(() => undefined);
+    const gates = gatesWith({ sleep: () => forever });
+    gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() }).emit(decision());
+    await mock.arrived(DECISIONS, 1);
+
+    await gates.shutdown({ timeoutMs: 1 });
+  });
+
+  it('accepts a timeout beyond the range of setTimeout', async () => {
+    mock.on(DECISIONS, { status: 202, delay_ms: 50 });
+    const gates = gatesWith();
+    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+    gate.emit(decision());
+    await gates.shutdown({ timeoutMs: 2 ** 31 });
+
+    expect(gate.stats()).to.include({ sent: 1, failed: 0 });
+  });
+
+  it('lets configure start anew', async () => {
+    const gates = gatesWith();
+    const first = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+    await gates.shutdown();
+    const second = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+    second.emit(decision());
+    await gates.shutdown();
+
+    expect(second).to.not.equal(first);
+    expect(second.stats().sent).to.equal(1);
   });
 });
