@@ -1,21 +1,12 @@
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import type { Response } from 'express';
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
-import {
-  answer,
-  COUNT,
-  nullable,
-  NULLABLE_OBJECT,
-  oneOf,
-  PROJECT_ID,
-  STRING,
-  TIME,
-  UUID,
-} from '../http/schemas.ts';
+import { oneOf, PROJECT_ID } from '../http/schemas.ts';
 import { OUTCOMES } from '../ingest/decision-event.ts';
 
+import { DECISIONS, LLM_USAGE, SUMMARY, TIMESERIES } from './answers.ts';
 import { readSummary, readTimeseries, type ReadScope } from './counts.ts';
 import { parseCursor } from './cursor.ts';
 import { createReads, type RunRead, type RunReadBytes, type Writers } from './days.ts';
@@ -30,88 +21,6 @@ export type ReadDeps = {
   writers: Writers;
   now: () => number;
 };
-
-const OUTCOME = oneOf(OUTCOMES);
-const WINDOW = oneOf(WINDOW_NAMES);
-const COUNTS = { total: COUNT, allow: COUNT, deny: COUNT, needs_approval: COUNT };
-const SCOPE = { project_id: STRING, window: WINDOW, from: TIME, to: TIME };
-
-const LEFT_OUT = answer({ entries: COUNT, ...COUNTS });
-const OTHERS = nullable<Static<typeof LEFT_OUT>>('object', LEFT_OUT);
-
-const SUMMARY = answer(
-  {
-    ...SCOPE,
-    totals: answer(COUNTS),
-    by_agent: Type.Array(answer({ agent_name: STRING, ...COUNTS })),
-    by_role: Type.Array(answer({ role: STRING, ...COUNTS })),
-    by_tool: Type.Array(answer({ tool_name: STRING, ...COUNTS })),
-    others: answer({ by_agent: OTHERS, by_role: OTHERS, by_tool: OTHERS }),
-  },
-  'Summary',
-);
-
-const TIMESERIES = answer(
-  {
-    ...SCOPE,
-    bucket_seconds: Type.Unsafe<number>({ type: 'integer', enum: [3600, 21_600, 86_400] }),
-    buckets: Type.Array(answer({ start: TIME, ...COUNTS })),
-  },
-  'Timeseries',
-);
-
-const USAGE = {
-  calls: COUNT,
-  input_tokens: COUNT,
-  output_tokens: COUNT,
-  cached_input_tokens: COUNT,
-  reasoning_tokens: COUNT,
-  cost_usd: Type.Number({ minimum: 0, description: 'The sum of the costs that were reported' }),
-};
-const LLM_USAGE = answer(
-  {
-    ...SCOPE,
-    totals: answer(USAGE),
-    by_model: Type.Array(answer({ model: STRING, ...USAGE })),
-    by_agent: Type.Array(answer({ agent_name: STRING, ...USAGE })),
-  },
-  'LlmUsage',
-);
-
-const DECISION = answer(
-  {
-    event_id: UUID,
-    occurred_at: TIME,
-    agent_name: STRING,
-    tool_name: STRING,
-    outcome: OUTCOME,
-    role: STRING,
-    error_type: STRING,
-    reason: STRING,
-    violations: Type.Array(STRING),
-    hint: NULLABLE_OBJECT,
-    arguments: NULLABLE_OBJECT,
-    user_id: STRING,
-    session_id: STRING,
-    project_id: STRING,
-    agent_version_id: STRING,
-    received_at: TIME,
-  },
-  'Decision',
-);
-
-const DECISIONS = answer(
-  {
-    project_id: STRING,
-    window: WINDOW,
-    total: COUNT,
-    limit: COUNT,
-    offset: COUNT,
-    next_cursor: nullable<string>('string', { description: 'For `cursor`; null on the last page' }),
-    items: Type.Array(DECISION),
-  },
-  'Decisions',
-);
 
 const WINDOW_QUERY = {
   window: oneOf(WINDOW_NAMES, {
