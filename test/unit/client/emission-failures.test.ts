@@ -1,59 +1,139 @@
 import { mock as nodeMock } from 'node:test';
 import { expect } from 'chai';
+import type { GatesDeps } from '../../../client/audit/gates.ts';
+import type { ConfigureOptions, Gate } from '../../../client/index.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
-import { DECISIONS, decision, gatesWith, startAuditServer } from '../../support/emission.ts';
-import type { MockServer } from '../../support/mock-server.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
+import { DECISIONS, decision, gatesWith, startAuditServer, usage } from '../../support/emission.ts';
+import { withEnvironment } from '../../support/environment.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 
 const { timers } = nodeMock;
 
-describe('client emission rules', () => {
-  let mock: MockServer;
+const SENT = { sent: 1, failed: 0, dropped: 0, in_flight: 0 };
+const FAILED = { sent: 0, failed: 1, dropped: 0, in_flight: 0 };
+const UNREACHABLE = ['warn', 'Audit endpoint unreachable; event dropped'];
 
-  beforeEach(async () => {
-    mock = await startAuditServer();
+/** The agent sees that emit returns undefined at once and does not throw. */
+function emitAsAgent(gate: Gate, event = decision()): void {
+  let returned: unknown = 'nothing yet';
+  const tookMs = cpuMs(() => (returned = gate.emit(event)));
+  expect(returned).to.equal(undefined);
+  expect(tookMs).to.be.below(50);
+}
+
+describe('client emission rules', () => {
+  const mock = forEachTest(startAuditServer);
+
+  afterEach(() => timers.reset());
+
+  function open(options: ConfigureOptions = {}, deps: Partial<GatesDeps> = {}) {
+    const gates = gatesWith(deps);
+    const logger = captureLogger();
+    return { gates, logger, gate: gates.configure({ apiKey: 'k', baseUrl: mock.url, logger, ...options }) };
+  }
+
+  /** Emits one event and waits until it is settled. */
+  async function emitOne(options?: ConfigureOptions, deps?: Partial<GatesDeps>) {
+    const { gates, logger, gate } = open(options, deps);
+    emitAsAgent(gate);
+    await gates.flush();
+    await gates.shutdown();
+    return { stats: gate.stats(), logger, lines: logger.lines.map(({ level, message }) => [level, message]) };
+  }
+
+  it('no key: no sender, audit inert', async () => {
+    await withEnvironment({}, async () => {
+      const gates = gatesWith({ createLoop: () => expect.fail('a sender was made') });
+      const logger = captureLogger();
+      const gate = gates.configure({ baseUrl: mock.url, logger });
+      emitAsAgent(gate);
+      gate.emitLlm(usage);
+      await gates.shutdown();
+
+      expect(gate.enabled).to.equal(false);
+      expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 0 });
+      expect(mock.requests).to.deep.equal([]);
+      expect(logger.lines).to.deep.equal([]);
+    });
   });
 
-  afterEach(async () => {
-    timers.reset();
-    await mock.close();
+  it('sender saturated: dropped, warning on the 1st drop and then every 100th', async () => {
+    mock.on(DECISIONS, { fault: 'hang' });
+    const { gates, logger, gate } = open({ timeoutMs: 200 });
+    for (let i = 0; i < 32 + 250; i += 1) emitAsAgent(gate);
+
+    expect(gate.stats()).to.include({ dropped: 250, in_flight: 32 });
+    expect(logger.at('warn')).to.have.length(3);
+    expect(logger.lines.map(({ context }) => context?.dropped)).to.deep.equal([1, 100, 200]);
+    await gates.shutdown();
+  });
+
+  const withoutText: [string, unknown][] = [
+    ['an object without a prototype', Object.create(null)],
+    ['an error whose message throws', Object.defineProperty(new Error(), 'message', { get: refuse })],
+  ];
+  for (const [what, thrown] of withoutText) {
+    it(`an event whose getter throws ${what} is logged and dropped`, async () => {
+      const { gates, logger, gate } = open();
+      const getter = () => refuse(thrown);
+      emitAsAgent(gate, Object.defineProperty(decision(), 'agent_name', { get: getter }));
+      await gates.shutdown();
+
+      expect(gate.stats()).to.deep.equal(FAILED);
+      expect(logger.at('warn')).to.deep.equal(['Audit event could not be built; event dropped']);
+    });
+  }
+
+  it('a logger that throws does not disturb the agent', async () => {
+    mock.on(DECISIONS, { status: 422 });
+    const broken = () => refuse();
+    const logger = { debug: broken, info: broken, warn: broken, error: broken };
+
+    expect((await emitOne({ logger })).stats.failed).to.equal(1);
   });
 
   describe('on HTTP 503 the client retries once', () => {
-    for (const { timeoutMs, waitMs } of [
-      { timeoutMs: 5_000, waitMs: 2_000 },
-      { timeoutMs: 800, waitMs: 800 },
-    ]) {
+    for (const [timeoutMs, waitMs] of [
+      [5_000, 2_000],
+      [800, 800],
+    ] as const) {
       it(`after ${waitMs} ms with a timeout of ${timeoutMs} ms, whatever Retry-After says`, async () => {
         mock.on(DECISIONS, { status: 503, headers: { 'Retry-After': '60' } }, { status: 202 });
         const waits: number[] = [];
-        const gates = gatesWith({ sleep: async (ms) => void waits.push(ms) });
-        const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, timeoutMs });
-        gate.emit(decision());
-        await gates.shutdown();
+        const { stats } = await emitOne({ timeoutMs }, { sleep: async (ms) => void waits.push(ms) });
         const [first, second] = mock.seen(DECISIONS);
 
         expect(waits).to.deep.equal([waitMs]);
         expect(second?.text).to.equal(first?.text);
-        expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 0 });
+        expect(stats).to.deep.equal(SENT);
       });
     }
 
     it('by the clock', async () => {
       mock.on(DECISIONS, { status: 503 }, { status: 202 });
-      const gates = gatesWith();
-      gates.configure({ apiKey: 'k', baseUrl: mock.url, timeoutMs: 150 }).emit(decision());
-      await gates.shutdown();
+      await emitOne({ timeoutMs: 150 });
       const [first, second] = mock.seen(DECISIONS);
 
       expect((second?.at ?? 0) - (first?.at ?? 0)).to.be.within(140, 600);
+    });
+
+    it('then logs the event', async () => {
+      mock.on(DECISIONS, { status: 503 });
+      const { stats, logger } = await emitOne({ timeoutMs: 200 }, { sleep: () => Promise.resolve() });
+
+      expect(mock.requests).to.have.length(2);
+      expect(stats).to.deep.equal(FAILED);
+      expect(logger.at('warn')).to.deep.equal([
+        'Audit ingest still unavailable (503) after one retry; event dropped',
+      ]);
     });
 
     it('an event that waits for its retry keeps its slot', async () => {
       mock.on(DECISIONS, { status: 503 });
       const waiting = Promise.withResolvers<void>();
       const go = Promise.withResolvers<void>();
-      const gates = gatesWith({ sleep: () => (waiting.resolve(), go.promise) });
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
+      const { gates, gate } = open({}, { sleep: () => (waiting.resolve(), go.promise) });
       gate.emit(decision());
       await waiting.promise;
 
@@ -65,17 +145,15 @@ describe('client emission rules', () => {
 
     for (const status of [302, 400, 401, 404, 413, 422, 429, 500, 502, 504]) {
       it(`${status} is logged and not retried`, async () => {
-        mock.on(DECISIONS, { status, headers: { Location: '/elsewhere' }, json: { code: 'some_code' } });
-        const logger = captureLogger();
-        const gates = gatesWith();
-        const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
-        gate.emit(decision());
-        await gates.shutdown();
+        const json = { code: 'some_code', detail: 'what is wrong' };
+        mock.on(DECISIONS, { status, headers: { Location: '/elsewhere' }, json });
+        const { stats, logger } = await emitOne();
 
         expect(mock.requests).to.have.length(1);
-        expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
-        expect(logger.at('warn')).to.deep.equal([`Audit ingest error ${status}`]);
-        expect(logger.lines[0]?.context).to.include({ problem: 'some_code' });
+        expect(stats).to.deep.equal(FAILED);
+        const context = { path: '/v1/audit/decisions', problem: 'some_code: what is wrong' };
+        const message = `Audit ingest error ${status}`;
+        expect(logger.lines).to.deep.equal([{ level: 'warn', message, context }]);
       });
     }
   });
@@ -84,61 +162,39 @@ describe('client emission rules', () => {
     for (const fault of ['reset', 'reset_mid_body', 'cut_mid_body', 'hang', 'slow_body'] as const) {
       it(fault, async () => {
         mock.on(DECISIONS, { fault, status: 202 });
-        const logger = captureLogger();
-        const gates = gatesWith();
-        const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger, timeoutMs: 100 });
-        gate.emit(decision());
-        await gates.shutdown();
+        const { stats, lines } = await emitOne({ timeoutMs: 100 });
 
         expect(mock.requests).to.have.length(1);
-        expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
-        expect(logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
-          ['warn', 'Audit endpoint unreachable; event dropped'],
-        ]);
+        expect(stats).to.deep.equal(FAILED);
+        expect(lines).to.deep.equal([UNREACHABLE]);
       });
     }
 
     for (const baseUrl of ['http://127.0.0.1:1', 'http://no-such-host.invalid', 'not an address']) {
       it(`nothing at ${baseUrl}`, async () => {
-        const logger = captureLogger();
-        const gates = gatesWith();
-        const gate = gates.configure({ apiKey: 'k', baseUrl, logger });
-        gate.emit(decision());
-        await gates.shutdown();
+        const { stats, lines } = await emitOne({ baseUrl });
 
-        expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
-        expect(logger.at('warn')).to.deep.equal(['Audit endpoint unreachable; event dropped']);
+        expect(stats).to.deep.equal(FAILED);
+        expect(lines).to.deep.equal([UNREACHABLE]);
       });
     }
 
     it('a response that switches protocols', async () => {
       mock.on(DECISIONS, { status: 101, headers: { Connection: 'Upgrade', Upgrade: 'websocket' } });
-      const logger = captureLogger();
-      const gates = gatesWith();
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
-      gate.emit(decision());
-      await gates.flush();
+      const { stats, lines } = await emitOne();
 
-      expect(gate.stats()).to.deep.equal({ sent: 0, failed: 1, dropped: 0, in_flight: 0 });
-      expect(logger.at('warn')).to.deep.equal(['Audit endpoint unreachable; event dropped']);
-      await gates.shutdown();
+      expect(stats).to.deep.equal(FAILED);
+      expect(lines).to.deep.equal([UNREACHABLE]);
     });
 
     it('counts a 202 with a broken body as sent', async () => {
       mock.on(DECISIONS, { fault: 'torn_json', status: 202 });
-      const gates = gatesWith();
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
-      gate.emit(decision());
-      await gates.shutdown();
 
-      expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 0 });
+      expect((await emitOne()).stats).to.deep.equal(SENT);
     });
 
     it('logs no key, not even one that cannot be sent in a header', async () => {
-      const logger = captureLogger();
-      const gates = gatesWith();
-      gates.configure({ apiKey: 'secret\nkey', baseUrl: mock.url, logger }).emit(decision());
-      await gates.shutdown();
+      const { logger } = await emitOne({ apiKey: 'secret\nkey' });
 
       expect(logger.lines).to.have.length(1);
       expect(JSON.stringify(logger.lines)).to.not.include('secret');
@@ -148,21 +204,14 @@ describe('client emission rules', () => {
   describe('the HTTP timeout is 5 seconds', () => {
     it('a timeout beyond the range of setTimeout does not become 1 ms', async () => {
       mock.on(DECISIONS, { status: 202, delay_ms: 50 });
-      const gates = gatesWith();
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, timeoutMs: Infinity });
-      gate.emit(decision());
-      await gates.flush();
 
-      expect(gate.stats()).to.include({ sent: 1, failed: 0 });
-      await gates.shutdown();
+      expect((await emitOne({ timeoutMs: Infinity })).stats).to.deep.equal(SENT);
     });
 
     it('is the default', async () => {
       mock.on(DECISIONS, { fault: 'hang' });
-      const logger = captureLogger();
-      const gates = gatesWith();
       timers.enable({ apis: ['setTimeout'] });
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+      const { gates, logger, gate } = open();
       gate.emit(decision());
       await mock.arrived(DECISIONS, 1);
       timers.tick(4_999);
@@ -176,3 +225,7 @@ describe('client emission rules', () => {
     });
   });
 });
+
+function refuse(thrown: unknown = new Error('no')): never {
+  throw thrown;
+}

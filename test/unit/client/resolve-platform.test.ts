@@ -49,8 +49,8 @@ describe('resolve: the platform path', () => {
     mock.on(AGENT_ROUTE, conditionally(yamlRecord(publishedAgent())));
     const required = { GATE_BUNDLE_REQUIRE_SIGNATURE: 'Yes' };
 
-    expect(await faultOf({ key }, required)).to.deep.include({ code: 'bundle_missing' });
-    expect(await faultOf({ key, requireSignature: true })).to.deep.include({ code: 'bundle_missing' });
+    expect((await faultOf({ key }, required)).code).to.equal('bundle_missing');
+    expect((await faultOf({ key, requireSignature: true })).code).to.equal('bundle_missing');
     expect((await resolve({ key, requireSignature: false }, required)).origin).to.equal('yaml');
     expect((await resolve({ key }, { GATE_BUNDLE_REQUIRE_SIGNATURE: '0' })).origin).to.equal('yaml');
   });
@@ -70,13 +70,13 @@ describe('resolve: the platform path', () => {
   });
 
   it('throws if the platform is unreachable', async () => {
-    expect(await faultOf({ key, baseUrl: 'http://127.0.0.1:1' })).to.deep.include({ code: 'unreachable' });
+    expect((await faultOf({ key, baseUrl: 'http://127.0.0.1:1' })).code).to.equal('unreachable');
     for (const fault of ['reset', 'hang', 'slow_body', 'reset_mid_body', 'cut_mid_body'] as const) {
       mock.on(AGENT_ROUTE, { fault });
-      expect(await faultOf({ key, timeoutMs: 150 })).to.deep.include({ code: 'unreachable' });
+      expect((await faultOf({ key, timeoutMs: 150 })).code).to.equal('unreachable');
     }
     mock.on(AGENT_ROUTE, { fault: 'torn_json' });
-    expect(await faultOf({ key })).to.deep.include({ code: 'record_invalid' });
+    expect((await faultOf({ key })).code).to.equal('record_invalid');
   });
 
   it('a timeout beyond the range of setTimeout does not become 1 ms', async () => {
@@ -98,7 +98,7 @@ describe('resolve: the platform path', () => {
       `${header}.e30.AA`,
       '..',
     ]) {
-      expect(await faultOf({ key: bad })).to.deep.include({ code: 'key_malformed' });
+      expect((await faultOf({ key: bad })).code).to.equal('key_malformed');
     }
     expect(mock.requests).to.deep.equal([]);
   });
@@ -110,12 +110,10 @@ describe('resolve: the platform path', () => {
     );
     const stranger = await createSigner();
 
-    expect(await faultOf({ key: `${header}.${claims}.${signature}` })).to.deep.include({
-      code: 'key_signature_invalid',
-    });
-    expect(await faultOf({ key, publicKey: stranger.publicKey })).to.deep.include({
-      code: 'key_signature_invalid',
-    });
+    expect((await faultOf({ key: `${header}.${claims}.${signature}` })).code).to.equal(
+      'key_signature_invalid',
+    );
+    expect((await faultOf({ key, publicKey: stranger.publicKey })).code).to.equal('key_signature_invalid');
     expect(mock.seen(AGENT_ROUTE)).to.deep.equal([]);
   });
 

@@ -15,7 +15,7 @@ describe('resolve: public key precedence', () => {
     await resolve({ key, publicKey: signer.publicKey }, { GATE_PUBLIC_KEY: stranger.publicKey });
     await resolve({ key }, { GATE_PUBLIC_KEY: signer.publicKey });
     expect(mock.seen(KEYS_ROUTE)).to.deep.equal([]);
-    expect(await faultOf({ key })).to.deep.include({ code: 'signing_key_unknown' });
+    expect((await faultOf({ key })).code).to.equal('signing_key_unknown');
   });
 
   it('a pinned key may be base64, a JWK object or a JWK as text', async () => {
@@ -23,7 +23,7 @@ describe('resolve: public key precedence', () => {
       expect((await resolve({ key, publicKey })).origin).to.equal('bundle');
     }
     for (const publicKey of ['short', '{', '{"kty":"RSA"}', { kty: 'OKP' }]) {
-      expect(await faultOf({ key, publicKey })).to.deep.include({ code: 'public_key_invalid' });
+      expect((await faultOf({ key, publicKey })).code).to.equal('public_key_invalid');
     }
   });
 
@@ -43,7 +43,7 @@ describe('resolve: public key precedence', () => {
     expect(mock.seen(KEYS_ROUTE)).to.have.length(2);
 
     mock.on(AGENT_ROUTE, { json: await signedRecord(publishedAgent(), await createSigner()) });
-    expect(await faultOf({ key })).to.deep.include({ code: 'signing_key_unknown' });
+    expect((await faultOf({ key })).code).to.equal('signing_key_unknown');
     expect(mock.seen(KEYS_ROUTE)).to.have.length(3);
   });
 

@@ -39,7 +39,7 @@ describe('resolve', () => {
     });
 
     it('GATE_API_KEY is for audit and does not replace GATE_KEY', async () => {
-      expect(await faultOf({}, { GATE_API_KEY: key })).to.deep.include({ code: 'policy_missing' });
+      expect((await faultOf({}, { GATE_API_KEY: key })).code).to.equal('policy_missing');
     });
 
     it('in local mode the platform is never contacted: the file, else the built-in policy, else an error', async () => {
@@ -50,7 +50,7 @@ describe('resolve', () => {
         'local',
       );
       expect((await resolve({ policy: POLICY }, local)).origin).to.equal('built-in');
-      expect(await faultOf({}, local)).to.deep.include({ code: 'policy_missing' });
+      expect((await faultOf({}, local)).code).to.equal('policy_missing');
       expect(mock.requests).to.deep.equal([]);
     });
   });

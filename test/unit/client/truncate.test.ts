@@ -12,6 +12,8 @@ const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(val
 /** An object whose JSON text has this many bytes. */
 const ofBytes = (bytes: number): { text: string } => ({ text: 'x'.repeat(bytes - '{"text":""}'.length) });
 
+const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}1${']'.repeat(depth)}`) as unknown;
+
 describe('truncateArguments', () => {
   it('keeps 8,192 bytes', () => {
     const args = ofBytes(BYTES_MAX);
@@ -49,19 +51,19 @@ describe('truncateArguments', () => {
 
   it('keeps null, and converts values that JSON lacks to text', () => {
     expect(truncateArguments(null)).to.equal(null);
-    expect(truncateArguments({ n: 10n, at: new Date(0) })).to.deep.equal({
-      n: '10',
-      at: '1970-01-01T00:00:00.000Z',
-    });
+    const result = truncateArguments({ n: 10n, at: new Date(0) });
+    expect(result).to.deep.equal({ n: '10', at: '1970-01-01T00:00:00.000Z' });
   });
 
   it('returns at most 8,192 bytes for any value, and keeps what fits', () => {
     fc.assert(
       fc.property(anyArguments(), (args) => {
         const result = truncateArguments(args);
-        const bytes = bytesOf(redactNothing(args));
+        // A plain copy: the arguments here name no secrets.
+        const copy = redact(args);
+        const bytes = bytesOf(copy);
         expect(bytesOf(result)).to.be.at.most(BYTES_MAX);
-        if (bytes <= BYTES_MAX) expect(JSON.stringify(result)).to.equal(JSON.stringify(redactNothing(args)));
+        if (bytes <= BYTES_MAX) expect(JSON.stringify(result)).to.equal(JSON.stringify(copy));
         else expect((result as Truncated).original_bytes).to.equal(bytes);
       }),
       { numRuns: 500 },
@@ -82,40 +84,26 @@ describe('truncateArguments', () => {
   });
 
   it('never throws: depth 10,000, cycles, endless proxies, text of 1 MB', () => {
-    let deep: unknown = 1;
-    for (let depth = 0; depth < 10_000; depth += 1) deep = [deep];
+    const originalBytes = (args: unknown): number => (truncateArguments(args) as Truncated).original_bytes;
     const cycle: Record<string, unknown> = {};
     cycle.self = cycle;
 
-    expect((truncateArguments({ deep }) as Truncated).original_bytes).to.equal('{"deep":1}'.length + 20_000);
+    expect(originalBytes({ deep: nested(10_000) })).to.equal('{"deep":1}'.length + 20_000);
     expect(truncateArguments(cycle)).to.deep.equal({ self: '[Circular]' });
-    expect((truncateArguments({ text: 'x'.repeat(2 ** 20) }) as Truncated).original_bytes).to.equal(
-      2 ** 20 + 11,
-    );
+    expect(originalBytes({ text: 'x'.repeat(2 ** 20) })).to.equal(2 ** 20 + 11);
   });
 
   it('unboxes primitives, as JSON.stringify does', () => {
     const args = { a: new String('x'), b: new Number(5), c: new Boolean(false), d: [new String('y')] };
 
     expect(truncateArguments(args)).to.deep.equal({ a: 'x', b: 5, c: false, d: ['y'] });
-    expect(truncateArguments({ e: Object(5n), f: new Number(Number.NaN) })).to.deep.equal({
-      e: '5',
-      f: 'NaN',
-    });
+    expect(truncateArguments({ e: Object(5n), f: new Number(NaN) })).to.deep.equal({ e: '5', f: 'NaN' });
   });
 
   it('keeps nesting that fits, however deep', () => {
-    let deep: unknown = 1;
-    for (let depth = 0; depth < 4_000; depth += 1) deep = [deep];
-
-    expect(truncateArguments({ deep })).to.not.have.property('_truncated');
+    expect(truncateArguments({ deep: nested(4_000) })).to.not.have.property('_truncated');
   });
 });
-
-/** A plain copy: the arguments here name no secrets. */
-function redactNothing(args: unknown): unknown {
-  return redact(args);
-}
 
 function anyArguments(): fc.Arbitrary<unknown> {
   const leaf = fc.oneof(
