@@ -11,6 +11,10 @@ class Records {
   /** The one cursor that is not answered. */
   brokenCursor: string | undefined;
 
+  constructor(...numbers: number[]) {
+    this.add(...numbers);
+  }
+
   /** Records with these numbers, which are their times, too. */
   add(...numbers: number[]): void {
     this.#records.push(...numbers.map(recordOf));
@@ -59,8 +63,7 @@ const numbersOf = (feed: DecisionFeed) => feed.state.rows.map(({ event_id }) => 
 
 describe('the feed of decisions', () => {
   it('loads page by page to the end, each row once', async () => {
-    const records = new Records();
-    records.add(...range(0, 1350));
+    const records = new Records(...range(0, 1350));
     const feed = await feedOf(records, 5);
     expect(numbersOf(feed)).to.deep.equal(range(0, 1350).toReversed());
     expect(feed.state).to.include({ total: 1350, isAtEnd: true, isLoading: false });
@@ -68,16 +71,14 @@ describe('the feed of decisions', () => {
   });
 
   it('asks once when asked twice at the same time', async () => {
-    const records = new Records();
-    records.add(...range(0, 900));
+    const records = new Records(...range(0, 900));
     const feed = new DecisionFeed(records.fetchPage, () => undefined);
     await Promise.all([feed.loadMore(), feed.loadMore()]);
     expect(feed.state.rows.length).to.equal(100);
   });
 
   it('takes new rows in by their time, also those that come late', async () => {
-    const records = new Records();
-    records.add(10, 20, 30);
+    const records = new Records(10, 20, 30);
     const feed = await feedOf(records, 1);
     records.add(40, 25);
     expect(await feed.catchUp()).to.equal(2);
@@ -87,8 +88,7 @@ describe('the feed of decisions', () => {
   });
 
   it('starts anew when so much is new that there would be a gap', async () => {
-    const records = new Records();
-    records.add(...range(0, 50));
+    const records = new Records(...range(0, 50));
     const feed = await feedOf(records, 1);
     records.add(...range(100, 2100));
     await feed.catchUp();
@@ -98,8 +98,7 @@ describe('the feed of decisions', () => {
   });
 
   it('keeps its rows when the service goes away, and goes on when it is back', async () => {
-    const records = new Records();
-    records.add(...range(0, 300));
+    const records = new Records(...range(0, 300));
     const feed = await feedOf(records, 1);
     records.isDown = true;
     await feed.loadMore();
@@ -112,8 +111,7 @@ describe('the feed of decisions', () => {
   });
 
   it('takes in later what it could not read whole when it came', async () => {
-    const records = new Records();
-    records.add(...range(0, 50));
+    const records = new Records(...range(0, 50));
     const feed = await feedOf(records, 1);
     records.add(...range(100, 250));
     records.brokenCursor = '00000150';
@@ -125,8 +123,7 @@ describe('the feed of decisions', () => {
   });
 
   it('drops a page that comes after the list was started anew', async () => {
-    const records = new Records();
-    records.add(...range(0, 300));
+    const records = new Records(...range(0, 300));
     let answerLate: (() => void) | undefined;
     const feed = new DecisionFeed(
       async (cursor, limit) => {
@@ -149,8 +146,7 @@ describe('the feed of decisions', () => {
   });
 
   it('lets go of what is heavy far down, and finds it again by the cursor of its page', async () => {
-    const records = new Records();
-    records.add(...range(0, 7000));
+    const records = new Records(...range(0, 7000));
     const feed = await feedOf(records, 15);
     const row = feed.state.rows[6000];
     expect(row).to.include({ isWhole: false, arguments: null });
@@ -160,8 +156,7 @@ describe('the feed of decisions', () => {
   });
 
   it('finds the record of a shared link, near or with its cursor, and gives up on one that is not there', async () => {
-    const records = new Records();
-    records.add(...range(0, 9000));
+    const records = new Records(...range(0, 9000));
     const feed = await feedOf(records, 1);
     expect((await feed.findRecord('00008100', undefined))?.event_id).to.equal('00008100');
     expect((await feed.findRecord('00000500', '00000600'))?.event_id).to.equal('00000500');

@@ -12,24 +12,9 @@ import {
 
 describe('numbers and times on display', () => {
   it('never call a share none or all when it is not', () => {
-    const shares = [
-      [0, 0],
-      [0, 9],
-      [1, 100_000],
-      [24, 1000],
-      [240, 1000],
-      [99_999, 100_000],
-      [5, 5],
-    ] as const;
-    expect(shares.map(([part, whole]) => formatShare(part, whole))).to.deep.equal([
-      '–',
-      '0%',
-      '<0.1%',
-      '2.4%',
-      '24%',
-      '>99.9%',
-      '100%',
-    ]);
+    const shares = [[0, 0], [0, 9], [1, 100_000], [24, 1000], [240, 1000], [99_999, 100_000], [5, 5]] as const; // prettier-ignore
+    const texts = ['–', '0%', '<0.1%', '2.4%', '24%', '>99.9%', '100%'];
+    expect(shares.map(([part, whole]) => formatShare(part, whole))).to.deep.equal(texts);
   });
 
   it('are in UTC', () => {
@@ -48,19 +33,10 @@ describe('numbers and times on display', () => {
   it('are short', () => {
     const nowMs = Date.parse('2026-03-03T12:00:00Z');
     const ago = (seconds: number) => formatAgo(new Date(nowMs - seconds * 1000).toISOString(), nowMs);
-    expect([2, 40, 90, 7200, 200_000].map(ago)).to.deep.equal([
-      'now',
-      '40 s ago',
-      '1 min ago',
-      '2 h ago',
-      '2 d ago',
-    ]);
-    expect([999, 2048, 48_213, 5_000_000].map(formatBytes)).to.deep.equal([
-      '999 B',
-      '2.0 KiB',
-      '47 KiB',
-      '4.8 MiB',
-    ]);
+    const agos = ['now', '40 s ago', '1 min ago', '2 h ago', '2 d ago'];
+    expect([2, 40, 90, 7200, 200_000].map(ago)).to.deep.equal(agos);
+    const bytes = ['999 B', '2.0 KiB', '47 KiB', '4.8 MiB'];
+    expect([999, 2048, 48_213, 5_000_000].map(formatBytes)).to.deep.equal(bytes);
     expect([9999, 12_345].map(formatCompact)).to.deep.equal(['9,999', '12.3K']);
     expect([null, 0, 0.004, 1234.5].map(formatCost)).to.deep.equal(['–', '$0.00', '<$0.01', '$1,234.50']);
   });

@@ -12,29 +12,13 @@ describe('the pages of the dashboard', () => {
     expect(pageFrom('/projects/p/decisions/')).to.deep.equal({ name: 'decisions', projectId: 'p' });
   });
 
-  for (const path of [
-    '/v1',
-    '/v1/projects/p/agents',
-    '/healthz',
-    '/readyz',
-    '/metrics',
-    '/openapi.json',
-    '/docs',
-    '/docs/x',
-  ]) {
+  const SERVICE = ['/v1', '/v1/projects/p/agents', '/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs/x']; // prettier-ignore
+  for (const path of SERVICE) {
     it(`are not at ${path}`, () => expect(pageFrom(path)).to.equal(undefined));
   }
 
-  for (const path of [
-    '/overview',
-    '/projects',
-    '/projects/p/x',
-    '/projects//overview',
-    '/verify-email',
-    '/%zz',
-    '/projects/p/keys/k',
-    '/a/b/c/d/e',
-  ]) {
+  const UNKNOWN = ['/overview', '/projects', '/projects/p/x', '/projects//overview', '/verify-email', '/%zz', '/projects/p/keys/k', '/a/b/c/d/e']; // prettier-ignore
+  for (const path of UNKNOWN) {
     it(`are not made up for ${path}`, () => expect(pageFrom(path)).to.equal(undefined));
   }
 
@@ -48,21 +32,13 @@ describe('the pages of the dashboard', () => {
 
 describe('where a sign-in leads', () => {
   it('is the page that was asked for', () => {
-    expect(nextPlace('/projects/p/decisions?outcome=deny&role=')).to.equal(
-      '/projects/p/decisions?outcome=deny&role=',
-    );
+    const place = '/projects/p/decisions?outcome=deny&role=';
+    expect(nextPlace(place)).to.equal(place);
     expect(nextPlace(null)).to.equal('/');
   });
 
-  for (const given of [
-    'https://example.org',
-    '//example.org',
-    '/\\example.org',
-    'javascript:alert(1)',
-    '/v1/auth/logout',
-    '/docs',
-    '',
-  ]) {
+  const REFUSED = ['https://example.org', '//example.org', '/\\example.org', 'javascript:alert(1)', '/v1/auth/logout', '/docs', '']; // prettier-ignore
+  for (const given of REFUSED) {
     it(`is the start page, not ${JSON.stringify(given)}`, () => expect(nextPlace(given)).to.equal('/'));
   }
 });

@@ -51,16 +51,9 @@ describe('the dashboard as it is served', () => {
 
   it('leaves every other path to the routes behind it', async () => {
     const paths = [
-      '/v1/projects/p/audit',
-      '/v1',
-      '/healthz',
-      '/metrics',
-      '/openapi.json',
-      '/docs',
-      '/nothing',
-      '/assets/no.js',
+      '/v1/projects/p/audit', '/v1', '/healthz', '/metrics', '/openapi.json', '/docs', '/nothing', '/assets/no.js',
       '/assets/..%2findex.html',
-    ];
+    ]; // prettier-ignore
     for (const path of paths) expect((await get(path)).status, path).to.equal(404);
   });
 

@@ -2,15 +2,12 @@ import { expect } from 'chai';
 import { defaultPolicy } from '../../../client/policy/language/index.ts';
 import { enginesOf } from './support/engines.ts';
 
+const readOnly = (name: string, readOnlyHint = true) => ({ name, annotations: { readOnlyHint } });
+
 describe('the default policy', () => {
   const manifest = {
     name: 'support "bot"',
-    tools: [
-      'write',
-      { name: 'read', annotations: { readOnlyHint: true } },
-      'write',
-      { name: 'send', annotations: {} },
-    ],
+    tools: ['write', readOnly('read'), 'write', { name: 'send', annotations: {} }],
   };
 
   it('has the form that docs/policy.md shows', () => {
@@ -39,54 +36,36 @@ describe('the default policy', () => {
   });
 
   it('a tool listed twice is read-only if every entry says so', () => {
-    const readOnly = { name: 'x', annotations: { readOnlyHint: true } };
+    const policyOf = (...tools: (string | ReturnType<typeof readOnly>)[]) =>
+      defaultPolicy({ name: 'a', tools });
 
-    expect(defaultPolicy({ name: 'a', tools: [readOnly, readOnly] })).to.contain('allow: ["x"]');
-    expect(defaultPolicy({ name: 'a', tools: [readOnly, 'x'] })).to.contain('approve: ["x"]');
+    expect(policyOf(readOnly('x'), readOnly('x'))).to.contain('allow: ["x"]');
+    expect(policyOf(readOnly('x'), 'x')).to.contain('approve: ["x"]');
   });
 
   it('is valid for every manifest, including YAML keywords as names and no tools', () => {
-    const tools = [
-      'no',
-      'null',
-      '1',
-      '~',
-      '- a',
-      '{',
-      '# x',
-      '__proto__',
-      'é',
-      '😀',
-      '\\',
-      '"',
-      '& a',
-      '! b',
-      '\u2028',
-    ];
+    const tools = ['no', 'null', '1', '~', '- a', '{', '# x', '__proto__', 'é', '😀', '\\', '"', '& a', '! b', '\u2028']; // prettier-ignore
     const { typescript } = enginesOf(defaultPolicy({ name: '*', tools }));
 
     for (const tool of tools) expect(typescript.decide({ tool }).outcome, tool).to.equal('needs_approval');
-    expect(
-      enginesOf(defaultPolicy({ name: 'none', tools: [] })).typescript.decide({ tool: 'a' }).outcome,
-    ).to.equal('deny');
+    const none = enginesOf(defaultPolicy({ name: 'none', tools: [] })).typescript;
+    expect(none.decide({ tool: 'a' }).outcome).to.equal('deny');
   });
 
   describe('for 256 tools of 128 bytes', () => {
     const nameOf = (fill: string, index: number) => String(index).padStart(3, '0') + fill.repeat(125);
-    const tool = (fill: string, index: number, readOnlyHint: boolean) => ({
-      name: nameOf(fill, index),
-      annotations: { readOnlyHint },
-    });
-    const cases = [
-      { title: 'that write', fill: 'a', readOnly: 0, outcomes: ['needs_approval', 'needs_approval'] },
-      { title: 'that read', fill: 'a', readOnly: 256, outcomes: ['allow', 'allow'] },
-      { title: 'of which 200 read', fill: 'a', readOnly: 200, outcomes: ['allow', 'needs_approval'] },
-      { title: 'of which one reads', fill: 'a', readOnly: 1, outcomes: ['needs_approval', 'needs_approval'] },
-      { title: 'made of quotes', fill: '"', readOnly: 1, outcomes: ['needs_approval', 'needs_approval'] },
+    const cases: [title: string, fill: string, readers: number, outcomes: string[]][] = [
+      ['that write', 'a', 0, ['needs_approval', 'needs_approval']],
+      ['that read', 'a', 256, ['allow', 'allow']],
+      ['of which 200 read', 'a', 200, ['allow', 'needs_approval']],
+      ['of which one reads', 'a', 1, ['needs_approval', 'needs_approval']],
+      ['made of quotes', '"', 1, ['needs_approval', 'needs_approval']],
     ];
-    for (const { title, fill, readOnly, outcomes } of cases) {
+    for (const [title, fill, readers, outcomes] of cases) {
       it(`${title} is valid: ${outcomes.join(', ')}`, () => {
-        const tools = Array.from({ length: 256 }, (_, index) => tool(fill, index, index < readOnly));
+        const tools = Array.from({ length: 256 }, (_, index) =>
+          readOnly(nameOf(fill, index), index < readers),
+        );
         const { typescript } = enginesOf(defaultPolicy({ name: 'large', tools }));
         const first = { tool: nameOf(fill, 0) };
         const last = { tool: nameOf(fill, 255) };

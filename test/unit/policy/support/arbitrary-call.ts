@@ -74,40 +74,23 @@ const textArbitrary = fc
 
 type Damage = (bytes: Uint8Array) => Uint8Array;
 
+const cut = seed.map(
+  (at): Damage =>
+    (bytes) =>
+      bytes.slice(0, at % (bytes.length + 1)),
+);
+const bent = fc
+  .tuple(seed, fc.integer({ min: 0, max: 255 }))
+  .map(([at, byte]): Damage => (bytes) => bytes.with(at % bytes.length, byte)); // prettier-ignore
+const prefixed = fc
+  .constantFrom('\ufeff', ' ', '\u00a0', '\0')
+  .map((text): Damage => (bytes) => joined(encoder.encode(text), bytes)); // prettier-ignore
+const suffixed = fc
+  .constantFrom('\ufeff', '\n', ',', '{}', '\0', '}')
+  .map((text): Damage => (bytes) => joined(bytes, encoder.encode(text))); // prettier-ignore
 const damageArbitrary: fc.Arbitrary<Damage> = fc.oneof(
   { weight: 8, arbitrary: fc.constant<Damage>((bytes) => bytes) },
-  {
-    weight: 1,
-    arbitrary: seed.map(
-      (at): Damage =>
-        (bytes) =>
-          bytes.slice(0, at % (bytes.length + 1)),
-    ),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.tuple(seed, fc.integer({ min: 0, max: 255 })).map(
-      ([at, byte]): Damage =>
-        (bytes) =>
-          bytes.with(at % bytes.length, byte),
-    ),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom('\ufeff', ' ', '\u00a0', '\0').map(
-      (text): Damage =>
-        (bytes) =>
-          joined(encoder.encode(text), bytes),
-    ),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom('\ufeff', '\n', ',', '{}', '\0', '}').map(
-      (text): Damage =>
-        (bytes) =>
-          joined(bytes, encoder.encode(text)),
-    ),
-  },
+  ...[cut, bent, prefixed, suffixed].map((arbitrary) => ({ weight: 1, arbitrary })),
 );
 
 function joined(a: Uint8Array, b: Uint8Array): Uint8Array {

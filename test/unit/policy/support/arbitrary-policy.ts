@@ -2,17 +2,7 @@ import fc from 'fast-check';
 import { array, number, object, render, string, word, type Tree } from './json-tree.ts';
 import { numberArbitrary, TEXTS, textArbitrary } from './arbitrary-values.ts';
 
-export const TOOL_NAMES = [
-  'search',
-  'transfer',
-  '__proto__',
-  'constructor',
-  'é',
-  '😀',
-  '\uffee',
-  'b',
-  'search2',
-];
+export const TOOL_NAMES = ['search', 'transfer', '__proto__', 'constructor', 'é', '😀', '\uffee', 'b', 'search2']; // prettier-ignore
 export const ROLE_NAMES = ['*', '', 'admin', 'editor', '__proto__', 'toString', '😀', '\uffee', 'é'];
 
 const fieldNames = fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor', 'toString', 'length', '0', 'é');

@@ -2,20 +2,7 @@ import fc from 'fast-check';
 import { array, number, object, string, word, type Tree } from './json-tree.ts';
 
 /** Names of prototype members, and names that look like an index. */
-export const NAMES = [
-  'a',
-  'b',
-  'c',
-  '__proto__',
-  'constructor',
-  'toString',
-  'length',
-  '0',
-  '1',
-  'é',
-  '😀',
-  '',
-];
+export const NAMES = ['a', 'b', 'c', '__proto__', 'constructor', 'toString', 'length', '0', '1', 'é', '😀', '']; // prettier-ignore
 
 export const TEXTS = [
   '', 'a', 'A', 'b', 'ab', 'AB', 'abc', 'ABC', 'aab', 'aaab', 'xaabx', 'abcabc', 'a.b', '/etc/passwd', '/ETC/', 'é', 'É', 'éa',

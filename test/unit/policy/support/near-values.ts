@@ -19,18 +19,9 @@ function nearLiteral(tree: Tree): Tree[] {
 
 function nearText(text: string): string[] {
   const points = Array.from(text);
-  return [
-    text,
-    text.toUpperCase(),
-    text.toLowerCase(),
-    `${text}a`,
-    `😀${text}`,
-    `a${text}é`,
-    text + text,
-    points.slice(1).join(''),
-    points.slice(0, -1).join(''),
-    text.normalize('NFD'),
-  ];
+  const shorter = [points.slice(1), points.slice(0, -1)].map((rest) => rest.join(''));
+  const longer = [`${text}a`, `😀${text}`, `a${text}é`, text + text];
+  return [text, text.toUpperCase(), text.toLowerCase(), ...longer, ...shorter, text.normalize('NFD')];
 }
 
 function nearNumber(text: string): string[] {
@@ -44,24 +35,16 @@ function nearNumber(text: string): string[] {
 }
 
 const LENGTHS: Tree[] = [
-  '',
-  '😀',
-  'é',
-  'a😀',
-  '😀😀',
-  'e\u0301é',
-  'abc',
-  '😀b😀é',
-  'abcdefghij',
-  '日本語日本語日本語日',
-]
-  .map(string)
-  .concat(
-    [0, 1, 2, 3, 5, 10].map((count) => array(Array.from({ length: count }, () => word('null')))),
-    [0, 1, 2, 10].map((count) =>
-      object(Array.from({ length: count }, (_, index) => [String(index), word('null')])),
-    ),
-  );
+  ...['', '😀', 'é', 'a😀', '😀😀', 'e\u0301é', 'abc', '😀b😀é', 'abcdefghij', '日本語日本語日本語日'].map(
+    string,
+  ),
+  ...[0, 1, 2, 3, 5, 10].map((count) => array(nulls(count))),
+  ...[0, 1, 2, 10].map((count) => object(nulls(count).map((item, index) => [String(index), item]))),
+];
+
+function nulls(count: number): Tree[] {
+  return Array.from({ length: count }, () => word('null'));
+}
 
 const RUNS = ['', 'a', 'ab', '😀', 'é*', 'xaabx'];
 const POINTS = ['a', 'é', '😀', '?', 'A'];

@@ -19,12 +19,7 @@ export type Difference = { policy: string; call: string; expected: string; actua
 type Case = { policy: string; calls: Uint8Array[] };
 
 const PATHS: Tree[] = [
-  string('v'),
-  string('v'),
-  string('toString'),
-  string('constructor'),
-  string('v[0]'),
-  string('v.length'),
+  ...['v', 'v', 'toString', 'constructor', 'v[0]', 'v.length'].map(string),
   array([string('v'), string('0')]),
 ];
 
@@ -69,38 +64,20 @@ function operatorPolicy(path: Tree, test: [string, Tree][]): string {
 
 /** The value where the paths look for it, and once in places where no path should find it. */
 function callsWith(value: Tree, isEverywhere: boolean): Uint8Array[] {
-  const places: [string, Tree][][] = [
-    [
-      ['v', value],
-      ['toString', value],
-    ],
-  ];
+  const places: Members[] = [{ v: value, toString: value }];
   if (isEverywhere) {
-    places.push(
-      [],
-      [['v', array([value])]],
-      [
-        [
-          'v',
-          object([
-            ['0', value],
-            ['length', value],
-          ]),
-        ],
-      ],
-      [['v', string('text')]],
-    );
+    const inside = members({ 0: value, length: value });
+    places.push({}, { v: array([value]) }, { v: inside }, { v: string('text') });
   }
-  return places.map((members) =>
-    new TextEncoder().encode(
-      render(
-        object([
-          ['tool', string('t')],
-          ['arguments', object(members)],
-        ]),
-      ),
-    ),
+  return places.map((args) =>
+    new TextEncoder().encode(render(members({ tool: string('t'), arguments: members(args) }))),
   );
+}
+
+type Members = Record<string, Tree>;
+
+function members(values: Members): Tree {
+  return object(Object.entries(values));
 }
 
 export const PROPERTIES = { A: anyCase, B: operatorCase };
