@@ -66,14 +66,8 @@ describe('a signed bundle', () => {
   it('has a manifest with these keys in this order, without whitespace', async () => {
     const bundle = await bundleOf();
     const wasm_hash = createHash('sha256').update(bundle.module).digest('hex');
-    const parts = [
-      RECORD.project_id,
-      RECORD.agent_name,
-      3,
-      RECORD.agent_yaml,
-      RECORD.policy_yaml,
-      RECORD.system_md,
-    ];
+    const { project_id, agent_name, version, agent_yaml, policy_yaml, system_md } = RECORD;
+    const parts = [project_id, agent_name, version, agent_yaml, policy_yaml, system_md];
     const record_hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
     expect(bundle.manifest).to.equal(
@@ -129,11 +123,12 @@ describe('a signed bundle', () => {
   it('refuses an edit of any text of the record', async () => {
     const bundle = await bundleOf();
 
-    expect(await codeOf(received(bundle, { policy_yaml: `${RECORD.policy_yaml}#` }))).to.equal(
-      'record_hash_mismatch',
-    );
-    expect(await codeOf(received(bundle, { system_md: 'Be rude.' }))).to.equal('record_hash_mismatch');
-    expect(await codeOf(received(bundle, { agent_yaml: '' }))).to.equal('record_hash_mismatch');
+    for (const edit of [
+      { policy_yaml: `${RECORD.policy_yaml}#` },
+      { system_md: 'Be rude.' },
+      { agent_yaml: '' },
+    ])
+      expect(await codeOf(received(bundle, edit))).to.equal('record_hash_mismatch');
   });
 
   it('refuses the bundle of another agent or project, and an older version', async () => {
@@ -150,9 +145,8 @@ describe('a signed bundle', () => {
     const foreign = received(await bundleOf({}, { kid: 'key-1', seed: new Uint8Array(32).fill(8) }));
 
     expect(await codeOf(foreign)).to.equal('signature_invalid');
-    expect(await codeOf(changed(whole, { bundle_manifest: '' }))).to.equal('bundle_incomplete');
-    expect(await codeOf(changed(whole, { bundle_signature_b64: null }))).to.equal('bundle_incomplete');
-    expect(await codeOf(changed(whole, { bundle_wasm_b64: null }))).to.equal('bundle_incomplete');
+    for (const part of [{ bundle_manifest: '' }, { bundle_signature_b64: null }, { bundle_wasm_b64: null }])
+      expect(await codeOf(changed(whole, part))).to.equal('bundle_incomplete');
     expect(await codeOf(changed(whole, { bundle_signature_b64: '%' }))).to.equal('signature_invalid');
     expect(await codeOf(changed(whole, { bundle_wasm_b64: '%' }))).to.equal('wasm_hash_mismatch');
   });

@@ -62,14 +62,8 @@ describe('limits of a call', () => {
   });
 
   it('broken UTF-8', () => {
-    for (const bytes of [
-      [0xff],
-      [0xc0, 0x80],
-      [0xe0, 0x80, 0x80],
-      [0xed, 0xa0, 0x80],
-      [0xf4, 0x90, 0x80, 0x80],
-      [0xe2, 0x82],
-    ]) {
+    const broken = [[0xff], [0xc0, 0x80], [0xe0, 0x80, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]]; // prettier-ignore
+    for (const bytes of broken) {
       const [head = '', tail = ''] = callWith('"|"').split('|');
       const call = Uint8Array.from([...Buffer.from(head), ...bytes, ...Buffer.from(tail)]);
 
@@ -84,11 +78,9 @@ describe('limits of a decision', () => {
       const effect = index === 140 ? 'deny' : 'needs_approval';
       return `  - {id: r${index}, effect: ${effect}, reason: Rule ${index}.}`;
     });
-    const engines = enginesOf(
-      `version: 1\ntools: [t]\nroles: {"*": {approve: [t]}}\nrules:\n${rules.join('\n')}\n`,
-    );
-
-    const decision = JSON.parse(both(engines, '{"tool":"t"}')) as { reason: string; violations: string[] };
+    const policy = `version: 1\ntools: [t]\nroles: {"*": {approve: [t]}}\nrules:\n${rules.join('\n')}\n`;
+    const text = both(enginesOf(policy), '{"tool":"t"}');
+    const decision = JSON.parse(text) as { reason: string; violations: string[] };
 
     expect(decision.reason).to.equal('Rule 140.');
     expect(decision.violations).to.have.length(100);
@@ -99,10 +91,7 @@ describe('limits of a decision', () => {
   it('cuts allowed_roles to 4 KiB, to the byte, and counts the rest', () => {
     // One name grows byte by byte, so that all sizes around the limit occur.
     for (let length = 1; length <= 100; length += 1) {
-      const names = [
-        `0${'x'.repeat(length - 1)}`,
-        ...Array.from({ length: 62 }, (_, index) => roleName(index + 10)),
-      ];
+      const names = [`0${'x'.repeat(length - 1)}`, ...roleNames(62)];
       const hint = deniedHint(names);
       const next = names[hint.allowed_roles.length];
 
@@ -115,19 +104,17 @@ describe('limits of a decision', () => {
   });
 
   it('keeps allowed_roles of exactly 4 KiB; with one byte more one name goes', () => {
-    const some = Array.from({ length: 50 }, (_, index) => roleName(index + 10).slice(0, 76));
+    const some = roleNames(50).map((name) => name.slice(0, 76));
     const code = 'role_not_allowed';
     const room = 4_096 - JSON.stringify({ code, allowed_roles: [...some, ''] }).length;
+    const full = [...some, 'z'.repeat(room)];
 
-    expect(deniedHint([...some, 'z'.repeat(room)])).to.deep.equal({
-      code,
-      allowed_roles: [...some, 'z'.repeat(room)],
-    });
+    expect(deniedHint(full)).to.deep.equal({ code, allowed_roles: full });
     expect(deniedHint([...some, 'z'.repeat(room + 1)])).to.deep.equal({ code, allowed_roles: some, more: 1 });
   });
 
-  function roleName(index: number): string {
-    return `${index}${'y'.repeat(78)}`;
+  function roleNames(length: number): string[] {
+    return Array.from({ length }, (_, index) => `${index + 10}${'y'.repeat(78)}`);
   }
 
   function deniedHint(names: string[]): { code: string; allowed_roles: string[]; more?: number } {
@@ -145,10 +132,7 @@ describe('searching is linear', () => {
     ['contains', `{arg: a, contains: ${'a'.repeat(1_023)}b}`],
     ['contains with a b between', `{arg: a, contains: [${repeating.join(', ')}]}`],
     ['like', `{arg: a, like: "*${'a'.repeat(1_000)}b*"}`],
-    [
-      'like with a b between',
-      `{any: [${repeating.map((text) => `{arg: a, like: "*${text}*"}`).join(', ')}]}`,
-    ],
+    ['like with a b between', `{any: [${repeating.map((text) => `{arg: a, like: "*${text}*"}`).join()}]}`],
     ['like with ?', `{arg: a, like: "*${'a?'.repeat(500)}b*"}`],
     ['like with many parts', `{arg: a, like: "${'*a'.repeat(300)}*b*"}`],
     ['like that folds', `{arg: a, like: "*${'A?'.repeat(500)}B*", ignore_case: true}`],

@@ -74,13 +74,9 @@ describe('a policy module', () => {
   });
 
   it('is the same in another process', async () => {
-    const other = await inProcess(
-      new URL('support/engines.ts', import.meta.url),
-      'hashOfModule',
-      bigPolicy(),
-    );
+    const file = new URL('support/engines.ts', import.meta.url);
 
-    expect(other).to.equal(hashOfModule(bigPolicy()));
+    expect(await inProcess(file, 'hashOfModule', bigPolicy())).to.equal(hashOfModule(bigPolicy()));
   });
 
   it('changes with the record', () => {
@@ -115,21 +111,13 @@ describe('a policy module', () => {
 describe('the layout of a blob', () => {
   it('is the same for the packer and the runtime', () => {
     const source = readFileSync(new URL('server/policy/runtime/assembly/layout.ts', ROOT), 'utf8');
-    const numbers = new Map(
-      [...source.matchAll(/export const (\w+): \w+ = (\w+);/g)].map(([, name, value]) => [
-        name,
-        Number(value),
-      ]),
+    const constants = [...source.matchAll(/export const (\w+): \w+ = (\w+);/g)];
+    const numbers = new Map(constants.map(([, name, value]) => [name, Number(value)]));
+    const { HEAD, NODE, OPERATOR, FLAG, RELATION, BLOB_ADDRESS, EFFECT_DENY } = layout;
+    const groups = Object.entries({ NODE, OPERATOR, FLAG, RELATION }).flatMap(([group, values]) =>
+      Object.entries(values).map(([name, value]) => [`${group}_${name}`, value] as const),
     );
-    const packers = [
-      ...Object.entries(layout.HEAD),
-      ...Object.entries(layout.NODE).map(([name, value]) => [`NODE_${name}`, value] as const),
-      ...Object.entries(layout.OPERATOR).map(([name, value]) => [`OPERATOR_${name}`, value] as const),
-      ...Object.entries(layout.FLAG).map(([name, value]) => [`FLAG_${name}`, value] as const),
-      ...Object.entries(layout.RELATION).map(([name, value]) => [`RELATION_${name}`, value] as const),
-      ['BLOB', layout.BLOB_ADDRESS] as const,
-      ['EFFECT_DENY', layout.EFFECT_DENY] as const,
-    ];
+    const packers = [...Object.entries({ ...HEAD, BLOB: BLOB_ADDRESS, EFFECT_DENY }), ...groups];
 
     for (const [name, value] of packers) expect(numbers.get(name), name).to.equal(value);
     expect(Math.max(...Object.values(layout.HEAD))).to.equal((layout.HEAD_WORDS - 1) * 4);

@@ -44,12 +44,11 @@ describe('parsePolicy', () => {
   it('takes Windows line ends, a byte order mark and a version directive', () => {
     const text = 'version: 1\ntools: [t]\nroles: {}\n';
 
-    expect(errorLines(text.replaceAll('\n', '\r\n'))).to.deep.equal([]);
-    expect(errorLines(`\ufeff${text}`)).to.deep.equal([]);
-    expect(errorLines(`%YAML 1.2\n---\n${text}...\n`)).to.deep.equal([]);
-    expect(errorLines(`${text.replaceAll('\n', '\r\n')}x: 1`)).to.deep.equal([
-      '4:1 unknown key "x" in the policy',
-    ]);
+    const windows = text.replaceAll('\n', '\r\n');
+
+    for (const good of [windows, `\ufeff${text}`, `%YAML 1.2\n---\n${text}...\n`])
+      expect(errorLines(good)).to.deep.equal([]);
+    expect(errorLines(`${windows}x: 1`)).to.deep.equal(['4:1 unknown key "x" in the policy']);
   });
 
   it('reads words with a meaning in other YAML versions as text', () => {
@@ -61,19 +60,13 @@ describe('parsePolicy', () => {
   it('[] is legal for tools, allow, approve and rules', () => {
     const rule = '{id: r, tools: [], effect: deny, reason: R.}';
 
-    expect(
-      errorLines('version: 1\ntools: []\nroles: {a: {allow: [], approve: []}}\nrules: []\n'),
-    ).to.deep.equal([]);
-    expect(errorLines(`version: 1\ntools: []\nroles: {}\nrules: [${rule}]\n`)).to.deep.equal([]);
+    for (const rest of ['roles: {a: {allow: [], approve: []}}\nrules: []', `roles: {}\nrules: [${rule}]`])
+      expect(errorLines(`version: 1\ntools: []\n${rest}\n`)).to.deep.equal([]);
   });
 
   it('is JSON, too', () => {
-    const text = JSON.stringify(
-      { version: 1, tools: ['t'], roles: { '*': { allow: ['*'] } }, rules: [] },
-      null,
-      2,
-    );
+    const policy = { version: 1, tools: ['t'], roles: { '*': { allow: ['*'] } }, rules: [] };
 
-    expect(errorLines(text)).to.deep.equal([]);
+    expect(errorLines(JSON.stringify(policy, null, 2))).to.deep.equal([]);
   });
 });

@@ -72,11 +72,9 @@ describe('the engine over a module', () => {
   });
 
   it('reads memory that grows during a call', () => {
-    const engine = createWasmEngine(
-      moduleOf(
-        'version: 1\ntools: [t]\nroles: {"*": {allow: [t]}}\nrules: [{id: r, when: {arg: a, ends_with: z}, effect: deny, reason: R.}]\n',
-      ),
-    );
+    const rule = '{id: r, when: {arg: a, ends_with: z}, effect: deny, reason: R.}';
+    const policy = `version: 1\ntools: [t]\nroles: {"*": {allow: [t]}}\nrules: [${rule}]\n`;
+    const engine = createWasmEngine(moduleOf(policy));
     for (const length of [10, 20_000, 100_000, 250_000, 10]) {
       const call = (end: string): string => `{"tool":"t","arguments":{"a":"${'a'.repeat(length)}${end}"}}`;
 
