@@ -1,7 +1,7 @@
 import { createResolvePolicy } from '../../../client/policy/resolve-policy.ts';
-import { Gates } from '../../../client/audit/gates.ts';
-import { sleep } from '../../../client/audit/loop.ts';
+import type { Gates } from '../../../client/audit/gates.ts';
 import { captureLogger, type CaptureLogger } from '../../support/capture-logger.ts';
+import { gatesWith } from '../../support/emission.ts';
 import { startMockServer, type MockServer, type Reply, type SeenRequest } from '../../support/mock-server.ts';
 import {
   conditionally,
@@ -48,11 +48,7 @@ export async function createWorld({ service }: Case): Promise<CaseWorld> {
   const world: CaseWorld = {
     mock,
     logger: captureLogger(),
-    gates: new Gates({
-      now: Date.now,
-      sleep,
-      createLoop: () => ({ identity: () => 'one', isRunning: () => true }),
-    }),
+    gates: gatesWith(),
     resolvePolicy: createResolvePolicy({ now: Date.now }),
     names,
     publish: async (routes) => {

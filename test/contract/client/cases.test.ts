@@ -23,6 +23,8 @@ const ABOUT: Record<string, RegExp> = {
   tools_absent: /^Tools absent/,
 };
 
+type StepResult = Record<string, unknown>;
+
 type Held = { gate?: Gate; source?: PolicySource };
 
 for (const [file, cases] of readCases()) {
@@ -62,11 +64,9 @@ async function runStep(step: Step, world: CaseWorld, held: Held): Promise<void> 
   else await policyStep(step, sourceOf(held));
 }
 
-async function resolveStep(
-  step: Extract<Step, { resolve: object }>,
-  world: CaseWorld,
-  held: Held,
-): Promise<void> {
+type ResolveStep = Extract<Step, { resolve: object }>;
+
+async function resolveStep(step: ResolveStep, world: CaseWorld, held: Held): Promise<void> {
   const { error, status, origin } = step;
   try {
     held.source = await world.resolvePolicy({ logger: world.logger, ...step.resolve });
@@ -100,16 +100,9 @@ function checkRedaction(step: Extract<Step, { redact: unknown }>): void {
   expect(redact(step.result)).to.deep.equal(step.result);
 }
 
-function checkTruncation({
-  truncate,
-  bytes,
-  truncated,
-  original_bytes,
-}: Extract<Step, { truncate: object }>): void {
-  const result = truncateArguments({ text: truncate.repeat.repeat(truncate.times) }) as Record<
-    string,
-    unknown
-  >;
+function checkTruncation(step: Extract<Step, { truncate: object }>): void {
+  const { truncate, bytes, truncated, original_bytes } = step;
+  const result = truncateArguments({ text: truncate.repeat.repeat(truncate.times) }) as StepResult;
 
   expect(Buffer.byteLength(JSON.stringify(result))).to.equal(bytes);
   expect(result._truncated).to.equal(truncated ? true : undefined);

@@ -6,20 +6,12 @@ import { governTools } from '../../../client/adapters/ai-sdk.ts';
 import { shutdown } from '../../../client/index.ts';
 import { callOf, modelCalling, usage } from '../../support/ai-sdk-model.ts';
 import { bodiesOf, startAuditServer, USAGE } from '../../support/emission.ts';
-import type { MockServer } from '../../support/mock-server.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 import { policyYaml } from '../../support/platform.ts';
 
 describe('token usage from the AI SDK', () => {
-  let mock: MockServer;
-
-  beforeEach(async () => {
-    mock = await startAuditServer();
-  });
-
-  afterEach(async () => {
-    await shutdown();
-    await mock.close();
-  });
+  afterEach(() => shutdown());
+  const mock = forEachTest(startAuditServer);
 
   const governed = () =>
     governTools(

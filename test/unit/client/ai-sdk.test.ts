@@ -5,11 +5,12 @@ import { governTools } from '../../../client/adapters/ai-sdk.ts';
 import { shutdown, type ApprovalRequest } from '../../../client/index.ts';
 import { callOf, modelCalling } from '../../support/ai-sdk-model.ts';
 import { bodiesOf, DECISIONS, startAuditServer } from '../../support/emission.ts';
-import type { MockServer } from '../../support/mock-server.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 import { policyYaml } from '../../support/platform.ts';
 
 describe('@gatehouse/client/ai-sdk', () => {
-  let mock: MockServer;
+  afterEach(() => shutdown());
+  const mock = forEachTest(startAuditServer);
   let ran: unknown[];
 
   const tools = () => ({
@@ -31,15 +32,7 @@ describe('@gatehouse/client/ai-sdk', () => {
     }),
   });
 
-  beforeEach(async () => {
-    mock = await startAuditServer();
-    ran = [];
-  });
-
-  afterEach(async () => {
-    await shutdown();
-    await mock.close();
-  });
+  beforeEach(() => void (ran = []));
 
   const governed = (onApproval?: (request: ApprovalRequest) => boolean) =>
     governTools(tools(), {

@@ -1,8 +1,6 @@
 import { expect } from 'chai';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { govern, type GovernedAgent, PolicyDeniedError } from '../../../client/index.ts';
-import { temporaryDirectory } from '../../support/service.ts';
+import { temporaryFile } from '../../support/temporary-file.ts';
 
 const POLICY = `version: 1
 tools: [read]
@@ -27,8 +25,7 @@ describe('a governed tool gets the arguments that were decided on', () => {
   let agent: GovernedAgent<unknown, unknown>;
   beforeEach(async () => {
     got = [];
-    const localPolicy = join(temporaryDirectory(), 'policy.yaml');
-    writeFileSync(localPolicy, POLICY);
+    const localPolicy = await temporaryFile('policy.yaml', POLICY);
     const tools: Tools = {
       read: (args) => {
         const { path, lines } = args as Read;
@@ -102,10 +99,7 @@ describe('a governed tool gets the arguments that were decided on', () => {
         return '/etc/x';
       }
     }
-    const accessor = Object.defineProperty(new Place(), 'path', {
-      get: () => '/etc/x',
-      enumerable: true,
-    });
+    const accessor = Object.defineProperty(new Place(), 'path', { get: () => '/etc/x', enumerable: true });
     const values = {
       map: new Map([['path', '/etc/x']]),
       set: new Set(['/etc/x']),
@@ -125,22 +119,14 @@ describe('a governed tool gets the arguments that were decided on', () => {
   });
 
   it('passes dates, URLs, buffers and BigInts as they are, and instances of classes as their data', async () => {
-    const args = {
-      path: '/tmp/y',
-      at: new Date(0),
-      bytes: Buffer.from('x'),
-      small: new Uint8Array(2),
-      n: 3n,
-      url: new URL('http://x'),
-    };
-    const place = new Place();
-
-    const [given, placed] = [await agent.run(args), await agent.run(place)];
+    const objects = { at: new Date(0), bytes: Buffer.from('x'), url: new URL('http://x') };
+    const args = { path: '/tmp/y', small: new Uint8Array(2), n: 3n, ...objects };
+    const given = (await agent.run(args)) as typeof args;
 
     expect(given).to.deep.equal(args);
-    expect((given as typeof args).at).to.equal(args.at);
-    expect(placed).to.deep.equal({ path: '/tmp/x' });
-    expect((given as typeof args).bytes).to.equal(args.bytes);
+    expect(given.at).to.equal(args.at);
+    expect(given.bytes).to.equal(args.bytes);
+    expect(await agent.run(new Place())).to.deep.equal({ path: '/tmp/x' });
     expect(await denialOf(Object.assign(new Place(), { path: '/etc/x' }))).to.deep.equal(['etc: Not there.']);
   });
 
@@ -162,9 +148,7 @@ describe('a governed tool gets the arguments that were decided on', () => {
     const shifty = new Proxy(new Place(), {
       get: (of, key) => (key === 'path' && (asked += 1) > 1 ? '/etc/x' : (Reflect.get(of, key) as unknown)),
     });
-    const holder = Object.assign(new Place(), {
-      inner: Object.defineProperty({}, 'path', { value: '/etc/x' }),
-    });
+    const inner = Object.defineProperty({}, 'path', { value: '/etc/x' });
     class Bytes extends Uint8Array {
       toJSON() {
         return [1];
@@ -172,31 +156,24 @@ describe('a governed tool gets the arguments that were decided on', () => {
     }
     const spoken = Object.assign(new Date(0), { toJSON: () => '/tmp/x', path: '/etc/x' });
 
-    const given = [];
-    for (const args of [
-      new Speaker(),
-      new Secret(),
-      shifty,
-      holder,
-      { at: spoken, n: new Number(3), bytes: new Bytes(9) },
+    for (const [args, given] of [
+      [new Speaker(), { path: '/tmp/x' }],
+      [new Secret(), { path: '/tmp/x' }],
+      [shifty, { path: '/tmp/x' }],
+      [Object.assign(new Place(), { inner }), { path: '/tmp/x', inner: {} }],
+      [
+        { at: spoken, n: new Number(3), bytes: new Bytes(9) },
+        { at: '/tmp/x', n: 3, bytes: [1] },
+      ],
     ])
-      given.push(await agent.run(args));
-
-    expect(given).to.deep.equal([
-      { path: '/tmp/x' },
-      { path: '/tmp/x' },
-      { path: '/tmp/x' },
-      { path: '/tmp/x', inner: {} },
-      { at: '/tmp/x', n: 3, bytes: [1] },
-    ]);
+      expect(await agent.run(args)).to.deep.equal(given);
   });
 
   it('denies values that throw, never end or are too large', async () => {
-    const thrower = {
-      get path(): never {
-        throw new Error('no');
-      },
+    const refuse = () => {
+      throw new Error('no');
     };
+    const thrower = Object.defineProperty({}, 'path', { get: refuse, enumerable: true });
     const cycle: Record<string, unknown> = { path: '/tmp/x' };
     cycle['self'] = cycle;
     const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`) as unknown;

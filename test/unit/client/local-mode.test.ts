@@ -9,18 +9,16 @@ describe('client emission rules: with GATE_LOCAL_MODE truthy', () => {
 
   for (const value of ['1', 'true', 'YES', 'On']) {
     it(`(${value}) no sender is created even if a key is present`, async () => {
-      await withEnvironment(
-        { GATE_LOCAL_MODE: value, GATE_API_KEY: 'k', GATE_BASE_URL: mock.url },
-        async () => {
-          const gates = gatesWith();
-          const gate = gates.configure({ logger: captureLogger() });
-          gate.emit(decision());
-          await gates.shutdown();
+      const variables = { GATE_LOCAL_MODE: value, GATE_API_KEY: 'k', GATE_BASE_URL: mock.url };
+      await withEnvironment(variables, async () => {
+        const gates = gatesWith();
+        const gate = gates.configure({ logger: captureLogger() });
+        gate.emit(decision());
+        await gates.shutdown();
 
-          expect(gate.enabled).to.equal(false);
-          expect(mock.requests).to.have.length(0);
-        },
-      );
+        expect(gate.enabled).to.equal(false);
+        expect(mock.requests).to.have.length(0);
+      });
     });
   }
 
@@ -52,11 +50,9 @@ describe('client emission rules: with GATE_LOCAL_MODE truthy', () => {
   it('reads the variable at every configure', async () => {
     const gates = gatesWith();
     const options = { apiKey: 'k', logger: captureLogger() };
-    const modes = ['1', '0', 'true', ''];
     const enabled: boolean[] = [];
-    for (const mode of modes) {
+    for (const mode of ['1', '0', 'true', ''])
       await withEnvironment({ GATE_LOCAL_MODE: mode }, () => enabled.push(gates.configure(options).enabled));
-    }
 
     expect(enabled).to.deep.equal([false, true, false, true]);
   });

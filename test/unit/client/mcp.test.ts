@@ -4,30 +4,22 @@ import { expect } from 'chai';
 import { governMcpClient, type McpRun } from '../../../client/adapters/mcp.ts';
 import { shutdown, type ApprovalRequest } from '../../../client/index.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
-import { startMockServer, type MockServer } from '../../support/mock-server.ts';
+import { startAuditServer } from '../../support/emission.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 import { policyYaml } from '../../support/platform.ts';
 
 const SERVER = new URL('../../support/mcp-server.ts', import.meta.url).pathname;
 
 describe('@gatehouse/client/mcp, with a real server process', () => {
   const client = new Client({ name: 'test', version: '1.0.0' });
-  let mock: MockServer;
+  afterEach(() => shutdown());
+  const mock = forEachTest(startAuditServer);
 
   before(async () => {
     await client.connect(new StdioClientTransport({ command: process.execPath, args: [SERVER] }));
   });
 
   after(() => client.close());
-
-  beforeEach(async () => {
-    mock = await startMockServer();
-    mock.on('POST /v1/audit/decisions', { status: 202 });
-  });
-
-  afterEach(async () => {
-    await shutdown();
-    await mock.close();
-  });
 
   const bind = (onApproval?: (request: ApprovalRequest) => boolean, logger = captureLogger()) =>
     governMcpClient(client, {

@@ -34,49 +34,27 @@ describe('the published package', () => {
     const { code, output } = await runCommand(process.execPath, ['installed.js'], { cwd: folder });
 
     expect(code, output).to.equal(0);
-    expect(JSON.parse(output)).to.deep.equal({
+    const expected = {
       exports: [
-        'ApprovalRequiredError',
-        'PolicyDeniedError',
-        'PolicyError',
-        'ValueError',
-        'configure',
-        'flush',
-        'govern',
-        'redact',
-        'resolvePolicy',
-        'shutdown',
-        'truncateArguments',
+        'ApprovalRequiredError', 'PolicyDeniedError', 'PolicyError', 'ValueError', 'configure', 'flush', 'govern', 'redact',
+        'resolvePolicy', 'shutdown', 'truncateArguments',
       ],
       pure: [
-        'PolicyError',
-        'createTypescriptEngine',
-        'createWasmEngine',
-        'parsePolicy',
-        'parsePublicKey',
-        'redact',
-        'truncateArguments',
-        'verifyBundle',
+        'PolicyError', 'createTypescriptEngine', 'createWasmEngine', 'parsePolicy', 'parsePublicKey', 'redact',
+        'truncateArguments', 'verifyBundle',
       ],
       adapters: [['governMcpClient'], ['governTools']],
       run: 'found cats',
       runSync: 'found dogs',
-    });
+    }; // prettier-ignore
+    expect(JSON.parse(output)).to.deep.equal(expected);
   });
 
   it('brings types that check by themselves, strictly', async () => {
     await copyFile(join(FIXTURES, 'installed-types.mts'), join(folder, 'installed-types.mts'));
-    const flags = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false'];
-    const args = [
-      ...flags,
-      '--target',
-      'es2022',
-      '--module',
-      'nodenext',
-      '--types',
-      '',
-      'installed-types.mts',
-    ];
+    const flags =
+      '--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck false --target es2022 --module nodenext';
+    const args = [...flags.split(' '), '--types', '', 'installed-types.mts'];
     const { code, output } = await runCommand(TSC, args, { cwd: folder });
 
     expect(output).to.equal('');

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { runClientProcess } from '../../support/client-process.ts';
-import { startMockServer, type MockServer } from '../../support/mock-server.ts';
+import { DECISIONS, startAuditServer } from '../../support/emission.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 
-const DECISIONS = 'POST /v1/audit/decisions';
 const DEAD_NETWORK = { GATE_BASE_URL: 'http://127.0.0.1:1' };
 
 /** 50 µs, or on a slow or busy machine three times the yardstick at the same percentile in the same loop. */
@@ -11,14 +11,7 @@ const callMicrosecondsMax = (yardstick: number): number => Math.max(50, 3 * yard
 const HEAP_GROWTH_BYTES_MAX = 8 * 1024 * 1024;
 
 describe('a process that emits', () => {
-  let mock: MockServer;
-
-  beforeEach(async () => {
-    mock = await startMockServer();
-    mock.on(DECISIONS, { status: 202 });
-  });
-
-  afterEach(() => mock.close());
+  const mock = forEachTest(startAuditServer);
 
   const run = (name: string, env: Record<string, string> = {}, signal?: AbortSignal) =>
     runClientProcess({
@@ -28,12 +21,7 @@ describe('a process that emits', () => {
       ...(signal && { signal }),
     });
 
-  type LoopReport = {
-    p99: number;
-    yard: number;
-    grown: number;
-    stats: { dropped: number; in_flight: number };
-  };
+  type LoopReport = { p99: number; yard: number; grown: number; stats: { in_flight: number } };
 
   for (const [network, env] of Object.entries({ 'a dead network': DEAD_NETWORK, 'a hung server': {} })) {
     it(`emits 10,000 events in a loop on ${network}: p99 under 50 µs, bounded memory, clean exit`, async () => {

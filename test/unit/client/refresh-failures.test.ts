@@ -42,9 +42,7 @@ describe('refresh: on any failure logs a warning and keeps the previous verified
     ['failed verification: a tampered policy', () => ({ json: { ...v2, policy_yaml: 'version: 1' } })],
     [
       'failed verification: a stranger’s signature',
-      async () => ({
-        json: await resigned(v2, { kid: signer.kid }, await createSigner()),
-      }),
+      async () => ({ json: await resigned(v2, { kid: signer.kid }, await createSigner()) }),
     ],
     [
       'failed verification: another agent',
@@ -79,12 +77,10 @@ describe('refresh: on any failure logs a warning and keeps the previous verified
   it('a replaced fetch that throws a value without a text', async () => {
     const source = await resolveByKey();
     const { fetch } = globalThis;
-    const withoutText = {
-      toString: () => {
-        throw Object.create(null);
-      },
+    const toString = () => {
+      throw Object.create(null);
     };
-    globalThis.fetch = () => Promise.reject(withoutText);
+    globalThis.fetch = () => Promise.reject({ toString });
     try {
       await source.refresh();
     } finally {

@@ -89,25 +89,15 @@ describe('resolve: the platform path', () => {
   it('throws for a malformed key, without using the network', async () => {
     const [header, claims] = key.split('.') as [string, string];
     const algNone = Buffer.from('{"alg":"none","kid":"x"}').toString('base64url');
-    for (const bad of [
-      'k',
-      'a.b',
-      'a.b.c',
-      `${key}.x`,
-      `${algNone}.${claims}.AA`,
-      `${header}.e30.AA`,
-      '..',
-    ]) {
+    for (const bad of ['k', 'a.b', 'a.b.c', `${key}.x`, `${algNone}.${claims}.AA`, `${header}.e30.AA`, '..'])
       expect((await faultOf({ key: bad })).code).to.equal('key_malformed');
-    }
     expect(mock.requests).to.deep.equal([]);
   });
 
   it('throws if the signature of the key is invalid', async () => {
     const [header, , signature] = key.split('.') as [string, string, string];
-    const claims = Buffer.from(JSON.stringify({ iss: 'gatehouse', jti: 'j-1', sub: 'p-2' })).toString(
-      'base64url',
-    );
+    const json = JSON.stringify({ iss: 'gatehouse', jti: 'j-1', sub: 'p-2' });
+    const claims = Buffer.from(json).toString('base64url');
     const stranger = await createSigner();
 
     expect((await faultOf({ key: `${header}.${claims}.${signature}` })).code).to.equal(

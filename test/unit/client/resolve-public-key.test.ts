@@ -48,12 +48,13 @@ describe('resolve: public key precedence', () => {
   });
 
   it('throws if the key set cannot be fetched, and does not cache that', async () => {
-    for (const reply of [
+    const replies = [
       { status: 503 },
       { text: 'no json' },
       { json: { keys: 1 } },
       { fault: 'reset' } as const,
-    ]) {
+    ];
+    for (const reply of replies) {
       mock.on(KEYS_ROUTE, reply);
       expect((await faultOf({ key })).code).to.match(/^key_set|^unreachable/);
     }

@@ -14,39 +14,38 @@ describe('resolve: the bundle must verify; any failure throws and never falls ba
   let { mock, signer, key, v1, faultOf } = world;
   beforeEach(() => void ({ mock, signer, key, v1, faultOf } = world));
 
-  const other = 'AAAA';
-  const tampered: [
-    string,
-    (good: SignedRecord) => Record<string, unknown> | Promise<Record<string, unknown>>,
-  ][] = [
-    ['another signature', (good) => ({ ...good, bundle_signature_b64: Buffer.alloc(64).toString('base64') })],
-    ['no signature', (good) => ({ ...good, bundle_signature_b64: undefined })],
-    ['no manifest', (good) => ({ ...good, bundle_manifest: undefined })],
-    ['a manifest that is no JSON', (good) => ({ ...good, bundle_manifest: '{' })],
-    ['another manifest', (good) => ({ ...good, bundle_manifest: `${good.bundle_manifest} ` })],
-    ['another module', (good) => ({ ...good, bundle_wasm_b64: `${other}${good.bundle_wasm_b64}` })],
-    ['a module that is no base64', (good) => ({ ...good, bundle_wasm_b64: '!' })],
-    ['another policy_yaml', (good) => ({ ...good, policy_yaml: policyYaml({ allow: ['write'] }) })],
-    ['another system_md', (good) => ({ ...good, system_md: 'Be evil.' })],
-    ['a signed bundle of another agent', (good) => resigned(good, { agent_name: 'other-bot' }, signer)],
-    ['a signed bundle of another project', (good) => resigned(good, { project_id: 'p-2' }, signer)],
-    ['a signed manifest without wasm_hash', (good) => resigned(good, { wasm_hash: undefined }, signer)],
+  const changed: [string, (good: SignedRecord) => Record<string, unknown>][] = [
+    ['another signature', () => ({ bundle_signature_b64: Buffer.alloc(64).toString('base64') })],
+    ['no signature', () => ({ bundle_signature_b64: undefined })],
+    ['no manifest', () => ({ bundle_manifest: undefined })],
+    ['a manifest that is no JSON', () => ({ bundle_manifest: '{' })],
+    ['another manifest', (good) => ({ bundle_manifest: `${good.bundle_manifest} ` })],
+    ['another module', (good) => ({ bundle_wasm_b64: `AAAA${good.bundle_wasm_b64}` })],
+    ['a module that is no base64', () => ({ bundle_wasm_b64: '!' })],
+    ['another policy_yaml', () => ({ policy_yaml: policyYaml({ allow: ['write'] }) })],
+    ['another system_md', () => ({ system_md: 'Be evil.' })],
   ];
-  for (const [name, tamper] of tampered) {
-    it(name, async () => {
-      mock.on(AGENT_ROUTE, { json: await tamper(v1) });
+  for (const [name, changes] of changed) {
+    it(name, () => expectRefused({ ...v1, ...changes(v1) }));
+  }
 
-      const { code } = await faultOf({ key });
-      expect(code).to.match(/bundle|signature|manifest|hash|mismatch/);
-    });
+  const resignedWith: [string, Record<string, unknown>][] = [
+    ['a signed bundle of another agent', { agent_name: 'other-bot' }],
+    ['a signed bundle of another project', { project_id: 'p-2' }],
+    ['a signed manifest without wasm_hash', { wasm_hash: undefined }],
+  ];
+  for (const [name, facts] of resignedWith) {
+    it(name, async () => expectRefused(await resigned(v1, facts, signer)));
+  }
+
+  async function expectRefused(json: Record<string, unknown>): Promise<void> {
+    mock.on(AGENT_ROUTE, { json });
+    expect((await faultOf({ key })).code).to.match(/bundle|signature|manifest|hash|mismatch/);
   }
 
   it('a valid bundle of another agent or project', async () => {
-    for (const agent of [
-      publishedAgent({ agent_name: 'other-bot' }),
-      publishedAgent({ project_id: 'p-2' }),
-    ]) {
-      mock.on(AGENT_ROUTE, { json: await signedRecord(agent, signer) });
+    for (const other of [{ agent_name: 'other-bot' }, { project_id: 'p-2' }]) {
+      mock.on(AGENT_ROUTE, { json: await signedRecord(publishedAgent(other), signer) });
       expect((await faultOf({ key })).code).to.match(/mismatch/);
     }
   });

@@ -1,17 +1,12 @@
 import { expect } from 'chai';
 import { captureLogger } from '../../support/capture-logger.ts';
-import {
-  DECISIONS,
-  USAGE,
-  bodiesOf,
-  decision,
-  gatesWith,
-  startAuditServer,
-  usage,
-} from '../../support/emission.ts';
+import { USAGE, bodiesOf, decision, gatesWith, startAuditServer, usage } from '../../support/emission.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
 import { withEnvironment } from '../../support/environment.ts';
 
 describe('one sender per (key, path)', () => {
+  const mock = forEachTest(startAuditServer);
+
   it('returns the same gate for the same key', () => {
     const gates = gatesWith();
 
@@ -19,18 +14,13 @@ describe('one sender per (key, path)', () => {
   });
 
   it('a different key gets its own sender with its own bearer', async () => {
-    const mock = await startAuditServer();
-    mock.on(DECISIONS, { status: 202 });
     const gates = gatesWith();
     gates.configure({ apiKey: 'a', baseUrl: mock.url }).emit(decision());
     gates.configure({ apiKey: 'b', baseUrl: mock.url }).emit(decision());
     await gates.shutdown();
-    await mock.close();
 
-    expect(mock.requests.map(({ headers }) => headers.authorization)).to.have.members([
-      'Bearer a',
-      'Bearer b',
-    ]);
+    const bearers = mock.requests.map(({ headers }) => headers.authorization);
+    expect(bearers).to.have.members(['Bearer a', 'Bearer b']);
   });
 
   it('warns of a second configure with another base URL and keeps the first', () => {
@@ -75,17 +65,12 @@ describe('one sender per (key, path)', () => {
       expect(gatesWith().configure().enabled).to.equal(false);
     });
   });
-});
 
-describe('LLM usage', () => {
-  it('sends every key of the usage event', async () => {
-    const mock = await startAuditServer();
-    mock.on(USAGE, { status: 202 });
+  it('LLM usage: sends every key of the usage event', async () => {
     const gates = gatesWith({ now: () => 0 });
     const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
     gate.emitLlm({ ...usage, event_id: 'e', occurred_at: new Date(1), duration_ms: 1.6 });
     await gates.shutdown();
-    await mock.close();
 
     expect(bodiesOf(mock, USAGE)).to.deep.equal([
       {
