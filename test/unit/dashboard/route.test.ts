@@ -17,7 +17,9 @@ describe('the pages of the dashboard', () => {
     it(`are not at ${path}`, () => expect(pageFrom(path)).to.equal(undefined));
   }
 
-  const UNKNOWN = ['/overview', '/projects', '/projects/p/x', '/projects//overview', '/verify-email', '/%zz', '/projects/p/keys/k', '/a/b/c/d/e']; // prettier-ignore
+  const UNKNOWN = [
+    '/overview', '/projects', '/projects/p/x', '/projects//overview', '/verify-email', '/%zz', '/projects/p/keys/k', '/a/b/c/d/e',
+  ]; // prettier-ignore
   for (const path of UNKNOWN) {
     it(`are not made up for ${path}`, () => expect(pageFrom(path)).to.equal(undefined));
   }
@@ -37,7 +39,9 @@ describe('where a sign-in leads', () => {
     expect(nextPlace(null)).to.equal('/');
   });
 
-  const REFUSED = ['https://example.org', '//example.org', '/\\example.org', 'javascript:alert(1)', '/v1/auth/logout', '/docs', '']; // prettier-ignore
+  const REFUSED = [
+    'https://example.org', '//example.org', '/\\example.org', 'javascript:alert(1)', '/v1/auth/logout', '/docs', '',
+  ]; // prettier-ignore
   for (const given of REFUSED) {
     it(`is the start page, not ${JSON.stringify(given)}`, () => expect(nextPlace(given)).to.equal('/'));
   }

@@ -51,7 +51,12 @@ const LIMITS: [string, number, (count: number) => string, string][] = [
   ['rules', 256, (n) => policy({ rules: list(n, (i) => ruleOf(`r${i}`)) }), 'rules has more than 256 items'],
   ['conditions', 2_000, conditions, 'the policy has more than 2000 conditions'],
   ['levels of conditions', 12, (n) => rule(`when: ${nested(n)}`), 'conditions nest deeper than 12'],
-  ['items', 256, (n) => rule(`when: {arg: a, in: ${list(n, String)}}`), 'in has more than 256 items'],
+  [
+    'items of a list',
+    256,
+    (n) => rule(`when: {arg: a, in: ${list(n, String)}}`),
+    'in has more than 256 items',
+  ],
   [
     'bytes of a literal',
     1_024,
