@@ -106,10 +106,14 @@ describe('the first start with GATE_DEMO=1', () => {
       const answers = [];
       for (const [command] of commands) answers.push((await runCommand('sh', ['-c', command])).stdout);
       const { email = '', password = '' } = service.demo.dashboard ?? {};
-      const { projects } = await jsonOf<{ projects: object[] }>(logIn(service, email, password));
+      const cookie = cookieOf(await logIn(service, email, password));
+      const me = await jsonOf<{ projects: object[] }>(call(service, '/v1/auth/me', { cookie }));
       await service.stop();
 
-      expect(projects).to.deep.equal([{ id: service.project_id, name: 'Demo' }]);
+      expect(me.projects).to.deep.equal([
+        { id: service.project_id, name: 'Demo' },
+        { id: service.demo.fleet_project_id, name: 'Demo fleet' },
+      ]);
       expect(service.output()).to.contain(password);
       expect(answers).to.have.length(2);
       const [recorded, summary] = answers.map((text) => JSON.parse(text) as Record<string, unknown>);
