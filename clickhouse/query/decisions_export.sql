@@ -49,7 +49,23 @@ SELECT
     ) AS line
 FROM
 (
-    SELECT * REPLACE (toString(event_id) AS event_id)
+    SELECT
+        toString(event_id) AS event_id,
+        occurred_at,
+        agent_name,
+        tool_name,
+        outcome,
+        role,
+        error_type,
+        reason,
+        violations,
+        hint,
+        arguments,
+        user_id,
+        session_id,
+        project_id,
+        agent_version_id,
+        received_at
     FROM decisions
     WHERE project_id = {project_id: String}
         AND toDate(occurred_at) IN {days: Array(Date)}
