@@ -144,13 +144,28 @@ function createAgents(shared: Shared, signingKey: SigningKeys) {
   return { store, directory, saver, runtime, reader: new PolicyReader({ directory, store }) };
 }
 
+/** To create the schema of an empty store takes longer than a caller waits for a statement. */
+const SCHEMA_WAITS = 3;
+
+/** Waits for the running attempt up to three times as long as a caller would. A store that refuses is not asked again. */
+async function waitForSchema(store: Store): Promise<void> {
+  for (let waits = 1; waits < SCHEMA_WAITS; waits += 1) {
+    const isReady = await store.ready().then(
+      () => true,
+      () => false,
+    );
+    if (isReady) return;
+  }
+  await store.ready();
+}
+
 /** A server may be down at the start. An embedded store that cannot be opened stops the start. */
 async function openStore(
   store: Store,
   { config, logger }: { config: Config; logger: Logger },
 ): Promise<void> {
   try {
-    await store.ready();
+    await waitForSchema(store);
   } catch (error) {
     const fatal = fatalStoreFault(error, config.dataDir);
     if (fatal !== undefined) throw fatal;
