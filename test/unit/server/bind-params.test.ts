@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { withParamsSet } from '../../../server/store/bind-params.ts';
+import { type QueryParam, withParamsSet } from '../../../server/store/bind-params.ts';
 import { inProcess } from '../../support/in-process.ts';
 import type { Echo } from './support/engine-calls.ts';
 
@@ -35,6 +35,23 @@ describe('parameters of a statement on the embedded engine', () => {
     const order = await inProcess(CALLS, 'besideSlow', ['a', 'b', 'c']);
 
     expect(order).to.deep.equal(['a', 'b', 'c', 'slow']);
+  });
+
+  const TEXTS: [QueryParam, string][] = [
+    [null, String.raw`'\\N'`],
+    [7, "'7'"],
+    ["x'y", String.raw`'x\'y'`],
+    ['\\\t\n\r\0', String.raw`'\\\\\\t\\n\\r\\0'`],
+    [['x', "y'z\0"], String.raw`'[\'x\', \'y\\\'z\\0\']'`],
+  ];
+  for (const [value, text] of TEXTS) {
+    it(`are written as ${text}`, () => {
+      expect(withParamsSet('SELECT 1', { a: value })).to.equal(`SET param_a = ${text}; SELECT 1`);
+    });
+  }
+
+  it('are separated by commas', () => {
+    expect(withParamsSet('SELECT 1', { a: 1, b: 2 })).to.equal("SET param_a = '1', param_b = '2'; SELECT 1");
   });
 
   it('leave the statement as it is in its file', () => {
