@@ -111,6 +111,12 @@ function isEd25519File(path: string): boolean {
   }
 }
 
+/** RFC 6750 section 2.1. */
+export function bearerToken(text: string): string {
+  if (/^[\w.~+/-]+=*$/.test(text)) return text;
+  throw new Error('must consist of letters, digits and - . _ ~ + /, as a bearer token does');
+}
+
 export function serviceName(text: string): string {
   // A line break in a mail subject would start another header.
   if (!/\p{Cc}/u.test(text) && text.length <= 100) return text;

@@ -18,6 +18,8 @@ export type Config = {
   signingKey: string | undefined;
   retiredSigningKeys: string[];
   readAuth: (typeof READ_AUTH_CHOICES)[number];
+  /** The bearer token that GET /metrics takes. */
+  metricsToken: string | undefined;
   serviceName: string;
   dashboardUrl: string;
   /** Proxies whose X-Forwarded-For is trusted: addresses, or ranges such as 10.0.0.0/8. */
@@ -63,6 +65,7 @@ export function readConfig(env: Environment = process.env): Config {
     signingKey: read('GATE_SIGNING_KEY', value.signingKey),
     retiredSigningKeys: read('GATE_SIGNING_KEYS_RETIRED', value.listOf(value.publicKey)) ?? [],
     readAuth: read('GATE_READ_AUTH', value.oneOf(READ_AUTH_CHOICES)) ?? 'open',
+    metricsToken: read('GATE_METRICS_TOKEN', value.bearerToken),
     serviceName: read('GATE_SERVICE_NAME', value.serviceName) ?? 'Gatehouse',
     dashboardUrl: read('GATE_DASHBOARD_URL', value.dashboardUrl) ?? 'http://localhost:8000',
     trustedProxies: read('GATE_TRUSTED_PROXIES', value.listOf(value.addressRange)) ?? [],

@@ -59,6 +59,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     mailer,
     dashboardUrl: config.dashboardUrl,
     readAuth: config.readAuth,
+    metricsToken: config.metricsToken,
     now,
   });
   const agents = createAgents(shared, signing);

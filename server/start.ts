@@ -3,6 +3,7 @@ import { readConfig } from './config.ts';
 import { welcomeText } from './demo/demo.ts';
 import { expectedFaultText } from './expected-fault.ts';
 import { createLogger } from './logger.ts';
+import { makeFilesPrivate } from './private-files.ts';
 import { startService, type Service } from './service.ts';
 import { isOverseer, oversee } from './workers.ts';
 
@@ -10,6 +11,7 @@ import { isOverseer, oversee } from './workers.ts';
 const STOP_MS_MAX = 9500;
 
 async function start(): Promise<void> {
+  makeFilesPrivate();
   const config = readConfig();
   const logger = createLogger(config.logLevel);
   if (isOverseer(config)) return oversee(config, logger);
@@ -18,6 +20,11 @@ async function start(): Promise<void> {
   if (config.readAuth === 'open') {
     logger.warn(
       'The audit read endpoints are open to everyone who can reach this address. GATE_READ_AUTH=required closes them.',
+    );
+  }
+  if (config.readAuth === 'required' && config.metricsToken === undefined) {
+    logger.warn(
+      'GET /metrics is open to everyone who can reach this address. GATE_METRICS_TOKEN=<token> closes it.',
     );
   }
   stopOnSignal(service);

@@ -8,7 +8,7 @@ SELECT
         {format: String} = 'csv',
         concat(arrayStringConcat(arrayMap(
             cell -> if(match(cell, '[",\\r\\n]'), concat('"', replaceAll(cell, '"', '""'), '"'), cell),
-            arrayMap(cell -> if(match(cell, '^[=+@\\t\\r-]'), concat('\'', cell), cell), [
+            arrayMap(cell -> if(match(cell, '^[=+@\\t\\r\\n＝＋－＠-]'), concat('\'', cell), cell), [
                 event_id,
                 concat(replaceOne(toString(occurred_at), ' ', 'T'), 'Z'),
                 toString(agent_name),

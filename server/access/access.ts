@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { RequestError } from '../errors.ts';
 import { type BearerKeys, type KeyIdentity, unauthenticated } from '../keys/bearer-keys.ts';
-import { authenticate, hasBearerKey } from './authenticate.ts';
+import { authenticate, hasBearerKey, requireToken } from './authenticate.ts';
 import { requireOwnOrigin, sessionSecretOf } from './session-cookie.ts';
 
 /** Who did something: an account by its session, or a bearer key. Fields that do not apply are ''. */
@@ -21,7 +21,8 @@ export type Session = {
 
 /**
  * What an endpoint learns about its caller, by who may call it. A reader needs a credential only with
- * GATE_READ_AUTH=required: the session of a member, or a bearer key with `read_audit`.
+ * GATE_READ_AUTH=required: the session of a member, or a bearer key with `read_audit`. A scraper needs the token of
+ * GATE_METRICS_TOKEN, if there is one.
  */
 export type Callers = {
   anyone: undefined;
@@ -30,6 +31,7 @@ export type Callers = {
   member: Actor;
   'member or key': Actor;
   reader: undefined;
+  scraper: undefined;
 };
 
 export type Audience = keyof Callers;
@@ -49,10 +51,11 @@ type AccessDeps = {
   bearerKeys: BearerKeys;
   dashboardUrl: string;
   readAuth: 'open' | 'required';
+  metricsToken: string | undefined;
 };
 
 export function createAccess(deps: AccessDeps): Access {
-  const { bearerKeys, dashboardUrl, readAuth } = deps;
+  const { bearerKeys, dashboardUrl, readAuth, metricsToken } = deps;
   return {
     anyone: (req) => {
       requireOwnOrigin(req, dashboardUrl);
@@ -64,6 +67,10 @@ export function createAccess(deps: AccessDeps): Access {
     'member or key': (req, projectId) => requireMemberOrKey(req, projectId, deps),
     reader: async (req, projectId) => {
       if (readAuth === 'required') await requireMemberOrKey(req, projectId, { ...deps, scope: 'read_audit' });
+      return undefined;
+    },
+    scraper: (req) => {
+      if (metricsToken !== undefined) requireToken(req, metricsToken);
       return undefined;
     },
   };

@@ -1,5 +1,7 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type BearerKeys, type KeyIdentity, unauthenticated } from '../keys/bearer-keys.ts';
+import { sha256Hex } from '../sha256.ts';
 
 const BEARER = /^Bearer +([\w.~+/-]+=*) *$/i;
 
@@ -25,4 +27,11 @@ function bearerKeyOf(req: IncomingMessage): string {
 export function authenticate(req: IncomingMessage, keys: BearerKeys): KeyIdentity | Promise<KeyIdentity> {
   const bearerKey = bearerKeyOf(req);
   return keys.peek(bearerKey) ?? keys.verify(bearerKey);
+}
+
+/** Throws unauthenticated unless the request bears this token. The time it takes says nothing about the token. */
+export function requireToken(req: IncomingMessage, token: string): void {
+  const digestOf = (text: string) => Buffer.from(sha256Hex(text));
+  if (!timingSafeEqual(digestOf(bearerKeyOf(req)), digestOf(token)))
+    throw unauthenticated('The bearer token is wrong');
 }

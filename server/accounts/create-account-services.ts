@@ -19,13 +19,15 @@ type Needs = {
   mailer: Mailer;
   dashboardUrl: string;
   readAuth: 'open' | 'required';
+  metricsToken: string | undefined;
   now: () => number;
 };
 
 /** The services behind the endpoints of accounts, projects and activity. */
 export type AccountServices = ReturnType<typeof createAccountServices>;
 
-export function createAccountServices({ store, bearerKeys, mailer, dashboardUrl, readAuth, now }: Needs) {
+export function createAccountServices(needs: Needs) {
+  const { store, bearerKeys, mailer, dashboardUrl, readAuth, metricsToken, now } = needs;
   const mutex = new KeyedMutex();
   const accountStore = new AccountStore({ store, mutex, now });
   const projects = new Projects({ store, mutex, now });
@@ -51,6 +53,7 @@ export function createAccountServices({ store, bearerKeys, mailer, dashboardUrl,
     bearerKeys,
     dashboardUrl,
     readAuth,
+    metricsToken,
   });
   return { access, accounts, accountStore, projects, recordActivity, mutex, store, dashboardUrl };
 }

@@ -31,8 +31,8 @@ const TOKEN_EXAMPLE = { token: 'from-the-mail' };
 
 /** The problems of calls that anyone may make: browsers may not make them from another site. */
 const PUBLIC_PROBLEMS = ['forbidden', 'store_unavailable'] as const;
-const PUBLIC = { method: 'POST', tag: 'Accounts', allow: 'anyone', cacheControl: 'no-store' } as const;
-const SIGNED_IN = { tag: 'Accounts', allow: 'session', cacheControl: 'no-store' } as const;
+const PUBLIC = { method: 'POST', tag: 'Accounts', allow: 'anyone' } as const;
+const SIGNED_IN = { tag: 'Accounts', allow: 'session' } as const;
 
 /** Registration, sessions and mailed tokens. */
 export function accountEndpoints(deps: AccountDeps) {

@@ -1,6 +1,7 @@
 import { readConfig } from '../config.ts';
 import { problemFrom } from '../http/error-handler.ts';
 import { expectedFaultText } from '../expected-fault.ts';
+import { makeFilesPrivate } from '../private-files.ts';
 import { StoreInUseError } from '../store/store.ts';
 import { CommandError } from './command-error.ts';
 import { findCommand, parseCommandLine, USAGE } from './commands.ts';
@@ -10,6 +11,7 @@ const IN_USE_HELP =
   'session), or stop the service and run this command again.';
 
 async function run(): Promise<void> {
+  makeFilesPrivate();
   const { name, options } = parseCommandLine();
   if (options.help === true || name === '' || name === 'help') return void process.stdout.write(USAGE);
   const command = findCommand(name);

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { makeDirectory } from '../make-directory.ts';
 import type { Config } from '../config.ts';
 import { lockDataDir } from '../store/data-dir-lock.ts';
-import { fatalStoreFault, StoreInUseError } from '../store/store.ts';
+import { EMBEDDED_FOLDER, fatalStoreFault, StoreInUseError } from '../store/store.ts';
 import { CommandError } from './command-error.ts';
 import { requireEmbedded, secondsSince } from './transfer.ts';
 
@@ -62,7 +62,9 @@ async function onEngine(dataDir: string, { sql, allowed }: { sql: string; allowe
   const file = join(folder, 'backup.xml');
   writeFileSync(file, `<clickhouse><backups><allowed_path>${allowed}</allowed_path></backups></clickhouse>`);
   try {
-    const session = new Session(join(dataDir, 'clickhouse'), { connectionArgs: [`--config-file=${file}`] });
+    const session = new Session(join(dataDir, EMBEDDED_FOLDER), {
+      connectionArgs: [`--config-file=${file}`],
+    });
     try {
       await session.queryAsync(sql);
     } finally {

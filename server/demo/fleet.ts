@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { expectedFaultText } from '../expected-fault.ts';
 import { createLogger } from '../logger.ts';
+import { makeFilesPrivate } from '../private-files.ts';
 import { startService } from '../service.ts';
 import type { FleetProgress } from './fleet-fill.ts';
 
@@ -18,6 +19,7 @@ type FleetSize = { rows: number; days: number; seed: number };
 type FleetResult = { projectId: string; rows: number };
 
 async function run(): Promise<void> {
+  makeFilesPrivate();
   const { values } = parseArgs({
     options: {
       rows: { type: 'string', default: '1000000' },

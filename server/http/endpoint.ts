@@ -62,8 +62,6 @@ export type Endpoint<
   answers: A;
   /** What can go wrong beyond the credential, the query, the body and the store. */
   problems?: readonly ProblemCode[];
-  /** Set on every answer, also on problems. */
-  cacheControl?: 'no-store';
   /** Deferred log lines cost the caller nothing: they are written together, some milliseconds after the answer. */
   log?: 'deferred';
   /** Called with each problem that this endpoint answers. */

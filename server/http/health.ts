@@ -34,6 +34,7 @@ export function healthEndpoints({ metrics, isStoreUp }: HealthDeps) {
     }),
     endpoint({
       ...PUBLIC,
+      allow: 'scraper',
       path: '/metrics',
       id: 'metrics',
       summary: 'Get the metrics',

@@ -23,6 +23,7 @@ export function createObserve({ logger, metrics }: { logger: Logger; metrics: Me
     const id = requestIdOf(req);
     req.id = id;
     res.setHeader('X-Request-Id', id);
+    res.setHeader('X-Content-Type-Options', 'nosniff');
     if (log !== 'deferred') logRequest(req, res);
     res.on('close', () => {
       const ms = performance.now() - startMs;

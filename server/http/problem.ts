@@ -37,9 +37,17 @@ export function problemText(error: RequestError): string {
   });
 }
 
+/** The Cache-Control of every problem, and of every answer under /v1 that does not say another. */
+export const NO_CACHE = 'private, no-store';
+
 /** The only place that adds the headers of an error's status. */
 export function problemHeaders(error: RequestError): Record<string, string> {
-  const headers: Record<string, string> = { 'Content-Type': 'application/problem+json', ...error.headers };
+  const headers: Record<string, string> = {
+    'Content-Type': 'application/problem+json',
+    'Cache-Control': NO_CACHE,
+    'X-Content-Type-Options': 'nosniff',
+    ...error.headers,
+  };
   if (error.status === 401) headers['WWW-Authenticate'] = 'Bearer';
   if (error.status === 503) headers['Retry-After'] = String(RETRY_AFTER_SECONDS);
   return headers;

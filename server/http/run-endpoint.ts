@@ -8,6 +8,7 @@ import { disconnectSignal } from './abort-on-disconnect.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 import { answerError, problemFrom } from './error-handler.ts';
 import type { Observe } from './observe.ts';
+import { NO_CACHE } from './problem.ts';
 import { createQueryParser } from './query.ts';
 import { readBody } from './read-body.ts';
 
@@ -15,14 +16,15 @@ export type EdgeDeps = { access: Access; observe: Observe; logger: Logger };
 
 /** Returns the Express handler of an endpoint. The order: credential, query, body, handler, answer. */
 export function createHandler(endpoint: Endpoint, { access, observe, logger }: EdgeDeps): RequestHandler {
-  const { allow, cacheControl, log } = endpoint;
+  const { allow, log } = endpoint;
+  const isPrivate = endpoint.path.startsWith('/v1/');
   const identify = access[allow];
   const parseQuery = endpoint.query && createQueryParser(endpoint.query);
   const parseBody = endpoint.body && createParser(endpoint.body.schema);
   const [status = 200] = Object.keys(endpoint.answers).map(Number);
   return async (req: Request, res: Response) => {
     if (log === 'deferred') observe(req, res, log);
-    if (cacheControl !== undefined) res.setHeader('Cache-Control', cacheControl);
+    if (isPrivate) res.setHeader('Cache-Control', NO_CACHE);
     const call = new EndpointCall(req, res);
     try {
       const startMs = performance.now();

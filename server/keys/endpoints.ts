@@ -76,7 +76,6 @@ export function keyEndpoints({ signing, bearerKeys, recordActivity }: KeyDeps) {
       answers: {
         201: { description: 'The new key', schema: answer({ ...KEY, key: STRING }, 'IssuedKey') },
       },
-      cacheControl: 'no-store',
       handle: async ({ req, caller: actor, params: { id: project_id }, body }) => {
         const { name, expires_in_days: expiresInDays } = body;
         const issued = await bearerKeys.issue(project_id, { name, expiresInDays });

@@ -25,6 +25,7 @@ const SECURITY: Record<Audience, Record<string, string[]>[]> = {
   member: [{ session: [] }],
   'member or key': [{ session: [] }, { bearerKey: [] }],
   reader: [{}, { session: [] }, { bearerKey: [] }],
+  scraper: [{}, { metricsToken: [] }],
 };
 
 /** The whole HTTP interface as OpenAPI 3.1. It follows from the endpoints' declarations. */
@@ -54,6 +55,11 @@ export function openapiDocument(endpoints: readonly Endpoint[]) {
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description: 'A bearer key of the project',
+        },
+        metricsToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The token of GATE_METRICS_TOKEN, if the service has one',
         },
         session: {
           type: 'apiKey',
@@ -88,8 +94,9 @@ function operationFrom(given: Endpoint, components: Components): Json {
 export function problemsOf({ allow, params, query, body, problems = [] }: Endpoint): Set<ProblemCode> {
   const queryCodes = Object.values<{ 'x-problem'?: ProblemCode }>(query?.properties ?? {});
   return new Set<ProblemCode>([
-    ...(allow === 'anyone' ? [] : (['unauthenticated', 'store_unavailable'] as const)),
-    ...(allow === 'anyone' || allow === 'key' ? [] : (['forbidden'] as const)),
+    ...(allow === 'anyone' ? [] : (['unauthenticated'] as const)),
+    ...(allow === 'anyone' || allow === 'scraper' ? [] : (['store_unavailable'] as const)),
+    ...(allow === 'anyone' || allow === 'scraper' || allow === 'key' ? [] : (['forbidden'] as const)),
     ...queryCodes.map((schema) => schema['x-problem'] ?? 'query_invalid'),
     ...(body === undefined ? [] : (['body_invalid', 'body_too_large'] as const)),
     ...problems,

@@ -177,7 +177,6 @@ function describeExport(res: Response, format: ExportFormat, { window }: ReadSco
   const until = new Date(window.toMs).toISOString().slice(0, 19).replaceAll(':', '');
   res.setHeader('Content-Type', EXPORT_FORMATS[format].type);
   res.setHeader('Content-Disposition', `attachment; filename="decisions-${window.name}-${until}Z.${format}"`);
-  res.setHeader('Cache-Control', 'no-store');
 }
 
 async function* chain(first: IteratorResult<Buffer>, rest: AsyncGenerator<Buffer>) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { makeDirectory } from '../make-directory.ts';
+import { closeToOthers } from '../private-files.ts';
 import { READ_SECONDS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
 import { connectEmbedded, connectServer, type Connection } from './connection.ts';
 import { type Engines, onCluster, ONE_NODE } from './engines.ts';
@@ -22,6 +23,9 @@ const INSERT_SILENCE_MS_MAX = 10_000;
 const BACKGROUND_SILENCE_MS_MAX = 60_000;
 /** A running read reports its progress once a second, so a server that is silent for this long is away. */
 const READ_SILENCE_MS_MAX = 4000;
+
+/** The folder of the embedded engine in the data directory. */
+export const EMBEDDED_FOLDER = 'clickhouse';
 
 /** The data directory belongs to another process. */
 export class StoreInUseError extends Error {
@@ -87,8 +91,10 @@ export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Lo
   let release: Release | undefined;
   const prepare = async () => {
     if (clickhouse !== undefined) await createDatabase(clickhouse, engines);
-    else if (release === undefined && (release = await lockDataDir(dataDir)) === undefined) {
-      throw new StoreInUseError(dataDir);
+    else if (release === undefined) {
+      release = await lockDataDir(dataDir);
+      if (release === undefined) throw new StoreInUseError(dataDir);
+      closeToOthers(dataDir, join(dataDir, EMBEDDED_FOLDER));
     }
     await migrate(background, engines);
   };
@@ -131,7 +137,7 @@ function connector(
     return (settings, silenceMsMax) =>
       connectServer(clickhouse, { settings: { ...settings, ...engines.settings }, silenceMsMax });
   }
-  const path = join(dataDir, 'clickhouse');
+  const path = join(dataDir, EMBEDDED_FOLDER);
   makeDirectory(path);
   return (settings) => connectEmbedded(path, settings);
 }

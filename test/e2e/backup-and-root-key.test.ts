@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { calculateJwkThumbprint, decodeProtectedHeader } from 'jose';
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolvePolicy } from '../../client/index.ts';
 import { call, cookieOf, jsonOf, logIn } from '../support/accounts.ts';
 import { fetchAgent, type FetchedAgent, save } from '../support/agents.ts';
 import { DAY_MS, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
+import { openToOthers } from '../support/file-modes.ts';
 import { runGate } from '../support/processes.ts';
 import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
 import { everythingOf } from '../support/snapshot.ts';
@@ -39,7 +40,7 @@ describe('operations on the embedded store', () => {
     expect(inUse.stderr).to.match(/^The data directory .* is in use by another process\. [^\n]*\n$/);
     expect(repost.status).to.equal(202);
     expect(await everythingOf(second, demo.project_id)).to.deep.equal(before);
-    expect(statSync(join(backup, 'signing-key.pem')).mode & 0o077).to.equal(0);
+    expect([openToOthers(backup), openToOthers(restored)]).to.deep.equal([[], []]);
     await second.stop();
   });
 

@@ -29,6 +29,11 @@ describe('every route of a project', () => {
   });
   after(() => service.stop());
 
+  it('is closed by GATE_READ_AUTH=required, but /metrics is not, and the service warns of that', async () => {
+    expect((await fetch(`${service.url}/metrics`)).status).to.equal(200);
+    expect(service.output()).to.include('GET /metrics is open to everyone');
+  });
+
   const expected: Record<string, number> = {
     nothing: 401,
     'a session of another account': 403,

@@ -15,7 +15,10 @@ describe('POST, GET and DELETE /v1/projects/{id}/keys', () => {
     const response = await call(service, keysPath(ann), { cookie: ann.cookie, body: { name: 'ci' } });
     const issued = await jsonOf<Key>(response);
 
-    expect([response.status, response.headers.get('Cache-Control')]).to.deep.equal([201, 'no-store']);
+    expect([response.status, response.headers.get('Cache-Control')]).to.deep.equal([
+      201,
+      'private, no-store',
+    ]);
     expect(Object.keys(issued)).to.deep.equal(['key_id', 'name', 'key', 'scope', 'created_at', 'expires_at']);
     expect(issued).to.include({ name: 'ci', scope: 'emit_audit read_audit', expires_at: null });
     expect(await ingest(service, issued.key)).to.equal(202);

@@ -18,6 +18,12 @@ type Operation = {
 type Document = { openapi: string; paths: Record<string, Record<string, Operation>>; components: Schema };
 type Sent = { method: string; path: string; operation: Operation; response: Response; text: string };
 
+/** The answers that a cache may keep, or must ask about. */
+const CACHE_CONTROL: Record<string, string> = {
+  publicKeys: 'public, max-age=300',
+  fetchPolicy: 'private, no-cache',
+};
+
 describe('the OpenAPI document', () => {
   let service: TestService;
   let document: Document;
@@ -53,6 +59,11 @@ describe('the OpenAPI document', () => {
   /** The answer must be one of those told: its status, its type, its body, its headers. */
   function check({ method, path, operation, response, text }: Sent): void {
     const what = `${method} ${path} ${response.status} ${text.slice(0, 300)}`;
+    expect(response.headers.get('x-content-type-options'), what).to.equal('nosniff');
+    if (path.startsWith('/v1/'))
+      expect(response.headers.get('cache-control'), what).to.equal(
+        (response.ok && CACHE_CONTROL[operation.operationId]) || 'private, no-store',
+      );
     const told = operation.responses[String(response.status)];
     if (told === undefined) throw new Error(`not told: ${what}`);
     for (const name of Object.keys(told.headers ?? {}))

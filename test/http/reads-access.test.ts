@@ -13,6 +13,7 @@ import { sharedService } from '../support/shared-service.ts';
 
 const ENDPOINTS = ['summary', 'timeseries', 'decisions', 'decisions/export', 'llm-usage'];
 const OPEN = 'The audit read endpoints are open';
+const METRICS_TOKEN = 'scraper-7';
 
 describe('GATE_READ_AUTH=required', () => {
   let service: TestService;
@@ -20,7 +21,9 @@ describe('GATE_READ_AUTH=required', () => {
   let other: Person;
   let revoked: Key;
   before(async () => {
-    service = await startTestService({ env: { GATE_READ_AUTH: 'required' } });
+    service = await startTestService({
+      env: { GATE_READ_AUTH: 'required', GATE_METRICS_TOKEN: METRICS_TOKEN },
+    });
     const owner = await newPerson(service);
     project = { project_id: owner.project.id, key: (await issue(service, owner)).key };
     other = await newPerson(service);
@@ -84,8 +87,21 @@ describe('GATE_READ_AUTH=required', () => {
     expect((await sendDecision(service, decisionEvent(), { key: writeOnly })).status).to.equal(202);
   });
 
-  it('does not warn at the start that the reads are open', () => {
+  it('gives the metrics to the token of GATE_METRICS_TOKEN only', async () => {
+    const asked = [undefined, 'wrong', `${METRICS_TOKEN}x`, project.key, METRICS_TOKEN].map((token) => {
+      const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+      return fetch(`${service.url}/metrics`, { headers });
+    });
+    const answers = await Promise.all(asked);
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([401, 401, 401, 401, 200]);
+    expect(answers[0]?.headers.get('www-authenticate')).to.equal('Bearer');
+    expect(await answers[0]?.json()).to.include({ code: 'unauthenticated' });
+  });
+
+  it('does not warn at the start that the reads or the metrics are open', () => {
     expect(service.output()).not.to.include(OPEN);
+    expect(service.output()).not.to.include('GET /metrics is open');
   });
 });
 

@@ -35,7 +35,21 @@ function parseCsv(text: string): string[][] {
 
 describe('the export', () => {
   const service = useSharedService();
-  const formulas = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '=HYPERLINK("http://x","y")'];
+  const formulas = [
+    '=1+1',
+    '+1',
+    '-1',
+    '@SUM(A1)',
+    '\tx',
+    '\rx',
+    '=HYPERLINK("http://x","y")',
+    '\n=1+1',
+    '＝1+1',
+    '＋1',
+    '－1',
+    '＠x',
+  ];
+  const isFormula = (cell: string) => /^[=+\-@\t\r\n＝＋－＠]/.test(cell);
   before(async () => {
     const texts = [
       'plain',
@@ -45,6 +59,7 @@ describe('the export', () => {
       'é😀',
       "'quoted",
       ' = space first',
+      'Ａ．全角',
       ...formulas,
     ];
     const events = texts.map((reason, index) =>
@@ -91,7 +106,7 @@ describe('the export', () => {
       const cells = KEYS.map((key) => {
         const value = item[key];
         const plain = typeof value === 'string' ? value : JSON.stringify(value);
-        return /^[=+\-@\t\r]/.test(plain) ? `'${plain}` : plain;
+        return isFormula(plain) ? `'${plain}` : plain;
       });
       if (item['agent_name'] !== 'exact') expect(row).to.deep.equal(cells);
     }
@@ -102,7 +117,7 @@ describe('the export', () => {
     const { text } = await ask(service, 'decisions/export', { query: { format: 'csv' } });
 
     const cells = parseCsv(text).flat();
-    expect(cells.filter((cell) => /^[=+\-@\t\r]/.test(cell))).to.deep.equal([]);
+    expect(cells.filter(isFormula)).to.deep.equal([]);
     for (const formula of formulas) expect(cells).to.include(`'${formula}`);
   });
 

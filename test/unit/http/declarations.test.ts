@@ -21,7 +21,7 @@ describe('the declarations of the endpoints', () => {
     it(`${method} ${path} says who may call it, what it is for, and what its path parameters are`, () => {
       const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name);
 
-      expect(allow).to.be.oneOf(['anyone', 'key', 'session', 'member', 'member or key', 'reader']);
+      expect(allow).to.be.oneOf(['anyone', 'key', 'session', 'member', 'member or key', 'reader', 'scraper']);
       expect(Object.keys(params ?? {})).to.deep.equal(names);
       expect(summary).to.match(/^[A-Z][^.]+$/);
       expect(description).to.match(/^[A-Z].*\.$/);
