@@ -22,6 +22,9 @@ export const TIMER_MS_MAX = 2 ** 31 - 1;
 /** UTF-8 bytes of the JSON text; the service answers 413 to more. */
 export const ARGUMENTS_BYTES_MAX = 8_192;
 
+/** Values that `emit` reads of one event; the rest is cut. */
+export const EVENT_VALUES_MAX = 10_000;
+
 /** The work that one recorded copy may cost: the length of its texts, plus this for each value. An endless proxy is cut. */
 export const COPY_UNITS_MAX = 64 * 1024 * 1024;
 export const COPY_UNITS_PER_CONTAINER = 512;

@@ -1,7 +1,8 @@
 import { ERROR_TYPES, type Outcome } from '../policy/language/index.ts';
-import { VIOLATIONS_MAX } from '../policy/language/limits.ts';
-import { jsonText, plainCopy, redact } from './plain-copy.ts';
-import { fitArguments } from './truncate.ts';
+import { HINT_BYTES_MAX, VIOLATIONS_MAX } from '../policy/language/limits.ts';
+import { ARGUMENTS_BYTES_MAX } from '../limits.ts';
+import { EventCopier, type Shaped } from './plain-copy.ts';
+import { fitted } from './truncate.ts';
 
 /** A decision to record. What is left out is filled in; ids and timestamps are made. */
 export type DecisionInput = {
@@ -25,30 +26,33 @@ export type DecisionEvent = ReturnType<typeof decisionEventFrom>;
 
 /** Builds the body: every key present, redacted, then cut to size. */
 export function decisionEventFrom(decision: DecisionInput, nowMs: number) {
-  const outcome = textOf(decision.outcome);
+  const copier = new EventCopier();
+  const text = (value: unknown): string => copier.text(value);
+  const outcome = text(decision.outcome);
+  // Before the arguments, which may use up what is read of an event.
+  const [user_id, session_id] = [text(decision.user_id), text(decision.session_id)];
   return {
-    event_id: textOf(decision.event_id) || crypto.randomUUID(),
+    event_id: text(decision.event_id) || crypto.randomUUID(),
     occurred_at: timestampOf(decision.occurred_at, nowMs),
-    agent_name: textOf(decision.agent_name),
-    tool_name: textOf(decision.tool_name),
+    agent_name: text(decision.agent_name),
+    tool_name: text(decision.tool_name),
     outcome,
-    role: textOf(decision.role),
+    role: text(decision.role),
     error_type: Object.hasOwn(ERROR_TYPES, outcome) ? ERROR_TYPES[outcome as Outcome] : '',
-    reason: textOf(decision.reason),
+    reason: text(decision.reason),
     violations: Array.isArray(decision.violations)
-      ? decision.violations.slice(0, VIOLATIONS_MAX).map(textOf)
+      ? decision.violations.slice(0, VIOLATIONS_MAX).map(text)
       : [],
-    hint: objectOf(redact(decision.hint)),
-    arguments: fitArguments(objectOf(redact(decision.arguments))),
-    user_id: textOf(decision.user_id),
-    session_id: textOf(decision.session_id),
+    hint: hintFrom(objectOf(copier.redacted(decision.hint))),
+    arguments: fitted(objectOf(copier.redacted(decision.arguments)), ARGUMENTS_BYTES_MAX),
+    user_id,
+    session_id,
   };
 }
 
-/** Callers without types may pass anything for a text. */
-export function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return value === undefined || value === null ? '' : jsonText(plainCopy(value));
+/** A hint keeps its size, unless a part of it was not read. */
+function hintFrom(hint: Shaped): unknown {
+  return hint.isCut ? fitted(hint, HINT_BYTES_MAX) : hint.plain;
 }
 
 /** The given timestamp; the current time when it is absent or invalid. */
@@ -59,7 +63,8 @@ export function timestampOf(value: unknown, nowMs: number): string {
 }
 
 /** The wire accepts an object or null; wraps any other value in an object. */
-function objectOf(plain: unknown): unknown {
-  if (plain === undefined || plain === null) return null;
-  return typeof plain === 'object' && !Array.isArray(plain) ? plain : { value: plain };
+function objectOf({ plain, isCut }: Shaped): Shaped {
+  if (plain === undefined || plain === null) return { plain: null, isCut };
+  const isObject = typeof plain === 'object' && !Array.isArray(plain);
+  return { plain: isObject ? plain : { value: plain }, isCut };
 }

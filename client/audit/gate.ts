@@ -1,5 +1,5 @@
 import { decisionEventFrom, type DecisionInput } from './decision-event.ts';
-import { jsonText, plainCopy } from './plain-copy.ts';
+import { jsonText } from './plain-copy.ts';
 import type { Counts, Sender } from './sender.ts';
 import { usageEventFrom, type UsageInput } from './usage-event.ts';
 
@@ -37,7 +37,7 @@ export function createGate({ decisions, usage }: Senders, now: () => number): In
       return !decisions.isClosed;
     },
     emit: (decision: DecisionInput) => decisions.emit(() => jsonText(decisionEventFrom(decision, now()))),
-    emitLlm: (used: UsageInput) => usage.emit(() => jsonText(plainCopy(usageEventFrom(used, now())))),
+    emitLlm: (used: UsageInput) => usage.emit(() => jsonText(usageEventFrom(used, now()))),
     warnOfLoop: () => decisions.warnOfLoop(),
     stats: () => sum(decisions.counts(), usage.counts()),
   });

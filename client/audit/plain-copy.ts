@@ -1,7 +1,12 @@
 import { JsonWriter } from '../policy/language/call-text.ts';
 import { BIGINT_BITS_MAX } from '../policy/language/limits.ts';
 import { addMember, Walk, type Copy, type Defect } from '../policy/language/walk.ts';
-import { COPY_UNITS_MAX, COPY_UNITS_PER_CONTAINER, COPY_UNITS_PER_LEAF } from '../limits.ts';
+import {
+  COPY_UNITS_MAX,
+  COPY_UNITS_PER_CONTAINER,
+  COPY_UNITS_PER_LEAF,
+  EVENT_VALUES_MAX,
+} from '../limits.ts';
 
 const REDACTED = '[REDACTED]';
 const CUT = '[Cut]';
@@ -24,16 +29,51 @@ export function redact(value: unknown): unknown {
   return new Recorder(true).record(value);
 }
 
+/** A copy, and whether a part of the value was not read. */
+export type Shaped = { plain: unknown; isCut: boolean };
+
+/** Copies the parts of one event. All of them together are read up to EVENT_VALUES_MAX values; never throws. */
+export class EventCopier {
+  #valuesLeft = EVENT_VALUES_MAX;
+
+  /** A text as it is; any other value as the JSON text of its copy. */
+  text(value: unknown): string {
+    this.#valuesLeft -= 1;
+    if (typeof value === 'string') return value;
+    return value === undefined || value === null ? '' : jsonText(this.#copy(value, false).plain);
+  }
+
+  redacted(value: unknown): Shaped {
+    return this.#copy(value, true);
+  }
+
+  plain(value: unknown): unknown {
+    return this.#copy(value, false).plain;
+  }
+
+  #copy(value: unknown, redacts: boolean): Shaped {
+    const recorder = new Recorder(redacts, this.#valuesLeft);
+    const plain = recorder.record(value);
+    this.#valuesLeft = recorder.valuesLeft;
+    return { plain, isCut: recorder.isCut };
+  }
+}
+
 class Recorder extends Walk<Copy> {
   readonly #redacts: boolean;
+  valuesLeft: number;
+  isCut = false;
 
-  constructor(redacts: boolean) {
+  constructor(redacts: boolean, valuesMax = Infinity) {
     super();
     this.#redacts = redacts;
+    this.valuesLeft = valuesMax;
     this.unitsLeft = COPY_UNITS_MAX;
+    this.binaryBytesMax = Math.min(this.binaryBytesMax, valuesMax);
   }
 
   record(value: unknown): unknown {
+    if (this.valuesLeft <= 0) return this.standIn('endless');
     const root: unknown[] = [];
     this.walk(value, root);
     return root[0];
@@ -44,15 +84,20 @@ class Recorder extends Walk<Copy> {
     const plain = plainLeaf(value);
     const leaf =
       typeof plain === 'string' ? plain.slice(0, Math.max(TEXT_LENGTH_MIN, this.unitsLeft)) : plain;
-    this.unitsLeft -= COPY_UNITS_PER_LEAF + (typeof leaf === 'string' ? leaf.length : 0);
+    this.#charge(COPY_UNITS_PER_LEAF + (typeof leaf === 'string' ? leaf.length : 0));
     addMember(target, key, leaf);
   }
 
   protected override open(target: Copy, key: string, source: object): Copy {
-    this.unitsLeft -= COPY_UNITS_PER_CONTAINER;
+    this.#charge(COPY_UNITS_PER_CONTAINER);
     const copy: Copy = Array.isArray(source) ? [] : {};
     addMember(target, key, copy);
     return copy;
+  }
+
+  #charge(units: number): void {
+    this.valuesLeft -= 1;
+    this.unitsLeft = this.valuesLeft > 0 ? this.unitsLeft - units : 0;
   }
 
   protected override redacted(key: string): string | undefined {
@@ -61,6 +106,7 @@ class Recorder extends Walk<Copy> {
   }
 
   protected override standIn(defect: Defect, detail?: unknown): string {
+    this.isCut ||= defect === 'binary' || defect === 'endless';
     if (defect === 'binary') return `[Binary, ${String(detail)} bytes]`;
     if (defect === 'endless') return CUT;
     return defect === 'circular' ? '[Circular]' : '[Unreadable]';

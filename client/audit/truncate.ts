@@ -1,6 +1,6 @@
 import { ARGUMENTS_BYTES_MAX } from '../limits.ts';
 import { utf8Length } from '../policy/language/utf8.ts';
-import { jsonText, plainCopy } from './plain-copy.ts';
+import { jsonText, plainCopy, type Shaped } from './plain-copy.ts';
 
 const BYTES_PER_UNIT_MAX = 3;
 
@@ -9,21 +9,21 @@ const BYTES_PER_UNIT_MAX = 3;
  * the beginning of the JSON text as preview. Never throws.
  */
 export function truncateArguments(args: unknown): unknown {
-  return fitArguments(plainCopy(args));
+  return fitted({ plain: plainCopy(args), isCut: false }, ARGUMENTS_BYTES_MAX);
 }
 
-/** The same for plain data. */
-export function fitArguments(plain: unknown): unknown {
+/** Plain data that fits as it is; otherwise, and if it is a cut copy, the beginning of its JSON text. */
+export function fitted({ plain, isCut }: Shaped, bytesMax: number): unknown {
   if (plain === null || plain === undefined) return plain;
   const text = jsonText(plain);
-  if (text.length * BYTES_PER_UNIT_MAX <= ARGUMENTS_BYTES_MAX) return plain;
+  if (!isCut && text.length * BYTES_PER_UNIT_MAX <= bytesMax) return plain;
   const bytes = utf8Length(text);
-  return bytes <= ARGUMENTS_BYTES_MAX ? plain : truncated(text, bytes);
+  return !isCut && bytes <= bytesMax ? plain : truncated(text, { bytes, bytesMax });
 }
 
-function truncated(text: string, bytes: number): unknown {
+function truncated(text: string, { bytes, bytesMax }: { bytes: number; bytesMax: number }): unknown {
   const envelope = { _truncated: true, original_bytes: bytes, preview: '' };
-  const room = ARGUMENTS_BYTES_MAX - utf8Length(JSON.stringify(envelope));
+  const room = bytesMax - utf8Length(JSON.stringify(envelope));
   return { ...envelope, preview: text.slice(0, unitsThatFit(text, room)) };
 }
 

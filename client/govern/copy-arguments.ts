@@ -5,8 +5,8 @@ export type CopiedArguments = { ok: true; value: unknown } | { ok: false; code: 
 
 /**
  * Copies the arguments as they are now, each property read once: the policy decides on the copy and the tool gets it,
- * whatever a getter or a proxy says later. Preserves shared references and cycles. Dates, URLs and typed arrays are not
- * copied; an object with a `toJSON` is copied as what it returns.
+ * whatever a getter, a proxy or another holder of the objects says later. Preserves shared references and cycles. Dates,
+ * URLs and typed arrays are built anew; an object with a `toJSON` is copied as what it returns.
  */
 export function copyArguments(args: unknown): CopiedArguments {
   try {
@@ -43,19 +43,38 @@ class Copier extends Walk<Copy> {
   }
 
   protected override replacement(value: object): object | undefined {
-    return this.#copies.get(value) ?? (isKept(value) ? value : undefined);
+    const copied = this.#copies.get(value);
+    if (copied !== undefined) return copied;
+    const rebuilt = rebuiltFrom(value);
+    if (rebuilt === undefined) return undefined;
+    if (ArrayBuffer.isView(rebuilt)) this.unitsLeft -= rebuilt.byteLength;
+    this.#copies.set(value, rebuilt);
+    return rebuilt;
   }
 }
 
+/** The typed arrays' common prototype, whose getters tell the true type and refuse anything else. */
 const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array.prototype) as object;
 /** Undefined in a browser. */
-const BUFFER = (globalThis as { Buffer?: { prototype: object } }).Buffer?.prototype;
+const { Buffer } = globalThis as { Buffer?: { prototype: object; from(bytes: ArrayBufferLike): object } };
 
-/** Only these very classes: a subclass, or an own toJSON, may say something else than it holds. */
-function isKept(value: object): boolean {
+/**
+ * A new Date, URL, Buffer or typed array with the same content. Only of these very classes: a subclass, or an own toJSON,
+ * may say something else than it holds.
+ */
+function rebuiltFrom(value: object): object | undefined {
   const type = Object.getPrototypeOf(value) as object | null;
-  if (type === Date.prototype || type === URL.prototype)
-    return Reflect.ownKeys(value).every((key) => typeof key === 'symbol');
-  const isTyped = type !== null && (type === BUFFER || Object.getPrototypeOf(type) === TYPED_ARRAY);
-  return isTyped && ArrayBuffer.isView(value) && !Object.hasOwn(value, 'toJSON');
+  const isExact = Reflect.ownKeys(value).every((key) => typeof key === 'symbol');
+  if (type === Date.prototype) return isExact ? new Date(Date.prototype.getTime.call(value)) : undefined;
+  if (type === URL.prototype) return isExact ? new URL(String(hrefOf(value))) : undefined;
+  if (!ArrayBuffer.isView(value) || Object.hasOwn(value, 'toJSON')) return undefined;
+  if (type !== null && type === Buffer?.prototype)
+    return Buffer.from(new Uint8Array(value as Uint8Array).buffer);
+  const name = String(Reflect.get(TYPED_ARRAY, Symbol.toStringTag, value));
+  const { [name]: TypedArray } = globalThis as unknown as Record<string, new (from: object) => object>;
+  return TypedArray?.prototype === type ? new TypedArray(value) : undefined;
+}
+
+function hrefOf(url: object): unknown {
+  return Reflect.get(URL.prototype, 'href', url);
 }

@@ -8,26 +8,44 @@ import {
   type PolicyCall,
   type PolicyEngine,
 } from './language/index.ts';
-import { compileModule, WasmPolicy, type WasmModule } from './wasm-policy.ts';
+import { messageOf, PolicyError } from '../errors.ts';
+import { compileModule, hasWebAssembly, WasmPolicy, type WasmModule } from './wasm-policy.ts';
 
-/** The engine over a verified module. A failure inside denies the call; the next call gets a new instance. */
+/**
+ * The engine over a verified module, compiled and instantiated: throws `wasm_unavailable` in a runtime without WebAssembly
+ * and `module_invalid` for a module that cannot run. A failure in a call denies it; the next call gets a new instance.
+ */
 export function createWasmEngine(bytes: Uint8Array): PolicyEngine {
-  const engine = new WasmEngine(bytes);
+  if (!hasWebAssembly())
+    throw new PolicyError(
+      'wasm_unavailable',
+      'This runtime has no WebAssembly, which policies are compiled to',
+    );
+  const engine = engineOver(bytes);
   return {
     decide: (call: PolicyCall) => engine.decide(call),
     decideText: (call: string | Uint8Array) => engine.decideText(call),
   };
 }
 
+function engineOver(bytes: Uint8Array): WasmEngine {
+  try {
+    return new WasmEngine(compileModule(bytes));
+  } catch (cause) {
+    const problem = `The bundle's module cannot run: ${messageOf(cause)}`;
+    throw new PolicyError('module_invalid', problem, { cause });
+  }
+}
+
 const FAILED_TEXT = decisionText(ENGINE_FAILED);
 
 class WasmEngine {
-  readonly #bytes: Uint8Array;
-  #module: WasmModule | undefined;
+  readonly #module: WasmModule;
   #policy: WasmPolicy | undefined;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+  constructor(module: WasmModule) {
+    this.#module = module;
+    this.#policy = new WasmPolicy(module);
   }
 
   decide(call: PolicyCall): Decision {
@@ -43,12 +61,11 @@ class WasmEngine {
 
   #evaluate(call: string | Uint8Array): { text: string; decision: Decision } {
     try {
-      this.#module ??= compileModule(this.#bytes);
       this.#policy ??= new WasmPolicy(this.#module);
       const text = this.#policy.evaluate(call);
       return { text, decision: parseDecision(text) };
     } catch {
-      // A trap, a module that does not instantiate, or an invalid result.
+      // A trap, memory that cannot be had, or an invalid result.
       this.#policy = undefined;
       return { text: FAILED_TEXT, decision: parsedOwn(FAILED_TEXT) };
     }

@@ -12,12 +12,14 @@ type Exports = {
   evaluate(pointer: number, length: number): number;
 };
 
+const FUNCTIONS = ['abi_version', 'alloc', 'evaluate'] as const;
+
 /** One instance of a module (docs/policy.md, "Module interface"). After it throws it must not be used again. */
 export class WasmPolicy {
   readonly #exports: Exports;
 
   constructor(module: WasmModule) {
-    this.#exports = instantiateModule(module) as Exports;
+    this.#exports = exportsOf(instantiateModule(module));
     if (this.#exports.abi_version() !== ABI_VERSION) throw new Error('The module has another ABI version');
   }
 
@@ -70,9 +72,20 @@ export function compileModule(bytes: Uint8Array): WasmModule {
   return new (api().Module)(bytes);
 }
 
+function exportsOf(exports: Record<string, unknown>): Exports {
+  const { memory } = exports as Partial<Exports>;
+  const isComplete = FUNCTIONS.every((name) => typeof exports[name] === 'function');
+  if (!isComplete || !(memory?.buffer instanceof ArrayBuffer)) throw new Error('It lacks one of its exports');
+  return exports as Exports;
+}
+
 /** Without an import object: a module that needs imports does not instantiate. */
 function instantiateModule(module: WasmModule): Record<string, unknown> {
   return new (api().Instance)(module).exports;
+}
+
+export function hasWebAssembly(): boolean {
+  return typeof api() === 'object';
 }
 
 /** Looked up at use, so that importing this file needs no WebAssembly. */

@@ -25,6 +25,8 @@ export abstract class Walk<Target> {
   readonly #ancestors = new Set<object>();
   /** What may still be read; bounds the work on values that generate themselves without end. */
   protected unitsLeft: number = CALL_LOOKS_MAX;
+  /** Of a larger typed array only the size is written: listing its elements, one key each, would take seconds. */
+  protected binaryBytesMax: number = CALL_BYTES_MAX;
 
   /** Writes a value without members; functions, symbols and undefined are such values. */
   protected abstract leaf(target: Target, key: string, value: unknown): void;
@@ -110,8 +112,7 @@ export abstract class Walk<Target> {
   }
 
   #held(value: object): unknown {
-    // Listing its elements, one key each, would take seconds.
-    const isLarge = ArrayBuffer.isView(value) && value.byteLength > CALL_BYTES_MAX;
+    const isLarge = ArrayBuffer.isView(value) && value.byteLength > this.binaryBytesMax;
     return isLarge ? this.standIn('binary', value.byteLength) : this.replacement(value);
   }
 

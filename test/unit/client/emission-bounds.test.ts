@@ -1,6 +1,15 @@
 import { expect } from 'chai';
+import type { DecisionInput } from '../../../client/index.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
-import { DECISIONS, USAGE, decision, gatesWith, startAuditServer, usage } from '../../support/emission.ts';
+import {
+  DECISIONS,
+  USAGE,
+  bodiesOf,
+  decision,
+  gatesWith,
+  startAuditServer,
+  usage,
+} from '../../support/emission.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 
 describe('client emission rules', () => {
@@ -48,6 +57,63 @@ describe('client emission rules', () => {
       expect(gate.stats()).to.deep.equal({ sent: 96, failed: 0, dropped: 0, in_flight: 0 });
       expect(mock.connections()).to.be.at.most(32);
       await gates.shutdown();
+    });
+  });
+
+  describe('at most 10,000 values of an event are read', () => {
+    type Body = Record<'arguments' | 'hint', { _truncated?: true; preview: string }> & { user_id: string };
+
+    /** A list that counts how many of its items are read. */
+    const counted = (length: number, reads: { count: number }): unknown[] =>
+      new Proxy(Array.from({ length }), {
+        get: (list, key) => {
+          if (typeof key === 'string' && key !== 'length') reads.count += 1;
+          return key === 'toJSON' ? undefined : (Reflect.get(list, key) as unknown);
+        },
+      });
+
+    async function bodyOf(more: Partial<DecisionInput>): Promise<Body> {
+      const gates = gatesWith();
+      gates.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision(more));
+      await gates.flush();
+      await gates.shutdown();
+      return bodiesOf(mock, DECISIONS)[0] as Body;
+    }
+
+    it('the rest is cut and marked as truncated, in arguments and hint together', async () => {
+      const reads = { count: 0 };
+      const hint = { list: counted(6_000, reads) };
+      const body = await bodyOf({ hint, arguments: { list: counted(100_000, reads) }, user_id: 'u-1' });
+
+      expect(reads.count).to.be.within(9_900, 10_000);
+      expect(body.hint).to.not.have.property('_truncated');
+      expect(body.arguments._truncated).to.equal(true);
+      expect(Buffer.byteLength(JSON.stringify(body.arguments))).to.be.at.most(8_192);
+      expect(body.user_id).to.equal('u-1');
+    });
+
+    it('marks values that JSON omits, too, and a hint within its 4,096 bytes', async () => {
+      const nothing = Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`key ${i}`, undefined]));
+      const body = await bodyOf({ hint: { list: [nothing, 'x'.repeat(9_000)] }, arguments: { rest: 1 } });
+
+      expect(body.hint._truncated).to.equal(true);
+      expect(Buffer.byteLength(JSON.stringify(body.hint))).to.be.at.most(4_096);
+      expect(body.arguments).to.deep.include({ _truncated: true, preview: '{"value":"[Cut]"}' });
+    });
+
+    it('reads no typed array with more elements', async () => {
+      const body = await bodyOf({ arguments: { small: new Uint8Array(2), large: new Uint8Array(10_001) } });
+
+      expect(body.arguments).to.deep.include({
+        _truncated: true,
+        preview: '{"small":{"0":0,"1":0},"large":"[Binary, 10001 bytes]"}',
+      });
+    });
+
+    it('keeps what has no more', async () => {
+      const args = { list: Array.from({ length: 4_000 }, () => 1) };
+
+      expect((await bodyOf({ arguments: args })).arguments).to.deep.equal(args);
     });
   });
 

@@ -118,16 +118,45 @@ describe('a governed tool gets the arguments that were decided on', () => {
     expect(got).to.deep.equal([]);
   });
 
-  it('passes dates, URLs, buffers and BigInts as they are, and instances of classes as their data', async () => {
+  it('rebuilds dates, URLs, buffers and typed arrays, and passes instances of classes as their data', async () => {
     const objects = { at: new Date(0), bytes: Buffer.from('x'), url: new URL('http://x') };
-    const args = { path: '/tmp/y', small: new Uint8Array(2), n: 3n, ...objects };
-    const given = (await agent.run(args)) as typeof args;
+    const arrays = { wide: new Float64Array([0.5, -0]), big: new BigInt64Array([-1n]) };
+    const args = { path: '/tmp/y', small: new Uint8Array(2), n: 3n, ...objects, ...arrays };
+    const given = (await agent.run({ ...args, again: objects.url })) as typeof args & { again: URL };
 
-    expect(given).to.deep.equal(args);
-    expect(given.at).to.equal(args.at);
-    expect(given.bytes).to.equal(args.bytes);
+    expect(given).to.deep.equal({ ...args, again: objects.url });
+    expect(given.again).to.equal(given.url);
+    for (const name of ['at', 'bytes', 'url', 'small', 'wide', 'big'] as const)
+      expect(given[name], name).to.not.equal(args[name]);
+    expect(Buffer.isBuffer(given.bytes)).to.equal(true);
     expect(await agent.run(new Place())).to.deep.equal({ path: '/tmp/x' });
     expect(await denialOf(Object.assign(new Place(), { path: '/etc/x' }))).to.deep.equal(['etc: Not there.']);
+  });
+
+  it('keeps what was decided on when the caller changes its URL, date or bytes while the tool runs', async () => {
+    const args = {
+      path: '/tmp/y',
+      url: new URL('https://good.example/'),
+      at: new Date(0),
+      bytes: Buffer.of(1),
+    };
+    const given = (await agent.run(args)) as typeof args;
+    args.url.host = 'evil.example';
+    args.at.setTime(1);
+    args.bytes[0] = 2;
+
+    expect(given.url.href).to.equal('https://good.example/');
+    expect([given.at.getTime(), given.bytes[0]]).to.deep.equal([0, 1]);
+  });
+
+  it('denies what only pretends to be a date, a URL or a typed array', async () => {
+    const bytes = Array.from({ length: 200 }, () => new Uint8Array(2_000));
+
+    for (const type of [Date, URL, Uint8Array])
+      expect(await denialOf({ path: '/tmp/x', odd: Object.create(type.prototype) as object })).to.deep.equal([
+        'bad_call',
+      ]);
+    expect(await denialOf({ path: '/tmp/x', bytes })).to.deep.equal(['too_large']);
   });
 
   it('passes what was decided on when an object could show something else later', async () => {

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { PolicyError } from '../../../client/errors.ts';
 import { createWasmEngine } from '../../../client/policy/wasm-engine.ts';
 import { moduleOf } from './support/engines.ts';
+import { withoutWebAssembly } from '../../support/without-web-assembly.ts';
 import { moduleFromText } from './support/wabt.ts';
 
 // A failure inside a module denies the call, and the next call gets a new instance.
@@ -24,6 +26,10 @@ function fake({ body = '(i32.const 1024)', result = '{}', length, abi = 1 }: Fak
     (data (i32.const 1024) "${bytes}${result.replaceAll('"', '\\22')}"))`);
 }
 
+const LACKING = `(module (memory (export "memory") 1)
+  (func (export "abi_version") (result i32) (i32.const 1))
+  (func (export "alloc") (param i32) (result i32) (i32.const 8)))`;
+
 const ALLOW = '{"outcome":"allow","reason":"","violations":[],"hint":null}';
 
 describe('the engine over a module', () => {
@@ -34,13 +40,34 @@ describe('the engine over a module', () => {
     expect(engine.decide({ tool: 't' }).outcome).to.equal('allow');
   });
 
-  const failures: [string, () => Uint8Array][] = [
-    ['a trap', () => fake({ body: 'unreachable' })],
+  const broken: [string, () => Uint8Array][] = [
     ['bytes that are no module', () => Uint8Array.of(1, 2, 3)],
     ['no bytes', () => new Uint8Array()],
     ['another abi', () => fake({ result: ALLOW, abi: 2 })],
     ['a module that wants imports', () => moduleFromText('(module (import "a" "b" (func)))')],
     ['a module without exports', () => moduleFromText('(module)')],
+    ['a start function that traps', () => moduleFromText('(module (func $f unreachable) (start $f))')],
+    ['a module that lacks one export', () => moduleFromText(LACKING)],
+  ];
+
+  for (const [what, module] of broken) {
+    it(`refuses at its creation: ${what}`, () => {
+      expect(() => createWasmEngine(module()))
+        .to.throw(PolicyError)
+        .with.property('code', 'module_invalid');
+    });
+  }
+
+  it('refuses at its creation in a runtime without WebAssembly', () => {
+    withoutWebAssembly(() => {
+      expect(() => createWasmEngine(fake({ result: ALLOW })))
+        .to.throw(PolicyError)
+        .with.property('code', 'wasm_unavailable');
+    });
+  });
+
+  const failures: [string, () => Uint8Array][] = [
+    ['a trap', () => fake({ body: 'unreachable' })],
     ['a result outside of memory', () => fake({ body: '(i32.const -8)' })],
     ['a result longer than memory', () => fake({ result: ALLOW, length: 0x7fff_ffff })],
     ['a result that is no JSON', () => fake({ result: 'allow' })],
