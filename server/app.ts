@@ -14,6 +14,7 @@ import { createObserve } from './http/observe.ts';
 import { ingestEndpoints, type IngestEndpointDeps } from './ingest/endpoints.ts';
 import { keyEndpoints, type KeyDeps } from './keys/endpoints.ts';
 import { openapiEndpoints } from './openapi/endpoints.ts';
+import { memberEndpoints, type MemberDeps } from './projects/member-endpoints.ts';
 import { projectEndpoints, type ProjectDeps } from './projects/endpoints.ts';
 import { recordEndpoints, type ReadDeps } from './records/endpoints.ts';
 
@@ -23,6 +24,7 @@ type EndpointDeps = IngestEndpointDeps &
   KeyDeps &
   AccountDeps &
   ProjectDeps &
+  MemberDeps &
   ActivityDeps &
   HealthDeps;
 export type AppDeps = EndpointDeps & { access: Access; logger: Logger; trustedProxies: string[] };
@@ -39,6 +41,7 @@ export function createEndpoints(deps: EndpointDeps) {
     ...keyEndpoints(deps),
     ...accountEndpoints(deps),
     ...projectEndpoints(deps),
+    ...memberEndpoints(deps),
     ...activityEndpoints(deps),
     ...healthEndpoints(deps),
   ];

@@ -1,28 +1,32 @@
--- The owner and the members of a project, the owner first, then as they were added.
--- project_id. Rows of project_members: the highest version of a pair counts.
+-- The members of a project with their roles: owners first, then as they were added.
+-- project_id. Of an account, the row with its role counts most (rank 3), then being the one who made the project (2), then a
+-- row from before roles (1).
 SELECT
     account_id,
-    is_owner,
-    added_at
+    argMax(held_role, rank) AS role,
+    argMax(held_since, rank) AS added_at
 FROM
 (
     SELECT
         owner_id AS account_id,
-        1 AS is_owner,
-        created_at AS added_at
+        'owner' AS held_role,
+        created_at AS held_since,
+        2 AS rank
     FROM projects FINAL
     WHERE project_id = {project_id: String}
         AND owner_id != ''
     UNION ALL
     SELECT
         account_id,
-        0 AS is_owner,
-        changed_at AS added_at
+        multiIf(is_member = 0, '', role = '', 'admin', role) AS held_role,
+        added_at AS held_since,
+        if(role = '', 1, 3) AS rank
     FROM project_members FINAL
     WHERE project_id = {project_id: String}
-        AND is_member = 1
 )
+GROUP BY account_id
+HAVING role != ''
 ORDER BY
-    is_owner DESC,
+    role = 'owner' DESC,
     added_at,
     account_id

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { RequestError } from '../errors.ts';
 import { type BearerKeys, type KeyIdentity, unauthenticated } from '../keys/bearer-keys.ts';
 import { authenticate, hasBearerKey, requireToken } from './authenticate.ts';
+import { hasRole, type Role, type Scope } from './rights.ts';
 import { requireOwnOrigin, sessionSecretOf } from './session-cookie.ts';
 
 /** Who did something: an account by its session, or a bearer key. Fields that do not apply are ''. */
@@ -10,69 +11,89 @@ export type Actor = { account_id: string; email: string; key_id: string };
 /** The actor of something that no account and no key did, such as a failed login or the command line. */
 export const NO_ACTOR: Actor = { account_id: '', email: '', key_id: '' };
 
-/** A right that a bearer key may hold. */
-export type Scope = 'read_audit' | 'emit_audit';
-
 /** A valid session and its account. */
 export type Session = {
   session_hash: string;
   account: { id: string; email: string; email_folded: string; is_verified: boolean; session_epoch: string };
 };
 
-/**
- * What an endpoint learns about its caller, by who may call it. A reader needs a credential only with
- * GATE_READ_AUTH=required: the session of a member, or a bearer key with `read_audit`. A scraper needs the token of
- * GATE_METRICS_TOKEN, if there is one.
- */
-export type Callers = {
-  anyone: undefined;
-  key: KeyIdentity;
-  session: Session;
-  member: Actor;
-  'member or key': Actor;
-  reader: undefined;
-  scraper: undefined;
+/** A bearer key of any project with this scope. */
+type KeyRule = { scope: Scope };
+
+type MemberRule = {
+  /** The lowest role of the members who may call. */
+  role: Role;
+  /** The parameter that names an account. Its own member may call in any role. */
+  orSelf?: 'account_id';
 };
 
-export type Audience = keyof Callers;
+/** A member, or a bearer key of the project with this scope. */
+type ProjectRule = {
+  role: Role;
+  scope: Scope;
+  /** Anyone may call, unless GATE_READ_AUTH=required. */
+  isOpen?: true;
+};
+
+/** Who may call an endpoint. A scraper needs the token of GATE_METRICS_TOKEN, if there is one. */
+export type Audience = 'anyone' | 'scraper' | 'session' | KeyRule | MemberRule | ProjectRule;
+
+export type MemberCaller = { actor: Actor; role: Role };
+/** Someone with a right in the project: a member, or a bearer key, which has no role. */
+type ProjectCaller = { actor: Actor; role: Role | undefined };
+
+/** What an endpoint learns about its caller, by who may call it. */
+export type CallerOf<A extends Audience> = A extends 'anyone' | 'scraper'
+  ? undefined
+  : A extends 'session'
+    ? Session
+    : A extends ProjectRule
+      ? ProjectCaller
+      : A extends MemberRule
+        ? MemberCaller
+        : KeyIdentity;
+
+type Params = Record<string, string>;
+type Caller = CallerOf<Audience>;
+type Identify = (req: IncomingMessage, params: Params) => Caller | Promise<Caller>;
 
 /**
- * Identifies the caller of an endpoint, by who may call it. All of these fail with unauthenticated, with forbidden (the
- * credential lacks this right, or a browser sent the request from another site; whether or not the project exists), or
- * with store_unavailable.
+ * Returns what identifies the callers of an endpoint, by who may call it. It fails with unauthenticated, with forbidden
+ * (the credential lacks this right, or a browser sent the request from another site; whether or not the project exists),
+ * or with store_unavailable.
  */
-export type Access = {
-  [A in Audience]: (req: IncomingMessage, projectId: string) => Callers[A] | Promise<Callers[A]>;
-};
+export type Access = (allow: Audience) => Identify;
 
 type AccessDeps = {
   findSession: (secret: string) => Promise<Session | undefined>;
-  isMember: (projectId: string, accountId: string) => Promise<boolean>;
+  roleOf: (projectId: string, accountId: string) => Promise<Role | undefined>;
   bearerKeys: BearerKeys;
   dashboardUrl: string;
   readAuth: 'open' | 'required';
   metricsToken: string | undefined;
 };
 
+/** The caller of an open read, who is not asked for a credential. */
+const ANYONE: ProjectCaller = { actor: NO_ACTOR, role: undefined };
+
 export function createAccess(deps: AccessDeps): Access {
   const { bearerKeys, dashboardUrl, readAuth, metricsToken } = deps;
-  return {
-    anyone: (req) => {
-      requireOwnOrigin(req, dashboardUrl);
-      return undefined;
-    },
-    key: (req) => authenticate(req, bearerKeys),
-    session: (req) => requireSession(req, deps),
-    member: (req, projectId) => requireMember(req, projectId, deps),
-    'member or key': (req, projectId) => requireMemberOrKey(req, projectId, deps),
-    reader: async (req, projectId) => {
-      if (readAuth === 'required') await requireMemberOrKey(req, projectId, { ...deps, scope: 'read_audit' });
-      return undefined;
-    },
-    scraper: (req) => {
-      if (metricsToken !== undefined) requireToken(req, metricsToken);
-      return undefined;
-    },
+  return (allow) => {
+    if (allow === 'anyone')
+      return (req) => {
+        requireOwnOrigin(req, dashboardUrl);
+        return undefined;
+      };
+    if (allow === 'scraper')
+      return (req) => {
+        if (metricsToken !== undefined) requireToken(req, metricsToken);
+        return undefined;
+      };
+    if (allow === 'session') return (req) => requireSession(req, deps);
+    if (!('role' in allow)) return (req) => authenticate(req, bearerKeys);
+    if (!('scope' in allow)) return (req, params) => requireMember(req, params, { ...deps, rule: allow });
+    if (allow.isOpen === true && readAuth === 'open') return () => ANYONE;
+    return (req, params) => requireMemberOrKey(req, params, { ...deps, rule: allow });
   };
 }
 
@@ -91,26 +112,33 @@ async function requireSession(
 
 async function requireMember(
   req: IncomingMessage,
-  projectId: string,
-  deps: AccessDeps & { needed?: string },
-): Promise<Actor> {
+  params: Params,
+  { rule, ...deps }: AccessDeps & { rule: MemberRule; needed?: string },
+): Promise<MemberCaller> {
   const { account } = await requireSession(req, deps);
-  if (!(await deps.isMember(projectId, account.id))) throw forbidden();
-  return actorFrom(account);
+  const role = await deps.roleOf(params['id'] ?? '', account.id);
+  if (role === undefined) throw noAccess();
+  const isSelf = rule.orSelf !== undefined && params[rule.orSelf] === account.id;
+  if (!isSelf && !hasRole(role, rule.role))
+    throw new RequestError('forbidden', `This call needs the role ${rule.role}. You are ${role}`);
+  return { actor: actorFrom(account), role };
 }
 
 async function requireMemberOrKey(
   req: IncomingMessage,
-  projectId: string,
-  { scope, ...deps }: AccessDeps & { scope?: Scope },
-): Promise<Actor> {
+  params: Params,
+  { rule, ...deps }: AccessDeps & { rule: ProjectRule },
+): Promise<ProjectCaller> {
   // The key goes first: a client sends a header on purpose, a browser sends the cookie by itself.
   if (!hasBearerKey(req))
-    return requireMember(req, projectId, { ...deps, needed: 'a bearer key of the project, or a session' });
+    return requireMember(req, params, {
+      ...deps,
+      rule: { role: rule.role },
+      needed: 'a bearer key of the project, or a session',
+    });
   const key = await authenticate(req, deps.bearerKeys);
-  const hasScope = scope === undefined || key.scope.split(' ').includes(scope);
-  if (key.project_id !== projectId || !hasScope) throw forbidden();
-  return { ...NO_ACTOR, key_id: key.key_id };
+  if (key.project_id !== params['id'] || !key.scope.split(' ').includes(rule.scope)) throw noAccess();
+  return { actor: { ...NO_ACTOR, key_id: key.key_id }, role: undefined };
 }
 
 export function actorFrom({ id, email }: { id: string; email: string }): Actor {
@@ -122,6 +150,6 @@ export function actorName({ email, key_id }: Actor): string {
   return key_id === '' ? email : `key ${key_id}`;
 }
 
-function forbidden(): RequestError {
+function noAccess(): RequestError {
   return new RequestError('forbidden', 'This credential has no access to this project');
 }

@@ -3,6 +3,7 @@ import { KeyedMutex } from '../keyed-mutex.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
 import { PASSWORD_WAIT_MS_MAX, PASSWORDS_RUNNING_MAX, PASSWORDS_WAITING_MAX } from '../limits.ts';
 import type { Mailer } from '../mail/mailer.ts';
+import { Members } from '../projects/members.ts';
 import { Projects } from '../projects/projects.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import { createAccess } from '../access/access.ts';
@@ -31,6 +32,7 @@ export function createAccountServices(needs: Needs) {
   const mutex = new KeyedMutex();
   const accountStore = new AccountStore({ store, mutex, now });
   const projects = new Projects({ store, mutex, now });
+  const members = new Members({ store, mutex, now });
   const sessions = new Sessions({ store, accounts: accountStore, now });
   const recordActivity = createRecordActivity(store, now);
   const accounts = new Accounts({
@@ -49,11 +51,11 @@ export function createAccountServices(needs: Needs) {
   });
   const access = createAccess({
     findSession: (secret) => sessions.find(secret),
-    isMember: (projectId, accountId) => projects.isMember(projectId, accountId),
+    roleOf: (projectId, accountId) => members.roleOf(projectId, accountId),
     bearerKeys,
     dashboardUrl,
     readAuth,
     metricsToken,
   });
-  return { access, accounts, accountStore, projects, recordActivity, mutex, store, dashboardUrl };
+  return { access, accounts, accountStore, projects, members, recordActivity, store, dashboardUrl };
 }

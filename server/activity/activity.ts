@@ -15,6 +15,7 @@ export type ActivityEvent =
   | 'project_created'
   | 'member_added'
   | 'member_removed'
+  | 'member_role_changed'
   | 'key_issued'
   | 'key_revoked'
   | 'policy_saved';

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
 import { queryInvalid } from '../http/query.ts';
 import { answer, COUNT, nullable, PROJECT_ID, STRING, TIME, UUID } from '../http/schemas.ts';
-import type { Projects } from '../projects/projects.ts';
+import type { Members } from '../projects/members.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import { type ActivityCursor, readActivity } from './activity.ts';
 
@@ -32,9 +32,9 @@ const ACTIVITY = answer(
   'Activity',
 );
 
-export type ActivityDeps = { projects: Projects; store: BoundedStore };
+export type ActivityDeps = { members: Members; store: BoundedStore };
 
-export function activityEndpoints({ projects, store }: ActivityDeps) {
+export function activityEndpoints({ members, store }: ActivityDeps) {
   return [
     endpoint({
       method: 'GET',
@@ -45,7 +45,7 @@ export function activityEndpoints({ projects, store }: ActivityDeps) {
       // Anyone can be added to a project without being asked, so earlier account activity stays private.
       description:
         'What the members did in this project and with their accounts, newest first. The account activity of another member is shown only since their first action in this project.',
-      allow: 'member',
+      allow: { role: 'viewer' },
       params: { id: PROJECT_ID },
       query: Type.Object({
         limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'The length of a page' }),
@@ -54,8 +54,8 @@ export function activityEndpoints({ projects, store }: ActivityDeps) {
       answers: { 200: { description: 'One page', schema: ACTIVITY } },
       handle: async ({ caller, params: { id: projectId }, query: { limit, cursor } }) => {
         const before = cursorFrom(cursor);
-        const accountIds = (await projects.members(projectId)).map(({ account_id }) => account_id);
-        const page = { projectId, accountIds, readerId: caller.account_id, before, limit };
+        const accountIds = (await members.list(projectId)).map(({ account_id }) => account_id);
+        const page = { projectId, accountIds, readerId: caller.actor.account_id, before, limit };
         const items = await readActivity(store, page);
         const last = items.length === limit ? items.at(-1) : undefined;
         const next_cursor = last === undefined ? null : `${last.occurred_at}_${last.id}`;

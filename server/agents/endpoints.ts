@@ -34,7 +34,13 @@ const AGENT_NAME = Type.String({ minLength: 1, maxLength: 200, description: 'The
 const AGENT_PARAMS = { id: PROJECT_ID, name: AGENT_NAME };
 const PROBLEMS = ['agent_unknown', 'overloaded'] as const;
 const TAG = { tag: 'Agents and policies' } as const;
-const READ = { ...TAG, method: 'GET', allow: 'reader', params: AGENT_PARAMS, problems: PROBLEMS } as const;
+const READ = {
+  ...TAG,
+  method: 'GET',
+  allow: { role: 'viewer', scope: 'read_audit', isOpen: true },
+  params: AGENT_PARAMS,
+  problems: PROBLEMS,
+} as const;
 
 /** Registration and policy fetch by agents; save, history and checks for the dashboard. */
 export function agentEndpoints(deps: AgentDeps) {
@@ -51,7 +57,7 @@ function clientEndpoints(deps: AgentDeps) {
       summary: 'Fetch a policy',
       description:
         'The policy of an agent and its signed bundle. A conditional request answers 304 without a body.',
-      allow: 'key',
+      allow: { scope: 'fetch_policy' },
       params: { name: AGENT_NAME },
       headers: { 'If-None-Match': 'The ETag of the bundle that the caller holds' },
       answers: {
@@ -69,7 +75,7 @@ function clientEndpoints(deps: AgentDeps) {
       summary: 'Register an agent',
       description:
         'Registers an agent by its name and its tools. The first registration makes a default policy and a signed bundle; later ones never change the policy.',
-      allow: 'key',
+      allow: { scope: 'register_agent' },
       body: { schema: REGISTRATION, example: { name: 'support-bot', tools: ['search'] } },
       answers: {
         200: { description: 'The agent was registered before', schema: REGISTERED },
@@ -115,7 +121,7 @@ const ETAG_CHARS_MAX = 80;
 
 function editEndpoints(deps: AgentDeps) {
   const runCheck = createCheckRunner();
-  const editable = { ...TAG, allow: 'member or key', params: AGENT_PARAMS } as const;
+  const editable = { ...TAG, allow: { role: 'editor', scope: 'emit_audit' }, params: AGENT_PARAMS } as const;
   return [
     endpoint({
       ...editable,
@@ -131,7 +137,7 @@ function editEndpoints(deps: AgentDeps) {
       handle: ({ req, caller, params, body }) =>
         saveAgent(req, {
           ...deps,
-          actor: caller,
+          actor: caller.actor,
           projectId: params.id,
           name: params.name,
           edit: editFrom(body),

@@ -9,6 +9,7 @@ import { KeyedMutex } from '../keyed-mutex.ts';
 import { BearerKeys } from '../keys/bearer-keys.ts';
 import { KeyRegistry } from '../keys/key-registry.ts';
 import { readSigningKeys } from '../keys/signing-keys.ts';
+import { Members } from '../projects/members.ts';
 import { Projects } from '../projects/projects.ts';
 import { createBoundedStore } from '../store/bounded-store.ts';
 import { openStore } from './open-store.ts';
@@ -38,6 +39,7 @@ export async function openAdmin(config: Config) {
   const recordActivity = createRecordActivity(people.store, now);
   return {
     projects: new Projects(people),
+    members: new Members(people),
     accountStore: new AccountStore(people),
     bearerKeys: new BearerKeys(signing, registry, now),
     /** Records an activity of the command line. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { type Role, ROLES } from '../access/rights.ts';
 import type { Config } from '../config.ts';
 import { KEY_DAYS_MAX } from '../limits.ts';
 import { parseProjectName } from '../projects/project-name.ts';
@@ -15,6 +16,7 @@ const TEXTS = {
   key: TEXT,
   days: TEXT,
   email: TEXT,
+  role: TEXT,
   window: TEXT,
   to: TEXT,
   from: TEXT,
@@ -65,24 +67,25 @@ const COMMANDS: Record<string, Command> = {
     }),
   },
   'member add': {
-    usage: '--project ID --email EMAIL',
-    help: 'Add an account to a project.',
+    usage: '--project ID --email EMAIL [--role ROLE]',
+    help: `Add an account to a project, or change its role: ${ROLES.join(', ')} (default: editor).`,
     run: withProject(async (admin, options, projectId) => {
       const account = await admin.accountStore.find(required(options, 'email'));
       if (account === undefined) throw new CommandError('There is no account with this e-mail.');
       const { id: account_id, email } = account;
-      await admin.projects.setMember({ projectId, accountId: account_id, isMember: true, changedBy: '' });
-      await admin.record('member_added', projectId, { account_id, email });
-      return { project_id: projectId, account_id, email };
+      const role = roleOf(options);
+      await admin.members.change({ projectId, accountId: account_id, changedBy: '' }, () => role);
+      await admin.record('member_added', projectId, { account_id, email, role });
+      return { project_id: projectId, account_id, email, role };
     }),
   },
   'member list': {
     usage: '--project ID',
     help: 'List the members of a project.',
-    run: withProject(async ({ projects, accountStore }, _options, projectId) => {
-      const members = await projects.members(projectId);
-      const emails = await accountStore.emailsOf(members.map(({ account_id }) => account_id));
-      return members.map((member) => ({ ...member, email: emails.get(member.account_id) ?? '' }));
+    run: withProject(async ({ members, accountStore }, _options, projectId) => {
+      const list = await members.list(projectId);
+      const emails = await accountStore.emailsOf(list.map(({ account_id }) => account_id));
+      return list.map((member) => ({ ...member, email: emails.get(member.account_id) ?? '' }));
     }),
   },
   verify: {
@@ -171,4 +174,11 @@ function daysOf({ days }: Options): number | undefined {
   if (days === undefined) return undefined;
   if (/^\d{1,5}$/.test(days) && Number(days) > 0 && Number(days) <= KEY_DAYS_MAX) return Number(days);
   throw new CommandError(`--days must be a whole number from 1 to ${KEY_DAYS_MAX}, not "${days}".`);
+}
+
+function roleOf({ role = 'editor' }: Options): Role {
+  const known = ROLES.find((one) => one === role);
+  if (known === undefined)
+    throw new CommandError(`--role must be one of ${ROLES.join(', ')}, not "${role}".`);
+  return known;
 }

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Static, TObject, TSchema } from 'typebox';
-import type { Audience, Callers } from '../access/access.ts';
+import type { Audience, CallerOf } from '../access/access.ts';
 import type { ProblemCode } from '../errors.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -22,7 +22,7 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
 export type Call<P extends string, W extends Audience, Q extends TObject, B extends TSchema> = {
   req: Request;
   res: Response;
-  caller: Callers[W];
+  caller: CallerOf<W>;
   params: Record<ParamNames<P>, string>;
   query: Static<Q>;
   body: Static<B>;

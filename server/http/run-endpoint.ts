@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import type { TObject, TSchema } from 'typebox';
-import type { Access, Audience, Callers } from '../access/access.ts';
+import type { Access, Audience, CallerOf } from '../access/access.ts';
 import { parseJson } from '../json.ts';
 import { createParser } from '../validate.ts';
 import { disconnectSignal } from './abort-on-disconnect.ts';
@@ -18,7 +18,7 @@ export type EdgeDeps = { access: Access; observe: Observe; logger: Logger };
 export function createHandler(endpoint: Endpoint, { access, observe, logger }: EdgeDeps): RequestHandler {
   const { allow, log } = endpoint;
   const isPrivate = endpoint.path.startsWith('/v1/');
-  const identify = access[allow];
+  const identify = access(allow);
   const parseQuery = endpoint.query && createQueryParser(endpoint.query);
   const parseBody = endpoint.body && createParser(endpoint.body.schema);
   const [status = 200] = Object.keys(endpoint.answers).map(Number);
@@ -28,7 +28,7 @@ export function createHandler(endpoint: Endpoint, { access, observe, logger }: E
     const call = new EndpointCall(req, res);
     try {
       const startMs = performance.now();
-      call.caller = await identify(req, call.params['id'] ?? '');
+      call.caller = await identify(req, call.params);
       const credentialMs = performance.now() - startMs;
       if (parseQuery !== undefined) call.query = parseQuery(req.originalUrl);
       if (parseBody !== undefined) {
@@ -52,7 +52,7 @@ class EndpointCall implements Call<string, Audience, TObject, TSchema> {
   readonly req: Request;
   readonly res: Response;
   readonly params: Record<string, string>;
-  caller: Callers[Audience];
+  caller: CallerOf<Audience>;
   query = {};
   body: unknown;
   text = '';

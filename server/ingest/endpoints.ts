@@ -16,7 +16,7 @@ export type IngestEndpointDeps = IngestDeps & {
 const INGEST = {
   method: 'POST',
   tag: 'Ingest',
-  allow: 'key',
+  allow: { scope: 'emit_audit' },
   answers: {
     202: { description: 'The event is durable', schema: answer({ event_id: UUID }, 'Accepted') },
   },

@@ -20,7 +20,7 @@ const JWK = answer({
   x: STRING,
 });
 
-const OF_PROJECT = { tag: 'Projects', allow: 'member' } as const;
+const OF_PROJECT = { tag: 'Projects', allow: { role: 'admin' } } as const;
 
 /** The public signing keys, and the bearer keys of a project. */
 export function keyEndpoints({ signing, bearerKeys, recordActivity }: KeyDeps) {
@@ -76,7 +76,7 @@ export function keyEndpoints({ signing, bearerKeys, recordActivity }: KeyDeps) {
       answers: {
         201: { description: 'The new key', schema: answer({ ...KEY, key: STRING }, 'IssuedKey') },
       },
-      handle: async ({ req, caller: actor, params: { id: project_id }, body }) => {
+      handle: async ({ req, caller: { actor }, params: { id: project_id }, body }) => {
         const { name, expires_in_days: expiresInDays } = body;
         const issued = await bearerKeys.issue(project_id, { name, expiresInDays });
         const { key_id, key, scope, created_at, expires_at } = issued;
@@ -96,7 +96,7 @@ export function keyEndpoints({ signing, bearerKeys, recordActivity }: KeyDeps) {
       params: { id: PROJECT_ID, key_id: STRING },
       answers: { 204: { description: 'The key is revoked' } },
       problems: ['not_found'],
-      handle: async ({ req, caller: actor, params: { id: project_id, key_id } }) => {
+      handle: async ({ req, caller: { actor }, params: { id: project_id, key_id } }) => {
         if (!(await bearerKeys.revoke(project_id, key_id)))
           throw new RequestError('not_found', 'The project has no such key');
         const detail = { key_id };

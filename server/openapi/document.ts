@@ -18,16 +18,6 @@ Times are RFC 3339, UTC, with milliseconds. Errors are RFC 9457 \`application/pr
 Every answer carries \`X-Request-Id\`. A 401 carries \`WWW-Authenticate: Bearer\`, a 503 \`Retry-After: 5\`.
 The audit reads are open unless the service runs with GATE_READ_AUTH=required.`;
 
-const SECURITY: Record<Audience, Record<string, string[]>[]> = {
-  anyone: [],
-  key: [{ bearerKey: [] }],
-  session: [{ session: [] }],
-  member: [{ session: [] }],
-  'member or key': [{ session: [] }, { bearerKey: [] }],
-  reader: [{}, { session: [] }, { bearerKey: [] }],
-  scraper: [{}, { metricsToken: [] }],
-};
-
 /** The whole HTTP interface as OpenAPI 3.1. It follows from the endpoints' declarations. */
 export function openapiDocument(endpoints: readonly Endpoint[]) {
   const components: Components = new Map();
@@ -80,7 +70,7 @@ function operationFrom(given: Endpoint, components: Components): Json {
     tags: [tag],
     summary,
     description,
-    security: SECURITY[allow],
+    security: securityOf(allow),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: requestBodyFrom(body, components) }),
     responses: {
@@ -90,13 +80,22 @@ function operationFrom(given: Endpoint, components: Components): Json {
   };
 }
 
+/** The credentials of which one is needed; an empty one stands for none. */
+function securityOf(allow: Audience): Record<string, string[]>[] {
+  if (allow === 'anyone') return [];
+  if (allow === 'scraper') return [{}, { metricsToken: [] }];
+  if (allow === 'session') return [{ session: [] }];
+  if (!('role' in allow)) return [{ bearerKey: [] }];
+  if (!('scope' in allow)) return [{ session: [] }];
+  return [...(allow.isOpen === true ? [{}] : []), { session: [] }, { bearerKey: [] }];
+}
+
 /** Every problem that the endpoint may answer. */
 export function problemsOf({ allow, params, query, body, problems = [] }: Endpoint): Set<ProblemCode> {
   const queryCodes = Object.values<{ 'x-problem'?: ProblemCode }>(query?.properties ?? {});
   return new Set<ProblemCode>([
     ...(allow === 'anyone' ? [] : (['unauthenticated'] as const)),
-    ...(allow === 'anyone' || allow === 'scraper' ? [] : (['store_unavailable'] as const)),
-    ...(allow === 'anyone' || allow === 'scraper' || allow === 'key' ? [] : (['forbidden'] as const)),
+    ...(allow === 'anyone' || allow === 'scraper' ? [] : (['forbidden', 'store_unavailable'] as const)),
     ...queryCodes.map((schema) => schema['x-problem'] ?? 'query_invalid'),
     ...(body === undefined ? [] : (['body_invalid', 'body_too_large'] as const)),
     ...problems,

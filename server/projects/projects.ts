@@ -8,13 +8,9 @@ import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 
 export type Project = { id: string; name: string; created_at: string };
-export type Member = { account_id: string; is_owner: boolean; added_at: string };
-
-type MemberRow = { account_id: string; is_owner: number; added_at: string };
-type Membership = { projectId: string; accountId: string; isMember: boolean; changedBy: string };
 type ProjectsOptions = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
 
-/** The projects in the store and their members. Project names are unique per owner, without regard to case. */
+/** The projects in the store. Project names are unique per owner, without regard to case. */
 export class Projects {
   readonly #options: ProjectsOptions;
 
@@ -50,40 +46,6 @@ export class Projects {
 
   listOf(accountId: string): Promise<Project[]> {
     return this.#query('projects_of_account', { account_id: accountId });
-  }
-
-  /** False for a project that does not exist. */
-  async isMember(projectId: string, accountId: string): Promise<boolean> {
-    const params = { project_id: projectId, account_id: accountId };
-    return (await this.#options.store.query(sql('project_membership'), params)).length > 0;
-  }
-
-  /** The owner first, then the others in the order in which they were added. */
-  async members(projectId: string): Promise<Member[]> {
-    const rows = await this.#options.store.query<MemberRow>(sql('project_members'), {
-      project_id: projectId,
-    });
-    return rows.map(({ account_id, is_owner, added_at }) => ({
-      account_id,
-      is_owner: is_owner === 1,
-      added_at: rfc3339FromClickhouse(added_at),
-    }));
-  }
-
-  /** A later change gets a higher version even if another process's clock is ahead. */
-  async setMember({ projectId, accountId, isMember, changedBy }: Membership): Promise<void> {
-    const { store, now } = this.#options;
-    const pair = { account_id: accountId, project_id: projectId };
-    const [newest] = await store.query<{ version: string }>(sql('project_member_version'), pair);
-    const nowMs = now();
-    const values = {
-      ...pair,
-      is_member: isMember ? 1 : 0,
-      changed_by: changedBy,
-      changed_at: clickhouseTime(nowMs),
-      version: Math.max(nowMs, Number(newest?.version ?? 0) + 1),
-    };
-    await store.append({ table: 'project_members', values });
   }
 
   async #query(name: string, params?: QueryParams): Promise<Project[]> {

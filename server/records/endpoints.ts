@@ -57,7 +57,7 @@ const PAGE = {
 const READ = {
   method: 'GET',
   tag: 'Audit reads',
-  allow: 'reader',
+  allow: { role: 'viewer', scope: 'read_audit', isOpen: true },
   params: { id: PROJECT_ID },
   problems: ['overloaded'],
 } as const;

@@ -77,7 +77,10 @@ describe('GET /v1/projects/{id}/activity', () => {
     const eve = await newPerson(service);
     const ofEve = `/v1/projects/${eve.project.id}`;
 
-    await call(service, `${ofEve}/members`, { cookie: eve.cookie, body: { email: bob.email } });
+    await call(service, `${ofEve}/members`, {
+      cookie: eve.cookie,
+      body: { email: bob.email, role: 'admin' },
+    });
     await logIn(service, bob.email, 'not the password');
     const seenBy = async ({ cookie }: Person) => {
       const { items } = await jsonOf<Items<Entry>>(call(service, `${ofEve}/activity`, { cookie }));

@@ -15,7 +15,7 @@ import { useSharedService } from '../support/shared-service.ts';
 
 type Project = { id: string; name: string; created_at: string };
 type Items<T> = { items: T[] };
-type Member = { account_id: string; email: string; is_owner: boolean };
+type Member = { account_id: string; email: string; role: string };
 
 describe('POST and GET /v1/projects', () => {
   const service = useSharedService();
@@ -102,11 +102,11 @@ describe('members of a project', () => {
     const added = await add(bob.email.toUpperCase());
 
     expect(added.status).to.equal(201);
-    expect(await jsonOf<Member>(added)).to.include({ account_id: bob.id, email: bob.email, is_owner: false });
+    expect(await jsonOf<Member>(added)).to.include({ account_id: bob.id, email: bob.email, role: 'editor' });
     const { items } = await jsonOf<Items<Member>>(call(service, path(), { cookie: bob.cookie }));
-    expect(items.map(({ email, is_owner }) => [email, is_owner])).to.deep.equal([
-      [ann.email, true],
-      [bob.email, false],
+    expect(items.map(({ email, role }) => [email, role])).to.deep.equal([
+      [ann.email, 'owner'],
+      [bob.email, 'editor'],
     ]);
     const own = await jsonOf<Items<Project>>(call(service, '/v1/projects', { cookie: bob.cookie }));
     expect(own.items.map(({ id }) => id)).to.have.members([ann.project.id, bob.project.id]);
@@ -163,7 +163,7 @@ describe('members of a project', () => {
     expect(statuses).to.deep.equal([204, ...Array<number>(9).fill(404)]);
   });
 
-  it('cannot remove the owner or a stranger', async () => {
+  it('cannot be the last owner or a stranger to be removed', async () => {
     const statuses = [await remove(ann.id), await remove(bob.id), await remove('none')];
 
     expect(statuses.map(({ status }) => status)).to.deep.equal([409, 404, 404]);

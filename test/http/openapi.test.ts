@@ -169,6 +169,7 @@ describe('the OpenAPI document', () => {
     const bad = Object.entries(statuses).filter(([, status]) => status >= 400);
     expect(Object.fromEntries(bad)).to.deep.equal({
       addMember: 404,
+      changeRole: 404,
       removeMember: 404,
       verify: 400,
       resetPassword: 400,

@@ -96,6 +96,24 @@ export function useToken(
   return call(service, '/v1/auth/reset-password', { body: { token, password } });
 }
 
+/** A new account whose owner proved that the e-mail is theirs. */
+export async function newVerifiedPerson(service: RunningService): Promise<Person> {
+  const person = await newPerson(service);
+  await useToken(service, 'verify', await mailedToken(service, 'verify', person.email));
+  return person;
+}
+
+/** A new account, made a member of the owner's project. */
+export async function newMember(
+  service: RunningService,
+  { cookie, project }: Pick<Person, 'cookie' | 'project'>,
+  role: string,
+): Promise<Person> {
+  const person = await newVerifiedPerson(service);
+  await call(service, `/v1/projects/${project.id}/members`, { cookie, body: { email: person.email, role } });
+  return person;
+}
+
 export async function codeOf(response: Response | Promise<Response>): Promise<string> {
   return (await jsonOf<{ code: string }>(response)).code;
 }

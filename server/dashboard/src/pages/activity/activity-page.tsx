@@ -22,6 +22,7 @@ const WORDS: Record<string, string> = {
   project_created: 'created the project',
   member_added: 'added a member',
   member_removed: 'removed a member',
+  member_role_changed: 'changed the role of a member',
   key_issued: 'created a key',
   key_revoked: 'revoked a key',
   policy_saved: 'saved a policy',

@@ -38,7 +38,8 @@ export function MembersPage({ projectId }: { projectId: string }) {
 function AddMember({ projectId, onAdded }: { projectId: string; onAdded: () => void }) {
   const [round, setRound] = useState(0);
   const { run, isRunning, error } = useAction(async ({ email = '' }: Record<string, string>) => {
-    await request(call('POST /v1/projects/{id}/members', { params: { id: projectId } }), { body: { email } });
+    const body = { email, role: 'editor' } as const;
+    await request(call('POST /v1/projects/{id}/members', { params: { id: projectId } }), { body });
     setRound(round + 1);
     onAdded();
   });

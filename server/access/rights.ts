@@ -1,0 +1,16 @@
+/** The roles of members. Each may do what the ones before it may. */
+export const ROLES = ['viewer', 'editor', 'admin', 'owner'] as const;
+export type Role = (typeof ROLES)[number];
+
+export function hasRole(role: Role, needed: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
+}
+
+/** Owners manage the members of all roles, admins those below admin. */
+export function mayManage(role: Role, managed: Role[]): boolean {
+  return role === 'owner' || (role === 'admin' && !managed.some((one) => hasRole(one, 'admin')));
+}
+
+/** What a bearer key may do. `emit_audit` includes `fetch_policy` and `register_agent`. */
+export const SCOPES = ['emit_audit', 'fetch_policy', 'register_agent', 'read_audit', 'edit_policy'] as const;
+export type Scope = (typeof SCOPES)[number];

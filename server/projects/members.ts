@@ -1,0 +1,87 @@
+import type { Role } from '../access/rights.ts';
+import { RequestError } from '../errors.ts';
+import type { KeyedMutex } from '../keyed-mutex.ts';
+import type { BoundedStore } from '../store/bounded-store.ts';
+import { sql } from '../store/sql.ts';
+import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
+
+export type Member = { account_id: string; role: Role; added_at: string };
+
+/** `changedBy` says who changes it: an account id, '' on the command line. */
+type Membership = { projectId: string; accountId: string; changedBy: string };
+/** The role that an account gets, undefined for none, given the one that it has. May refuse by throwing. */
+type Change = (held: Role | undefined) => Role | undefined;
+type MembersOptions = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
+
+/** The members of projects and their roles. The account that made a project is its first owner. */
+export class Members {
+  readonly #options: MembersOptions;
+
+  constructor(options: MembersOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined when the account is not a member, or the project does not exist. */
+  async roleOf(projectId: string, accountId: string): Promise<Role | undefined> {
+    const params = { project_id: projectId, account_id: accountId };
+    const [row] = await this.#options.store.query<{ role: Role }>(sql('project_role'), params);
+    return row?.role;
+  }
+
+  /** Owners first, then the others in the order in which they were added. */
+  async list(projectId: string): Promise<Member[]> {
+    const rows = await this.#options.store.query<Member>(sql('project_members'), { project_id: projectId });
+    return rows.map(({ added_at, ...row }) => ({ ...row, added_at: rfc3339FromClickhouse(added_at) }));
+  }
+
+  /**
+   * Gives an account a role, takes it, or changes it. Changes of one project run one after the other. Rejects with
+   * conflict instead of taking the role of the last owner.
+   */
+  async change(membership: Membership, change: Change): Promise<void> {
+    const { projectId, accountId } = membership;
+    await this.#options.mutex.run(`members:${projectId}`, async () => {
+      const held = (await this.list(projectId)).find(({ account_id }) => account_id === accountId);
+      const role = change(held?.role);
+      if (role === held?.role) return;
+      if (held?.role !== 'owner') return this.#write(membership, { held, role });
+      await this.#requireOtherOwner(membership);
+      await this.#write(membership, { held, role });
+      try {
+        // Another process may have let the other owner go in the meantime.
+        await this.#requireOtherOwner(membership);
+      } catch (error) {
+        await this.#write(membership, { held, role: 'owner' });
+        throw error;
+      }
+    });
+  }
+
+  async #requireOtherOwner({ projectId, accountId }: Membership): Promise<void> {
+    const members = await this.list(projectId);
+    if (members.some(({ account_id, role }) => role === 'owner' && account_id !== accountId)) return;
+    throw new RequestError('conflict', 'A project needs an owner, and this is the last one');
+  }
+
+  /** A later change gets a higher version even if another process's clock is ahead. */
+  async #write(
+    { projectId, accountId, changedBy }: Membership,
+    { held, role }: { held: Member | undefined; role: Role | undefined },
+  ): Promise<void> {
+    const { store, now } = this.#options;
+    const pair = { account_id: accountId, project_id: projectId };
+    const [newest] = await store.query<{ version: string }>(sql('project_member_version'), pair);
+    const nowMs = now();
+    const values = {
+      ...pair,
+      is_member: role === undefined ? 0 : 1,
+      // Never '': an empty role stands for a row from before roles.
+      role: role ?? held?.role,
+      changed_by: changedBy,
+      changed_at: clickhouseTime(nowMs),
+      added_at: clickhouseTime(held === undefined ? nowMs : Date.parse(held.added_at)),
+      version: Math.max(nowMs, Number(newest?.version ?? 0) + 1),
+    };
+    await store.append({ table: 'project_members', values });
+  }
+}

@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { call, codeOf, jsonOf, newMember, newPerson, type Person } from '../support/accounts.ts';
+import { useSharedService } from '../support/shared-service.ts';
+
+type Member = { account_id: string; email: string; role: string; added_at: string };
+
+describe('roles of members', () => {
+  const service = useSharedService();
+  const people = {} as Record<'viewer' | 'editor' | 'admin' | 'owner' | 'other' | 'stranger', Person>;
+  let project: Person['project'];
+  before(async () => {
+    people.owner = await newPerson(service);
+    project = people.owner.project;
+    for (const role of ['viewer', 'editor', 'admin'] as const)
+      people[role] = await newMember(service, people.owner, role);
+    people.other = await newMember(service, people.owner, 'viewer');
+    people.stranger = await newPerson(service);
+  });
+
+  const path = (id = '') => `/v1/projects/${project.id}/members${id === '' ? '' : `/${id}`}`;
+  const setRole = ({ cookie }: Person, { id }: Person, role: unknown) =>
+    call(service, path(id), { method: 'PUT', cookie, body: { role } });
+  const add = ({ cookie }: Person, { email }: Person, role?: unknown) =>
+    call(service, path(), { cookie, body: { email, role } });
+  const remove = ({ cookie }: Person, { id }: Person) =>
+    call(service, path(id), { method: 'DELETE', cookie });
+  const roles = async () => {
+    const { items } = await jsonOf<{ items: Member[] }>(call(service, path(), people.owner));
+    return Object.fromEntries(items.map(({ account_id, role }) => [account_id, role]));
+  };
+  const roleOf = async ({ id }: Person) => (await roles())[id];
+
+  it('are in the list: the one who made the project is its owner', async () => {
+    const { owner, viewer, editor, admin, other } = people;
+    expect(await roles()).to.deep.equal({
+      [owner.id]: 'owner',
+      [viewer.id]: 'viewer',
+      [editor.id]: 'editor',
+      [admin.id]: 'admin',
+      [other.id]: 'viewer',
+    });
+  });
+
+  it('decide who may add, change and remove members of which role', async () => {
+    const { owner, admin, other } = people;
+    const attempts: [Person, (by: Person) => Promise<Response>, number][] = [
+      [people.viewer, (by) => setRole(by, other, 'editor'), 403],
+      [people.editor, (by) => remove(by, other), 403],
+      [people.editor, (by) => add(by, people.stranger, 'viewer'), 403],
+      [admin, (by) => setRole(by, other, 'editor'), 200],
+      [admin, (by) => setRole(by, other, 'admin'), 403],
+      [admin, (by) => setRole(by, owner, 'viewer'), 403],
+      [admin, (by) => remove(by, owner), 403],
+      [admin, (by) => remove(by, other), 204],
+      [admin, (by) => add(by, other, 'owner'), 403],
+      [admin, (by) => add(by, other, 'viewer'), 201],
+      [owner, (by) => setRole(by, other, 'admin'), 200],
+      [admin, (by) => remove(by, other), 403],
+      [admin, (by) => setRole(by, other, 'viewer'), 403],
+      [owner, (by) => remove(by, other), 204],
+      [owner, (by) => add(by, other, 'owner'), 201],
+      [owner, (by) => setRole(by, other, 'viewer'), 200],
+    ];
+    for (const [index, [by, attempt, status]] of attempts.entries())
+      expect((await attempt(by)).status, `attempt ${index}`).to.equal(status);
+    expect(await roleOf(other)).to.equal('viewer');
+  });
+
+  it('are editor by default', async () => {
+    const { owner, other } = people;
+    await remove(owner, other);
+    const added = await jsonOf<Member>(add(owner, other));
+    expect([added.role, await roleOf(other)]).to.deep.equal(['editor', 'editor']);
+  });
+
+  it('keep the time at which the member was added when they change', async () => {
+    const before = await jsonOf<Member>(setRole(people.owner, people.other, 'viewer'));
+    const after = await jsonOf<Member>(setRole(people.owner, people.other, 'admin'));
+    expect([before.role, after.role, after.added_at]).to.deep.equal(['viewer', 'admin', before.added_at]);
+  });
+
+  it('are refused with 422 when unknown, and for accounts that are no members with 404', async () => {
+    const { owner, viewer, stranger } = people;
+    for (const role of ['root', '', null, 7, undefined]) {
+      const response = await setRole(owner, viewer, role);
+      expect([response.status, await codeOf(response)]).to.deep.equal([422, 'body_invalid']);
+    }
+    const response = await setRole(owner, stranger, 'viewer');
+    expect([response.status, await codeOf(response)]).to.deep.equal([404, 'not_found']);
+  });
+
+  it('let every member leave, and step down, but not up', async () => {
+    const { owner, admin } = people;
+    const steps = ['owner', 'editor', 'admin'];
+    const statuses = [];
+    for (const role of steps) statuses.push((await setRole(admin, admin, role)).status);
+    expect([statuses, await roleOf(admin)]).to.deep.equal([[403, 200, 403], 'editor']);
+    await setRole(owner, admin, 'admin');
+
+    for (const role of ['viewer', 'editor', 'admin'] as const) {
+      const member = people[role];
+      expect((await remove(member, member)).status).to.equal(204);
+      expect((await call(service, path(), member)).status).to.equal(403);
+      expect((await add(owner, member, role)).status).to.equal(201);
+    }
+  });
+
+  it('answer 409 when the last owner leaves or steps down, and let them when there is another', async () => {
+    const { owner, admin } = people;
+    await setRole(owner, people.other, 'viewer');
+    const refused = [await remove(owner, owner), await setRole(owner, owner, 'admin')];
+    expect(refused.map(({ status }) => status)).to.deep.equal([409, 409]);
+    expect(await codeOf(refused[0] as Response)).to.equal('conflict');
+
+    await setRole(owner, admin, 'owner');
+    expect((await setRole(owner, owner, 'viewer')).status).to.equal(200);
+    expect((await setRole(owner, owner, 'owner')).status, 'a viewer takes the project back').to.equal(403);
+    expect((await remove(admin, admin)).status, 'the new last owner leaves').to.equal(409);
+    expect((await setRole(admin, owner, 'owner')).status).to.equal(200);
+    expect((await remove(owner, owner)).status).to.equal(204);
+    expect((await call(service, path(), owner)).status).to.equal(403);
+    const projects = await jsonOf<{ items: { id: string }[] }>(call(service, '/v1/projects', owner));
+    expect(projects.items.map(({ id }) => id)).not.to.include(project.id);
+  });
+});
