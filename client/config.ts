@@ -13,6 +13,7 @@ export type Environment = {
   publicKey: string | undefined;
   requireSignature: boolean;
   baseUrl: string | undefined;
+  stateDir: string | undefined;
 };
 
 /** Reads the GATE_ variables; the only place that reads the environment. */
@@ -26,6 +27,7 @@ export function readEnvironment(env: Record<string, string | undefined> = proces
     publicKey: read('GATE_PUBLIC_KEY'),
     requireSignature: isTruthy(read('GATE_BUNDLE_REQUIRE_SIGNATURE')),
     baseUrl: read('GATE_BASE_URL'),
+    stateDir: read('GATE_STATE_DIR'),
   };
 }
 
@@ -56,4 +58,18 @@ export function warnOfBoth(
   logger.warn(
     'GATE_API_KEY and GATE_LOCAL_POLICY are both set: decisions of the local policy are sent to the platform, except in local mode',
   );
+}
+
+const warnedOfPlaintext = new Set<string>();
+const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/;
+
+/** Warns once per address when keys, policies and events would cross a network unencrypted. */
+export function warnOfPlaintext(baseUrl: string, logger: Logger): void {
+  if (!URL.canParse(baseUrl)) return;
+  const { protocol, hostname, origin } = new URL(baseUrl);
+  if (protocol !== 'http:' || LOOPBACK.test(hostname) || warnedOfPlaintext.has(origin)) return;
+  warnedOfPlaintext.add(origin);
+  logger.warn('The base URL is plaintext: whoever is on the way can read the key and the events. Use https', {
+    base_url: baseUrl,
+  });
 }

@@ -39,4 +39,5 @@ export const PROBLEM_CHARACTERS_MAX = 4_096;
 /** An agent record has at most 1 MiB of texts and a module of about 140 KB. */
 export const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
-export const KEY_SET_AGE_MS_MAX = 5 * 60 * 1000;
+/** Successions of a key set that are read, from the first: about one a year for a century. */
+export const SUCCESSIONS_MAX = 100;

@@ -1,4 +1,12 @@
-import { BASE_URL_DEFAULT, isTruthy, readEnvironment, timerMs, urlOf, warnOfBoth } from '../config.ts';
+import {
+  BASE_URL_DEFAULT,
+  isTruthy,
+  readEnvironment,
+  timerMs,
+  urlOf,
+  warnOfBoth,
+  warnOfPlaintext,
+} from '../config.ts';
 import { DESTROY_TIMEOUT_MS, HTTP_TIMEOUT_MS, SHUTDOWN_TIMEOUT_MS } from '../limits.ts';
 import { safeLogger, type Logger } from '../logger.ts';
 import { createGate, INERT_GATE, type InnerGate } from './gate.ts';
@@ -81,6 +89,7 @@ export class Gates {
     baseUrl = BASE_URL_DEFAULT,
     timeoutMs = HTTP_TIMEOUT_MS,
   }: ConfigureOptions & { apiKey: string; logger: Logger }): OpenGate {
+    warnOfPlaintext(baseUrl, logger);
     // Not earlier, because an import must not add a listener to the application's process.
     const loop = (this.#loop ??= this.#deps.createLoop());
     const { now, sleep } = this.#deps;

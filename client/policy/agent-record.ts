@@ -26,9 +26,9 @@ export function hasAllTexts(text: string): boolean {
   return TEXTS.every((name) => textField(fields, name) !== undefined);
 }
 
-/** A record may lack its module; with a module, all other parts of the bundle must be there. */
+/** A record may have no bundle at all. With one part of it, it must have all others. */
 export function hasBundle(record: AgentRecord): boolean {
-  return Boolean(record.bundle_wasm_b64);
+  return Boolean(record.bundle_wasm_b64 || record.bundle_manifest || record.bundle_signature_b64);
 }
 
 function parseRecordFields(text: string): Record<string, unknown> {

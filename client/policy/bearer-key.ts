@@ -4,7 +4,7 @@ import { utf8From } from './language/index.ts';
 import { PolicyError } from '../errors.ts';
 
 /** The claims of a bearer key; not to be trusted before its signature is verified. */
-type BearerKey = { kid: string; projectId: string; signedText: string; signature: Uint8Array };
+export type BearerKey = { kid: string; projectId: string; signedText: string; signature: Uint8Array };
 
 /** Parses a bearer key without the network; throws `key_malformed`. */
 export function parseBearerKey(text: string): BearerKey {

@@ -6,10 +6,7 @@ import { pullPolicy } from './pull.ts';
 
 runAsWorker(async (asked: Asked): Promise<Answered> => {
   try {
-    const value =
-      asked.kind === 'pull'
-        ? await pullPolicy(asked.request, { now: Date.now })
-        : await loadLocal(asked.request);
+    const value = asked.kind === 'pull' ? await pullPolicy(asked.request) : await loadLocal(asked.request);
     return { kind: 'done', value };
   } catch (error) {
     if (!(error instanceof PolicyError)) throw error;

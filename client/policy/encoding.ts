@@ -10,6 +10,14 @@ export function bytesFromBase64(text: string): Uint8Array | undefined {
   }
 }
 
+/** Without padding. */
+export function base64urlFrom(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+}
+
 /** Parses the text of a JSON object; otherwise throws a PolicyError with this code. */
 export function parseJsonObject(
   text: string,

@@ -1,78 +1,40 @@
 import { urlOf } from '../config.ts';
-import { KEY_SET_AGE_MS_MAX } from '../limits.ts';
-import { bytesOfJwk } from './public-key.ts';
 import { parseJsonObject } from './encoding.ts';
 import { httpGet } from './http-get.ts';
 import { PolicyError } from '../errors.ts';
+import { bytesOfJwk } from './public-key.ts';
 
-/** The service's public keys by kid. Plain data, so that it can be sent to a worker. */
-export type KeySet = { keys: ReadonlyMap<string, Uint8Array>; fetchedAtMs: number };
+/** What the service publishes: its public keys by kid, and the successions between them (docs/policy.md, "Trust"). */
+export type KeySet = { keys: ReadonlyMap<string, Uint8Array>; successions: readonly string[] };
 
-export type KeySource = {
+/** Fetches the key set, past any cache on the way. Throws a PolicyError without at least one key. */
+export async function fetchKeySet({
+  baseUrl,
+  timeoutMs,
+}: {
   baseUrl: string;
   timeoutMs: number;
-  pinned: Uint8Array | undefined;
-  keySet: KeySet | undefined;
-};
-
-export type KeySetDeps = {
-  now: () => number;
-  /** Called with every fetched set, so that it is cached even if a later step fails. */
-  onKeySet?: (keySet: KeySet) => void;
-};
-
-/** Finds public keys: the pinned one if there is one, else in the key set, which is fetched when needed. */
-export class PublicKeys {
-  readonly #source: KeySource;
-  readonly #deps: KeySetDeps;
-  #keySet: KeySet | undefined;
-
-  constructor(source: KeySource, deps: KeySetDeps) {
-    this.#source = source;
-    this.#deps = deps;
-    this.#keySet = source.keySet;
-  }
-
-  get keySet(): KeySet | undefined {
-    return this.#keySet;
-  }
-
-  /** The key with this kid. Fetches the set once more before it throws for an unknown kid. */
-  async find(kid: string): Promise<Uint8Array> {
-    if (this.#source.pinned) return this.#source.pinned;
-    if (!this.#keySet || this.#deps.now() - this.#keySet.fetchedAtMs >= KEY_SET_AGE_MS_MAX)
-      await this.#fetch();
-    if (!this.#keySet?.keys.has(kid)) await this.#fetch();
-    const key = this.#keySet?.keys.get(kid);
-    if (key) return key;
-    throw new PolicyError('signing_key_unknown', 'The service publishes no signing key with this kid');
-  }
-
-  async #fetch(): Promise<void> {
-    const { baseUrl, timeoutMs } = this.#source;
-    const { status, text } = await httpGet({ url: urlOf(baseUrl, '/v1/.well-known/keys'), timeoutMs });
-    if (status !== 200)
-      throw new PolicyError(
-        'key_set_unavailable',
-        `The request for the key set was answered with ${status}`,
-        { status },
-      );
-    this.#keySet = { keys: parseKeySet(text), fetchedAtMs: this.#deps.now() };
-    this.#deps.onKeySet?.(this.#keySet);
-  }
+}): Promise<KeySet> {
+  const url = urlOf(baseUrl, '/v1/.well-known/keys');
+  const { status, text } = await httpGet({ url, headers: { 'Cache-Control': 'no-cache' }, timeoutMs });
+  if (status === 200) return parseKeySet(text);
+  const message = `The request for the key set was answered with ${status}`;
+  throw new PolicyError('key_set_unavailable', message, { status });
 }
 
-function parseKeySet(text: string): Map<string, Uint8Array> {
+function parseKeySet(text: string): KeySet {
+  const set = parseJsonObject(text, { code: 'key_set_invalid', what: 'The key set' });
   const keys = new Map<string, Uint8Array>();
-  for (const jwk of jwksFrom(text)) {
-    const bytes = typeof jwk === 'object' && jwk !== null ? bytesOfJwk(jwk) : undefined;
-    if (bytes && 'kid' in jwk && typeof jwk.kid === 'string') keys.set(jwk.kid, bytes);
+  for (const jwk of listOf(set['keys'])) {
+    const bytes = bytesOfJwk(jwk);
+    const { kid } = (jwk ?? {}) as { kid?: unknown };
+    if (bytes && typeof kid === 'string') keys.set(kid, bytes);
   }
-  return keys;
+  if (keys.size === 0) throw new PolicyError('key_set_invalid', 'The key set has no Ed25519 key');
+  const successions = listOf(set['successions']).filter((item) => typeof item === 'string');
+  return { keys, successions };
 }
 
-function jwksFrom(text: string): object[] {
-  const { keys } = parseJsonObject(text, { code: 'key_set_invalid', what: 'The key set' });
-  if (Array.isArray(keys)) return keys as object[];
-  throw new PolicyError('key_set_invalid', 'The key set has no list of keys');
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
 }

@@ -22,7 +22,7 @@ export type LoadRequest = {
 export type Loaded =
   | { kind: 'unchanged' }
   | { kind: 'yaml'; text: string; policyYaml: string }
-  | { kind: 'bundle'; text: string; record: AgentRecord; version: number };
+  | { kind: 'bundle'; text: string; record: AgentRecord; version: number; projectId: string };
 
 /** Reads a local policy: YAML, or an agent record in JSON. Throws if it is missing or invalid. */
 export async function loadLocal(request: LoadRequest): Promise<Loaded> {
@@ -49,7 +49,7 @@ async function loadRecord(request: LoadRequest, text: string): Promise<Loaded> {
   const projectId = bearerKey === undefined ? undefined : projectOf(bearerKey);
   const isWhole = hasAllTexts(text);
   const { manifest } = await verifyBundle({ record, publicKey, agentName, projectId, heldVersion, isWhole });
-  return { kind: 'bundle', text, record, version: manifest.version };
+  return { kind: 'bundle', text, record, version: manifest.version, projectId: manifest.project_id };
 }
 
 function projectOf(bearerKey: string): string | undefined {

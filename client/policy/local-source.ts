@@ -3,16 +3,27 @@ import { engineFromBundle, engineFromYaml } from './engine.ts';
 import type { PolicyEngine } from './language/index.ts';
 import { loadLocal, type Loaded, type LoadRequest } from './load-local.ts';
 import type { PolicySource } from './policy-source.ts';
+import { VersionFloor } from './version-floor.ts';
 
-export type LocalOptions = Omit<LoadRequest, 'heldText' | 'heldVersion'>;
+export type LocalOptions = Omit<LoadRequest, 'heldText' | 'heldVersion'> & {
+  /** Where the smallest version that may be installed is kept. */
+  stateDir: string | undefined;
+};
 
 type HeldFile = Readonly<{ text: string; version: number | undefined; policy: PolicyEngine }>;
 
 /** A policy file. Throws if it is invalid, at resolve and at every refresh. */
-export async function resolveFromFile(options: LocalOptions): Promise<PolicySource> {
-  let held = heldFrom(await loadLocal(options));
+export async function resolveFromFile({ stateDir, ...options }: LocalOptions): Promise<PolicySource> {
+  const admit = (loaded: Loaded): HeldFile => {
+    const next = heldFrom(loaded);
+    if (stateDir === undefined || loaded.kind !== 'bundle') return next;
+    const { projectId, version } = loaded;
+    new VersionFloor(stateDir, { projectId, agentName: options.agentName }).raise(version);
+    return next;
+  };
+  let held = admit(await loadLocal(options));
   const accept = (loaded: Loaded): void => {
-    if (loaded.kind !== 'unchanged') held = heldFrom(loaded);
+    if (loaded.kind !== 'unchanged') held = admit(loaded);
   };
   const request = (): LoadRequest => ({ ...options, heldText: held.text, heldVersion: held.version });
   let refreshing: Promise<void> | undefined;

@@ -9,6 +9,8 @@ const isText: Field = (value) => typeof value === 'string';
 const isHash: Field = (value) => typeof value === 'string' && SHA256_HEX.test(value);
 const isVersion: Field = (value) => Number.isSafeInteger(value) && Number(value) >= 1;
 
+const isTime: Field = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+
 const FIELDS: readonly [keyof BundleManifest, Field][] = [
   ['format', (value) => value === BUNDLE_FORMAT],
   ['kid', isText],
@@ -30,5 +32,7 @@ export function parseManifest(text: string): BundleManifest {
       throw new PolicyError('manifest_invalid', `The bundle manifest has no valid ${name}`);
     }
   }
+  if (Object.hasOwn(manifest, 'expires_at') && !isTime(manifest['expires_at']))
+    throw new PolicyError('manifest_invalid', 'The bundle manifest has no valid expires_at');
   return manifest as BundleManifest;
 }

@@ -1,33 +1,39 @@
 import type { Logger } from '../logger.ts';
 import { PolicyError, messageOf } from '../errors.ts';
 import { pullBlocking } from './blocking.ts';
+import { parseBearerKey } from './bearer-key.ts';
 import { engineFromBundle, engineFromYaml } from './engine.ts';
-import type { KeySet } from './key-set.ts';
 import type { PolicyEngine } from './language/index.ts';
 import type { Held, PolicyOrigin, PolicySource } from './policy-source.ts';
 import { pullPolicy, type Pulled, type PullRequest, type PullResult } from './pull.ts';
+import { keepTrusted, pullTrusting, type Trust } from './trust.ts';
+import { VersionFloor } from './version-floor.ts';
 
 type PlatformOptions = {
   agentName: string;
   bearerKey: string;
   baseUrl: string;
   timeoutMs: number;
-  pinned: Uint8Array | undefined;
+  trust: Trust;
   requireSignature: boolean;
+  /** Where the smallest version that may be installed is kept. */
+  stateDir: string | undefined;
   logger: Logger;
   now: () => number;
-  /** One key set per base URL, shared by all sources. */
-  keySets: Map<string, KeySet>;
 };
 
-type HeldRecord = Held & { version: number | undefined };
+/** When a bundle expires, and when the client asks for a later signature without a condition: its ETag stays the same. */
+type Expiry = { expiresAtMs: number; askAtMs: number };
+type HeldRecord = Held & { version: number | undefined; expiry: Expiry | undefined };
 
 /** Fetches and verifies an agent's policy; throws if that fails. */
 export async function resolveFromPlatform(options: PlatformOptions): Promise<PolicySource> {
-  const { pulled } = await pull(options);
-  if (pulled.kind === 'unchanged')
+  const result = await pull(options);
+  if (result.pulled.kind === 'unchanged')
     throw new PolicyError('platform_error', 'The first fetch was answered with 304');
-  return new PlatformSource(options, heldFrom(options, pulled));
+  const held = heldFrom(options, result.pulled);
+  install(options, { held, result });
+  return new PlatformSource(options, held);
 }
 
 class PlatformSource implements PolicySource {
@@ -66,9 +72,9 @@ class PlatformSource implements PolicySource {
 
   refreshSync(): void {
     try {
-      const result = pullBlocking(requestFrom(this.#options, this.#held));
-      // The worker has a cache of its own.
-      if (result.keySet) this.#options.keySets.set(this.#options.baseUrl, result.keySet);
+      const { trust } = this.#options;
+      const result = pullBlocking({ ...requestFrom(this.#options, this.#held), trusted: trust.keys });
+      keepTrusted(trust, result);
       this.#accept(result);
     } catch (error) {
       this.#keep(error);
@@ -84,8 +90,11 @@ class PlatformSource implements PolicySource {
     }
   }
 
-  #accept({ pulled }: PullResult): void {
-    if (pulled.kind === 'unchanged') return;
+  #accept(result: PullResult): void {
+    if (result.pulled.kind === 'fresh') this.#install(result, result.pulled);
+  }
+
+  #install(result: PullResult, pulled: Fresh): void {
     const next = heldFrom(this.#options, pulled);
     const held = this.#held;
     if (held.origin === 'bundle' && next.origin !== 'bundle') {
@@ -95,48 +104,83 @@ class PlatformSource implements PolicySource {
     if (next.version !== undefined && held.version !== undefined && next.version < held.version) {
       throw new PolicyError('bundle_outdated', 'A newer version is in use already');
     }
-    this.#held = next;
+    install(this.#options, { held: next, result });
+    // The same module under a new signature is the same policy.
+    const isSame = next.origin === 'bundle' && next.etag === held.etag && next.version === held.version;
+    this.#held = isSame ? Object.freeze({ ...next, policy: held.policy }) : next;
   }
 
   #keep(error: unknown): void {
     this.#options.logger.warn('Policy refresh failed; the previous policy stays in force', {
       agent_name: this.#options.agentName,
       problem: messageOf(error),
+      ...this.#expiredAt(),
     });
+  }
+
+  #expiredAt(): { expired_at?: string } {
+    const { expiry } = this.#held;
+    if (expiry === undefined || expiry.expiresAtMs > this.#options.now()) return {};
+    return { expired_at: new Date(expiry.expiresAtMs).toISOString() };
   }
 }
 
 function pull(options: PlatformOptions, held?: HeldRecord): Promise<PullResult> {
-  const { now, keySets, baseUrl } = options;
-  return pullPolicy(requestFrom(options, held), { now, onKeySet: (keySet) => keySets.set(baseUrl, keySet) });
+  return pullTrusting(options.trust, requestFrom(options, held), pullPolicy);
 }
 
-function requestFrom(options: PlatformOptions, held?: HeldRecord): PullRequest {
-  const { agentName, bearerKey, baseUrl, timeoutMs, pinned } = options;
+function requestFrom(options: PlatformOptions, held?: HeldRecord): Omit<PullRequest, 'trusted'> {
+  const { agentName, bearerKey, baseUrl, timeoutMs, now } = options;
+  const nowMs = now();
+  const isConditional = held?.expiry === undefined || nowMs < held.expiry.askAtMs;
   return {
     agentName,
     bearerKey,
     baseUrl,
     timeoutMs,
-    pinned,
-    keySet: options.keySets.get(baseUrl),
     isFirst: held === undefined,
-    etag: held?.etag ?? undefined,
+    etag: isConditional ? (held?.etag ?? undefined) : undefined,
     heldVersion: held?.version,
+    nowMs,
   };
 }
 
-function heldFrom(
-  options: PlatformOptions,
-  { record, etag, signed }: Pulled & { kind: 'fresh' },
-): HeldRecord {
+type Fresh = Pulled & { kind: 'fresh' };
+
+function heldFrom(options: PlatformOptions, { record, etag, signed }: Fresh): HeldRecord {
   if (signed) {
-    return Object.freeze({ origin: 'bundle', etag, ...signed, policy: engineFromBundle(record) });
+    const { version, agentVersionId, expiresAtMs } = signed;
+    const expiry = expiresAtMs === undefined ? undefined : expiryFrom(expiresAtMs, options.now());
+    const policy = engineFromBundle(record);
+    return Object.freeze({ origin: 'bundle', etag, version, agentVersionId, expiry, policy });
   }
   if (options.requireSignature) {
     throw new PolicyError('bundle_missing', 'The record has no bundle, but a signed bundle is required');
   }
   const policy = engineFromYaml(record.policy_yaml);
   const agentVersionId = record.agent_version_id ?? null;
-  return Object.freeze({ origin: 'yaml', etag, agentVersionId, version: undefined, policy });
+  const nothing = { version: undefined, expiry: undefined };
+  return Object.freeze({ origin: 'yaml', etag, agentVersionId, ...nothing, policy });
+}
+
+/** Asks from the middle of the time that is left. */
+function expiryFrom(expiresAtMs: number, nowMs: number): Expiry {
+  return { expiresAtMs, askAtMs: nowMs + (expiresAtMs - nowMs) / 2 };
+}
+
+/** What must happen before a policy is in force; throws if it must not be. */
+function install(
+  { agentName, bearerKey, stateDir, logger }: PlatformOptions,
+  { held, result }: { held: HeldRecord; result: PullResult },
+): void {
+  const { projectId } = parseBearerKey(bearerKey);
+  const floor = stateDir === undefined ? undefined : new VersionFloor(stateDir, { projectId, agentName });
+  if (held.version !== undefined) floor?.raise(held.version);
+  else floor?.refuseUnsigned();
+  for (const { message, context } of result.warnings)
+    logger.warn(message, { agent_name: agentName, ...context });
+  if (held.origin !== 'yaml') return;
+  const message =
+    'The policy in force is not signed: whoever answers at the base URL can change it. requireSignature refuses such policies';
+  logger.warn(message, { agent_name: agentName });
 }

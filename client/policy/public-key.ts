@@ -1,5 +1,7 @@
 import { PolicyError } from '../errors.ts';
-import { bytesFromBase64 } from './encoding.ts';
+import { base64urlFrom, bytesFromBase64 } from './encoding.ts';
+import { utf8From } from './language/index.ts';
+import { sha256 } from './signature.ts';
 
 /** An Ed25519 public key: base64 of its 32 bytes, or a JWK as an object or as JSON text. */
 export type PublicKeyInput = string | { kty?: string; crv?: string; x?: string };
@@ -25,9 +27,17 @@ function bytesOfText(text: string): Uint8Array | undefined {
   }
 }
 
-/** The bytes of an Ed25519 JWK; undefined for any other key. */
-export function bytesOfJwk(jwk: { kty?: unknown; crv?: unknown; x?: unknown }): Uint8Array | undefined {
+/** The bytes of an Ed25519 JWK; undefined for any other value. */
+export function bytesOfJwk(value: unknown): Uint8Array | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const jwk: { kty?: unknown; crv?: unknown; x?: unknown } = value;
   if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519' || typeof jwk.x !== 'string') return undefined;
   const bytes = bytesFromBase64(jwk.x);
   return bytes?.byteLength === KEY_BYTES ? bytes : undefined;
+}
+
+/** The kid of a public key: its thumbprint (RFC 7638). */
+export async function thumbprintOf(key: Uint8Array): Promise<string> {
+  const text = JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x: base64urlFrom(key) });
+  return base64urlFrom(await sha256(utf8From(text)));
 }

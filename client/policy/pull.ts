@@ -1,11 +1,12 @@
 import { urlOf } from '../config.ts';
 import { hasBundle, parseAgentRecord, type FetchedRecord } from './agent-record.ts';
-import { parseBearerKey, verifyBearerKey } from './bearer-key.ts';
+import { parseBearerKey, verifyBearerKey, type BearerKey } from './bearer-key.ts';
 import { parseJsonObject } from './encoding.ts';
 import { httpGet, type Answer } from './http-get.ts';
-import { PublicKeys, type KeySet, type KeySetDeps, type KeySource } from './key-set.ts';
 import { PolicyError } from '../errors.ts';
-import { verifyBundle } from './verify-bundle.ts';
+import { SigningKeys, type KeySource } from './signing-keys.ts';
+import type { TrustedKeys } from './successions.ts';
+import { bundleParts, verifyBundle } from './verify-bundle.ts';
 
 /** Plain data, so that it can be sent to a worker. */
 export type PullRequest = KeySource & {
@@ -17,6 +18,7 @@ export type PullRequest = KeySource & {
   etag?: string | undefined;
   /** The version in use; an older one is refused. */
   heldVersion?: number | undefined;
+  nowMs: number;
 };
 
 export type Pulled =
@@ -24,33 +26,66 @@ export type Pulled =
   | { kind: 'fresh'; record: FetchedRecord; etag: string | null; signed: SignedFacts | undefined };
 
 /** From the verified manifest. */
-type SignedFacts = { version: number; agentVersionId: string };
+export type SignedFacts = {
+  kid: string;
+  projectId: string;
+  version: number;
+  agentVersionId: string;
+  expiresAtMs: number | undefined;
+};
 
-/** With the key set it used, for the caller's cache. */
-export type PullResult = { pulled: Pulled; keySet: KeySet | undefined };
+export type PullResult = {
+  pulled: Pulled;
+  /** The keys trusted before, and those that this pull came to trust. */
+  trusted: TrustedKeys | undefined;
+  /** What the log must say, once the result is accepted. */
+  warnings: readonly KeyWarning[];
+};
+
+export type KeyWarning = { message: string; context: Record<string, unknown> };
 
 /** Fetches an agent's record and verifies it in full; throws a PolicyError if that fails. */
-export async function pullPolicy(request: PullRequest, deps: KeySetDeps): Promise<PullResult> {
-  const publicKeys = new PublicKeys(request, deps);
+export async function pullPolicy(request: PullRequest): Promise<PullResult> {
+  const keys = new SigningKeys(request);
   const bearerKey = parseBearerKey(request.bearerKey);
-  if (request.isFirst) await verifyBearerKey(bearerKey, await publicKeys.find(bearerKey.kid));
+  if (request.isFirst) await verifyBearerKey(bearerKey, await keys.find(bearerKey.kid, 'The bearer key'));
   const answer = await fetchAgent(request);
-  if (answer.status === 304) return { pulled: { kind: 'unchanged' }, keySet: publicKeys.keySet };
+  if (answer.status === 304) return { pulled: { kind: 'unchanged' }, trusted: keys.trusted, warnings: [] };
   const record = parseAgentRecord(answer.text);
-  const signed = hasBundle(record)
-    ? await verify(record, { request, publicKeys, projectId: bearerKey.projectId })
-    : undefined;
-  return { pulled: { kind: 'fresh', record, etag: answer.etag, signed }, keySet: publicKeys.keySet };
+  const signed = hasBundle(record) ? await verify(record, { request, keys, bearerKey }) : undefined;
+  const pulled = { kind: 'fresh', record, etag: answer.etag, signed } as const;
+  const warnings: KeyWarning[] = keys.successors.map((kid) => successionWarning(kid, request));
+  // The bearer key came by another way than the key set, so its signer is the better witness.
+  const isFirstUse = signed !== undefined && request.trusted === undefined;
+  if (isFirstUse && !(await keys.isVouchedFor(signed.kid, bearerKey.kid)))
+    warnings.push(firstUseWarning(signed.kid, request));
+  return { pulled, trusted: keys.trusted, warnings };
 }
 
-type VerifyOptions = { request: PullRequest; publicKeys: PublicKeys; projectId: string };
+type VerifyOptions = { request: PullRequest; keys: SigningKeys; bearerKey: BearerKey };
 
-async function verify(record: FetchedRecord, options: VerifyOptions): Promise<SignedFacts> {
-  const { request, publicKeys, projectId } = options;
-  const { agentName, heldVersion } = request;
-  const publicKey = await publicKeys.find(kidOf(record));
-  const { manifest } = await verifyBundle({ record, publicKey, agentName, projectId, heldVersion });
-  return { version: manifest.version, agentVersionId: manifest.agent_version_id };
+async function verify(
+  record: FetchedRecord,
+  { request, keys, bearerKey }: VerifyOptions,
+): Promise<SignedFacts> {
+  const { agentName, heldVersion, nowMs } = request;
+  const publicKey = await keys.find(kidOf(record), 'The policy');
+  const { projectId } = bearerKey;
+  const { manifest } = await verifyBundle({ record, publicKey, agentName, projectId, heldVersion, nowMs });
+  const { kid, version, agent_version_id: agentVersionId, expires_at } = manifest;
+  const expiresAtMs = expires_at === undefined ? undefined : Date.parse(expires_at);
+  return { kid, projectId, version, agentVersionId, expiresAtMs };
+}
+
+function successionWarning(kid: string, { baseUrl, trusted }: PullRequest): KeyWarning {
+  const context = { kid, trusted_before: [...(trusted?.keys() ?? [])], base_url: baseUrl };
+  return { message: 'The service signs with a new key, which a trusted key vouches for', context };
+}
+
+function firstUseWarning(kid: string, { baseUrl }: PullRequest): KeyWarning {
+  const message =
+    'The key that signed the policy is trusted on first use alone: the signer of the bearer key does not vouch for it';
+  return { message, context: { kid, base_url: baseUrl } };
 }
 
 async function fetchAgent({ baseUrl, agentName, bearerKey, etag, timeoutMs }: PullRequest): Promise<Answer> {
@@ -74,8 +109,8 @@ function errorOf(status: number, agentName: string): PolicyError {
 
 /** Names the key to verify with; the signature then proves it. */
 function kidOf(record: FetchedRecord): string {
-  const { bundle_manifest: manifest } = record;
-  const { kid } = parseJsonObject(manifest ?? '', { code: 'bundle_invalid', what: 'The bundle manifest' });
+  const { text } = bundleParts(record);
+  const { kid } = parseJsonObject(text, { code: 'bundle_invalid', what: 'The bundle manifest' });
   if (typeof kid === 'string') return kid;
   throw new PolicyError('bundle_invalid', 'The bundle manifest names no signing key');
 }

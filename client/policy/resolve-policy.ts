@@ -1,13 +1,21 @@
-import { BASE_URL_DEFAULT, isTruthy, readEnvironment, timerMs, warnOfBoth } from '../config.ts';
+import {
+  BASE_URL_DEFAULT,
+  isTruthy,
+  readEnvironment,
+  timerMs,
+  urlOf,
+  warnOfBoth,
+  warnOfPlaintext,
+} from '../config.ts';
 import { HTTP_TIMEOUT_MS } from '../limits.ts';
 import { safeLogger, type Logger } from '../logger.ts';
 import { PolicyError, ValueError } from '../errors.ts';
 import { toolsAbsentFrom } from './engine.ts';
-import type { KeySet } from './key-set.ts';
 import { resolveFromCode, resolveFromFile, type LocalOptions } from './local-source.ts';
 import { resolveFromPlatform } from './platform-source.ts';
 import type { PolicySource } from './policy-source.ts';
 import { parsePublicKey, type PublicKeyInput } from './public-key.ts';
+import { Trusts } from './trust.ts';
 
 export type ResolveOptions = {
   agentName: string;
@@ -19,6 +27,8 @@ export type ResolveOptions = {
   /** A policy in YAML, given in code. */
   policy?: string | undefined;
   requireSignature?: boolean | undefined;
+  /** A directory that keeps, across processes, the smallest version that may be installed of each agent. */
+  stateDir?: string | undefined;
   toolNames?: readonly string[] | undefined;
   timeoutMs?: number | undefined;
   logger?: Logger | undefined;
@@ -30,13 +40,13 @@ export type ResolvePolicy = (options: ResolveOptions) => Promise<PolicySource>;
 
 type ResolveDeps = { now: () => number };
 
-/** Makes `resolvePolicy` with a cache of key sets by base URL. */
+/** Makes `resolvePolicy`, which remembers the signing keys that it trusts. */
 export function createResolvePolicy({ now }: ResolveDeps): ResolvePolicy {
-  const keySets = new Map<string, KeySet>();
+  const trusts = new Trusts();
   return async (options) => {
     const settings = settingsFrom(options);
     warnOfBoth({ apiKey: settings.apiKey, localPolicy: settings.localPolicy }, settings.logger);
-    const source = await resolve(settings, { now, keySets });
+    const source = await resolve(settings, { now, trusts });
     const absent = toolsAbsentFrom(source.policy, options.toolNames ?? []);
     if (absent.length > 0) {
       settings.logger.warn(`Tools absent from the policy are denied: ${absent.join(', ')}`, {
@@ -47,14 +57,16 @@ export function createResolvePolicy({ now }: ResolveDeps): ResolvePolicy {
   };
 }
 
-async function resolve(settings: Settings, shared: ResolveDeps & { keySets: Map<string, KeySet> }) {
-  const { localPolicy, policy, bearerKey, publicKey } = settings;
+async function resolve(settings: Settings, { now, trusts }: ResolveDeps & { trusts: Trusts }) {
+  const { localPolicy, policy, bearerKey, baseUrl, publicKey } = settings;
   if (localPolicy) return resolveFromFile(fileOf(settings, localPolicy));
   if (policy !== undefined) return resolveFromCode(policy);
   if (settings.isLocalMode) throw missing('local mode is on, and there is no local policy');
   if (!bearerKey) throw missing('there is neither a key nor a local policy');
   const pinned = publicKey === undefined ? undefined : parsePublicKey(publicKey);
-  return resolveFromPlatform({ ...settings, ...shared, bearerKey, pinned });
+  warnOfPlaintext(baseUrl, settings.logger);
+  const trust = await trusts.of(urlOf(baseUrl, ''), pinned);
+  return resolveFromPlatform({ ...settings, now, trust, bearerKey });
 }
 
 function settingsFrom(options: ResolveOptions) {
@@ -70,14 +82,16 @@ function settingsFrom(options: ResolveOptions) {
     isLocalMode: isTruthy(environment.localMode),
     publicKey: options.publicKey ?? environment.publicKey,
     requireSignature: options.requireSignature ?? environment.requireSignature,
+    stateDir: options.stateDir ?? environment.stateDir,
     timeoutMs: timerMs(options.timeoutMs ?? HTTP_TIMEOUT_MS),
     logger: safeLogger(options.logger),
   };
 }
 
 /** Only what can be sent to a worker thread: a logger cannot. */
-function fileOf({ agentName, bearerKey, publicKey, requireSignature }: Settings, path: string): LocalOptions {
-  return { path, agentName, bearerKey, publicKey, requireSignature };
+function fileOf(settings: Settings, path: string): LocalOptions {
+  const { agentName, bearerKey, publicKey, requireSignature, stateDir } = settings;
+  return { path, agentName, bearerKey, publicKey, requireSignature, stateDir };
 }
 
 function missing(why: string): PolicyError {

@@ -1,8 +1,8 @@
-import { verifyAsync } from '@noble/ed25519';
 import { bytesFromBase64 } from './encoding.ts';
 import { recordHashText, utf8From, type AgentRecord, type BundleManifest } from './language/index.ts';
 import { parseManifest } from './parse-manifest.ts';
 import { PolicyError } from '../errors.ts';
+import { isSignedBy, sha256Hex } from './signature.ts';
 
 export type BundleToVerify = {
   record: AgentRecord;
@@ -15,16 +15,18 @@ export type BundleToVerify = {
   heldVersion?: number | undefined;
   /** False for a local file that lacks some of the texts, so that record_hash cannot be checked. */
   isWhole?: boolean | undefined;
+  /** For the expiry; default the system's clock. */
+  nowMs?: number | undefined;
 };
 
 type VerifiedBundle = { manifest: BundleManifest; module: Uint8Array };
 
 /**
- * Verifies signature, module, record, agent, project and version, in this order (docs/policy.md, "Bundle"). Throws a
- * PolicyError whose code names the first check that failed.
+ * Verifies signature, module, record, agent, project, version and expiry, in this order (docs/policy.md, "Bundle").
+ * Throws a PolicyError whose code names the first check that failed.
  */
 export async function verifyBundle(bundle: BundleToVerify): Promise<VerifiedBundle> {
-  const { record, publicKey, agentName, projectId, heldVersion, isWhole = true } = bundle;
+  const { record, publicKey, agentName, projectId, heldVersion, isWhole = true, nowMs = Date.now() } = bundle;
   const { text, signature, module } = bundleParts(record);
   if (!(await isSignedBy(publicKey, { message: utf8From(text), signature })))
     refuse('signature_invalid', 'is not signed by the trusted key');
@@ -42,6 +44,8 @@ export async function verifyBundle(bundle: BundleToVerify): Promise<VerifiedBund
   if (heldVersion !== undefined && manifest.version < heldVersion) {
     refuse('version_rollback', `has version ${manifest.version}, but version ${heldVersion} is in use`);
   }
+  if (manifest.expires_at !== undefined && Date.parse(manifest.expires_at) <= nowMs)
+    refuse('bundle_expired', `expired at ${manifest.expires_at}; save or register the agent to sign it anew`);
   return { manifest, module };
 }
 
@@ -49,7 +53,12 @@ function textsOf({ agent_yaml, policy_yaml, system_md }: AgentRecord): Omit<Agen
   return { agent_yaml, policy_yaml, system_md };
 }
 
-function bundleParts(record: AgentRecord): { text: string; signature: Uint8Array; module: Uint8Array } {
+/** The decoded parts; throws `bundle_incomplete` if one is missing. */
+export function bundleParts(record: AgentRecord): {
+  text: string;
+  signature: Uint8Array;
+  module: Uint8Array;
+} {
   const { bundle_manifest: text, bundle_signature_b64, bundle_wasm_b64 } = record;
   if (!text || !bundle_signature_b64 || !bundle_wasm_b64) {
     refuse('bundle_incomplete', 'lacks its module, its manifest or its signature');
@@ -61,23 +70,8 @@ function bundleParts(record: AgentRecord): { text: string; signature: Uint8Array
   return { text, signature, module };
 }
 
-async function isSignedBy(
-  publicKey: Uint8Array,
-  { message, signature }: { message: Uint8Array; signature: Uint8Array },
-): Promise<boolean> {
-  try {
-    // RFC 8032, not the looser ZIP 215 that is the library's default.
-    return await verifyAsync(signature, message, publicKey, { zip215: false });
-  } catch {
-    // The library throws for malformed keys and signatures.
-    return false;
-  }
-}
-
 async function checkHash(bytes: Uint8Array, expected: string, code: string): Promise<void> {
-  const digest = await crypto.subtle.digest('SHA-256', Uint8Array.from(bytes));
-  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
-  if (hex !== expected) refuse(code, 'does not match the hash in its manifest');
+  if ((await sha256Hex(bytes)) !== expected) refuse(code, 'does not match the hash in its manifest');
 }
 
 function refuse(code: string, why: string): never {

@@ -6,6 +6,7 @@ const NAMES = [
   'GATE_PUBLIC_KEY',
   'GATE_BUNDLE_REQUIRE_SIGNATURE',
   'GATE_BASE_URL',
+  'GATE_STATE_DIR',
 ];
 
 /** Runs with exactly these of the client's variables set, and puts back what was there. */

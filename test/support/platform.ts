@@ -13,6 +13,8 @@ export type Signer = {
   jwk: Record<string, string>;
   signingKey: SigningKey;
   bearerKey(projectId: string): Promise<string>;
+  /** A succession: this key vouches for the next one. Other fields make it a forged one. */
+  vouchFor(next: Signer, forged?: { header?: object; payload?: object }): Promise<string>;
   sign(text: string): Promise<string>;
 };
 
@@ -50,6 +52,12 @@ export async function createSigner(): Promise<Signer> {
       const header = base64url(JSON.stringify({ alg: 'EdDSA', kid }));
       const claims = base64url(JSON.stringify({ iss: 'gatehouse', jti: 'j-1', sub: projectId }));
       return `${header}.${claims}.${base64url(await sign(`${header}.${claims}`))}`;
+    },
+    vouchFor: async (next, { header, payload } = {}) => {
+      const head = { alg: 'EdDSA', typ: 'gatehouse-succession+jwt', kid, ...header };
+      const body = { iss: 'gatehouse', iat: 1_770_000_000, key: next.jwk, ...payload };
+      const text = [head, body].map((part) => base64url(JSON.stringify(part))).join('.');
+      return `${text}.${base64url(await sign(text))}`;
     },
     sign: async (text) => Buffer.from(await sign(text)).toString('base64'),
   };
@@ -117,7 +125,12 @@ export function etagOf(record: Record<string, unknown>): string {
 
 /** Publishes these keys at the well-known path. */
 export function serveKeys(mock: MockServer, ...signers: Signer[]): void {
-  mock.on('GET /v1/.well-known/keys', { json: { keys: signers.map(({ jwk }) => jwk) } });
+  serveKeySet(mock, signers, []);
+}
+
+/** The same with successions. */
+export function serveKeySet(mock: MockServer, signers: Signer[], successions: string[]): void {
+  mock.on('GET /v1/.well-known/keys', { json: { keys: signers.map(({ jwk }) => jwk), successions } });
 }
 
 /** An agent of project p-1 that may search, and needs approval to transfer. */

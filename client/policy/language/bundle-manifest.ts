@@ -38,4 +38,6 @@ export type BundleManifest = {
   wasm_hash: string;
   record_hash: string;
   created_at: string;
+  /** RFC 3339. Without it the bundle does not expire. */
+  expires_at?: string;
 };

@@ -38,7 +38,7 @@ describe('resolve: the platform path', () => {
     expect(source.policy.decide({ tool: 'search' }).outcome).to.equal('allow');
   });
 
-  it('uses policy_yaml if the fields of the bundle are null or empty', async () => {
+  it('uses policy_yaml if all fields of the bundle are null or empty', async () => {
     const none = { bundle_wasm_b64: null, bundle_manifest: '', bundle_signature_b64: null };
     mock.on(AGENT_ROUTE, { json: { ...yamlRecord(publishedAgent()), ...none } });
 
@@ -103,7 +103,7 @@ describe('resolve: the platform path', () => {
     expect((await faultOf({ key: `${header}.${claims}.${signature}` })).code).to.equal(
       'key_signature_invalid',
     );
-    expect((await faultOf({ key, publicKey: stranger.publicKey })).code).to.equal('key_signature_invalid');
+    expect((await faultOf({ key, publicKey: stranger.publicKey })).code).to.equal('signing_key_untrusted');
     expect(mock.seen(AGENT_ROUTE)).to.deep.equal([]);
   });
 

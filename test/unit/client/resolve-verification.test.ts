@@ -18,6 +18,9 @@ describe('resolve: the bundle must verify; any failure throws and never falls ba
     ['another signature', () => ({ bundle_signature_b64: Buffer.alloc(64).toString('base64') })],
     ['no signature', () => ({ bundle_signature_b64: undefined })],
     ['no manifest', () => ({ bundle_manifest: undefined })],
+    ['no module', () => ({ bundle_wasm_b64: undefined })],
+    ['a manifest alone', () => ({ bundle_wasm_b64: null, bundle_signature_b64: null })],
+    ['a signature alone', () => ({ bundle_wasm_b64: '', bundle_manifest: '' })],
     ['a manifest that is no JSON', () => ({ bundle_manifest: '{' })],
     ['another manifest', (good) => ({ bundle_manifest: `${good.bundle_manifest} ` })],
     ['another module', (good) => ({ bundle_wasm_b64: `AAAA${good.bundle_wasm_b64}` })],
@@ -33,6 +36,7 @@ describe('resolve: the bundle must verify; any failure throws and never falls ba
     ['a signed bundle of another agent', { agent_name: 'other-bot' }],
     ['a signed bundle of another project', { project_id: 'p-2' }],
     ['a signed manifest without wasm_hash', { wasm_hash: undefined }],
+    ['a signed manifest whose expires_at is no time', { expires_at: 'soon' }],
   ];
   for (const [name, facts] of resignedWith) {
     it(name, async () => expectRefused(await resigned(v1, facts, signer)));
