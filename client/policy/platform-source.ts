@@ -24,7 +24,8 @@ type PlatformOptions = {
 
 /** When a bundle expires, and when the client asks for a later signature without a condition: its ETag stays the same. */
 type Expiry = { expiresAtMs: number; askAtMs: number };
-type HeldRecord = Held & { version: number | undefined; expiry: Expiry | undefined };
+type HeldRecord = Held &
+  Readonly<{ version: number | undefined; wasmHash: string | undefined; expiry: Expiry | undefined }>;
 
 /** Fetches and verifies an agent's policy; throws if that fails. */
 export async function resolveFromPlatform(options: PlatformOptions): Promise<PolicySource> {
@@ -32,7 +33,7 @@ export async function resolveFromPlatform(options: PlatformOptions): Promise<Pol
   if (result.pulled.kind === 'unchanged')
     throw new PolicyError('platform_error', 'The first fetch was answered with 304');
   const held = heldFrom(options, result.pulled);
-  install(options, { held, result });
+  prepare(options, held);
   return new PlatformSource(options, held);
 }
 
@@ -75,6 +76,7 @@ class PlatformSource implements PolicySource {
       const { trust } = this.#options;
       const result = pullBlocking({ ...requestFrom(this.#options, this.#held), trusted: trust.keys });
       keepTrusted(trust, result);
+      logWarnings(this.#options, result);
       this.#accept(result);
     } catch (error) {
       this.#keep(error);
@@ -90,11 +92,8 @@ class PlatformSource implements PolicySource {
     }
   }
 
-  #accept(result: PullResult): void {
-    if (result.pulled.kind === 'fresh') this.#install(result, result.pulled);
-  }
-
-  #install(result: PullResult, pulled: Fresh): void {
+  #accept({ pulled }: PullResult): void {
+    if (pulled.kind === 'unchanged') return;
     const next = heldFrom(this.#options, pulled);
     const held = this.#held;
     if (held.origin === 'bundle' && next.origin !== 'bundle') {
@@ -104,9 +103,9 @@ class PlatformSource implements PolicySource {
     if (next.version !== undefined && held.version !== undefined && next.version < held.version) {
       throw new PolicyError('bundle_outdated', 'A newer version is in use already');
     }
-    install(this.#options, { held: next, result });
+    prepare(this.#options, next);
     // The same module under a new signature is the same policy.
-    const isSame = next.origin === 'bundle' && next.etag === held.etag && next.version === held.version;
+    const isSame = next.wasmHash !== undefined && next.wasmHash === held.wasmHash;
     this.#held = isSame ? Object.freeze({ ...next, policy: held.policy }) : next;
   }
 
@@ -125,8 +124,14 @@ class PlatformSource implements PolicySource {
   }
 }
 
-function pull(options: PlatformOptions, held?: HeldRecord): Promise<PullResult> {
-  return pullTrusting(options.trust, requestFrom(options, held), pullPolicy);
+async function pull(options: PlatformOptions, held?: HeldRecord): Promise<PullResult> {
+  const result = await pullTrusting(options.trust, requestFrom(options, held), pullPolicy);
+  logWarnings(options, result);
+  return result;
+}
+
+function logWarnings({ agentName, logger }: PlatformOptions, { warnings }: PullResult): void {
+  for (const { message, context } of warnings) logger.warn(message, { agent_name: agentName, ...context });
 }
 
 function requestFrom(options: PlatformOptions, held?: HeldRecord): Omit<PullRequest, 'trusted'> {
@@ -149,17 +154,17 @@ type Fresh = Pulled & { kind: 'fresh' };
 
 function heldFrom(options: PlatformOptions, { record, etag, signed }: Fresh): HeldRecord {
   if (signed) {
-    const { version, agentVersionId, expiresAtMs } = signed;
+    const { version, wasmHash, agentVersionId, expiresAtMs } = signed;
     const expiry = expiresAtMs === undefined ? undefined : expiryFrom(expiresAtMs, options.now());
     const policy = engineFromBundle(record);
-    return Object.freeze({ origin: 'bundle', etag, version, agentVersionId, expiry, policy });
+    return Object.freeze({ origin: 'bundle', etag, version, wasmHash, agentVersionId, expiry, policy });
   }
   if (options.requireSignature) {
     throw new PolicyError('bundle_missing', 'The record has no bundle, but a signed bundle is required');
   }
   const policy = engineFromYaml(record.policy_yaml);
   const agentVersionId = record.agent_version_id ?? null;
-  const nothing = { version: undefined, expiry: undefined };
+  const nothing = { version: undefined, wasmHash: undefined, expiry: undefined };
   return Object.freeze({ origin: 'yaml', etag, agentVersionId, ...nothing, policy });
 }
 
@@ -169,16 +174,11 @@ function expiryFrom(expiresAtMs: number, nowMs: number): Expiry {
 }
 
 /** What must happen before a policy is in force; throws if it must not be. */
-function install(
-  { agentName, bearerKey, stateDir, logger }: PlatformOptions,
-  { held, result }: { held: HeldRecord; result: PullResult },
-): void {
+function prepare({ agentName, bearerKey, stateDir, logger }: PlatformOptions, held: HeldRecord): void {
   const { projectId } = parseBearerKey(bearerKey);
   const floor = stateDir === undefined ? undefined : new VersionFloor(stateDir, { projectId, agentName });
   if (held.version !== undefined) floor?.raise(held.version);
   else floor?.refuseUnsigned();
-  for (const { message, context } of result.warnings)
-    logger.warn(message, { agent_name: agentName, ...context });
   if (held.origin !== 'yaml') return;
   const message =
     'The policy in force is not signed: whoever answers at the base URL can change it. requireSignature refuses such policies';

@@ -30,6 +30,7 @@ export type SignedFacts = {
   kid: string;
   projectId: string;
   version: number;
+  wasmHash: string;
   agentVersionId: string;
   expiresAtMs: number | undefined;
 };
@@ -38,7 +39,7 @@ export type PullResult = {
   pulled: Pulled;
   /** The keys trusted before, and those that this pull came to trust. */
   trusted: TrustedKeys | undefined;
-  /** What the log must say, once the result is accepted. */
+  /** What the log must say. */
   warnings: readonly KeyWarning[];
 };
 
@@ -72,9 +73,9 @@ async function verify(
   const publicKey = await keys.find(kidOf(record), 'The policy');
   const { projectId } = bearerKey;
   const { manifest } = await verifyBundle({ record, publicKey, agentName, projectId, heldVersion, nowMs });
-  const { kid, version, agent_version_id: agentVersionId, expires_at } = manifest;
+  const { kid, version, wasm_hash: wasmHash, agent_version_id: agentVersionId, expires_at } = manifest;
   const expiresAtMs = expires_at === undefined ? undefined : Date.parse(expires_at);
-  return { kid, projectId, version, agentVersionId, expiresAtMs };
+  return { kid, projectId, version, wasmHash, agentVersionId, expiresAtMs };
 }
 
 function successionWarning(kid: string, { baseUrl, trusted }: PullRequest): KeyWarning {

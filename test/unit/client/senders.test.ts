@@ -26,30 +26,30 @@ describe('one sender per (key, path)', () => {
   it('warns of a second configure with another base URL and keeps the first', () => {
     const logger = captureLogger();
     const gates = gatesWith();
-    gates.configure({ apiKey: 'k', baseUrl: 'http://one', logger });
-    gates.configure({ apiKey: 'k', baseUrl: 'http://one', logger });
+    gates.configure({ apiKey: 'k', baseUrl: 'https://one', logger });
+    gates.configure({ apiKey: 'k', baseUrl: 'https://one', logger });
     expect(logger.lines).to.deep.equal([]);
-    gates.configure({ apiKey: 'k', baseUrl: 'http://two', logger });
+    gates.configure({ apiKey: 'k', baseUrl: 'https://two', logger });
 
     expect(logger.at('warn')).to.have.length(1);
-    expect(logger.lines[0]?.context).to.deep.equal({ baseUrl: 'http://one' });
+    expect(logger.lines[0]?.context).to.deep.equal({ baseUrl: 'https://one' });
   });
 
   it('warns if GATE_BASE_URL differs, and not without a base URL', async () => {
     const logger = captureLogger();
     const gates = gatesWith();
-    await withEnvironment({ GATE_BASE_URL: 'http://one' }, () => {
+    await withEnvironment({ GATE_BASE_URL: 'https://one' }, () => {
       gates.configure({ apiKey: 'k', logger });
       gates.configure({ apiKey: 'k', logger });
     });
     await withEnvironment({}, () => gates.configure({ apiKey: 'k', logger }));
     expect(logger.lines).to.deep.equal([]);
-    await withEnvironment({ GATE_BASE_URL: 'http://two' }, () => {
+    await withEnvironment({ GATE_BASE_URL: 'https://two' }, () => {
       gates.configure({ apiKey: 'k', logger });
-      gates.configure({ apiKey: 'k', logger, baseUrl: 'http://one/' });
+      gates.configure({ apiKey: 'k', logger, baseUrl: 'https://one/' });
     });
 
-    expect(logger.lines.map(({ context }) => context)).to.deep.equal([{ baseUrl: 'http://one' }]);
+    expect(logger.lines.map(({ context }) => context)).to.deep.equal([{ baseUrl: 'https://one' }]);
   });
 
   it('the key comes from the argument, else from GATE_API_KEY; with no key, audit is inert', async () => {
