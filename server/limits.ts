@@ -26,6 +26,15 @@ export const READS_WAITING_MAX = 128;
 /** A read that has waited this long to start is answered 503. */
 export const READ_WAIT_MS_MAX = 4500;
 
+/** Threads that parse and decide policies. Each takes a whole processor while it works. */
+export const POLICY_THREADS_MAX = 2;
+export const POLICY_THREAD_MEBIBYTES_MAX = 256;
+/** Projects that may wait for such a thread, and the work of one of them that may wait and run. */
+export const POLICY_TASKS_WAITING_MAX = 64;
+export const POLICY_TASKS_OF_PROJECT_MAX = 32;
+/** A replay holds this many records at a time, each of at most 10 KiB. */
+export const REPLAY_PAGE_ROWS = 500;
+
 /** Verified bearer keys kept in memory. */
 export const VERIFIED_KEYS_MAX = 10_000;
 export const BEARER_KEY_CHARS_MAX = 4096;

@@ -3,9 +3,10 @@ import { createAccountServices } from './accounts/create-account-services.ts';
 import { AgentDirectory } from './agents/agent-directory.ts';
 import { AgentSaver } from './agents/agent-saver.ts';
 import { AgentStore } from './agents/agent-store.ts';
-import { createReadRecorded } from './agents/check-policy.ts';
+import { PolicyMaker } from './agents/policy-maker.ts';
 import { Fleet } from './agents/fleet.ts';
 import { PolicyReader } from './agents/policy-reader.ts';
+import { PolicyThreads } from './agents/policy-threads.ts';
 import { createApp } from './app.ts';
 import { type RunRead, type RunReadBytes, writersOf } from './records/days.ts';
 import { createCommits } from './commit/create-commits.ts';
@@ -21,7 +22,6 @@ import { KeyRegistry } from './keys/key-registry.ts';
 import { readSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics.ts';
-import { loadRuntime } from './policy/load-runtime.ts';
 import type { Connection } from './store/connection.ts';
 import { createStore, fatalStoreFault, type Store } from './store/store.ts';
 import { createBoundedStore } from './store/bounded-store.ts';
@@ -81,8 +81,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     agentSaver: agents.saver,
     policyReader: agents.reader,
     fleet: new Fleet(now),
-    runtime: agents.runtime,
-    readRecorded: createReadRecorded(runRead, now),
+    policyThreads: agents.threads,
     decisions: commits.decisions,
     llmInvocations: commits.llmInvocations,
     runRead,
@@ -140,9 +139,10 @@ type Shared = {
 function createAgents(shared: Shared, signingKey: SigningKeys) {
   const store = new AgentStore(createBoundedStore(shared.connection, shared.ready));
   const directory = new AgentDirectory(shared);
-  const runtime = loadRuntime();
-  const saver = new AgentSaver({ store, directory, signingKey, runtime, now: shared.now });
-  return { store, directory, saver, runtime, reader: new PolicyReader({ directory, store }) };
+  const threads = new PolicyThreads();
+  const policyMaker = new PolicyMaker(threads);
+  const saver = new AgentSaver({ store, directory, signingKey, policyMaker, now: shared.now });
+  return { store, directory, saver, threads, reader: new PolicyReader({ directory, store }) };
 }
 
 /** To create the schema of an empty store takes longer than a caller waits for a statement. */

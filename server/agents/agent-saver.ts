@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { stringify } from 'yaml';
-import { defaultPolicy, parsePolicy, type PolicyFault } from '../../client/policy/language/index.ts';
+import type { PolicyFault } from '../../client/policy/language/index.ts';
 import { RequestError } from '../errors.ts';
 import { etagMatches } from '../http/etag.ts';
 import { KeyedMutex } from '../keyed-mutex.ts';
 import { makeBundle } from '../policy/make-bundle.ts';
+import { recordHash } from '../policy/record-hash.ts';
 import type { SigningKey } from '../policy/sign-bundle.ts';
 import type { AgentDirectory } from './agent-directory.ts';
 import type { AgentStore } from './agent-store.ts';
 import type { AgentTool, AgentVersion } from './agent-version.ts';
+import type { PolicyMaker } from './policy-maker.ts';
 
 export type Registration = {
   name: string;
@@ -26,12 +27,12 @@ export type Saved = { version: AgentVersion; created: boolean; isNew: boolean; a
 type Saver = { projectId: string; by: string };
 type Texts = Pick<AgentVersion, 'tools' | 'agent_yaml' | 'policy_yaml' | 'system_md'>;
 /** What the next version holds, given the latest one. May refuse by throwing. */
-type Change = (latest: AgentVersion | undefined) => Texts;
+type Change = (latest: AgentVersion | undefined) => Texts | Promise<Texts>;
 type AgentSaverOptions = {
   store: AgentStore;
   directory: AgentDirectory;
   signingKey: SigningKey;
-  runtime: Uint8Array;
+  policyMaker: PolicyMaker;
   now: () => number;
 };
 
@@ -49,12 +50,15 @@ export class AgentSaver {
 
   /** Registration owns tools and agent_yaml; it sets policy_yaml and system_md the first time only. */
   register({ name, tools, agent_yaml, system_md }: Registration, saver: Saver): Promise<Saved> {
-    return this.#save(name, saver, (latest) => {
+    return this.#save(name, saver, async (latest) => {
       const isSameTools = latest !== undefined && JSON.stringify(tools) === JSON.stringify(latest.tools);
+      const draft = isSameTools
+        ? latest
+        : await this.#options.policyMaker.draft(saver.projectId, { name, tools });
       return {
         tools,
-        agent_yaml: agent_yaml ?? (isSameTools ? latest.agent_yaml : stringify({ name, tools })),
-        policy_yaml: latest?.policy_yaml ?? defaultPolicy({ name, tools }),
+        agent_yaml: agent_yaml ?? draft.agent_yaml,
+        policy_yaml: latest?.policy_yaml ?? draft.policy_yaml,
         system_md: latest?.system_md ?? system_md ?? '',
       };
     });
@@ -85,7 +89,7 @@ export class AgentSaver {
     return this.#mutex.run(`${projectId}/${name}`, async () => {
       for (let tries = 1; ; tries += 1) {
         const latest = await store.find(projectId, name);
-        const texts = change(latest);
+        const texts = await change(latest);
         if (latest !== undefined && hasTexts(latest, texts))
           return { version: latest, created: false, isNew: false };
         const saved = await this.#build(texts, { name, latest, saver });
@@ -106,9 +110,7 @@ export class AgentSaver {
     { tools, agent_yaml, policy_yaml, system_md }: Texts,
     { name, latest, saver }: { name: string; latest: AgentVersion | undefined; saver: Saver },
   ): Promise<Saved> {
-    const { signingKey: key, runtime, now } = this.#options;
-    const parsed = parsePolicy(policy_yaml);
-    if (!parsed.ok) throw policyInvalid(parsed.errors);
+    const { signingKey: key, policyMaker, now } = this.#options;
     const version = (latest?.version ?? 0) + 1;
     const record = {
       project_id: saver.projectId,
@@ -119,7 +121,12 @@ export class AgentSaver {
       system_md,
     };
     const identity = { agent_version_id: randomUUID(), created_at: new Date(now()).toISOString() };
-    const bundle = await makeBundle({ record, ir: parsed.ir, ...identity }, { key, runtime });
+    const record_hash = recordHash(record);
+    // Only the first version has a text of our own making.
+    const policy = { policy_yaml, recordHash: record_hash, isOwnText: latest === undefined };
+    const made = await policyMaker.compile(saver.projectId, policy);
+    if (!made.ok) throw policyInvalid(made.errors);
+    const bundle = await makeBundle({ record, record_hash, compiled: made.compiled, ...identity }, key);
     const isSigned = bundle.kind === 'signed';
     const saved: AgentVersion = {
       ...record,

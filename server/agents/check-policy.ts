@@ -1,28 +1,24 @@
-import { type CallText, callTextFrom, parsePolicy } from '../../client/policy/language/index.ts';
-import type { RunRead } from '../records/days.ts';
+import { type CallText, callTextFrom } from '../../client/policy/language/index.ts';
+import { REPLAY_PAGE_ROWS } from '../limits.ts';
+import type { Cursor } from '../records/cursor.ts';
+import type { RunReadBytes } from '../records/days.ts';
+import { cursorParams } from '../records/decisions.ts';
 import { readWindow } from '../records/window.ts';
-import { compilePolicy } from '../policy/compile-policy.ts';
 import { exactJson, hasNumberAtRisk } from '../json.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import type { Check } from './bodies.ts';
-import type { RunCheck } from './check-runner.ts';
-import type { CheckJob, RecordedRow } from './decide-check.ts';
+import type { Ask, PolicyThreads } from './policy-threads.ts';
 
-/** Reads the recorded decisions of an agent that a check replays. */
-export type ReadRecorded = (agent: Agent, replay: Replay) => Promise<CheckJob['replay']>;
-
-/** The size of a module does not depend on its record. */
-const NO_RECORD_HASH = '0'.repeat(64);
-
-type Agent = { projectId: string; agentName: string };
 type Call = NonNullable<Check['calls']>[number];
 type Replay = NonNullable<Check['replay']>;
 
-type CheckContext = Agent & {
-  runtime: Uint8Array;
-  readRecorded: ReadRecorded;
-  runCheck: RunCheck;
+type CheckContext = {
+  projectId: string;
+  agentName: string;
+  threads: PolicyThreads;
+  runReadBytes: RunReadBytes;
+  now: () => number;
   /** The request body as it was sent, with every digit of its numbers. */
   text: string;
   /** Aborts when the caller disconnects. */
@@ -30,23 +26,37 @@ type CheckContext = Agent & {
 };
 
 /** Checks a draft without saving it: its errors, its size, its decisions, and what it would have changed. */
-export async function checkPolicy({ policy_yaml, calls, replay }: Check, context: CheckContext) {
-  const parsed = parsePolicy(policy_yaml);
-  if (!parsed.ok) return { valid: false, errors: parsed.errors };
-  const compiled = compilePolicy({ ir: parsed.ir, runtime: context.runtime, recordHash: NO_RECORD_HASH });
-  const size =
-    compiled.module === null
-      ? { bundle: 'absent' as const, bundle_absent_reason: compiled.absentReason, module_bytes: null }
-      : { bundle: 'signed' as const, module_bytes: compiled.module.length };
-  const checked = { valid: true, errors: [], ...size };
-  if (calls === undefined && replay === undefined) return checked;
-  const createJob = async (): Promise<CheckJob> => ({
-    ir: parsed.ir,
-    calls: calls && callTexts(calls, context.text),
-    replay: replay && (await context.readRecorded(context, replay)),
-  });
-  const decided = await context.runCheck(createJob, context.signal);
-  return { ...checked, ...decided };
+export function checkPolicy({ policy_yaml, calls, replay }: Check, context: CheckContext) {
+  const texts = calls && callTexts(calls, context.text);
+  const check = async (ask: Ask) => {
+    const checked = await ask('check', { policy_yaml, calls: texts });
+    if (!checked.valid || replay === undefined) return checked;
+    return { ...checked, replay: await replayRecorded(ask, replay, context) };
+  };
+  return context.threads.run(context.projectId, check, context.signal);
+}
+
+/** Reads the newest recorded decisions of an agent page by page, so that memory holds one page of them. */
+async function replayRecorded(
+  ask: Ask,
+  { window, limit }: Replay,
+  { projectId, agentName, runReadBytes, now, signal }: CheckContext,
+) {
+  const { name, fromMs } = readWindow(window, now());
+  const params = { project_id: projectId, agent_name: agentName, since: clickhouseTime(fromMs) };
+  let cursor: Cursor | undefined;
+  for (let left = limit; left > 0;) {
+    const asked = Math.min(left, REPLAY_PAGE_ROWS);
+    const place = { ...cursorParams(cursor), limit: asked };
+    const lines = await runReadBytes(sql('decisions_to_replay'), { ...params, ...place }, signal);
+    const { rows, last } = (await ask('replayRows', lines)) ?? { rows: 0, last: undefined };
+    if (rows < asked) break;
+    left -= rows;
+    cursor = last;
+  }
+  const result = await ask('replayed', undefined);
+  if (result === undefined) throw new Error('The thread lost its check');
+  return { window: name, ...result };
 }
 
 /** The calls as JSON text, without rounding numbers that JavaScript cannot represent. */
@@ -63,12 +73,4 @@ function callTexts(calls: Call[], text: string): CallText[] {
       return callTextFrom(call);
     }
   });
-}
-
-export function createReadRecorded(runRead: RunRead, now: () => number): ReadRecorded {
-  return async ({ projectId, agentName }, { window, limit }) => {
-    const { name, fromMs } = readWindow(window, now());
-    const params = { project_id: projectId, agent_name: agentName, since: clickhouseTime(fromMs), limit };
-    return { window: name, rows: await runRead<RecordedRow>(sql('decisions_to_replay'), params) };
-  };
 }

@@ -9,15 +9,16 @@ import { addressOf } from '../http/rate-limit.ts';
 import { listOf, PROJECT_ID } from '../http/schemas.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
 import type { Metrics } from '../metrics.ts';
+import type { RunReadBytes } from '../records/days.ts';
 import { agentUnknown, type AgentSaver, type Edit } from './agent-saver.ts';
 import type { AgentStore } from './agent-store.ts';
 import { bundleOf, fetchBody, savedBody, versionSummary } from './agent-version.ts';
 import { AGENT, CHECKED, FLEET, POLICY, REGISTERED, SAVED, VERSION, VERSION_SUMMARY } from './answers.ts';
 import { CHECK, EDIT, editFrom, REGISTRATION, registrationFrom } from './bodies.ts';
-import { checkPolicy, type ReadRecorded } from './check-policy.ts';
-import { createCheckRunner } from './check-runner.ts';
+import { checkPolicy } from './check-policy.ts';
 import type { Fleet } from './fleet.ts';
 import type { PolicyReader } from './policy-reader.ts';
+import type { PolicyThreads } from './policy-threads.ts';
 
 export type AgentDeps = {
   agentStore: AgentStore;
@@ -26,8 +27,9 @@ export type AgentDeps = {
   fleet: Fleet;
   metrics: Metrics;
   recordActivity: RecordActivity;
-  readRecorded: ReadRecorded;
-  runtime: Uint8Array;
+  policyThreads: PolicyThreads;
+  runReadBytes: RunReadBytes;
+  now: () => number;
 };
 
 const AGENT_NAME = Type.String({ minLength: 1, maxLength: 200, description: 'The name of an agent' });
@@ -120,7 +122,6 @@ async function fetchPolicy(
 const ETAG_CHARS_MAX = 80;
 
 function editEndpoints(deps: AgentDeps) {
-  const runCheck = createCheckRunner();
   const editable = { ...TAG, allow: { role: 'editor', scope: 'emit_audit' }, params: AGENT_PARAMS } as const;
   return [
     endpoint({
@@ -156,8 +157,8 @@ function editEndpoints(deps: AgentDeps) {
       answers: { 200: { description: 'The result', schema: CHECKED } },
       problems: ['overloaded'],
       handle: ({ params: { id: projectId, name: agentName }, body, text, signal }) => {
-        const { runtime, readRecorded } = deps;
-        return checkPolicy(body, { projectId, agentName, runtime, readRecorded, runCheck, text, signal });
+        const { policyThreads: threads, runReadBytes, now } = deps;
+        return checkPolicy(body, { projectId, agentName, threads, runReadBytes, now, text, signal });
       },
     }),
   ];

@@ -6,7 +6,7 @@ import { withData } from './wasm-sections.ts';
 /** A larger policy gets no module; clients then evaluate its text. */
 export const BLOB_BYTES_MAX = 120 * 1024;
 
-type CompiledPolicy = { module: Uint8Array } | { module: null; absentReason: string };
+export type CompiledPolicy = { module: Uint8Array } | { module: null; absentReason: string };
 
 /** Compiles a valid policy. Pure: the same policy, runtime and record hash give the same bytes. */
 export function compilePolicy({

@@ -1,12 +1,13 @@
-import type { PolicyIr, RecordParts } from '../../client/policy/language/index.ts';
-import { compilePolicy } from './compile-policy.ts';
+import type { RecordParts } from '../../client/policy/language/index.ts';
+import type { CompiledPolicy } from './compile-policy.ts';
 import { sha256Hex } from '../sha256.ts';
-import { recordHash } from './record-hash.ts';
 import { manifestText, signManifest, type SigningKey } from './sign-bundle.ts';
 
 type BundleParts = {
   record: RecordParts;
-  ir: PolicyIr;
+  record_hash: string;
+  /** Compiled with that record hash. */
+  compiled: CompiledPolicy;
   agent_version_id: string;
   created_at: string;
 };
@@ -23,13 +24,11 @@ export type Bundle =
     }
   | { kind: 'absent'; absentReason: string; record_hash: string; etag: string };
 
-/** Compiles and signs one version of an agent. */
+/** Signs one version of an agent. */
 export async function makeBundle(
-  { record, ir, agent_version_id, created_at }: BundleParts,
-  { key, runtime }: { key: SigningKey; runtime: Uint8Array },
+  { record, record_hash, compiled, agent_version_id, created_at }: BundleParts,
+  key: SigningKey,
 ): Promise<Bundle> {
-  const record_hash = recordHash(record);
-  const compiled = compilePolicy({ ir, runtime, recordHash: record_hash });
   if (compiled.module === null) {
     const { absentReason } = compiled;
     return { kind: 'absent', absentReason, record_hash, etag: `"yaml-${record_hash}"` };

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { getPublicKeyAsync, signAsync } from '@noble/ed25519';
 import { parsePolicy } from '../../client/policy/language/index.ts';
+import { compilePolicy } from '../../server/policy/compile-policy.ts';
 import { loadRuntime } from '../../server/policy/load-runtime.ts';
 import { makeBundle } from '../../server/policy/make-bundle.ts';
+import { recordHash } from '../../server/policy/record-hash.ts';
 import type { SigningKey } from '../../server/policy/sign-bundle.ts';
 import type { MockServer, Reply, SeenRequest } from './mock-server.ts';
 
@@ -80,13 +82,15 @@ export function yamlRecord(agent: PublishedAgent): Record<string, unknown> {
 export async function signedRecord(agent: PublishedAgent, signer: Signer): Promise<SignedRecord> {
   const parsed = parsePolicy(agent.policy_yaml);
   if (!parsed.ok) throw new Error(`The test's policy is not valid: ${JSON.stringify(parsed.errors)}`);
+  const record_hash = recordHash(agent);
   const parts = {
     record: agent,
-    ir: parsed.ir,
+    record_hash,
+    compiled: compilePolicy({ ir: parsed.ir, runtime: loadRuntime(), recordHash: record_hash }),
     agent_version_id: `v-${agent.version}`,
     created_at: '2026-01-01T00:00:00.000Z',
   };
-  const bundle = await makeBundle(parts, { key: signer.signingKey, runtime: loadRuntime() });
+  const bundle = await makeBundle(parts, signer.signingKey);
   if (bundle.kind === 'absent') throw new Error(bundle.absentReason);
   return {
     ...yamlRecord(agent),

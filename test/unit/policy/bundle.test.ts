@@ -3,8 +3,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { PolicyError } from '../../../client/errors.ts';
 import { verifyBundle, type BundleToVerify } from '../../../client/policy/verify-bundle.ts';
+import { compilePolicy } from '../../../server/policy/compile-policy.ts';
 import { loadRuntime } from '../../../server/policy/load-runtime.ts';
 import { makeBundle, type Bundle } from '../../../server/policy/make-bundle.ts';
+import { recordHash } from '../../../server/policy/record-hash.ts';
 import type { SigningKey } from '../../../server/policy/sign-bundle.ts';
 import { irOf } from './support/engines.ts';
 
@@ -29,8 +31,10 @@ type Signed = Extract<Bundle, { kind: 'signed' }>;
 async function bundleOf(changes: Partial<typeof RECORD> = {}, key = KEY): Promise<Signed> {
   const record = { ...RECORD, ...changes };
   const ir = irOf(record.policy_yaml);
-  const parts = { record, ir, agent_version_id: 'version-3', created_at: '2026-01-02T03:04:05.678Z' };
-  const bundle = await makeBundle(parts, { key, runtime: loadRuntime() });
+  const record_hash = recordHash(record);
+  const compiled = compilePolicy({ ir, runtime: loadRuntime(), recordHash: record_hash });
+  const identity = { agent_version_id: 'version-3', created_at: '2026-01-02T03:04:05.678Z' };
+  const bundle = await makeBundle({ record, record_hash, compiled, ...identity }, key);
   if (bundle.kind !== 'signed') throw new Error(bundle.absentReason);
   return bundle;
 }

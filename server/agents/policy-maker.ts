@@ -1,0 +1,37 @@
+import type { AgentTool } from './agent-version.ts';
+import { createPolicyTasks, type PolicyTasks } from './policy-tasks.ts';
+import type { PolicyThreads } from './policy-threads.ts';
+
+/**
+ * Texts of our own making up to this size are parsed at once: that takes about a millisecond. All other texts are parsed in
+ * a thread.
+ */
+const OWN_TEXT_CHARS_MAX = 8 * 1024;
+
+type Manifest = { name: string; tools: AgentTool[] };
+type Compile = PolicyTasks['compile'];
+
+/** Makes, parses and compiles the policies that are saved. */
+export class PolicyMaker {
+  readonly #threads: PolicyThreads;
+  readonly #tasks = createPolicyTasks();
+
+  constructor(threads: PolicyThreads) {
+    this.#threads = threads;
+  }
+
+  /** The first texts of an agent. */
+  async draft(projectId: string, manifest: Manifest): Promise<ReturnType<PolicyTasks['draft']>> {
+    if (JSON.stringify(manifest).length <= OWN_TEXT_CHARS_MAX) return this.#tasks.draft(manifest);
+    return this.#threads.run(projectId, (ask) => ask('draft', manifest));
+  }
+
+  /** The errors of a policy text, or its module. `isOwnText`: it came from `draft`. */
+  async compile(
+    projectId: string,
+    { isOwnText, ...policy }: Parameters<Compile>[0] & { isOwnText: boolean },
+  ): Promise<ReturnType<Compile>> {
+    if (isOwnText && policy.policy_yaml.length <= OWN_TEXT_CHARS_MAX) return this.#tasks.compile(policy);
+    return this.#threads.run(projectId, (ask) => ask('compile', policy));
+  }
+}

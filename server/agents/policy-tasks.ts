@@ -1,0 +1,71 @@
+import { stringify } from 'yaml';
+import {
+  type CallText,
+  createTypescriptEngine,
+  type Decision,
+  decisionText,
+  defaultPolicy,
+  parsePolicy,
+  type PolicyEngine,
+  type PolicyFault,
+  unreadableCall,
+} from '../../client/policy/language/index.ts';
+import { compilePolicy, type CompiledPolicy } from '../policy/compile-policy.ts';
+import { loadRuntime } from '../policy/load-runtime.ts';
+import type { AgentTool } from './agent-version.ts';
+import { Replay } from './replay.ts';
+
+/** What a thread does for a caller. Everything here may take seconds on hostile input. */
+export type PolicyTasks = ReturnType<typeof createPolicyTasks>;
+
+type Manifest = { name: string; tools: AgentTool[] };
+type Compiled = { ok: true; compiled: CompiledPolicy } | { ok: false; errors: PolicyFault[] };
+
+/** The size of a module does not depend on its record. */
+const NO_RECORD_HASH = '0'.repeat(64);
+
+/** Returns the tasks of one thread, which keep the policy of its last check. */
+export function createPolicyTasks() {
+  const runtime = loadRuntime();
+  let replay: Replay | undefined;
+
+  function compile({ policy_yaml, recordHash }: { policy_yaml: string; recordHash: string }): Compiled {
+    const parsed = parsePolicy(policy_yaml);
+    if (!parsed.ok) return parsed;
+    return { ok: true, compiled: compilePolicy({ ir: parsed.ir, runtime, recordHash }) };
+  }
+
+  return {
+    /** The texts that a registration makes from its manifest. */
+    draft: (manifest: Manifest) => ({
+      agent_yaml: stringify(manifest),
+      policy_yaml: defaultPolicy(manifest),
+    }),
+    compile,
+    /** Checks a policy, decides the calls by it, and keeps it for `replayRows`. */
+    check({ policy_yaml, calls }: { policy_yaml: string; calls: CallText[] | undefined }) {
+      const parsed = parsePolicy(policy_yaml);
+      if (!parsed.ok) return { valid: false as const, errors: parsed.errors };
+      const engine = createTypescriptEngine(parsed.ir);
+      replay = new Replay(engine);
+      const compiled = compilePolicy({ ir: parsed.ir, runtime, recordHash: NO_RECORD_HASH });
+      const decisions =
+        calls === undefined ? {} : { decisions: calls.map((call) => decisionOf(engine, call)) };
+      return { valid: true as const, errors: [], ...sizeOf(compiled), ...decisions };
+    },
+    /** Decides a page of recorded decisions, which JSON lines hold, and returns the place of its last one. */
+    replayRows: (lines: Uint8Array) => replay?.addRows(lines),
+    replayed: () => replay?.result(),
+  };
+}
+
+function sizeOf(compiled: CompiledPolicy) {
+  return compiled.module === null
+    ? { bundle: 'absent' as const, bundle_absent_reason: compiled.absentReason, module_bytes: null }
+    : { bundle: 'signed' as const, module_bytes: compiled.module.length };
+}
+
+function decisionOf(engine: PolicyEngine, call: CallText): Decision {
+  const text = call.ok ? engine.decideText(call.text) : decisionText(unreadableCall(call.code));
+  return JSON.parse(text) as Decision;
+}

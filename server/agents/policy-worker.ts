@@ -1,0 +1,14 @@
+import { constants, setPriority } from 'node:os';
+import { parentPort } from 'node:worker_threads';
+import { createPolicyTasks, type PolicyTasks } from './policy-tasks.ts';
+
+// The thread of policy-threads.ts. It runs one task at a time.
+
+// On Linux this is the priority of the thread, elsewhere it would be that of the whole process.
+if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+
+const tasks = createPolicyTasks();
+parentPort?.on('message', ({ name, input }: { name: keyof PolicyTasks; input: never }) => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort?.postMessage(tasks[name](input));
+});
