@@ -32,7 +32,7 @@ export class Replay {
       const row = JSON.parse(line) as RecordedRow;
       this.#add(row);
       rows += 1;
-      last = { occurredAtMs: Number(row[0]), event_id: row[1] };
+      last = { occurredAtMs: row[0], event_id: row[1] };
     }
     return { rows, last };
   }
