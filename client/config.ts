@@ -8,7 +8,6 @@ export const BASE_URL_DEFAULT = 'http://localhost:8000';
 export type Environment = {
   apiKey: string | undefined;
   policyKey: string | undefined;
-  localMode: string | undefined;
   localPolicy: string | undefined;
   publicKey: string | undefined;
   requireSignature: boolean;
@@ -22,7 +21,6 @@ export function readEnvironment(env: Record<string, string | undefined> = proces
   return {
     apiKey: read('GATE_API_KEY'),
     policyKey: read('GATE_KEY'),
-    localMode: read('GATE_LOCAL_MODE'),
     localPolicy: read('GATE_LOCAL_POLICY'),
     publicKey: read('GATE_PUBLIC_KEY'),
     requireSignature: isTruthy(read('GATE_BUNDLE_REQUIRE_SIGNATURE')),
@@ -31,8 +29,12 @@ export function readEnvironment(env: Record<string, string | undefined> = proces
   };
 }
 
+export function isLocalMode(env: Record<string, string | undefined> = process.env): boolean {
+  return isTruthy(env['GATE_LOCAL_MODE']?.trim());
+}
+
 /** 1, true, yes and on are true, in any case. */
-export function isTruthy(text: string | undefined): boolean {
+function isTruthy(text: string | undefined): boolean {
   return text !== undefined && TRUTHY.has(text.toLowerCase());
 }
 

@@ -12,5 +12,6 @@ export const resolvePolicy = createResolvePolicy({ now: Date.now });
 
 export const bindingDeps = {
   configure: gates.configure.bind(gates),
+  current: gates.current.bind(gates),
   resolvePolicy,
 };

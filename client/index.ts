@@ -26,7 +26,7 @@ export type { DecisionEvent, DecisionInput } from './audit/decision-event.ts';
 export type { Gate } from './audit/gate.ts';
 export type { UsageInput } from './audit/usage-event.ts';
 export type { Logger } from './logger.ts';
-export type { Agent, GovernedAgent, GovernOptions } from './govern/govern.ts';
+export type { Agent, BareAgent, GovernedAgent, GovernOptions } from './govern/govern.ts';
 export type { ApprovalRequest, Caller, OnApproval } from './govern/run.ts';
 export type { PolicySource, PolicyOrigin } from './policy/policy-source.ts';
 export type { ResolveOptions } from './policy/resolve-policy.ts';

@@ -1,3 +1,5 @@
+import { isLocalMode } from '../config.ts';
+import { ValueError } from '../errors.ts';
 import { decisionEventFrom, type DecisionInput } from './decision-event.ts';
 import { jsonText } from './plain-copy.ts';
 import type { Counts, Sender } from './sender.ts';
@@ -20,27 +22,51 @@ export type InnerGate = Gate & { warnOfLoop(): void };
 
 type Senders = { decisions: Sender; usage: Sender };
 
+/** The key and the base URL of a gate. Kept apart from it, so that nothing prints the key. */
+export type GateAddress = { apiKey: string | undefined; baseUrl: string | undefined };
+
+const addresses = new WeakMap<Gate, GateAddress>();
+
+type GateOptions = GateAddress & { now: () => number };
+
 const NOTHING: Counts = { sent: 0, failed: 0, dropped: 0, in_flight: 0 };
 
-export const INERT_GATE: InnerGate = Object.freeze({
-  enabled: false,
-  emit: () => undefined,
-  emitLlm: () => undefined,
-  warnOfLoop: () => undefined,
-  stats: () => ({ ...NOTHING }),
-});
+export function createInertGate(address: GateAddress): InnerGate {
+  const gate = Object.freeze({
+    enabled: false,
+    emit: () => undefined,
+    emitLlm: () => undefined,
+    warnOfLoop: () => undefined,
+    stats: () => ({ ...NOTHING }),
+  });
+  addresses.set(gate, address);
+  return gate;
+}
 
-/** Makes a gate over two senders; it is enabled until they are closed. */
-export function createGate({ decisions, usage }: Senders, now: () => number): InnerGate {
-  return Object.freeze({
+/** Makes a gate over two senders; it is enabled until they are closed, except in local mode. */
+export function createGate({ decisions, usage }: Senders, options: GateOptions): InnerGate {
+  const { now } = options;
+  const emit = (sender: Sender, bodyFrom: () => unknown): void => {
+    if (!isLocalMode()) sender.emit(() => jsonText(bodyFrom()));
+  };
+  const gate = Object.freeze({
     get enabled() {
-      return !decisions.isClosed;
+      return !decisions.isClosed && !isLocalMode();
     },
-    emit: (decision: DecisionInput) => decisions.emit(() => jsonText(decisionEventFrom(decision, now()))),
-    emitLlm: (used: UsageInput) => usage.emit(() => jsonText(usageEventFrom(used, now()))),
+    emit: (decision: DecisionInput) => emit(decisions, () => decisionEventFrom(decision, now())),
+    emitLlm: (used: UsageInput) => emit(usage, () => usageEventFrom(used, now())),
     warnOfLoop: () => decisions.warnOfLoop(),
     stats: () => sum(decisions.counts(), usage.counts()),
   });
+  addresses.set(gate, options);
+  return gate;
+}
+
+/** Throws a ValueError for what `configure` of this copy of the package did not return. */
+export function addressOf(gate: Gate): GateAddress {
+  const address = addresses.get(gate);
+  if (address !== undefined) return address;
+  throw new ValueError('client must be a gate that configure() returned; is the package installed twice?');
 }
 
 function sum(a: Counts, b: Counts): Counts {

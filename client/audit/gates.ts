@@ -1,6 +1,6 @@
 import {
   BASE_URL_DEFAULT,
-  isTruthy,
+  isLocalMode,
   readEnvironment,
   timerMs,
   urlOf,
@@ -9,7 +9,7 @@ import {
 } from '../config.ts';
 import { DESTROY_TIMEOUT_MS, HTTP_TIMEOUT_MS, SHUTDOWN_TIMEOUT_MS } from '../limits.ts';
 import { safeLogger, type Logger } from '../logger.ts';
-import { createGate, INERT_GATE, type InnerGate } from './gate.ts';
+import { addressOf, createGate, createInertGate, type Gate, type InnerGate } from './gate.ts';
 import { holdOpen, within, type Loop, type Sleep } from './loop.ts';
 import { Sender } from './sender.ts';
 
@@ -27,6 +27,8 @@ export type ConfigureOptions = {
 export type GatesDeps = { now: () => number; sleep: Sleep; createLoop: () => Loop };
 
 type OpenGate = { gate: InnerGate; senders: readonly Sender[]; baseUrl: string };
+
+const INERT_GATE = createInertGate({ apiKey: undefined, baseUrl: undefined });
 
 const PATHS = ['/v1/audit/decisions', '/v1/audit/llm-invocations'] as const;
 
@@ -47,12 +49,12 @@ export class Gates {
     const apiKey = options.apiKey ?? environment.apiKey;
     const logger = safeLogger(options.logger);
     warnOfBoth({ apiKey, localPolicy: environment.localPolicy }, logger);
-    if (!apiKey) return INERT_GATE;
-    if (isTruthy(environment.localMode)) {
-      this.#announceLocalMode(logger);
-      return INERT_GATE;
-    }
     const baseUrl = options.baseUrl ?? environment.baseUrl;
+    if (!apiKey) return INERT_GATE;
+    if (isLocalMode()) {
+      this.#announceLocalMode(logger);
+      return createInertGate({ apiKey, baseUrl });
+    }
     const { gate, baseUrl: baseUrlInUse } =
       this.#open.get(apiKey) ?? this.#openGate({ ...options, apiKey, baseUrl, logger });
     if (baseUrl !== undefined && urlOf(baseUrl, '') !== urlOf(baseUrlInUse, '')) {
@@ -61,6 +63,12 @@ export class Gates {
       });
     }
     return gate;
+  }
+
+  /** The open gate for the key of this one: another one after `shutdown`, once `configure` has started anew. */
+  current(gate: Gate): InnerGate {
+    const { apiKey = '' } = addressOf(gate);
+    return this.#open.get(apiKey)?.gate ?? (gate as InnerGate);
   }
 
   async flush(): Promise<void> {
@@ -97,7 +105,11 @@ export class Gates {
       const url = urlOf(baseUrl, path);
       return new Sender({ url, path, apiKey, timeoutMs: timerMs(timeoutMs), logger, loop, sleep });
     }) as [Sender, Sender];
-    const open = { gate: createGate({ decisions, usage }, now), senders: [decisions, usage], baseUrl };
+    const open = {
+      gate: createGate({ decisions, usage }, { now, apiKey, baseUrl }),
+      senders: [decisions, usage],
+      baseUrl,
+    };
     this.#open.set(apiKey, open);
     return open;
   }

@@ -1,5 +1,5 @@
 import type { ConfigureOptions } from '../audit/gates.ts';
-import type { InnerGate } from '../audit/gate.ts';
+import type { Gate, InnerGate } from '../audit/gate.ts';
 import { readEnvironment, warnOfBoth } from '../config.ts';
 import { safeLogger } from '../logger.ts';
 import type { ResolveOptions, ResolvePolicy } from '../policy/resolve-policy.ts';
@@ -12,6 +12,8 @@ export type BindingOptions = Omit<ResolveOptions, 'agentName'> &
 
 export type BindingDeps = {
   configure: (options: ConfigureOptions) => InnerGate;
+  /** The gate that is open for the key of this one. */
+  current: (gate: Gate) => InnerGate;
   resolvePolicy: ResolvePolicy;
 };
 
@@ -32,13 +34,13 @@ export async function bind(agentName: string, options: BindingOptions, deps: Bin
   const apiKey = options.apiKey ?? environment.apiKey;
   const localPolicy = options.localPolicy ?? environment.localPolicy;
   warnOfBoth({ apiKey, localPolicy }, safeLogger(options.logger));
-  const gate = deps.configure(options);
+  const currentGate = openGate(options, deps);
   const source = await deps.resolvePolicy({ ...options, agentName });
   const pin = (caller: Caller, isSync: boolean): Run =>
     new Run({
       agentName,
       policy: source.policy,
-      gate,
+      currentGate,
       caller: { ...callerOf(options), ...callerOf(caller) },
       onApproval: options.onApproval,
       isSync,
@@ -46,17 +48,26 @@ export async function bind(agentName: string, options: BindingOptions, deps: Bin
   return {
     agentName,
     source,
-    gate,
+    get gate() {
+      return currentGate();
+    },
     startRun: async (caller = {}) => {
       await source.refresh();
       return pin(caller, false);
     },
     startRunSync: (caller = {}) => {
-      gate.warnOfLoop();
+      currentGate().warnOfLoop();
       source.refreshSync();
       return pin(caller, true);
     },
   };
+}
+
+/** The gate for audit, looked up at each use: `configure` may start anew after `shutdown`. */
+export function openGate(options: BindingOptions, { configure, current }: BindingDeps): () => InnerGate {
+  const { client, apiKey } = options;
+  const gate = client !== undefined && apiKey === undefined ? current(client) : configure(options);
+  return () => current(gate);
 }
 
 /** Leaves undefined parts out, so that they do not hide defaults. */

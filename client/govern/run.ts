@@ -30,7 +30,7 @@ export type OnApproval = (request: ApprovalRequest) => boolean | Promise<boolean
 type RunOptions = {
   agentName: string;
   policy: PolicyEngine;
-  gate: InnerGate;
+  currentGate: () => InnerGate;
   caller: Caller;
   onApproval: OnApproval | undefined;
   /** A synchronous run emits no events. */
@@ -80,7 +80,7 @@ export class Run {
   }
 
   #decide(tool: string, args: unknown): Decided {
-    const { policy, gate, agentName, caller, isSync } = this.#options;
+    const { policy, currentGate, agentName, caller, isSync } = this.#options;
     const { role = '' } = caller;
     // A caller without types could pass an object here that changes its name after the decision.
     const copied = typeof tool === 'string' ? copyArguments(args) : BAD_CALL;
@@ -93,7 +93,14 @@ export class Run {
     const request = Object.freeze({ ...called, reason, violations, hint, event_id });
     if (!isSync) {
       const { userId: user_id, sessionId: session_id } = caller;
-      gate.emit({ ...request, agent_name: agentName, tool_name: tool, outcome, user_id, session_id });
+      currentGate().emit({
+        ...request,
+        agent_name: agentName,
+        tool_name: tool,
+        outcome,
+        user_id,
+        session_id,
+      });
     }
     if (outcome === 'allow' || outcome === 'needs_approval') return { decision, request };
     throw new PolicyDeniedError(decision, request);

@@ -1,6 +1,7 @@
+import { addressOf, type Gate } from '../audit/gate.ts';
 import {
   BASE_URL_DEFAULT,
-  isTruthy,
+  isLocalMode,
   readEnvironment,
   timerMs,
   urlOf,
@@ -20,6 +21,8 @@ import { Trusts } from './trust.ts';
 export type ResolveOptions = {
   agentName: string;
   key?: string | undefined;
+  /** A gate from `configure`: without `key` and `baseUrl`, its key and base URL serve for the policy, too. */
+  client?: Gate | undefined;
   baseUrl?: string | undefined;
   publicKey?: PublicKeyInput | undefined;
   /** Path of a policy in YAML, or of an agent record in JSON; wins over `policy` and the platform. */
@@ -61,7 +64,7 @@ async function resolve(settings: Settings, { now, trusts }: ResolveDeps & { trus
   const { localPolicy, policy, bearerKey, baseUrl, publicKey } = settings;
   if (localPolicy) return resolveFromFile(fileOf(settings, localPolicy));
   if (policy !== undefined) return resolveFromCode(policy);
-  if (settings.isLocalMode) throw missing('local mode is on, and there is no local policy');
+  if (settings.isLocalMode) throw missing('GATE_LOCAL_MODE is on, and there is no local policy');
   if (!bearerKey) throw missing('there is neither a key nor a local policy');
   const pinned = publicKey === undefined ? undefined : parsePublicKey(publicKey);
   warnOfPlaintext(baseUrl, settings.logger);
@@ -72,14 +75,15 @@ async function resolve(settings: Settings, { now, trusts }: ResolveDeps & { trus
 function settingsFrom(options: ResolveOptions) {
   if (!options.agentName) throw new ValueError('resolvePolicy needs the name of the agent');
   const environment = readEnvironment();
+  const address = options.client && addressOf(options.client);
   return {
     agentName: options.agentName,
     apiKey: environment.apiKey,
-    bearerKey: options.key ?? environment.policyKey,
-    baseUrl: options.baseUrl ?? environment.baseUrl ?? BASE_URL_DEFAULT,
+    bearerKey: options.key ?? address?.apiKey ?? environment.policyKey,
+    baseUrl: options.baseUrl ?? address?.baseUrl ?? environment.baseUrl ?? BASE_URL_DEFAULT,
     localPolicy: options.localPolicy ?? environment.localPolicy,
     policy: options.policy,
-    isLocalMode: isTruthy(environment.localMode),
+    isLocalMode: isLocalMode(),
     publicKey: options.publicKey ?? environment.publicKey,
     requireSignature: options.requireSignature ?? environment.requireSignature,
     stateDir: options.stateDir ?? environment.stateDir,

@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { govern, PolicyError, shutdown, ValueError, type GovernOptions } from '../../../client/index.ts';
+import {
+  configure,
+  govern,
+  PolicyError,
+  shutdown,
+  ValueError,
+  type GovernOptions,
+} from '../../../client/index.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
 import { withEnvironment } from '../../support/environment.ts';
 import { startMockServer, type MockServer } from '../../support/mock-server.ts';
@@ -55,8 +62,7 @@ describe('bind_policy', () => {
       const agent = agentNamed(name);
       try {
         const result = await govern(agent, { logger: captureLogger(), ...options });
-        if (result === agent) return 'bare';
-        return 'source' in result ? result.source.origin : expect.fail('neither bound nor the bare agent');
+        return result.isGoverned ? result.source.origin : 'bare';
       } catch (error) {
         return error instanceof PolicyError ? error.code : (error as Error).name;
       }
@@ -91,12 +97,24 @@ describe('bind_policy', () => {
       expect(mock.requests).to.deep.equal([]);
     });
 
-    it('in local mode binds iff a local policy is set', async () => {
-      expect(await bound('support-bot', {}, { GATE_LOCAL_MODE: '1', GATE_KEY: key })).to.equal('bare');
-      expect(await bound('support-bot', {}, { GATE_LOCAL_MODE: '1', GATE_LOCAL_POLICY: file })).to.equal(
-        'local',
-      );
+    it('binds in local mode, too: a key without a local policy then throws', async () => {
+      const local = { GATE_LOCAL_MODE: '1' };
+
+      expect(await bound('support-bot', {}, { ...local, GATE_KEY: key })).to.equal('policy_missing');
+      expect(await bound('support-bot', { key }, local)).to.equal('policy_missing');
+      expect(await bound('support-bot', {}, { ...local, GATE_LOCAL_POLICY: file })).to.equal('local');
+      expect(await bound('support-bot', { key, policy: POLICY }, local)).to.equal('built-in');
+      expect(await bound('support-bot', {}, local)).to.equal('bare');
       expect(mock.requests).to.deep.equal([]);
+    });
+
+    it('counts the key of a client as set', async () => {
+      const client = configure({ apiKey: key, baseUrl: mock.url, logger: captureLogger() });
+
+      expect(await bound('support-bot', { client }, { GATE_BASE_URL: 'http://127.0.0.1:1' })).to.equal(
+        'yaml',
+      );
+      expect(await bound('support-bot', { client: configure() })).to.equal('bare');
     });
 
     it('throws when the policy it binds to is invalid', async () => {
