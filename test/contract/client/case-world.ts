@@ -32,9 +32,13 @@ export async function createWorld({ service }: Case): Promise<CaseWorld> {
   const mock = await startMockServer();
   const [platform, stranger] = [await createSigner(), await createSigner()];
   serveKeys(mock, platform);
+  const key = await platform.bearerKey('p-1');
+  const otherKey = await platform.bearerKey('p-2');
   const names: Record<string, string> = {
     url: mock.url,
-    key: await platform.bearerKey('p-1'),
+    key,
+    // The claims of one key with the signature of another.
+    forged_key: key.replace(/[^.]+$/, otherKey.split('.')[2] ?? ''),
     bad_key: await stranger.bearerKey('p-1'),
     public_key: platform.publicKey,
     policy_file: await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] })),

@@ -21,6 +21,7 @@ const ABOUT: Record<string, RegExp> = {
   ingest_error: /^Audit ingest error/,
   refresh: /^Policy refresh failed/,
   tools_absent: /^Tools absent/,
+  unsigned: /is not signed/,
 };
 
 type StepResult = Record<string, unknown>;

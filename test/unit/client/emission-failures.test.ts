@@ -170,7 +170,7 @@ describe('client emission rules', () => {
       });
     }
 
-    for (const baseUrl of ['http://127.0.0.1:1', 'http://no-such-host.invalid', 'not an address']) {
+    for (const baseUrl of ['http://127.0.0.1:1', 'https://no-such-host.invalid', 'not an address']) {
       it(`nothing at ${baseUrl}`, async () => {
         const { stats, lines } = await emitOne({ baseUrl });
 

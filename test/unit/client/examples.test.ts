@@ -97,4 +97,4 @@ describe('client/README.md', () => {
 
 /** Error codes are string literals with one of these endings. */
 const CODE_IN_SOURCE =
-  /'([a-z_]+_(?:missing|invalid|mismatch|unknown|rollback|outdated|incomplete|malformed|unreadable|unavailable|error)|unreachable|unauthenticated)'/g;
+  /'([a-z_]+_(?:missing|invalid|mismatch|unknown|rollback|outdated|incomplete|expired|untrusted|malformed|unreadable|unavailable|error)|unreachable|unauthenticated)'/g;
