@@ -13,6 +13,5 @@ export function createServiceClock(): ServiceClock {
     writeFileSync(path, String(aheadMs));
   };
   passMs(0);
-  const preload = new URL('shifted-clock.ts', import.meta.url).href;
-  return { env: { NODE_OPTIONS: `--import=${preload}`, GATE_TEST_CLOCK_FILE: path }, passMs };
+  return { env: { GATE_TEST_CLOCK_FILE: path }, passMs };
 }

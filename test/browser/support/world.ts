@@ -21,7 +21,17 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 const DESKTOP = { width: 1360, height: 860 };
 const WAIT_MS_MAX = 60_000;
 
-/** One service with a small fleet and one browser for all browser tests: starting them costs more than most tests. */
+/** One service with a small fleet and one browser for all cases of a suite: starting them costs more than most cases. */
+export function useWorld(suite: Mocha.Suite): World {
+  // Some cases load a page in many widths and check each with axe-core.
+  suite.timeout(180_000);
+  const world = new World();
+  before('a service and a browser', () => world.open());
+  after(() => world.close());
+  afterEach(() => world.closePages());
+  return world;
+}
+
 export class World {
   #service: TestService | undefined;
   #browser: Browser | undefined;

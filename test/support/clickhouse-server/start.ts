@@ -36,6 +36,9 @@ export async function startClickHouse({ database = 'gatehouse' } = {}): Promise<
     });
     const [message] = (await Promise.race([once(child, 'message'), endOf(child)])) as [{ port: number }];
     port = message.port;
+    // A server that a failed test left behind must not keep the tests from ending; it ends with them.
+    child.unref();
+    child.channel?.unref();
   };
   const send = async (faults: Fault[]) => {
     const id = (lastId += 1);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { decisionEvent, post } from '../../support/events.ts';
-import type { World } from '../support/world.ts';
+import { decisionEvent, post } from '../support/events.ts';
+import { useWorld, type World } from './support/world.ts';
 
 const IMAGE = '<img src=x onerror="window.pwned=1">';
 const TRICK = '\u202egnp.exe\u2066 \u200bhidden';
@@ -10,65 +10,64 @@ const TURNING = /[\u202a-\u202e\u2066-\u2069]/;
 const TEN_MEGABYTES = 10_000_000;
 const HUGE_WAIT_MS_MAX = 120_000;
 
-export function hostileContentSuite(world: World): void {
-  describe('content from events', () => {
-    it('is shown as text in every field and runs nothing', async () => {
-      await recordHostile(world);
-      const { page, faults } = await world.newPage();
-      const key = await page.request.post(`/v1/projects/${world.service.project_id}/keys`, {
-        data: { name: IMAGE + TRICK },
-      });
-      expect(key.status()).to.equal(201);
-      await nameProject(page, HOSTILE.slice(-60));
-      const agent = HOSTILE.replaceAll('/', '|');
-      await page.goto(world.projectPath('decisions', { agent }));
-      await page.locator('.decision-row').first().click();
-      const drawer = page.getByRole('complementary', { name: 'Decision' });
-      await drawer.getByText('Record').waitFor();
-      const shown = await drawer.innerText();
-      await expectInert(page);
-      const own = `agents/${encodeURIComponent(agent)}`;
-      for (const shownAt of ['overview', 'agents', 'usage', 'keys', own, `${own}?tab=definition`]) {
-        await page.goto(world.projectPath(shownAt));
-        await page.locator('main').getByText('onerror=').locator('visible=true').first().waitFor();
-        await expectInert(page);
-      }
-      await page.locator('.cm-specialChar').getByText('U+202E').first().waitFor();
-      const path = `/v1/projects/${world.service.project_id}/agents/${encodeURIComponent(agent)}`;
-      const saved = await page.request.put(path, { data: { system_md: 'harmless' } });
-      expect(saved.status()).to.equal(200);
-      await page.goto(world.projectPath(`${own}?tab=versions&part=system_md`));
-      await page.locator('.cm-deletedChunk').getByText('onerror=').first().waitFor();
-      await expectInert(page);
-      await page.goto('/account');
-      await page.locator('main').getByText('U+202E').waitFor();
-      await expectInert(page);
-
-      expect(shown.split('onerror=').length).to.be.above(8);
-      expect(shown).to.include('U+202E').and.to.include('U+2066').and.to.include('U+200B');
-      expect(faults).to.deep.equal([]);
+describe('content from events in a browser', function () {
+  const world = useWorld(this);
+  it('is shown as text in every field and runs nothing', async () => {
+    await recordHostile(world);
+    const { page, faults } = await world.newPage();
+    const key = await page.request.post(`/v1/projects/${world.service.project_id}/keys`, {
+      data: { name: IMAGE + TRICK },
     });
+    expect(key.status()).to.equal(201);
+    await nameProject(page, HOSTILE.slice(-60));
+    const agent = HOSTILE.replaceAll('/', '|');
+    await page.goto(world.projectPath('decisions', { agent }));
+    await page.locator('.decision-row').first().click();
+    const drawer = page.getByRole('complementary', { name: 'Decision' });
+    await drawer.getByText('Record').waitFor();
+    const shown = await drawer.innerText();
+    await expectInert(page);
+    const own = `agents/${encodeURIComponent(agent)}`;
+    for (const shownAt of ['overview', 'agents', 'usage', 'keys', own, `${own}?tab=definition`]) {
+      await page.goto(world.projectPath(shownAt));
+      await page.locator('main').getByText('onerror=').locator('visible=true').first().waitFor();
+      await expectInert(page);
+    }
+    await page.locator('.cm-specialChar').getByText('U+202E').first().waitFor();
+    const path = `/v1/projects/${world.service.project_id}/agents/${encodeURIComponent(agent)}`;
+    const saved = await page.request.put(path, { data: { system_md: 'harmless' } });
+    expect(saved.status()).to.equal(200);
+    await page.goto(world.projectPath(`${own}?tab=versions&part=system_md`));
+    await page.locator('.cm-deletedChunk').getByText('onerror=').first().waitFor();
+    await expectInert(page);
+    await page.goto('/account');
+    await page.locator('main').getByText('U+202E').waitFor();
+    await expectInert(page);
 
-    it('of 10 MB in every field is cut, and the page stays alive', async () => {
-      // Making 100 MB of JSON and parsing it takes its time, and is the test's own doing.
-      const { page, faults } = await world.newPage({ initScript: hugeRecords() });
-      await page.goto(world.projectPath('decisions'));
-      await page.locator('.decision-row').first().click({ timeout: HUGE_WAIT_MS_MAX });
-      const drawer = page.getByRole('complementary', { name: 'Decision' });
-      await drawer
-        .getByText(/show more of/)
-        .first()
-        .waitFor();
-      await drawer
-        .getByRole('button', { name: /show more of/ })
-        .first()
-        .click();
-      const length = await page.evaluate<number>('document.body.innerText.length');
-      expect(length).to.be.above(10_000).and.below(1_000_000);
-      expect(faults).to.deep.equal([]);
-    });
+    expect(shown.split('onerror=').length).to.be.above(8);
+    expect(shown).to.include('U+202E').and.to.include('U+2066').and.to.include('U+200B');
+    expect(faults).to.deep.equal([]);
   });
-}
+
+  it('of 10 MB in every field is cut, and the page stays alive', async () => {
+    // Making 100 MB of JSON and parsing it takes its time, and is the test's own doing.
+    const { page, faults } = await world.newPage({ initScript: hugeRecords() });
+    await page.goto(world.projectPath('decisions'));
+    await page.locator('.decision-row').first().click({ timeout: HUGE_WAIT_MS_MAX });
+    const drawer = page.getByRole('complementary', { name: 'Decision' });
+    await drawer
+      .getByText(/show more of/)
+      .first()
+      .waitFor();
+    await drawer
+      .getByRole('button', { name: /show more of/ })
+      .first()
+      .click();
+    const length = await page.evaluate<number>('document.body.innerText.length');
+    expect(length).to.be.above(10_000).and.below(1_000_000);
+    expect(faults).to.deep.equal([]);
+  });
+});
 
 /** Nothing has run, nothing became an element or a link, and nothing turns what stands beside it around. */
 async function expectInert(page: Page): Promise<void> {

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
+import { addressOf, expectAccessible, type World, useWorld } from './support/world.ts';
+
+const PASSWORD = 'a long enough password';
+const NEW_PASSWORD = 'another long password';
+
+describe('the account pages in a browser', function () {
+  const world = useWorld(this);
+  it('lead from the registration through both mailed links to a new password', async () => {
+    const { page } = await world.newPage({ isSignedIn: false });
+    const email = `ada-${randomUUID().slice(0, 8)}@example.org`;
+
+    await page.goto('/register');
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByText('No decisions in the last 24 hours').waitFor();
+    await expectAccessible(page);
+    expect(addressOf(page)).to.match(/^\/projects\/[0-9a-f-]{36}\/overview$/);
+
+    await page.goto('/account');
+    await page.getByText('Your e-mail address is not verified yet.').waitFor();
+    await page.goto(await mailedPath(world, 'verify-email', email));
+    await page.getByRole('heading', { name: 'E-mail address verified' }).waitFor();
+    await page.goto('/account');
+    await page.getByText('E-mail address verified.').waitFor();
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('link', { name: 'Forgot password?' }).click();
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByRole('button', { name: 'Send link' }).click();
+    await page.getByText('we have sent a link to it').waitFor();
+    const resetPath = await mailedPath(world, 'reset-password', email);
+    await page.goto(resetPath);
+    await page.getByLabel('New password').fill(NEW_PASSWORD);
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByText('Password changed.').waitFor();
+
+    await signIn(page, email, PASSWORD);
+    await page.getByText('Wrong e-mail or password.').waitFor();
+    await signIn(page, email, NEW_PASSWORD);
+    await page.waitForURL(/\/overview$/);
+
+    // A used link says so, and what to do.
+    await page.goto(resetPath);
+    await page.getByLabel('New password').fill(NEW_PASSWORD);
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByText('This link no longer works').waitFor();
+    await page.getByRole('link', { name: 'Request a new link' }).waitFor();
+    await expectAccessible(page);
+  });
+
+  it('leave nothing of who signs out in the page, no draft either', async () => {
+    // A session of its own: the others share one, which would end here.
+    const { page } = await world.newPage({ isSignedIn: false });
+    const { email = '', password = '' } = world.service.demo.dashboard ?? {};
+    const agent = world.projectPath('agents/support-triage');
+    await page.goto(`/sign-in?next=${encodeURIComponent(agent)}`);
+    await signIn(page, email, password);
+    await page.getByText('valid', { exact: true }).waitFor();
+    const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
+    await editor.click();
+    await page.keyboard.insertText('# unsaved\n');
+    await page.getByText(email).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(page, email, password);
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await page.getByRole('link', { name: 'support-triage' }).click();
+    await page.getByText('valid', { exact: true }).waitFor();
+    expect(await editor.innerText()).not.to.include('# unsaved');
+  });
+
+  it('says what to do about a verification link that no longer works', async () => {
+    const { page } = await world.newPage({ isSignedIn: false });
+    await page.goto('/verify-email/not-a-token');
+    await page.getByText('This link no longer works').waitFor();
+    await page.getByLabel('E-mail').fill('ada@example.org');
+    await page.getByRole('button', { name: 'Send a new link' }).click();
+    await page.getByText('We have sent you a link.').waitFor();
+    await expectAccessible(page);
+  });
+
+  it('returns to where the sign-in was asked for, and to no other site', async () => {
+    const { page } = await world.newPage({ isSignedIn: false });
+    const { email = '', password = '' } = world.service.demo.dashboard ?? {};
+    const target = world.projectPath('decisions', { outcome: 'deny' });
+    await page.goto(target);
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await signIn(page, email, password);
+    await page.waitForURL(/outcome=deny/);
+    expect(addressOf(page)).to.equal(target);
+    await page.getByText(email).waitFor();
+    for (const next of ['https://example.org/', '//example.org', '/\\example.org', 'javascript:alert(1)']) {
+      await page.goto(`/sign-in?next=${encodeURIComponent(next)}`);
+      await page.waitForURL(/\/overview$/);
+      expect(page.url()).to.include(world.service.url);
+    }
+  });
+});
+
+async function signIn(page: Page, email: string, password: string): Promise<void> {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** The path of the newest link of that kind; the development sender prints its mails. */
+function mailedPath(world: World, page: string, email: string): Promise<string> {
+  return eventually(() => {
+    const output = world.service.output();
+    const links = [...output.slice(output.lastIndexOf(email)).matchAll(new RegExp(`/${page}/[\\w-]+`, 'g'))];
+    return links.at(-1)?.[0];
+  });
+}

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { decisionEvent, post } from '../support/events.ts';
+import { longestTaskMs } from './support/longest-task.ts';
+import { addressOf, type World, useWorld } from './support/world.ts';
+
+describe('Decisions in a browser', function () {
+  const world = useWorld(this);
+  it('filters, and a shared link shows the same view to someone else', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('overview', { window: '7d' }));
+    await page.getByRole('link', { name: /^support-triage/ }).click();
+    await page.getByRole('link', { name: /^Needs approval/ }).click();
+    await page.getByLabel('Role', { exact: true }).selectOption('=');
+    await page.locator('.decision-row').first().waitFor();
+    await page.locator('.decision-row').nth(2).click();
+    const drawer = page.getByRole('complementary', { name: 'Decision' });
+    await drawer.getByText('Record').waitFor();
+    const seen = { total: await totalOf(page), drawer: await drawer.innerText(), rows: await rowsOf(page) };
+
+    const other = await world.newPage({ isSignedIn: false });
+    await other.page.goto(addressOf(page));
+    await other.page.getByRole('complementary', { name: 'Decision' }).getByText('Record').waitFor();
+
+    expect(addressOf(page))
+      .to.include('window=7d')
+      .and.to.include('agent=support-triage')
+      .and.to.match(/role=(&|$)/);
+    expect({
+      total: await totalOf(other.page),
+      drawer: await other.page.getByRole('complementary', { name: 'Decision' }).innerText(),
+      rows: await rowsOf(other.page),
+    }).to.deep.equal(seen);
+    expect(seen.rows.every((row) => row.includes('(none)') && row.includes('Needs approval'))).to.equal(true);
+  });
+
+  it('goes back and forth with the browser', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('decisions'));
+    const all = await totalOf(page);
+    await page.getByRole('link', { name: /^Deny/ }).click();
+    await page.waitForURL(/outcome=deny/);
+    await page.getByTestId('total').filter({ hasNotText: all }).waitFor();
+    const denied = await totalOf(page);
+    expect((await rowsOf(page)).every((row) => row.includes('Deny'))).to.equal(true);
+    await page.goBack();
+    await page.waitForURL((url) => !url.search.includes('outcome'));
+    await page.getByTestId('total').getByText(all, { exact: true }).waitFor();
+    expect((await rowsOf(page)).every((row) => row.includes('Deny'))).to.equal(false);
+    await page.goForward();
+    await page.waitForURL(/outcome=deny/);
+    await page.getByTestId('total').getByText(denied, { exact: true }).waitFor();
+    expect((await rowsOf(page)).every((row) => row.includes('Deny'))).to.equal(true);
+  });
+
+  it('keeps the focus in a filter that was applied, and empties it on the way back', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('decisions'));
+    const user = page.getByRole('searchbox', { name: 'User' });
+    await user.fill('user-1');
+    await user.press('Enter');
+    await page.waitForURL(/user_id=user-1/);
+    await page.getByRole('link', { name: 'Clear filter' }).waitFor();
+    expect(await page.evaluate('document.activeElement.ariaLabel')).to.equal('User');
+    await page.goBack();
+    await page.getByRole('link', { name: 'Clear filter' }).waitFor({ state: 'detached' });
+    expect(await user.inputValue()).to.equal('');
+  });
+
+  it('marks what the client redacted and what it cut', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('decisions'));
+    await page.locator('.decision-row').first().click();
+    const drawer = page.getByRole('complementary', { name: 'Decision' });
+    await drawer.locator('.mark-redacted').first().waitFor();
+    await page.locator('.decision-row').nth(3).click();
+    await drawer.getByText('Truncated by the client from 47 KiB').waitFor();
+  });
+
+  it('keeps every digit of a number', async () => {
+    const { page } = await world.newPage();
+    await record(
+      world,
+      { tool_name: 'digits', arguments: undefined },
+      '{"n":9007199254740993,"m":0.10,"e":1e400}',
+    );
+    await page.goto(world.projectPath('decisions', { tool: 'digits' }));
+    await page.locator('.decision-row').first().click();
+    await page.locator('.json-number').first().waitFor();
+    expect(await page.locator('.json-number').allInnerTexts()).to.deep.equal([
+      '9007199254740993',
+      '0.10',
+      '1e400',
+    ]);
+  });
+
+  it('follows new rows while it is live', async () => {
+    const { page } = await world.newPage();
+    const tool = `live-${randomUUID()}`;
+    await record(world, { tool_name: tool, reason: 'first' });
+    await page.goto(world.projectPath('decisions', { tool }));
+    await page.getByText('End of list').or(page.locator('.decision-row')).first().waitFor();
+    await page.getByRole('button', { name: 'Live' }).click();
+    expect(addressOf(page)).to.include('live=1');
+    await record(world, { tool_name: tool, reason: 'second' });
+    await page.getByText('second').waitFor();
+    expect(await page.locator('.decision-row').first().innerText()).to.include('second');
+    expect(await totalOf(page)).to.equal('2');
+  });
+
+  it('exports what is shown', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('decisions', { outcome: 'deny', window: '7d' }));
+    const total = await totalOf(page);
+    await page.getByText('Export', { exact: true }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: /NDJSON/ }).click(),
+    ]);
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\n');
+    expect(String(lines.length)).to.equal(total);
+    expect(lines.every((line) => (JSON.parse(line) as { outcome: string }).outcome === 'deny')).to.equal(
+      true,
+    );
+  });
+
+  it('scrolls through 50,000 rows with few elements and no long pause', async () => {
+    const { page } = await world.newPage();
+    await serveManyRows(page, 50_000);
+    await page.goto(world.projectPath('decisions'));
+    await page.locator('.decision-row').first().waitFor();
+    await page.getByRole('grid').focus();
+    const end = page.locator('[aria-rowcount="50001"]').getByText('End of list');
+    while (!(await end.isVisible())) await page.keyboard.press('End');
+    await page.keyboard.press('End');
+    await page.getByText('user-49999').waitFor();
+    expect(await page.locator('.decision-row').count()).to.be.below(100);
+    const longestMs = await longestTaskMs(page, async () => {
+      for (let step = 40; step >= 0; step -= 1) {
+        await page.evaluate(`document.querySelector('[role=grid]').scrollTop = ${step * 42_000}`);
+      }
+    });
+    await page.getByText('user-0', { exact: true }).waitFor();
+    expect(longestMs).to.be.below(100);
+  });
+});
+
+async function totalOf(page: Page): Promise<string> {
+  return page.getByTestId('total').innerText();
+}
+
+async function rowsOf(page: Page): Promise<string[]> {
+  return (await page.locator('.decision-row').allTextContents()).slice(0, 10);
+}
+
+/** Records one event; `argumentsText` goes into the body as it is. */
+async function record(
+  world: World,
+  overrides: Record<string, unknown>,
+  argumentsText?: string,
+): Promise<void> {
+  const event = JSON.stringify(decisionEvent(overrides));
+  const body = argumentsText === undefined ? event : `${event.slice(0, -1)},"arguments":${argumentsText}}`;
+  const answer = await post(`${world.service.url}/v1/audit/decisions`, body, { key: world.service.key });
+  expect(answer.status).to.equal(202);
+}
+
+/** Answers for the service: more rows than it would be quick to record. */
+async function serveManyRows(page: Page, total: number): Promise<void> {
+  const now = Date.now();
+  const outcomes = ['allow', 'deny', 'needs_approval'];
+  await page.route(/\/audit\/decisions\?/, async (route) => {
+    const query = new URL(route.request().url()).searchParams;
+    const from = Number(query.get('cursor') ?? 0);
+    const to = Math.min(total, from + Number(query.get('limit')));
+    const items = Array.from({ length: to - from }, (_, index) => {
+      const number = from + index;
+      const event_id = `00000000-0000-4000-8000-${String(total - number).padStart(12, '0')}`;
+      const occurred_at = new Date(now - number * 1000).toISOString();
+      const outcome = outcomes[number % 3];
+      return {
+        ...decisionEvent({ event_id, occurred_at, outcome, user_id: `user-${number}` }),
+        received_at: occurred_at,
+      };
+    });
+    await route.fulfill({
+      json: { total, limit: to - from, offset: 0, items, next_cursor: to < total ? String(to) : null },
+    });
+  });
+}

@@ -1,0 +1,143 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
+import { expectAccessible, type World, useWorld } from './support/world.ts';
+
+/** Every page, and what it must show with the demo data. */
+const PAGES: [name: string, path: (world: World) => string, shows: string, editor?: 'editor'][] = [
+  ['Overview', (world) => world.projectPath('overview'), 'Decisions over time'],
+  [
+    'Overview, 7 days by denials',
+    (world) => world.projectPath('overview', { window: '7d', sort: 'denials' }),
+    'support-triage',
+  ],
+  ['Decisions', (world) => world.projectPath('decisions'), 'refund_order'],
+  ['Decisions without a role', (world) => world.projectPath('decisions', { role: '' }), '(none)'],
+  ['Agents', (world) => world.projectPath('agents'), 'not registered'],
+  ['an agent', (world) => world.projectPath('agents/support-triage'), 'Test a call', 'editor'],
+  [
+    "an agent's versions",
+    (world) => world.projectPath('agents/support-triage', { tab: 'versions' }),
+    'Compare with',
+    'editor',
+  ],
+  [
+    "an agent's fleet",
+    (world) => world.projectPath('agents/support-triage', { tab: 'fleet' }),
+    'of the keys in use',
+  ],
+  [
+    "an agent's definition",
+    (world) => world.projectPath('agents/support-triage', { tab: 'definition' }),
+    'System prompt',
+    'editor',
+  ],
+  ['Usage', (world) => world.projectPath('usage'), 'model-large'],
+  ['Keys', (world) => world.projectPath('keys'), 'Create key'],
+  ['Members', (world) => world.projectPath('members'), 'owner'],
+  ['Activity', (world) => world.projectPath('activity'), 'signed in'],
+  ['Account', () => '/account', 'Sign out'],
+  ['Register', () => '/register', 'Create account'],
+  ['Forgot password', () => '/forgot-password', 'Send link'],
+  ['Reset password', () => '/reset-password/token', 'Set password'],
+  ['the choice of projects', () => '/?choose', 'New project'],
+];
+
+describe('every page with demo data in a browser', function () {
+  const world = useWorld(this);
+  for (const scheme of ['light', 'dark'] as const) {
+    it(`shows its data without a complaint from the browser or axe-core, 360 to 2,560 px wide, in ${scheme}`, async () => {
+      const { page, faults } = await world.newPage({ scheme });
+      for (const [name, path, shows, editor] of PAGES) {
+        await page.goto(path(world));
+        await page.getByText(shows).locator('visible=true').first().waitFor();
+        if (editor !== undefined) await settled(page);
+        await expectAccessible(page).catch((error: Error) => {
+          throw new Error(`${name}: ${error.message}`, { cause: error });
+        });
+        for (const width of [360, 2560])
+          expect(await overflowAt(page, width), `${name}, ${width} px`).to.be.at.most(0);
+        expect(faults, name).to.deep.equal([]);
+      }
+    });
+  }
+
+  it('has a door for who is not signed in, and shows an open project by its id', async () => {
+    const { page, faults } = await world.newPage({ isSignedIn: false });
+    await page.goto('/');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('Open a public project by ID').fill(world.service.project_id);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByText('Decisions over time').waitFor();
+    await page.goto('/');
+    await page.getByText('Decisions over time').waitFor();
+    // Nobody is signed in: that the service says so is all the browser may mention.
+    expect(faults.filter((fault) => !fault.includes('401'))).to.deep.equal([]);
+  });
+
+  it('begins at its top, with the focus there, when another page was shown before', async () => {
+    const { page } = await world.newPage({ viewport: { width: 1000, height: 300 } });
+    await page.goto(world.projectPath('overview'));
+    await page.locator('.bar-row').first().waitFor();
+    await page.evaluate('scrollTo(0, 200)');
+    await page.getByRole('link', { name: 'Usage', exact: true }).click();
+    await page.getByText('model-large').first().waitFor();
+    expect(await page.evaluate('scrollY')).to.equal(0);
+    expect(await page.evaluate('document.activeElement.id')).to.equal('content');
+  });
+
+  it('brings the comparison with the time before up to date, too', async () => {
+    const { page } = await world.newPage();
+    await page.clock.install();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.goto(world.projectPath('overview'));
+    await page.getByText('than the 24h before').waitFor();
+    asked.length = 0;
+    await page.clock.fastForward('01:05');
+    for (const path of ['timeseries', 'summary'])
+      await eventually(() => asked.find((url) => url.includes(`/audit/${path}?window=7d`)));
+  });
+
+  it('is reached by keyboard alone', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('overview'));
+    await page.getByText('Decisions over time').waitFor();
+    await page.keyboard.press('Tab');
+    expect(await focusedText(page)).to.equal('Skip to content');
+    for (const expected of ['Gatehouse, start page', 'select', 'Overview', 'Decisions']) {
+      await page.keyboard.press('Tab');
+      expect(await focusedText(page)).to.equal(expected);
+    }
+    await page.keyboard.press('Enter');
+    await page.getByRole('grid').waitFor();
+    await page.getByRole('grid').focus();
+    for (const key of ['ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+    await page.getByRole('complementary', { name: 'Decision' }).getByText('Record').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('complementary').waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.getAttribute("role")')).to.equal('grid');
+  });
+});
+
+/** By how much the page is wider than a window of that width. */
+async function overflowAt(page: Page, width: number): Promise<number> {
+  const before = page.viewportSize();
+  await page.setViewportSize({ width, height: 800 });
+  const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+  if (before !== null) await page.setViewportSize(before);
+  return overflow;
+}
+
+/** The editor comes in a file of its own; before it is there, axe would look at the grey lines. */
+async function settled(page: Page): Promise<void> {
+  await page.locator('.cm-content').first().waitFor();
+  await page.locator('.is-waiting').first().waitFor({ state: 'detached' });
+}
+
+async function focusedText(page: Page): Promise<string> {
+  const script =
+    '(({ tagName, textContent, ariaLabel }) => tagName === "SELECT" ? "select" : (ariaLabel ?? textContent.trim()))(document.activeElement)';
+  return String(await page.evaluate(script));
+}

@@ -1,0 +1,206 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { fetchPolicy, savePolicy } from './support/policy.ts';
+import { expectAccessible, useWorld } from './support/world.ts';
+
+const AGENT = 'code-reviewer';
+const DRAFT = `version: 1
+agent: ${AGENT}
+tools: [read_diff, comment, run_tests, approve_merge]
+roles:
+  maintainer: {allow: ["*"]}
+  "*": {allow: [read_diff, comment]}
+rules:
+  - id: big-merge
+    tools: [approve_merge]
+    require: {arg: amount, lte: 1000}
+    effect: needs_approvalXX
+    reason: Big merges need a person.
+`;
+
+describe('the policy editor in a browser', function () {
+  const world = useWorld(this);
+  it('shows an error as it is typed, decides, replays and saves; the next fetch serves it', async () => {
+    const { page, faults } = await world.newPage();
+    const before = await fetchPolicy(world, AGENT);
+    await page.goto(world.projectPath(`agents/${AGENT}`));
+    const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
+    await editor.click();
+    await page.keyboard.press('ControlOrMeta+a');
+    // Key by key, as a person would: what comes back from the check must not undo what was typed since.
+    await page.keyboard.type('version: 1 ');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.insertText(DRAFT);
+
+    // See the error, with its place, and that it cannot be saved.
+    const error = page.getByRole('list', { name: 'Errors in the policy' }).getByRole('button');
+    await error.first().waitFor();
+    expect(await error.first().innerText()).to.match(/^11:13/);
+    await page.getByText('1 error').waitFor();
+    expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).to.equal(true);
+    await expectAccessible(page);
+
+    // Fix it where the click leads: at the wrong word.
+    await error.first().click();
+    await page.locator('.cm-focused').waitFor();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Backspace');
+    await page.getByText('valid', { exact: true }).waitFor();
+
+    await page.getByLabel('Tool').fill('approve_merge');
+    await page.getByLabel('Role').fill('maintainer');
+    await page.getByLabel('Arguments (JSON)').fill('{"amount": 1000.01}');
+    await page.getByRole('button', { name: 'Test call' }).click();
+    await page.locator('.dry-run-result').getByText('Big merges need a person.', { exact: true }).waitFor();
+
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page
+      .locator('.replay-report')
+      .getByText(/would change/)
+      .waitFor();
+    await expectAccessible(page);
+
+    await page.getByRole('button', { name: 'Save…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Save version 2 of the policy?' });
+    await dialog.getByText(/would change/).waitFor();
+    await dialog.locator('.cm-changedLine').first().waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved as version 2.').waitFor();
+    const after = await fetchPolicy(world, AGENT);
+
+    expect(after.policy).to.equal(DRAFT.replace('XX', ''));
+    expect(after.etag).not.to.equal(before.etag);
+    await page.goto(world.projectPath(`agents/${AGENT}`, { tab: 'versions' }));
+    await page.locator('.cm-changedLine').first().waitFor();
+    await expectAccessible(page);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('keeps the draft when someone else saved first, and saves it on the newer version', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('agents/data-analyst'));
+    await page.getByText('valid', { exact: true }).waitFor();
+    await page.getByRole('textbox', { name: 'Policy in YAML' }).click();
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.insertText('# mine\n');
+    await savePolicy(world, 'data-analyst', '# theirs\n');
+    const save = page.getByRole('button', { name: 'Save…' });
+    await save.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Someone else saved a newer version').waitFor();
+    await page.getByRole('button', { name: /keep my draft/ }).click();
+    await page.getByText('v2', { exact: true }).first().waitFor();
+    await save.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved as version 3.').waitFor();
+  });
+
+  it('keeps a draft of the system prompt, too, and loads the newer version where it was refused', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('agents/checkout-assistant', { tab: 'definition' }));
+    const prompt = page.getByRole('region', { name: 'System prompt' });
+    await prompt.locator('.cm-content').click();
+    await page.keyboard.type('mine');
+    await savePolicy(world, 'checkout-assistant', '# theirs\n');
+    await prompt.getByRole('button', { name: 'Save' }).click();
+    await prompt.getByRole('button', { name: 'Load the newer version, keep my draft' }).click();
+    await page.getByText('Someone else saved a newer version').waitFor({ state: 'detached' });
+    expect(await prompt.locator('.cm-content').innerText()).to.include('mine');
+    await prompt.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as version 3.').waitFor();
+  });
+
+  it('loses nothing that is typed while a draft is being saved', async () => {
+    const { page } = await world.newPage();
+    await page.route(/\/agents\/support-triage(\/versions\/\d+)?$/, async (route) => {
+      await sleep(600);
+      await route.continue();
+    });
+    await page.goto(world.projectPath('agents/support-triage', { tab: 'definition' }));
+    const prompt = page.getByRole('region', { name: 'System prompt' });
+    await prompt.locator('.cm-content').click();
+    await page.keyboard.type('one');
+    await prompt.getByRole('button', { name: 'Save' }).click();
+    await prompt.locator('.cm-content').click();
+    await page.keyboard.type(' two');
+    await page.getByText('Saved as version 2.').waitFor();
+    await page.keyboard.type(' three');
+    await page.waitForTimeout(1000);
+    expect(await prompt.locator('.cm-content').innerText()).to.include('one two three');
+    await prompt.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as version 3.').waitFor();
+  });
+
+  it('shows the newer version to who has discarded a draft', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('agents/demo-agent'));
+    const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
+    await editor.click();
+    await page.keyboard.insertText('# mine\n');
+    const discard = page.getByRole('button', { name: 'Discard' });
+    await discard.click();
+    await discard.waitFor({ state: 'detached' });
+    await savePolicy(world, 'demo-agent', '# theirs\n');
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await page.getByRole('link', { name: 'demo-agent' }).click();
+    await editor.getByText('# theirs').waitFor();
+    expect(await discard.count()).to.equal(0);
+  });
+
+  it('shows no result beside another question than its own', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('agents/support-triage'));
+    const decide = page.getByRole('button', { name: 'Test call' });
+    const args = page.getByLabel('Arguments (JSON)');
+    await args.fill('{');
+    expect(await args.getAttribute('aria-invalid')).to.equal('true');
+    const note = page.locator(`[id="${await args.getAttribute('aria-describedby')}"]`);
+    expect(await note.innerText()).to.equal('Invalid JSON.');
+    await args.fill('{}');
+    await decide.click();
+    await page.locator('.dry-run-result').waitFor();
+    await page.getByLabel('Role').fill('another');
+    await page.locator('.dry-run-result').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.locator('.replay-report').waitFor();
+    await page.getByLabel('Period').selectOption('24h');
+    await page.locator('.replay-report').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.locator('.replay-report').waitFor();
+    await page.getByRole('textbox', { name: 'Policy in YAML' }).click();
+    await page.keyboard.insertText('# another\n');
+    await page.locator('.replay-report').waitFor({ state: 'detached' });
+  });
+
+  it('asks before a copy of an old version replaces a draft', async () => {
+    const { page } = await world.newPage();
+    await savePolicy(world, 'data-analyst', '# one more\n');
+    await page.goto(world.projectPath('agents/data-analyst'));
+    const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
+    await editor.click();
+    await page.keyboard.insertText('# my draft\n');
+    await page.getByRole('link', { name: 'Versions' }).click();
+    await page.getByRole('link', { name: /^v1 / }).click();
+    const edit = page.getByRole('button', { name: 'Edit a copy of v1' });
+    const question = page.getByRole('dialog', { name: 'Replace the draft?' });
+    await edit.click();
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await edit.click();
+    await expectAccessible(page);
+    await question.getByRole('button', { name: 'Replace draft' }).click();
+    await page.getByText('valid', { exact: true }).waitFor();
+    expect(await editor.innerText()).not.to.include('# my draft');
+    expect(await editor.innerText()).not.to.include('# one more');
+  });
+
+  it('is read-only for who is not a member', async () => {
+    const { page } = await world.newPage({ isSignedIn: false });
+    await page.goto(world.projectPath('agents/support-triage'));
+    await page.getByText('as a member to edit.').waitFor();
+    const editor = page.locator('.cm-content');
+    expect(await editor.getAttribute('contenteditable')).to.equal('false');
+    await expectAccessible(page);
+  });
+});

@@ -1,0 +1,21 @@
+import crypto, { type BinaryLike, type ScryptOptions } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+
+// Loaded before each service under test (NODE_OPTIONS=--import).
+
+// Its clock runs as many milliseconds ahead as the file says.
+const path = process.env['GATE_TEST_CLOCK_FILE'];
+const now = Date.now.bind(Date);
+if (path !== undefined) Date.now = () => now() + Number(readFileSync(path, 'utf8'));
+
+// Scrypt with the service's costs takes 0.2 s of a processor, and the tests need it hundreds of times. Here it is cheap; unit/accounts/passwords tests the real costs.
+const { scrypt } = crypto;
+type Done = (error: Error | null, key: Buffer) => void;
+type Arguments = [BinaryLike, BinaryLike, number, ScryptOptions, Done];
+const cheapScrypt = (...[password, salt, length, options, done]: Arguments) =>
+  scrypt(password, salt, length, { ...options, N: 2, p: 1 }, done);
+if (process.env['GATE_TEST_PASSWORDS'] !== 'real') {
+  Object.assign(crypto, { scrypt: cheapScrypt });
+  syncBuiltinESMExports();
+}
