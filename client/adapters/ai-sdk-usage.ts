@@ -1,6 +1,6 @@
 import type { LanguageModelMiddleware } from 'ai';
-import type { Gate } from '../audit/gate.ts';
 import type { UsageInput } from '../audit/usage-event.ts';
+import type { Binding } from '../govern/binding.ts';
 import type { Caller } from '../govern/run.ts';
 
 type Wrap = NonNullable<LanguageModelMiddleware['wrapGenerate']>;
@@ -8,16 +8,15 @@ type Generated = Awaited<ReturnType<Wrap>>;
 type Model = Parameters<Wrap>[0]['model'];
 type Finished = Pick<Generated, 'usage' | 'finishReason'>;
 
-type UsageOptions = { agentName: string; caller: Caller; now?: () => number };
-
 /** Records the token usage of every model call once it ends or fails. */
 export function usageMiddleware(
-  gate: Gate,
-  { agentName, caller, now = Date.now }: UsageOptions,
+  binding: Binding,
+  caller: Caller,
+  now: () => number = Date.now,
 ): LanguageModelMiddleware {
   const report = (model: Model, startedAtMs: number, outcome: Partial<UsageInput>): void => {
-    gate.emitLlm({
-      agent_name: agentName,
+    binding.gate.emitLlm({
+      agent_name: binding.agentName,
       model: model.modelId,
       provider: model.provider,
       input_tokens: 0,

@@ -1,27 +1,35 @@
-import type { LanguageModelMiddleware, ToolSet } from 'ai';
+import type { LanguageModelMiddleware, ModelMessage, ToolSet } from 'ai';
 import type { Gate } from '../audit/gate.ts';
 import { bindingDeps } from '../defaults.ts';
-import { bind, type BindingOptions } from '../govern/binding.ts';
-import type { Admitted, Caller, Run } from '../govern/run.ts';
+import { bind, type Binding, type BindingOptions } from '../govern/binding.ts';
+import type { Caller, Run } from '../govern/run.ts';
+import { safeLogger } from '../logger.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
+import { SdkRuns, type Step } from './ai-sdk-runs.ts';
 import { usageMiddleware } from './ai-sdk-usage.ts';
 
 export type GovernToolsOptions = BindingOptions & { agentName: string };
 
-/** The tools for one run: one `generateText` or `streamText`. */
+/** What one caller passes to every `generateText`, `streamText` or agent. Each of them is a run with its own policy. */
 export type AiSdkRun<Tools> = {
-  /** The tools under the policy of this run; tools without `execute` are unchanged. */
+  /** The tools under the policy of their run; tools without `execute` are unchanged. */
   tools: Tools;
+  /** For the option of this name: refreshes the policy at the top of each run, before the model is asked. */
+  prepareStep: (step: Step) => Promise<{ messages?: ModelMessage[] }>;
   /** For `wrapLanguageModel`: records the token usage of every model call. */
   usage: LanguageModelMiddleware;
 };
 
-export type GovernedToolSet<Tools> = {
+/** Its own `tools`, `prepareStep` and `usage` are for the caller in the options. */
+export type GovernedToolSet<Tools> = AiSdkRun<Tools> & {
   readonly source: PolicySource;
   readonly gate: Gate;
-  /** Refreshes the policy and pins it; call it before each `generateText`. */
+  /** The same for this caller. Refreshes the policy for the first run. */
   startRun(caller?: Caller): Promise<AiSdkRun<Tools>>;
 };
+
+const UNSEEN =
+  'A run of the AI SDK was not seen to begin: its policy was refreshed at its first tool call, after the model was asked. Pass prepareStep to generateText, streamText or the agent';
 
 /** Binds tools of the AI SDK to an agent's policy; throws if there is no policy. */
 export async function governTools<Tools extends ToolSet>(
@@ -30,41 +38,66 @@ export async function governTools<Tools extends ToolSet>(
 ): Promise<GovernedToolSet<Tools>> {
   const toolNames = options.toolNames ?? Object.keys(tools);
   const binding = await bind(options.agentName, { ...options, toolNames }, bindingDeps);
-  const { agentName, source, gate } = binding;
+  const onUnseen = once(() => safeLogger(options.logger).warn(UNSEEN, { agent_name: options.agentName }));
+  const runsOf = (caller: Caller): SdkRuns =>
+    new SdkRuns({ start: () => binding.startRun(caller), onUnseen });
   return {
-    source,
-    gate,
+    source: binding.source,
+    get gate() {
+      return binding.gate;
+    },
+    ...runFrom(tools, { binding, caller: {}, runs: runsOf({}) }),
     startRun: async (caller = {}) => {
-      const run = await binding.startRun(caller);
-      return { tools: governed(tools, run), usage: usageMiddleware(gate, { agentName, caller: run.caller }) };
+      const runs = runsOf(caller);
+      await runs.startNext();
+      return runFrom(tools, { binding, caller, runs });
     },
   };
 }
 
-function governed<Tools extends ToolSet>(tools: Tools, run: Run): Tools {
+type RunParts = { binding: Binding; caller: Caller; runs: SdkRuns };
+
+function runFrom<Tools extends ToolSet>(tools: Tools, { binding, caller, runs }: RunParts): AiSdkRun<Tools> {
+  return {
+    tools: governed(tools, runs),
+    prepareStep: (step) => runs.prepareStep(step),
+    usage: usageMiddleware(binding, binding.callerFrom(caller)),
+  };
+}
+
+function once(run: () => void): () => void {
+  let hasRun = false;
+  return () => {
+    if (!hasRun) run();
+    hasRun = true;
+  };
+}
+
+function governed<Tools extends ToolSet>(tools: Tools, runs: SdkRuns): Tools {
   const entries = Object.entries(tools).map(([name, tool]) => {
     const { execute } = tool as { execute?: Execute };
-    return [name, execute ? { ...tool, execute: governedExecute(run, name, execute) } : tool];
+    return [name, execute ? { ...tool, execute: governedExecute(runs, name, execute) } : tool];
   });
   return Object.fromEntries(entries) as Tools;
 }
 
-type Execute = (input: unknown, options: unknown) => unknown;
+type Execute = (input: unknown, options: { messages: ModelMessage[] }) => unknown;
 
 /** Calls an allowed tool synchronously: one that streams must return an iterable, not a promise of one. */
-function governedExecute(run: Run, name: string, execute: Execute): Execute {
+function governedExecute(runs: SdkRuns, name: string, execute: Execute): Execute {
   return (input, options) => {
-    const admitted = run.admit(name, input);
-    if (typeof admitted === 'function') return execute(admitted(), options);
-    return afterApproval(admitted, (decided) => execute(decided, options));
+    const call = (run: Run): unknown => {
+      const admitted = run.admit(name, input);
+      if (typeof admitted === 'function') return execute(admitted(), options);
+      return settled(admitted.then((decided) => execute(decided(), options)));
+    };
+    const run = runs.of(options?.messages);
+    return run instanceof Promise ? settled(run.then(call)) : call(run);
   };
 }
 
-async function afterApproval(
-  pending: Promise<Admitted>,
-  execute: (decided: unknown) => unknown,
-): Promise<unknown> {
-  const result = execute((await pending)());
+async function settled(pending: Promise<unknown>): Promise<unknown> {
+  const result = await pending;
   return isAsyncIterable(result) ? lastOf(result) : result;
 }
 

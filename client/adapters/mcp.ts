@@ -1,7 +1,8 @@
 import type { Gate } from '../audit/gate.ts';
 import { bindingDeps } from '../defaults.ts';
 import { bind, type BindingOptions } from '../govern/binding.ts';
-import type { Caller } from '../govern/run.ts';
+import type { Caller, Run } from '../govern/run.ts';
+import { safeLogger } from '../logger.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 
 type CallParams = { name: string; arguments?: Record<string, unknown> | undefined };
@@ -11,25 +12,31 @@ type ToolPage = { tools: { name: string }[]; nextCursor?: string | undefined };
 /** The part of an MCP client that is governed, as the official SDK's `Client` has it. */
 export type McpClient = {
   callTool(params: CallParams, ...rest: never[]): Promise<unknown>;
-  listTools(params?: { cursor?: string }): Promise<ToolPage>;
+  listTools(params?: { cursor?: string }, ...rest: never[]): Promise<ToolPage>;
 };
 
 export type GovernMcpOptions = BindingOptions & { agentName: string };
 
 export type McpRun<Client extends McpClient> = {
-  /** The client's own `callTool` under the policy. A denied call rejects and does not reach the server. */
+  /** The client's own `callTool` under the policy of the run. A denied call rejects and does not reach the server. */
   callTool: Client['callTool'];
 };
 
-export type GovernedMcpClient<Client extends McpClient> = {
+/** Its own `callTool` is for the caller in the options, and under the policy of the conversation. */
+export type GovernedMcpClient<Client extends McpClient> = McpRun<Client> & {
   readonly source: PolicySource;
   readonly gate: Gate;
-  /** Refreshes the policy and pins it for one run. */
+  /** The client's own `listTools`. Its first page begins a conversation: the policy is refreshed and pinned. */
+  listTools: Client['listTools'];
+  /** Refreshes the policy and pins it for one run of this caller. */
   startRun(caller?: Caller): Promise<McpRun<Client>>;
 };
 
 /** A policy has at most 256 tools. */
 const TOOL_PAGES_MAX = 256;
+
+const UNSEEN =
+  'No conversation was seen to begin: the policy was refreshed at the first tool call. Call listTools or startRun at the top of each, or the policy is not refreshed again';
 
 /** Binds the tools of a connected MCP client to an agent's policy; throws if there is no policy. */
 export async function governMcpClient<Client extends McpClient>(
@@ -38,20 +45,43 @@ export async function governMcpClient<Client extends McpClient>(
 ): Promise<GovernedMcpClient<Client>> {
   const toolNames = options.toolNames ?? (await toolNamesOf(client));
   const binding = await bind(options.agentName, { ...options, toolNames }, bindingDeps);
+  let conversation: Promise<Run> | undefined;
+  const begin = (): Promise<Run> => {
+    const begun = binding.startRun();
+    conversation = begun;
+    begun.catch(() => {
+      if (conversation === begun) conversation = undefined;
+    });
+    return begun;
+  };
+  const beginUnseen = (): Promise<Run> => {
+    safeLogger(options.logger).warn(UNSEEN, { agent_name: options.agentName });
+    return begin();
+  };
   return {
     source: binding.source,
-    gate: binding.gate,
-    startRun: async (caller) => {
-      const run = await binding.startRun(caller);
-      const callTool = (params: CallParams, ...rest: never[]): Promise<unknown> => {
-        // The caller's object could change while an approval is pending.
-        const called = { ...params };
-        return run.call(called.name, called.arguments, (decided) =>
-          client.callTool({ ...called, arguments: decided as CallParams['arguments'] }, ...rest),
-        );
-      };
-      return { callTool };
+    get gate() {
+      return binding.gate;
     },
+    callTool: async (params: CallParams, ...rest: never[]) => {
+      const called = { ...params };
+      return calling(client, await (conversation ?? beginUnseen()))(called, ...rest);
+    },
+    listTools: async (params?: { cursor?: string }, ...rest: never[]) => {
+      if (params?.cursor === undefined) await begin();
+      return client.listTools(params, ...rest);
+    },
+    startRun: async (caller) => ({ callTool: calling(client, await binding.startRun(caller)) }),
+  };
+}
+
+function calling(client: McpClient, run: Run): (params: CallParams, ...rest: never[]) => Promise<unknown> {
+  return (params, ...rest) => {
+    // The caller's object could change while an approval is pending.
+    const called = { ...params };
+    return run.call(called.name, called.arguments, (decided) =>
+      client.callTool({ ...called, arguments: decided as CallParams['arguments'] }, ...rest),
+    );
   };
 }
 

@@ -44,6 +44,7 @@ const run = await governed.startRun({ role: 'editor' });
 const { steps, text } = await generateText({
   model: wrapLanguageModel({ model: mockModel, middleware: run.usage }),
   tools: run.tools,
+  prepareStep: run.prepareStep,
   stopWhen: isStepCount(5),
   prompt: 'Find the parcels.',
 });

@@ -22,6 +22,8 @@ export type Binding = {
   readonly agentName: string;
   readonly source: PolicySource;
   readonly gate: InnerGate;
+  /** The caller with the defaults of the options. */
+  callerFrom(caller: Caller): Caller;
   /** Refreshes the policy, then pins it for one run. */
   startRun(caller?: Caller): Promise<Run>;
   /** The same, blocking; this run emits no events. */
@@ -36,12 +38,13 @@ export async function bind(agentName: string, options: BindingOptions, deps: Bin
   warnOfBoth({ apiKey, localPolicy }, safeLogger(options.logger));
   const currentGate = openGate(options, deps);
   const source = await deps.resolvePolicy({ ...options, agentName });
+  const callerFrom = (caller: Caller): Caller => ({ ...callerOf(options), ...callerOf(caller) });
   const pin = (caller: Caller, isSync: boolean): Run =>
     new Run({
       agentName,
       policy: source.policy,
       currentGate,
-      caller: { ...callerOf(options), ...callerOf(caller) },
+      caller: callerFrom(caller),
       onApproval: options.onApproval,
       isSync,
     });
@@ -51,6 +54,7 @@ export async function bind(agentName: string, options: BindingOptions, deps: Bin
     get gate() {
       return currentGate();
     },
+    callerFrom,
     startRun: async (caller = {}) => {
       await source.refresh();
       return pin(caller, false);

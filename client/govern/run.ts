@@ -55,10 +55,6 @@ export class Run {
     this.#options = options;
   }
 
-  get caller(): Caller {
-    return this.#options.caller;
-  }
-
   /** Decides and records the call. Throws on a denial; returns a promise if an approval is needed. */
   admit(tool: string, args: unknown): Promise<Admitted> | Admitted {
     const decided = this.#decide(tool, args);

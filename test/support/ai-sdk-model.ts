@@ -1,3 +1,4 @@
+import { simulateReadableStream } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 
 /** What the mock model says it used, in each step. */
@@ -22,4 +23,15 @@ export function modelCalling(...calls: ReturnType<typeof callOf>[]): MockLanguag
     },
   ];
   return new MockLanguageModelV4({ provider: 'mock', modelId: 'mock-1', doGenerate: answers });
+}
+
+/** The same as a stream. */
+export function modelStreaming(...calls: ReturnType<typeof callOf>[]): MockLanguageModelV4 {
+  const finish = (unified: 'tool-calls' | 'stop') =>
+    ({ type: 'finish', finishReason: { unified, raw: undefined }, usage }) as const;
+  const answers = [
+    { stream: simulateReadableStream({ chunks: [...calls, finish('tool-calls')] }) },
+    { stream: simulateReadableStream({ chunks: [finish('stop')] }) },
+  ];
+  return new MockLanguageModelV4({ provider: 'mock', modelId: 'mock-1', doStream: answers });
 }

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect } from 'chai';
@@ -6,7 +7,9 @@ import { shutdown, type ApprovalRequest } from '../../../client/index.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
 import { startAuditServer } from '../../support/emission.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
-import { policyYaml } from '../../support/platform.ts';
+import { conditionally, policyYaml } from '../../support/platform.ts';
+import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
+import { temporaryFile } from '../../support/temporary-file.ts';
 
 const SERVER = new URL('../../support/mcp-server.ts', import.meta.url).pathname;
 
@@ -30,6 +33,64 @@ describe('@gatehouse/client/mcp, with a real server process', () => {
       onApproval,
       logger,
     });
+
+  describe('refreshes', () => {
+    const platform = forEachTest(startPolicyWorld);
+    const bound = (more: object = {}) => {
+      const { key, logger, mock: service } = platform;
+      return governMcpClient(client, {
+        agentName: 'support-bot',
+        key,
+        baseUrl: service.url,
+        logger,
+        ...more,
+      });
+    };
+    const refreshes = (): number => platform.mock.seen(AGENT_ROUTE).length - 1;
+    const unseen = (): number =>
+      platform.logger.at('warn').filter((message) => message.startsWith('No conversation was seen')).length;
+    const write = { name: 'write', arguments: { path: '/etc' } };
+
+    it('at the top of each conversation, which listTools begins', async () => {
+      const governed = await bound();
+      expect((await governed.listTools()).tools.map(({ name }) => name)).to.include('write');
+      expect(await governed.callTool(write).catch((error: Error) => error.name)).to.equal(
+        'PolicyDeniedError',
+      );
+      platform.mock.on(AGENT_ROUTE, conditionally(platform.v2));
+      expect(await governed.callTool(write).catch((error: Error) => error.name)).to.equal(
+        'PolicyDeniedError',
+      );
+      await governed.listTools({});
+
+      expect((await governed.callTool(write)).content).to.deep.equal([{ type: 'text', text: 'written' }]);
+      expect(refreshes()).to.equal(2);
+      expect(unseen()).to.equal(0);
+    });
+
+    it('at the first call of a caller that begins none, and says so', async () => {
+      const governed = await bound();
+      platform.mock.on(AGENT_ROUTE, conditionally(platform.v2));
+      await Promise.all([governed.callTool(write), governed.callTool(write)]);
+
+      expect(refreshes()).to.equal(1);
+      expect(unseen()).to.equal(1);
+    });
+
+    it('and makes no call while it cannot', async () => {
+      const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search', 'write'] }));
+      const governed = await bound({ localPolicy });
+      const before = await callsSoFar();
+      await writeFile(localPolicy, '');
+      const fault = await governed.callTool(write).catch((error: Error) => error.name);
+      expect(await governed.listTools().catch((error: Error) => error.name)).to.equal('PolicyError');
+      await writeFile(localPolicy, policyYaml({ allow: ['search', 'write'] }));
+
+      expect(fault).to.equal('PolicyError');
+      expect(await callsSoFar()).to.deep.equal(before);
+      expect((await governed.callTool(write)).content).to.deep.equal([{ type: 'text', text: 'written' }]);
+    });
+  });
 
   const callsSoFar = async (): Promise<unknown> => (await client.callTool({ name: 'calls' })).content;
 

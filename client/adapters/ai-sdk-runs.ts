@@ -1,0 +1,100 @@
+import type { ModelMessage } from 'ai';
+import type { Run } from '../govern/run.ts';
+
+/** A step of `generateText`, `streamText` or an agent, as the SDK describes it to `prepareStep`. */
+export type Step = { stepNumber: number; messages: ModelMessage[] };
+
+type Seen = { run: Run | Promise<Run>; messages: readonly ModelMessage[]; length: number };
+
+type RunsOptions = {
+  /** Refreshes the policy and pins it. */
+  start: () => Promise<Run>;
+  /** Called for a run that was first noticed at a tool call. */
+  onUnseen: () => void;
+};
+
+/** Tells which run a tool call belongs to, and starts runs: one `generateText` or `streamText` is one run. */
+export class SdkRuns {
+  readonly #options: RunsOptions;
+  /** Copies of messages that were made for one run. The SDK passes them on to the tools of that run, and to no other. */
+  readonly #marked = new WeakMap<object, Run>();
+  /** By the last message of the user; the caller may send the same object again. */
+  readonly #seen = new WeakMap<object, Seen>();
+  /** A run that was started before its first step. */
+  #started: Run | undefined;
+
+  constructor(options: RunsOptions) {
+    this.#options = options;
+  }
+
+  async startNext(): Promise<void> {
+    this.#started = await this.#options.start();
+  }
+
+  /** Starts a run at step 0, before the model is asked. */
+  async prepareStep({ stepNumber, messages }: Step): Promise<{ messages?: ModelMessage[] }> {
+    if (stepNumber > 0) return {};
+    const run = (await this.#takeResumed(messages)) ?? this.#takeStarted() ?? (await this.#options.start());
+    const copies = messages.map((message) => ({ ...message }));
+    for (const copy of copies) this.#marked.set(copy, run);
+    return { messages: copies };
+  }
+
+  /** The run of a tool call with these messages. A run that was not seen to begin starts here. */
+  of(messages: readonly ModelMessage[] = []): Run | Promise<Run> {
+    const marked = messages.find((message) => this.#marked.has(message));
+    if (marked) return this.#marked.get(marked) as Run;
+    const key = lastOfUser(messages) ?? this;
+    const seen = this.#seen.get(key);
+    const { length } = messages;
+    // Within a run the messages grow with every step.
+    if (seen && (seen.messages === messages || (length > seen.length && !isResumption(messages)))) {
+      Object.assign(seen, { messages, length });
+      return seen.run;
+    }
+    const run = this.#takeStarted() ?? this.#startAtCall(key, messages);
+    this.#seen.set(key, { run, messages, length });
+    return run;
+  }
+
+  /** The run that began with the execution of approved calls, which the SDK does before its first step. */
+  #takeResumed(messages: readonly ModelMessage[]): Run | Promise<Run> | undefined {
+    const key = lastOfUser(messages) ?? this;
+    const seen = this.#seen.get(key);
+    const isSame =
+      seen && isResumption(seen.messages) && seen.messages.every((one, index) => one === messages[index]);
+    if (!isSame) return undefined;
+    this.#seen.delete(key);
+    return seen.run;
+  }
+
+  #takeStarted(): Run | undefined {
+    const run = this.#started;
+    this.#started = undefined;
+    return run;
+  }
+
+  async #startAtCall(key: object, messages: readonly ModelMessage[]): Promise<Run> {
+    if (!isResumption(messages)) this.#options.onUnseen();
+    try {
+      const run = await this.#options.start();
+      const seen = this.#seen.get(key);
+      // From here on allowed calls are synchronous.
+      if (seen) seen.run = run;
+      return run;
+    } catch (error) {
+      this.#seen.delete(key);
+      throw error;
+    }
+  }
+}
+
+function lastOfUser(messages: readonly ModelMessage[]): ModelMessage | undefined {
+  return messages.findLast(({ role }) => role === 'user') ?? messages[0];
+}
+
+/** Whether they end with answers to the SDK's own approval requests: a new run executes those calls first. */
+function isResumption(messages: readonly ModelMessage[]): boolean {
+  const last = messages.at(-1);
+  return last?.role === 'tool' && last.content.some(({ type }) => type === 'tool-approval-response');
+}
