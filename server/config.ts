@@ -17,6 +17,8 @@ export type Config = {
   cluster: string | undefined;
   signingKey: string | undefined;
   retiredSigningKeys: string[];
+  /** Days until a signed bundle expires; undefined: never. */
+  bundleDaysMax: number | undefined;
   readAuth: (typeof READ_AUTH_CHOICES)[number];
   /** The bearer token that GET /metrics takes. */
   metricsToken: string | undefined;
@@ -64,6 +66,7 @@ export function readConfig(env: Environment = process.env): Config {
     cluster: read('GATE_CLICKHOUSE_CLUSTER', value.clusterName),
     signingKey: read('GATE_SIGNING_KEY', value.signingKey),
     retiredSigningKeys: read('GATE_SIGNING_KEYS_RETIRED', value.listOf(value.publicKey)) ?? [],
+    bundleDaysMax: read('GATE_BUNDLE_DAYS_MAX', value.integer(1, 3650)),
     readAuth: read('GATE_READ_AUTH', value.oneOf(READ_AUTH_CHOICES)) ?? 'open',
     metricsToken: read('GATE_METRICS_TOKEN', value.bearerToken),
     serviceName: read('GATE_SERVICE_NAME', value.serviceName) ?? 'Gatehouse',

@@ -40,6 +40,8 @@ export const VERIFIED_KEYS_MAX = 10_000;
 export const BEARER_KEY_CHARS_MAX = 4096;
 /** A revoked key must stop working within 5 s, so revocations are read at least this often. */
 export const REVOCATION_AGE_MS_MAX = 4000;
+/** With other processes on the store: a rotation of the root key is published by each of them within this time. */
+export const ROOT_KEYS_AGE_MS_MAX = 1000;
 
 /** A whole request, headers and body, must arrive within this time. */
 export const REQUEST_ARRIVAL_MS_MAX = 30 * SECOND_MS;

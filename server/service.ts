@@ -1,12 +1,7 @@
 import type { Logger } from 'pino';
 import { createAccountServices } from './accounts/create-account-services.ts';
-import { AgentDirectory } from './agents/agent-directory.ts';
-import { AgentSaver } from './agents/agent-saver.ts';
-import { AgentStore } from './agents/agent-store.ts';
-import { PolicyMaker } from './agents/policy-maker.ts';
+import { createAgents } from './agents/create-agents.ts';
 import { Fleet } from './agents/fleet.ts';
-import { PolicyReader } from './agents/policy-reader.ts';
-import { PolicyThreads } from './agents/policy-threads.ts';
 import { createApp } from './app.ts';
 import { type RunRead, type RunReadBytes, writersOf } from './records/days.ts';
 import { createCommits } from './commit/create-commits.ts';
@@ -19,10 +14,10 @@ import { DECISION_COLUMNS } from './ingest/decision-event.ts';
 import { LLM_COLUMNS } from './ingest/llm-invocation.ts';
 import { BearerKeys } from './keys/bearer-keys.ts';
 import { KeyRegistry } from './keys/key-registry.ts';
-import { readSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
+import { RootKeys } from './keys/root-keys.ts';
+import { readSigningKeys } from './keys/signing-keys.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics.ts';
-import type { Connection } from './store/connection.ts';
 import { createStore, fatalStoreFault, type Store } from './store/store.ts';
 import { createBoundedStore } from './store/bounded-store.ts';
 import { shareMetrics } from './workers.ts';
@@ -51,7 +46,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     dataDir: config.dataDir,
   });
   const registry = new KeyRegistry(shared);
-  const bearerKeys = new BearerKeys(signing, registry, now);
+  const rootKeys = new RootKeys({ ...shared, signing });
+  const bearerKeys = new BearerKeys(rootKeys, registry, now);
   const mailer = createMailer(config, { logger, counter: metrics.mail });
   const accountServices = createAccountServices({
     store: createBoundedStore(store.accounts, store.ready),
@@ -62,7 +58,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     metricsToken: config.metricsToken,
     now,
   });
-  const agents = createAgents(shared, signing);
+  const agents = createAgents({ ...shared, rootKeys, bundleDaysMax: config.bundleDaysMax });
   const columns = { decisions: DECISION_COLUMNS, llm_invocations: LLM_COLUMNS };
   const commits = createCommits(store, { config, columns, metrics, logger, now });
   const runRead: RunRead = (text, params, signal) =>
@@ -72,7 +68,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const app = createApp({
     logger,
     metrics,
-    signing,
+    rootKeys,
     bearerKeys,
     ...accountServices,
     trustedProxies: config.trustedProxies,
@@ -91,6 +87,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     now,
   });
   registry.startPolling();
+  await warnOfSuccessor(rootKeys, logger);
   // Write demo.json before accepting connections.
   const demo = config.demo === '0' ? undefined : await makeDemo(config.demo);
   const demoFleet = new DemoFleet({
@@ -129,20 +126,14 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   }
 }
 
-type Shared = {
-  connection: Connection;
-  ready: () => Promise<void>;
-  isSoleWriter: boolean;
-  now: () => number;
-};
-
-function createAgents(shared: Shared, signingKey: SigningKeys) {
-  const store = new AgentStore(createBoundedStore(shared.connection, shared.ready));
-  const directory = new AgentDirectory(shared);
-  const threads = new PolicyThreads();
-  const policyMaker = new PolicyMaker(threads);
-  const saver = new AgentSaver({ store, directory, signingKey, policyMaker, now: shared.now });
-  return { store, directory, saver, threads, reader: new PolicyReader({ directory, store }) };
+/** A root key that was replaced still works, but what it signs is refused by clients that know only its successors. */
+async function warnOfSuccessor(rootKeys: RootKeys, logger: Logger): Promise<void> {
+  const successor = await rootKeys.latestSuccessor();
+  if (successor === undefined) return;
+  logger.warn(
+    { kid: rootKeys.current.kid, successor },
+    'The root key of this process was replaced. Give it the new one: set GATE_SIGNING_KEY, or replace the key file',
+  );
 }
 
 /** To create the schema of an empty store takes longer than a caller waits for a statement. */

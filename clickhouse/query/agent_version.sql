@@ -1,5 +1,5 @@
 -- One version of one agent. project_id, agent_name; version: null means the latest.
--- Of rows with the same version number the first created counts.
+-- Of rows with the same version number the first created counts, with its latest signature.
 SELECT
     project_id,
     agent_name,
@@ -15,7 +15,8 @@ SELECT
     bundle_wasm_b64,
     bundle_manifest,
     bundle_signature_b64,
-    etag
+    etag,
+    signed_at
 FROM agent_versions
 WHERE project_id = {project_id: String}
     AND agent_name = {agent_name: String}
@@ -23,5 +24,6 @@ WHERE project_id = {project_id: String}
 ORDER BY
     version DESC,
     created_at,
-    agent_version_id
+    agent_version_id,
+    signed_at DESC
 LIMIT 1

@@ -9,6 +9,7 @@ import type { SigningKey } from '../policy/sign-bundle.ts';
 import type { AgentDirectory } from './agent-directory.ts';
 import type { AgentStore } from './agent-store.ts';
 import type { AgentTool, AgentVersion } from './agent-version.ts';
+import type { BundleSigner } from './bundle-signer.ts';
 import type { PolicyMaker } from './policy-maker.ts';
 
 export type Registration = {
@@ -33,6 +34,9 @@ type AgentSaverOptions = {
   directory: AgentDirectory;
   signingKey: SigningKey;
   policyMaker: PolicyMaker;
+  signer: BundleSigner;
+  /** Called with a version that was signed again. */
+  onSigned: (version: AgentVersion) => void;
   now: () => number;
 };
 
@@ -83,15 +87,32 @@ export class AgentSaver {
     });
   }
 
+  /** The latest version, signed again if it must be; undefined when the agent does not exist. */
+  sign(projectId: string, name: string): Promise<AgentVersion | undefined> {
+    return this.#mutex.run(mutexKey(projectId, name), async () => {
+      const latest = await this.#options.store.find(projectId, name);
+      return latest && this.#signAgain(latest);
+    });
+  }
+
+  async #signAgain(latest: AgentVersion): Promise<AgentVersion> {
+    const { store, signer, onSigned } = this.#options;
+    const signed = await signer.signAgain(latest);
+    if (signed === undefined) return latest;
+    await store.insert(signed);
+    onSigned(signed);
+    return signed;
+  }
+
   #save(name: string, saver: Saver, change: Change): Promise<Saved> {
     const { store, directory } = this.#options;
     const { projectId } = saver;
-    return this.#mutex.run(`${projectId}/${name}`, async () => {
+    return this.#mutex.run(mutexKey(projectId, name), async () => {
       for (let tries = 1; ; tries += 1) {
         const latest = await store.find(projectId, name);
         const texts = await change(latest);
         if (latest !== undefined && hasTexts(latest, texts))
-          return { version: latest, created: false, isNew: false };
+          return { version: await this.#signAgain(latest), created: false, isNew: false };
         const saved = await this.#build(texts, { name, latest, saver });
         const { version, agent_version_id } = saved.version;
         await store.insert(saved.version);
@@ -110,7 +131,7 @@ export class AgentSaver {
     { tools, agent_yaml, policy_yaml, system_md }: Texts,
     { name, latest, saver }: { name: string; latest: AgentVersion | undefined; saver: Saver },
   ): Promise<Saved> {
-    const { signingKey: key, policyMaker, now } = this.#options;
+    const { signingKey: key, signer, policyMaker, now } = this.#options;
     const version = (latest?.version ?? 0) + 1;
     const record = {
       project_id: saver.projectId,
@@ -126,7 +147,8 @@ export class AgentSaver {
     const policy = { policy_yaml, recordHash: record_hash, isOwnText: latest === undefined };
     const made = await policyMaker.compile(saver.projectId, policy);
     if (!made.ok) throw policyInvalid(made.errors);
-    const bundle = await makeBundle({ record, record_hash, compiled: made.compiled, ...identity }, key);
+    const parts = { record, record_hash, compiled: made.compiled, ...identity };
+    const bundle = await makeBundle({ ...parts, expires_at: signer.expiresAt() }, key);
     const isSigned = bundle.kind === 'signed';
     const saved: AgentVersion = {
       ...record,
@@ -138,10 +160,15 @@ export class AgentSaver {
       bundle_manifest: isSigned ? bundle.manifest : '',
       bundle_signature_b64: isSigned ? bundle.signature : '',
       etag: bundle.etag,
+      signed_at: identity.created_at,
     };
     const reason = isSigned ? {} : { absentReason: bundle.absentReason };
     return { version: saved, created: latest === undefined, isNew: true, ...reason };
   }
+}
+
+function mutexKey(projectId: string, name: string): string {
+  return `${projectId}/${name}`;
 }
 
 function hasTexts(version: AgentVersion, texts: Texts): boolean {

@@ -5,7 +5,10 @@ export type AgentTool = {
   annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean };
 };
 
-/** A stored version of an agent, never changed. Without a compiled module the bundle fields are ''. */
+/**
+ * A stored version of an agent. Only its manifest and its signature may change, when it is signed again at `signed_at`.
+ * Without a compiled module the bundle fields are ''.
+ */
 export type AgentVersion = {
   project_id: string;
   agent_name: string;
@@ -22,6 +25,7 @@ export type AgentVersion = {
   bundle_manifest: string;
   bundle_signature_b64: string;
   etag: string;
+  signed_at: string;
 };
 
 /** The answer to a policy fetch. The bundle fields are absent when there is no compiled module. */

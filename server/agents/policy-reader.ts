@@ -2,43 +2,92 @@ import { LRUCache } from 'lru-cache';
 import type { AgentDirectory } from './agent-directory.ts';
 import type { AgentStore } from './agent-store.ts';
 import { type AgentVersion, fetchBody } from './agent-version.ts';
+import { type BundleSigner, expiryOf } from './bundle-signer.ts';
 
 type Directory = Pick<AgentDirectory, 'latestVersionId'>;
 type Store = Pick<AgentStore, 'find'>;
+type Signer = Pick<BundleSigner, 'dueAtMs'>;
 
 /** The answer to a policy fetch, ready to send. */
-export type ServedPolicy = { agent_version_id: string; version: number; etag: string; body: Buffer };
+export type ServedPolicy = {
+  agent_version_id: string;
+  version: number;
+  etag: string;
+  body: Buffer;
+  /** When its bundle must be signed again, and when it is of no use any more. */
+  dueAtMs: number;
+  expiresAtMs: number;
+};
+
+type PolicyReaderOptions = {
+  directory: Directory;
+  store: Store;
+  signer: Signer;
+  /** Signs the latest version again if it must be. */
+  sign: (projectId: string, agentName: string) => Promise<AgentVersion | undefined>;
+  now: () => number;
+};
+
+/** After a bundle could not be signed again, the next fetch after this long tries once more. */
+const SIGN_RETRY_MS = 10_000;
 
 const CACHE_BYTES_MAX = 128 * 1024 * 1024;
 
 /** Finds the policy that an agent gets now, from memory where possible: every run of an agent begins with this. */
 export class PolicyReader {
-  readonly #directory: Directory;
-  readonly #store: Store;
+  readonly #options: PolicyReaderOptions;
   /** By version id. */
   readonly #cache = new LRUCache<string, ServedPolicy>({
     maxSize: CACHE_BYTES_MAX,
     sizeCalculation: ({ body }) => body.length,
   });
   readonly #reading = new Map<string, Promise<ServedPolicy | undefined>>();
+  readonly #signing = new Map<string, Promise<ServedPolicy>>();
 
-  constructor({ directory, store }: { directory: Directory; store: Store }) {
-    this.#directory = directory;
-    this.#store = store;
+  constructor(options: PolicyReaderOptions) {
+    this.#options = options;
   }
 
   /** Undefined when the agent does not exist. Rejects with store_unavailable. */
   async find(projectId: string, agentName: string): Promise<ServedPolicy | undefined> {
-    const id = await this.#directory.latestVersionId(projectId, agentName);
+    const id = await this.#options.directory.latestVersionId(projectId, agentName);
     if (id === '') return undefined;
-    return this.#cache.get(id) ?? this.#readOnce(id, projectId, agentName);
+    const served = this.#cache.get(id) ?? (await this.#readOnce(id, projectId, agentName));
+    if (served === undefined || served.dueAtMs > this.#options.now()) return served;
+    return this.#signed(served, projectId, agentName);
+  }
+
+  /** Serves this version from now on: it was signed again. */
+  replace(version: AgentVersion): void {
+    this.#add(version);
+  }
+
+  /** Signs in the background while the bundle is still valid; callers wait only for one that has expired. */
+  #signed(served: ServedPolicy, projectId: string, agentName: string): ServedPolicy | Promise<ServedPolicy> {
+    const { now } = this.#options;
+    const id = served.agent_version_id;
+    let signing = this.#signing.get(id);
+    if (signing === undefined) {
+      signing = this.#sign(served, projectId, agentName).finally(() => this.#signing.delete(id));
+      this.#signing.set(id, signing);
+    }
+    return served.expiresAtMs > now() ? served : signing;
+  }
+
+  /** Never rejects: what cannot be signed now is served as it is, and tried again after a while. */
+  async #sign(served: ServedPolicy, projectId: string, agentName: string): Promise<ServedPolicy> {
+    const { sign, now } = this.#options;
+    const version = await sign(projectId, agentName).catch(() => undefined);
+    const next = version === undefined ? served : this.#add(version);
+    next.dueAtMs = Math.max(next.dueAtMs, now() + SIGN_RETRY_MS);
+    return next;
   }
 
   /** Concurrent fetches of one version share a read. A read that began before a save is not shared with fetches after it. */
   #readOnce(id: string, projectId: string, agentName: string): Promise<ServedPolicy | undefined> {
     const running = this.#reading.get(id);
     if (running !== undefined) return running;
-    const reading = this.#store
+    const reading = this.#options.store
       .find(projectId, agentName)
       .then((version) => (version === undefined ? undefined : this.#add(version)))
       .finally(() => this.#reading.delete(id));
@@ -48,7 +97,14 @@ export class PolicyReader {
 
   #add(stored: AgentVersion): ServedPolicy {
     const { agent_version_id, version, etag } = stored;
-    const served = { agent_version_id, version, etag, body: Buffer.from(JSON.stringify(fetchBody(stored))) };
+    const served = {
+      agent_version_id,
+      version,
+      etag,
+      body: Buffer.from(JSON.stringify(fetchBody(stored))),
+      dueAtMs: this.#options.signer.dueAtMs(stored),
+      expiresAtMs: expiryOf(stored) ?? Number.POSITIVE_INFINITY,
+    };
     this.#cache.set(agent_version_id, served);
     return served;
   }

@@ -1,5 +1,6 @@
 import { NO_ACTOR } from '../access/access.ts';
 import { AccountStore } from '../accounts/account-store.ts';
+import { createAgents } from '../agents/create-agents.ts';
 import { type ActivityEvent, createRecordActivity } from '../activity/activity.ts';
 import { createReads, writersOf } from '../records/days.ts';
 import { verifyReads } from '../records/verify.ts';
@@ -8,7 +9,8 @@ import type { Config } from '../config.ts';
 import { KeyedMutex } from '../keyed-mutex.ts';
 import { BearerKeys } from '../keys/bearer-keys.ts';
 import { KeyRegistry } from '../keys/key-registry.ts';
-import { readSigningKeys } from '../keys/signing-keys.ts';
+import { RootKeys } from '../keys/root-keys.ts';
+import { readSigningKeys, type SigningKeys } from '../keys/signing-keys.ts';
 import { Members } from '../projects/members.ts';
 import { Projects } from '../projects/projects.ts';
 import { createBoundedStore } from '../store/bounded-store.ts';
@@ -22,12 +24,10 @@ export async function openAdmin(config: Config) {
   const { signingKey, retiredSigningKeys: retired, dataDir } = config;
   const signing = await readSigningKeys({ signingKey, retired, dataDir });
   const now = Date.now;
-  const registry = new KeyRegistry({
-    connection: store.lookups,
-    ready: store.ready,
-    isSoleWriter: store.kind === 'embedded',
-    now,
-  });
+  const isSoleWriter = store.kind === 'embedded';
+  const shared = { connection: store.lookups, ready: store.ready, isSoleWriter, now };
+  const registry = new KeyRegistry(shared);
+  const rootKeys = new RootKeys({ ...shared, signing });
   const { reads } = store;
   const auditReads = createReads({
     runRead: (text, params) => reads.query(text, params),
@@ -41,7 +41,14 @@ export async function openAdmin(config: Config) {
     projects: new Projects(people),
     members: new Members(people),
     accountStore: new AccountStore(people),
-    bearerKeys: new BearerKeys(signing, registry, now),
+    bearerKeys: new BearerKeys(rootKeys, registry, now),
+    rootKeys,
+    storeKind: store.kind,
+    /** The agents as a service with this root key has them. */
+    agentsSignedBy: (key: SigningKeys) => {
+      const { bundleDaysMax } = config;
+      return createAgents({ ...shared, rootKeys: new RootKeys({ ...shared, signing: key }), bundleDaysMax });
+    },
     /** Records an activity of the command line. */
     record: (event: ActivityEvent, project_id: string, detail: Record<string, unknown>) =>
       recordActivity({

@@ -5,6 +5,7 @@ import { KEY_DAYS_MAX } from '../limits.ts';
 import { parseProjectName } from '../projects/project-name.ts';
 import { type Admin, openAdmin } from './admin.ts';
 import { CommandError } from './command-error.ts';
+import { rotateRootKey } from './rotate-root-key.ts';
 import { backUp, restore } from './transfer-backup.ts';
 import { exportStore } from './transfer-export.ts';
 import { importStore } from './transfer-import.ts';
@@ -64,6 +65,21 @@ const COMMANDS: Record<string, Command> = {
         throw new CommandError(`The project has no key ${key_id}. "key list" lists its keys.`);
       await admin.record('key_revoked', projectId, { key_id });
       return { key_id, revoked: true };
+    }),
+  },
+  'key rotate': {
+    usage: '',
+    help: 'Replace the root key. Stop an embedded service first.',
+    run: (config) => rotateRootKey(config),
+  },
+  'key forget': {
+    usage: '--key KID',
+    help: 'End the trust in a retired root key, when the services start again.',
+    run: withAdmin(async ({ rootKeys }, options) => {
+      const kid = required(options, 'key');
+      const rotations = await rootKeys.forget(kid);
+      if (rotations === 0) throw new CommandError(`The store has no rotation from or to the root key ${kid}.`);
+      return { kid, forgotten: true, rotations };
     }),
   },
   'member add': {

@@ -20,6 +20,7 @@ export const SMALL_TABLES = [
   'projects',
   'api_keys',
   'agent_versions',
+  'root_key_successions',
   'accounts',
   'sessions',
   'mailed_tokens',

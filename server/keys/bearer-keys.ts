@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { RequestError } from '../errors.ts';
 import { BEARER_KEY_CHARS_MAX, DAY_MS, VERIFIED_KEYS_MAX } from '../limits.ts';
 import type { KeyRecord, KeyRegistry } from './key-registry.ts';
-import type { SigningKeys } from './signing-keys.ts';
+import type { RootKeys } from './root-keys.ts';
 
 const ISSUER = 'gatehouse';
 const DEFAULT_SCOPE = 'emit_audit read_audit';
@@ -18,14 +18,14 @@ type IssueOptions = { name?: string | undefined; expiresInDays?: number | undefi
 
 /** Issues, verifies and revokes bearer keys: JWTs (RFC 7519, alg EdDSA of RFC 8037) signed with the root key. */
 export class BearerKeys {
-  readonly #signing: SigningKeys;
+  readonly #rootKeys: Pick<RootKeys, 'current' | 'find'>;
   readonly #registry: KeyRegistry;
   readonly #now: () => number;
   /** The claims of keys whose signature was verified, by the text of the key. */
   readonly #verified = new LRUCache<string, Claims>({ max: VERIFIED_KEYS_MAX });
 
-  constructor(signing: SigningKeys, registry: KeyRegistry, now: () => number) {
-    this.#signing = signing;
+  constructor(rootKeys: Pick<RootKeys, 'current' | 'find'>, registry: KeyRegistry, now: () => number) {
+    this.#rootKeys = rootKeys;
     this.#registry = registry;
     this.#now = now;
   }
@@ -77,13 +77,13 @@ export class BearerKeys {
       revoked_at: null,
     };
     const jwt = new SignJWT({ scope: record.scope })
-      .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: this.#signing.kid })
+      .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: this.#rootKeys.current.kid })
       .setIssuer(ISSUER)
       .setJti(record.key_id)
       .setSubject(projectId)
       .setIssuedAt(Math.floor(nowMs / 1000));
     if (expiresAtMs !== undefined) jwt.setExpirationTime(Math.floor(expiresAtMs / 1000));
-    const key = await jwt.sign(this.#signing.privateKey);
+    const key = await jwt.sign(this.#rootKeys.current.privateKey);
     await this.#registry.write(record);
     return { ...record, key };
   }
@@ -105,7 +105,7 @@ export class BearerKeys {
   async #verifySignature(bearerKey: string): Promise<Claims> {
     if (bearerKey.length > BEARER_KEY_CHARS_MAX) throw unauthenticated('The bearer key is too long');
     try {
-      const publicKey = this.#signing.publicKeys.get(String(decodeProtectedHeader(bearerKey).kid));
+      const publicKey = await this.#rootKeys.find(String(decodeProtectedHeader(bearerKey).kid));
       if (publicKey === undefined) throw new Error('unknown kid');
       const { payload } = await jwtVerify<{ scope?: unknown }>(bearerKey, publicKey, {
         algorithms: ['EdDSA'],

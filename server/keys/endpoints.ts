@@ -6,9 +6,9 @@ import { addressOf } from '../http/rate-limit.ts';
 import { answer, listOf, NULLABLE_TIME, PROJECT_ID, STRING, TIME, UUID } from '../http/schemas.ts';
 import { KEY_DAYS_MAX, KEY_NAME_CHARS_MAX } from '../limits.ts';
 import type { BearerKeys } from './bearer-keys.ts';
-import type { SigningKeys } from './signing-keys.ts';
+import type { RootKeys } from './root-keys.ts';
 
-export type KeyDeps = { signing: SigningKeys; bearerKeys: BearerKeys; recordActivity: RecordActivity };
+export type KeyDeps = { rootKeys: RootKeys; bearerKeys: BearerKeys; recordActivity: RecordActivity };
 
 const KEY = { key_id: UUID, name: STRING, scope: STRING, created_at: TIME, expires_at: NULLABLE_TIME };
 const JWK = answer({
@@ -20,10 +20,12 @@ const JWK = answer({
   x: STRING,
 });
 
+const KEY_SET = answer({ keys: Type.Array(JWK), successions: Type.Array(STRING) }, 'KeySet');
+
 const OF_PROJECT = { tag: 'Projects', allow: { role: 'admin' } } as const;
 
 /** The public signing keys, and the bearer keys of a project. */
-export function keyEndpoints({ signing, bearerKeys, recordActivity }: KeyDeps) {
+export function keyEndpoints({ rootKeys, bearerKeys, recordActivity }: KeyDeps) {
   return [
     endpoint({
       method: 'GET',
@@ -31,12 +33,15 @@ export function keyEndpoints({ signing, bearerKeys, recordActivity }: KeyDeps) {
       id: 'publicKeys',
       tag: 'Agents and policies',
       summary: 'Get the public keys',
-      description: 'The public keys that verify bearer keys and bundles, as a JWK set (RFC 7517).',
+      description:
+        'The public keys that verify bearer keys and bundles, as a JWK set (RFC 7517), and the successions by which an older key vouches for a newer one, as compact JWS (RFC 7515).',
       allow: 'anyone',
-      answers: { 200: { description: 'The key set', schema: answer({ keys: Type.Array(JWK) }, 'KeySet') } },
-      handle: ({ res }) => {
-        res.set('Cache-Control', 'public, max-age=300');
-        return signing.jwks;
+      answers: { 200: { description: 'The key set', schema: KEY_SET } },
+      handle: async ({ res }) => {
+        const { keySet, isComplete } = await rootKeys.keySet();
+        // Until the store was read, keys of earlier rotations may be missing.
+        if (isComplete) res.set('Cache-Control', 'public, max-age=300');
+        return keySet;
       },
     }),
     endpoint({

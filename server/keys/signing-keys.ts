@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, randomBytes, type KeyObject } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { calculateJwkThumbprint } from 'jose';
 import { makeDirectory } from '../make-directory.ts';
 
@@ -9,15 +9,14 @@ const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export type PublicJwk = { kty: 'OKP'; crv: 'Ed25519'; alg: 'EdDSA'; use: 'sig'; kid: string; x: string };
 
-/** The root key, which signs bearer keys and bundles, and the public keys of all keys that still verify. */
+/** The root key, which signs bearer keys and bundles, and the retired keys of the configuration. */
 export type SigningKeys = {
   kid: string;
   privateKey: KeyObject;
   /** The 32-byte seed of RFC 8032. */
   seed: Uint8Array;
-  /** By kid, the current key first, then the retired ones. */
-  publicKeys: Map<string, KeyObject>;
-  jwks: { keys: PublicJwk[] };
+  jwk: PublicJwk;
+  retired: PublicJwk[];
 };
 
 type SigningKeysOptions = { signingKey: string | undefined; retired: string[]; dataDir: string };
@@ -28,13 +27,16 @@ export async function readSigningKeys({
   retired,
   dataDir,
 }: SigningKeysOptions): Promise<SigningKeys> {
-  const privateKey = readPrivateKey(signingKey, dataDir);
-  const seed = Buffer.from(String(privateKey.export({ format: 'jwk' }).d), 'base64url');
-  const current = await publicJwk(createPublicKey(privateKey));
-  const old = await Promise.all(retired.map((x) => publicJwk(publicKeyFromRaw(Buffer.from(x, 'base64')))));
-  const keys = [...new Map([current, ...old].map((jwk) => [jwk.kid, jwk])).values()];
-  const publicKeys = new Map(keys.map((jwk) => [jwk.kid, createPublicKey({ key: jwk, format: 'jwk' })]));
-  return { kid: current.kid, privateKey, seed, publicKeys, jwks: { keys } };
+  const keys = await Promise.all(
+    retired.map((key) => publicKeyOf(Buffer.from(key, 'base64').toString('base64url'))),
+  );
+  return { ...(await signingKeysFrom(readPrivateKey(signingKey, dataDir))), retired: keys };
+}
+
+async function signingKeysFrom(privateKey: KeyObject): Promise<SigningKeys> {
+  const { d, x } = privateKey.export({ format: 'jwk' });
+  const jwk = await publicKeyOf(String(x));
+  return { kid: jwk.kid, privateKey, seed: Buffer.from(String(d), 'base64url'), jwk, retired: [] };
 }
 
 function readPrivateKey(signingKey: string | undefined, dataDir: string): KeyObject {
@@ -44,21 +46,63 @@ function readPrivateKey(signingKey: string | undefined, dataDir: string): KeyObj
 }
 
 function readOrMakeKeyFile(dataDir: string): KeyObject {
-  const path = join(dataDir, 'signing-key.pem');
+  const path = keyFileOf(dataDir);
   if (existsSync(path)) return readKeyFile(path);
   makeDirectory(dataDir);
   const key = privateKeyFromSeed(randomBytes(32));
-  // 'wx': when two processes start at the same time, one creates the file and the other reads it.
+  // When two processes start at the same time, one creates the file and the other reads it.
   try {
-    const file = openSync(path, 'wx', 0o600);
-    writeSync(file, String(key.export({ type: 'pkcs8', format: 'pem' })));
-    fsyncSync(file);
-    closeSync(file);
+    writeKeyFile(path, key);
     return key;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     return readKeyFile(path);
   }
+}
+
+/** Where the root key is when the configuration names none. */
+export function keyFileOf(dataDir: string): string {
+  return join(dataDir, 'signing-key.pem');
+}
+
+/** Makes a root key for a rotation, in a file of its own in the data directory. */
+export async function makeNextKey(dataDir: string): Promise<SigningKeys> {
+  makeDirectory(dataDir);
+  const next = await signingKeysFrom(privateKeyFromSeed(randomBytes(32)));
+  writeKeyFile(nextKeyFileOf(dataDir, next.kid), next.privateKey);
+  return next;
+}
+
+/** The key of an earlier rotation that did not come to its end; undefined when its file is gone. */
+export async function readNextKey(dataDir: string, kid: string): Promise<SigningKeys | undefined> {
+  const path = nextKeyFileOf(dataDir, kid);
+  return existsSync(path) ? signingKeysFrom(readKeyFile(path)) : undefined;
+}
+
+/** Puts the next key in the place of the current one, atomically. */
+export function installNextKey(dataDir: string, kid: string): void {
+  renameSync(nextKeyFileOf(dataDir, kid), keyFileOf(dataDir));
+  syncDirectory(dataDir);
+}
+
+/** A kid is base64url, so it can be part of a file name. */
+export function nextKeyFileOf(dataDir: string, kid: string): string {
+  return join(dataDir, `signing-key-${kid}.pem`);
+}
+
+/** Fails with EEXIST where a file is: a key is never overwritten. */
+function writeKeyFile(path: string, key: KeyObject): void {
+  const file = openSync(path, 'wx', 0o600);
+  writeSync(file, String(key.export({ type: 'pkcs8', format: 'pem' })));
+  fsyncSync(file);
+  closeSync(file);
+  syncDirectory(dirname(path));
+}
+
+function syncDirectory(path: string): void {
+  const directory = openSync(path, 'r');
+  fsyncSync(directory);
+  closeSync(directory);
 }
 
 function readKeyFile(path: string): KeyObject {
@@ -73,16 +117,11 @@ function privateKeyFromSeed(seed: Buffer): KeyObject {
   return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
 }
 
-function publicKeyFromRaw(raw: Buffer): KeyObject {
-  return createPublicKey({
-    key: { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') },
-    format: 'jwk',
-  });
-}
-
-/** The kid is the RFC 7638 thumbprint of the key. */
-async function publicJwk(key: KeyObject): Promise<PublicJwk> {
-  const x = String(key.export({ format: 'jwk' }).x);
-  const kid = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x });
+/** The JWK of a public key, given as base64url of its 32 bytes. The kid is its RFC 7638 thumbprint. */
+export async function publicKeyOf(x: string): Promise<PublicJwk> {
+  const key = { kty: 'OKP', crv: 'Ed25519', x } as const;
+  // Throws for anything that is not a key.
+  createPublicKey({ key, format: 'jwk' });
+  const kid = await calculateJwkThumbprint(key);
   return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x };
 }

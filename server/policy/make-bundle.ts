@@ -10,6 +10,8 @@ type BundleParts = {
   compiled: CompiledPolicy;
   agent_version_id: string;
   created_at: string;
+  /** Without it the bundle does not expire. */
+  expires_at?: string | undefined;
 };
 
 /** What a save stores and a fetch serves. Without a module nothing is signed. */
@@ -26,7 +28,7 @@ export type Bundle =
 
 /** Signs one version of an agent. */
 export async function makeBundle(
-  { record, record_hash, compiled, agent_version_id, created_at }: BundleParts,
+  { record, record_hash, compiled, agent_version_id, created_at, expires_at }: BundleParts,
   key: SigningKey,
 ): Promise<Bundle> {
   if (compiled.module === null) {
@@ -46,6 +48,7 @@ export async function makeBundle(
     wasm_hash,
     record_hash,
     created_at,
+    expires_at,
   });
   const signature = await signManifest(manifest, key);
   return { kind: 'signed', module, manifest, signature, record_hash, etag: `"${wasm_hash}"` };

@@ -9,7 +9,9 @@ import {
 /** The 32-byte seed of an Ed25519 key and its kid in the key set. */
 export type SigningKey = { kid: string; seed: Uint8Array };
 
-type ManifestFields = Omit<BundleManifest, 'format' | 'abi'>;
+type ManifestFields = Omit<BundleManifest, 'format' | 'abi' | 'expires_at'> & {
+  expires_at?: string | undefined;
+};
 
 /** The exact text that is signed: these keys, in this order. */
 export function manifestText(fields: ManifestFields): string {
@@ -24,6 +26,7 @@ export function manifestText(fields: ManifestFields): string {
     wasm_hash: fields.wasm_hash,
     record_hash: fields.record_hash,
     created_at: fields.created_at,
+    ...(fields.expires_at === undefined ? {} : { expires_at: fields.expires_at }),
   };
   return JSON.stringify(manifest);
 }

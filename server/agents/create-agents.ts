@@ -1,0 +1,42 @@
+import type { RootKeys } from '../keys/root-keys.ts';
+import { createBoundedStore } from '../store/bounded-store.ts';
+import type { Connection } from '../store/connection.ts';
+import { AgentDirectory } from './agent-directory.ts';
+import { AgentSaver } from './agent-saver.ts';
+import { AgentStore } from './agent-store.ts';
+import { BundleSigner } from './bundle-signer.ts';
+import { PolicyMaker } from './policy-maker.ts';
+import { PolicyReader } from './policy-reader.ts';
+import { PolicyThreads } from './policy-threads.ts';
+
+type AgentOptions = {
+  connection: Connection;
+  ready: () => Promise<void>;
+  /** No other process saves agents in this store. */
+  isSoleWriter: boolean;
+  rootKeys: RootKeys;
+  bundleDaysMax: number | undefined;
+  now: () => number;
+};
+
+/** Connects the parts that save, sign and serve agents. */
+export function createAgents({ connection, ready, isSoleWriter, rootKeys, bundleDaysMax, now }: AgentOptions) {
+  const store = new AgentStore(createBoundedStore(connection, ready));
+  const directory = new AgentDirectory({ connection, ready, isSoleWriter, now });
+  const threads = new PolicyThreads();
+  const policyMaker = new PolicyMaker(threads);
+  const signingKey = rootKeys.current;
+  const signer = new BundleSigner({ signingKey, rootKeys, policyMaker, daysMax: bundleDaysMax, now });
+  const saver = new AgentSaver({
+    store,
+    directory,
+    signingKey,
+    signer,
+    policyMaker,
+    onSigned: (version) => reader.replace(version),
+    now,
+  });
+  const sign = (projectId: string, agentName: string) => saver.sign(projectId, agentName);
+  const reader = new PolicyReader({ directory, store, signer, sign, now });
+  return { store, directory, saver, threads, reader };
+}

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import type { RootKeys } from '../keys/root-keys.ts';
+import { installNextKey, makeNextKey, nextKeyFileOf, readNextKey, type SigningKeys } from '../keys/signing-keys.ts';
+import { ROOT_KEYS_AGE_MS_MAX } from '../limits.ts';
+import { StoreInUseError } from '../store/store.ts';
+import { type Admin, openAdmin } from './admin.ts';
+import { CommandError } from './command-error.ts';
+import { showProgress } from './transfer.ts';
+
+/** The other processes of a store may take a read longer than ROOT_KEYS_AGE_MS_MAX to see a rotation. */
+const PUBLISHED_AFTER_MS = 2 * ROOT_KEYS_AGE_MS_MAX;
+
+/**
+ * Replaces the root key: makes the new one, records that the old one vouches for it, signs the latest version of every
+ * agent again, and then puts it in its place. Each step can be repeated, so an interrupted rotation is resumed.
+ */
+export async function rotateRootKey(config: Config): Promise<unknown> {
+  const admin = await open(config);
+  try {
+    const { rootKeys, storeKind } = admin;
+    const old = rootKeys.current;
+    const next = await nextKey(rootKeys, config);
+    // Clients must find the succession before they meet a bundle of the new key.
+    if (storeKind === 'server') await sleep(PUBLISHED_AFTER_MS);
+    const agents = await signAll(admin, next);
+    if (config.signingKey === undefined) installNextKey(config.dataDir, next.kid);
+    return { kid: next.kid, previous_kid: old.kid, ...agents, next_step: nextStep(config, next.kid) };
+  } finally {
+    await admin.close();
+  }
+}
+
+async function open(config: Config): Promise<Admin> {
+  try {
+    return await openAdmin(config);
+  } catch (error) {
+    if (!(error instanceof StoreInUseError)) throw error;
+    throw new CommandError(
+      `The service uses the embedded store in ${config.dataDir}. Stop it, run "key rotate" again, and start it: ` +
+        'clients keep their policies meanwhile.',
+    );
+  }
+}
+
+/** The key of an interrupted rotation, or a new one that the current key vouches for. */
+async function nextKey(rootKeys: RootKeys, { dataDir }: Config): Promise<SigningKeys> {
+  const { kid: current } = rootKeys.current;
+  const begun = (await rootKeys.rotations()).filter(({ previous_kid }) => previous_kid === current);
+  for (const { kid } of begun) {
+    const key = await readNextKey(dataDir, kid);
+    if (key !== undefined) return key;
+  }
+  const [lost] = begun;
+  if (lost !== undefined) {
+    throw new CommandError(
+      `The root key ${current} was replaced by ${lost.kid}, whose file is not in ${dataDir} any more. Set GATE_SIGNING_KEY ` +
+        `to that key. If it is lost, run "key forget --key ${lost.kid}" and rotate again.`,
+    );
+  }
+  const next = await makeNextKey(dataDir);
+  await rootKeys.recordRotation(next);
+  return next;
+}
+
+async function signAll(
+  { agentsSignedBy }: Admin,
+  next: SigningKeys,
+): Promise<{ agents_signed: number; agents_left: number }> {
+  const { store, saver } = agentsSignedBy(next);
+  const counts = { agents_signed: 0, agents_left: 0 };
+  for (const { project_id, agent_name } of await store.all()) {
+    const version = await saver.sign(project_id, agent_name);
+    if (version === undefined || version.bundle_manifest === '') continue;
+    const isSigned = (JSON.parse(version.bundle_manifest) as { kid: string }).kid === next.kid;
+    counts[isSigned ? 'agents_signed' : 'agents_left'] += 1;
+    if (isSigned) continue;
+    showProgress(
+      `The bundle of ${agent_name} in project ${project_id} was not signed again: no trusted key signed what is stored. Save the agent.`,
+    );
+  }
+  return counts;
+}
+
+function nextStep({ signingKey, dataDir, clickhouse }: Config, kid: string): string {
+  const restart = clickhouse === undefined ? 'start the service' : 'restart the services one by one';
+  if (signingKey === undefined) return `The new key is in place: ${restart}.`;
+  return (
+    `Set GATE_SIGNING_KEY to the key in ${nextKeyFileOf(dataDir, kid)} (its path, or its seed: openssl pkey -in FILE ` +
+    `-outform DER | tail -c 32 | base64) for every service, ${restart}, and move the file to a safe place.`
+  );
+}

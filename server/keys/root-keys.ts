@@ -1,0 +1,161 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { ROOT_KEYS_AGE_MS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
+import type { Connection } from '../store/connection.ts';
+import { sql } from '../store/sql.ts';
+import { clickhouseTime } from '../store/time.ts';
+import { withTimeout } from '../store/with-timeout.ts';
+import type { PublicJwk, SigningKeys } from './signing-keys.ts';
+import { ACKNOWLEDGEMENT, SUCCESSION, vouch, vouchedKey } from './successions.ts';
+
+/** One rotation of the root key, as it is stored. */
+export type Rotation = { kid: string; previous_kid: string; succession: string; acknowledgement: string };
+/** What `/v1/.well-known/keys` answers. */
+export type KeySet = { keys: PublicJwk[]; successions: string[] };
+
+type RootKeysOptions = {
+  signing: SigningKeys;
+  connection: Connection;
+  ready: () => Promise<void>;
+  /** No other process rotates the root key of this store. */
+  isSoleWriter: boolean;
+  now: () => number;
+};
+type Known = { keys: Map<string, PublicJwk>; successors: Set<string>; successions: string[] };
+
+/**
+ * The root key of this process, and the keys before and after it: those of the configuration, and those of the store. The
+ * store is not trusted with keys: a key counts only if a chain of signatures leads to it from the root key.
+ */
+export class RootKeys {
+  readonly #options: RootKeysOptions;
+  readonly #objects = new Map<string, KeyObject>();
+  #known: Known;
+  #isComplete = false;
+  #triedAtMs = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor(options: RootKeysOptions) {
+    this.#options = options;
+    this.#known = { keys: new Map(configured(options.signing)), successors: new Set(), successions: [] };
+  }
+
+  /** The key that signs now. */
+  get current(): SigningKeys {
+    return this.#options.signing;
+  }
+
+  /** All keys that verify, the current one first. `isComplete` is false until the store was read once. */
+  async keySet(): Promise<{ keySet: KeySet; isComplete: boolean }> {
+    await this.#refresh();
+    const { keys, successions } = this.#known;
+    return { keySet: { keys: [...keys.values()], successions }, isComplete: this.#isComplete };
+  }
+
+  /** The public key that verifies signatures with this kid, if one is trusted. */
+  async find(kid: string): Promise<KeyObject | undefined> {
+    if (!this.#known.keys.has(kid)) await this.#refresh();
+    const jwk = this.#known.keys.get(kid);
+    if (jwk === undefined) return undefined;
+    const object = this.#objects.get(kid) ?? createPublicKey({ key: jwk, format: 'jwk' });
+    this.#objects.set(kid, object);
+    return object;
+  }
+
+  /** Whether the current key was replaced by this one, directly or not. */
+  async isSuccessor(kid: string): Promise<boolean> {
+    await this.#refresh();
+    return this.#known.successors.has(kid);
+  }
+
+  /** The kid of the key that replaced the current one last; undefined when it was not replaced. */
+  async latestSuccessor(): Promise<string | undefined> {
+    await this.#refresh();
+    return [...this.#known.successors].at(-1);
+  }
+
+  /** The rotations of the store, whoever signed them. Rejects when the store is away. */
+  async rotations(): Promise<Rotation[]> {
+    await this.#options.ready();
+    return this.#options.connection.query<Rotation>(sql('root_key_successions'));
+  }
+
+  /** Records that the current key is replaced by this one. Resolves when that is durable. */
+  async recordRotation(next: SigningKeys): Promise<void> {
+    const { signing, now } = this.#options;
+    const nowMs = now();
+    const succession = await vouch(signing, next.jwk, { typ: SUCCESSION, nowMs });
+    const acknowledgement = await vouch(next, signing.jwk, { typ: ACKNOWLEDGEMENT, nowMs });
+    await this.#write({ kid: next.kid, previous_kid: signing.kid, succession, acknowledgement }, 0);
+  }
+
+  /** Ends the trust in a key through the rotations of the store. Services see it when they start. */
+  async forget(kid: string): Promise<number> {
+    const rotations = (await this.rotations()).filter(
+      (rotation) => rotation.kid === kid || rotation.previous_kid === kid,
+    );
+    for (const rotation of rotations) await this.#write(rotation, 1);
+    return rotations.length;
+  }
+
+  async #write({ kid, previous_kid, succession, acknowledgement }: Rotation, version: 0 | 1): Promise<void> {
+    const created_at = clickhouseTime(this.#options.now());
+    const values = { kid, previous_kid, created_at, succession, acknowledgement, version };
+    const lines = [JSON.stringify(Object.values(values))];
+    const columns = Object.keys(values);
+    await this.#options.connection.insert({ table: 'root_key_successions', columns, lines, token: '' });
+  }
+
+  /** Never rejects: what was read before stays. */
+  #refresh(): Promise<void> {
+    const { isSoleWriter, now } = this.#options;
+    const isFresh = now() - this.#triedAtMs <= ROOT_KEYS_AGE_MS_MAX || (isSoleWriter && this.#isComplete);
+    if (isFresh) return Promise.resolve();
+    this.#reading ??= this.#read()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#triedAtMs = now();
+        this.#reading = undefined;
+      });
+    return this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    const rotations = await withTimeout(this.rotations(), STATEMENT_WAIT_MS_MAX);
+    this.#known = await knownFrom(this.#options.signing, rotations);
+    this.#isComplete = true;
+  }
+}
+
+function configured({ jwk, retired }: SigningKeys): [string, PublicJwk][] {
+  return [jwk, ...retired].map((key) => [key.kid, key]);
+}
+
+/** The keys that the root key vouches for, or that vouch for it, through any number of rotations. */
+async function knownFrom(signing: SigningKeys, rotations: Rotation[]): Promise<Known> {
+  const keys = new Map(configured(signing));
+  const successors = new Set<string>();
+  const successions: string[] = [];
+  // Newest first towards the past, oldest first towards the future: a chain is followed in one pass.
+  for (const { kid, previous_kid, acknowledgement } of rotations.toReversed()) {
+    const key = await vouchedBy(keys.get(kid), acknowledgement, ACKNOWLEDGEMENT);
+    if (key?.kid === previous_kid) keys.set(previous_kid, key);
+  }
+  for (const { kid, previous_kid, succession } of rotations) {
+    const key = await vouchedBy(keys.get(previous_kid), succession, SUCCESSION);
+    if (key?.kid !== kid) continue;
+    const isLater = previous_kid === signing.kid || successors.has(previous_kid);
+    if (!keys.has(kid) && !isLater) continue;
+    if (isLater) successors.add(kid);
+    keys.set(kid, key);
+    successions.push(succession);
+  }
+  return { keys, successors, successions };
+}
+
+async function vouchedBy(
+  jwk: PublicJwk | undefined,
+  jws: string,
+  typ: typeof SUCCESSION | typeof ACKNOWLEDGEMENT,
+): Promise<PublicJwk | undefined> {
+  return jwk && vouchedKey(jws, createPublicKey({ key: jwk, format: 'jwk' }), typ);
+}
