@@ -128,7 +128,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
 
 /** A root key that was replaced still works, but what it signs is refused by clients that know only its successors. */
 async function warnOfSuccessor(rootKeys: RootKeys, logger: Logger): Promise<void> {
-  const successor = await rootKeys.latestSuccessor();
+  const successor = await rootKeys.successor();
   if (successor === undefined) return;
   logger.warn(
     { kid: rootKeys.current.kid, successor },

@@ -20,7 +20,14 @@ type AgentOptions = {
 };
 
 /** Connects the parts that save, sign and serve agents. */
-export function createAgents({ connection, ready, isSoleWriter, rootKeys, bundleDaysMax, now }: AgentOptions) {
+export function createAgents({
+  connection,
+  ready,
+  isSoleWriter,
+  rootKeys,
+  bundleDaysMax,
+  now,
+}: AgentOptions) {
   const store = new AgentStore(createBoundedStore(connection, ready));
   const directory = new AgentDirectory({ connection, ready, isSoleWriter, now });
   const threads = new PolicyThreads();

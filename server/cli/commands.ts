@@ -78,7 +78,8 @@ const COMMANDS: Record<string, Command> = {
     run: withAdmin(async ({ rootKeys }, options) => {
       const kid = required(options, 'key');
       const rotations = await rootKeys.forget(kid);
-      if (rotations === 0) throw new CommandError(`The store has no rotation from or to the root key ${kid}.`);
+      if (rotations === 0)
+        throw new CommandError(`The store has no rotation from or to the root key ${kid}.`);
       return { kid, forgotten: true, rotations };
     }),
   },

@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import type { RootKeys } from '../keys/root-keys.ts';
-import { installNextKey, makeNextKey, nextKeyFileOf, readNextKey, type SigningKeys } from '../keys/signing-keys.ts';
+import {
+  installNextKey,
+  makeNextKey,
+  nextKeyFileOf,
+  readNextKey,
+  type SigningKeys,
+} from '../keys/signing-keys.ts';
 import { ROOT_KEYS_AGE_MS_MAX } from '../limits.ts';
 import { StoreInUseError } from '../store/store.ts';
 import { type Admin, openAdmin } from './admin.ts';
@@ -46,16 +52,13 @@ async function open(config: Config): Promise<Admin> {
 /** The key of an interrupted rotation, or a new one that the current key vouches for. */
 async function nextKey(rootKeys: RootKeys, { dataDir }: Config): Promise<SigningKeys> {
   const { kid: current } = rootKeys.current;
-  const begun = (await rootKeys.rotations()).filter(({ previous_kid }) => previous_kid === current);
-  for (const { kid } of begun) {
-    const key = await readNextKey(dataDir, kid);
+  const successor = await rootKeys.successor();
+  if (successor !== undefined) {
+    const key = await readNextKey(dataDir, successor);
     if (key !== undefined) return key;
-  }
-  const [lost] = begun;
-  if (lost !== undefined) {
     throw new CommandError(
-      `The root key ${current} was replaced by ${lost.kid}, whose file is not in ${dataDir} any more. Set GATE_SIGNING_KEY ` +
-        `to that key. If it is lost, run "key forget --key ${lost.kid}" and rotate again.`,
+      `The root key ${current} was replaced by ${successor}, whose file is not in ${dataDir} any more. Set GATE_SIGNING_KEY ` +
+        `to that key. If it is lost, run "key forget --key ${successor}" and rotate again.`,
     );
   }
   const next = await makeNextKey(dataDir);

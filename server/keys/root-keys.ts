@@ -67,10 +67,11 @@ export class RootKeys {
     return this.#known.successors.has(kid);
   }
 
-  /** The kid of the key that replaced the current one last; undefined when it was not replaced. */
-  async latestSuccessor(): Promise<string | undefined> {
+  /** The kid of the key that replaced the current one; undefined when it was not replaced. */
+  async successor(): Promise<string | undefined> {
     await this.#refresh();
-    return [...this.#known.successors].at(-1);
+    const [next] = this.#known.successors;
+    return next;
   }
 
   /** The rotations of the store, whoever signed them. Rejects when the store is away. */

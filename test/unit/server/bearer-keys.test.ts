@@ -3,6 +3,7 @@ import { decodeJwt, SignJWT } from 'jose';
 import { readConfig } from '../../../server/config.ts';
 import { BearerKeys } from '../../../server/keys/bearer-keys.ts';
 import { KeyRegistry } from '../../../server/keys/key-registry.ts';
+import { RootKeys } from '../../../server/keys/root-keys.ts';
 import { readSigningKeys, type SigningKeys } from '../../../server/keys/signing-keys.ts';
 import { VERIFIED_KEYS_MAX } from '../../../server/limits.ts';
 import { createLogger } from '../../../server/logger.ts';
@@ -30,7 +31,14 @@ describe('BearerKeys, on the embedded engine', () => {
       isSoleWriter: false,
       now: Date.now,
     });
-    return { registry, keys: new BearerKeys(signing, registry, Date.now) };
+    const rootKeys = new RootKeys({
+      signing,
+      connection,
+      ready: store.ready,
+      isSoleWriter: true,
+      now: Date.now,
+    });
+    return { registry, keys: new BearerKeys(rootKeys, registry, Date.now) };
   }
 
   it(`keeps ${VERIFIED_KEYS_MAX} verified keys, and verifies an evicted key again`, async () => {

@@ -9,6 +9,9 @@ describe('PolicyReader', () => {
     const reader = new PolicyReader({
       directory: { latestVersionId: () => latest },
       store: { find: () => new Promise((resolve) => reads.push(resolve)) },
+      signer: { dueAtMs: () => Number.POSITIVE_INFINITY },
+      sign: () => expect.fail('nothing is due'),
+      now: () => 0,
     });
     const before = reader.find('p', 'a');
     await Promise.resolve();
@@ -41,5 +44,6 @@ function versionOf(agent_version_id: string): AgentVersion {
     bundle_manifest: '',
     bundle_signature_b64: '',
     etag: '',
+    signed_at: '',
   };
 }

@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
+import { readConfig } from '../../../server/config.ts';
+import { RootKeys } from '../../../server/keys/root-keys.ts';
+import { readSigningKeys, type SigningKeys } from '../../../server/keys/signing-keys.ts';
+import { ACKNOWLEDGEMENT, SUCCESSION, vouch } from '../../../server/keys/successions.ts';
+import { createLogger } from '../../../server/logger.ts';
+import { createStore, type Store } from '../../../server/store/store.ts';
+import { temporaryDirectory } from '../../support/service.ts';
+
+const makeKey = (retired: SigningKeys[] = []) =>
+  readSigningKeys({
+    signingKey: randomBytes(32).toString('base64'),
+    retired: retired.map(({ jwk }) => jwk.x),
+    dataDir: '/nowhere',
+  });
+
+describe('RootKeys, on the embedded engine', () => {
+  let store: Store;
+  before(async () => {
+    store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
+    await store.ready();
+  });
+  after(() => store.close());
+
+  const open = (signing: SigningKeys) =>
+    new RootKeys({
+      signing,
+      connection: store.lookups,
+      ready: store.ready,
+      isSoleWriter: true,
+      now: Date.now,
+    });
+  const kidsOf = async (signing: SigningKeys) => {
+    const { keySet } = await open(signing).keySet();
+    return { kids: keySet.keys.map(({ kid }) => kid), successions: keySet.successions.length };
+  };
+  /** A row as someone writes it who can write to the store. */
+  const insert = (values: {
+    kid: string;
+    previous_kid: string;
+    succession: string;
+    acknowledgement: string;
+  }) => {
+    const row = { ...values, created_at: '2026-01-01 00:00:00.000', version: 0 };
+    const lines = [JSON.stringify(Object.values(row))];
+    const columns = Object.keys(row);
+    return store.lookups.insert({ table: 'root_key_successions', columns, lines, token: '' });
+  };
+
+  it('publishes earlier and later keys of a chain of rotations, whichever of them signs', async () => {
+    const [a, b, c] = [await makeKey(), await makeKey(), await makeKey()];
+    await open(a).recordRotation(b);
+    await open(b).recordRotation(c);
+
+    expect(await kidsOf(a)).to.deep.equal({ kids: [a.kid, b.kid, c.kid], successions: 2 });
+    expect(await kidsOf(b)).to.deep.equal({ kids: [b.kid, a.kid, c.kid], successions: 2 });
+    expect(await kidsOf(c)).to.deep.equal({ kids: [c.kid, b.kid, a.kid], successions: 2 });
+    expect(await open(a).successor()).to.equal(b.kid);
+    expect([await open(a).isSuccessor(c.kid), await open(c).isSuccessor(a.kid)]).to.deep.equal([true, false]);
+    expect((await open(c).find(a.kid))?.export({ format: 'jwk' }).x).to.equal(a.jwk.x);
+    expect(await open(c).find('unknown')).to.equal(undefined);
+  });
+
+  it('publishes the keys before a retired key of the configuration', async () => {
+    const [a, b] = [await makeKey(), await makeKey()];
+    await open(a).recordRotation(b);
+    const byHand = await makeKey([b]);
+
+    expect(await kidsOf(byHand)).to.deep.equal({ kids: [byHand.kid, b.kid, a.kid], successions: 1 });
+  });
+
+  it('trusts no row of the store that the root key did not sign', async () => {
+    const [root, stranger] = [await makeKey(), await makeKey()];
+    const nowMs = Date.now();
+    const succession = (by: SigningKeys, to: SigningKeys) => vouch(by, to.jwk, { typ: SUCCESSION, nowMs });
+    const acknowledgement = (by: SigningKeys, to: SigningKeys) =>
+      vouch(by, to.jwk, { typ: ACKNOWLEDGEMENT, nowMs });
+    const [after, before] = [
+      { kid: stranger.kid, previous_kid: root.kid },
+      { kid: root.kid, previous_kid: stranger.kid },
+    ];
+    const named = { ...stranger, kid: root.kid };
+    await insert({ ...after, succession: await succession(named, stranger), acknowledgement: 'no jws' });
+    await insert({ ...after, succession: await succession(root, root), acknowledgement: '' });
+    await insert({ ...after, succession: await acknowledgement(root, stranger), acknowledgement: '' });
+    await insert({
+      ...before,
+      succession: await succession(stranger, root),
+      acknowledgement: await acknowledgement(named, stranger),
+    });
+    await insert({ ...before, succession: '', acknowledgement: await succession(root, stranger) });
+
+    expect(await kidsOf(root)).to.deep.equal({ kids: [root.kid], successions: 0 });
+  });
+
+  it('forgets a key, and with it the keys before it', async () => {
+    const [a, b, c] = [await makeKey(), await makeKey(), await makeKey()];
+    await open(a).recordRotation(b);
+    await open(b).recordRotation(c);
+
+    expect(await open(c).forget(b.kid)).to.equal(2);
+    expect(await kidsOf(c)).to.deep.equal({ kids: [c.kid], successions: 0 });
+    expect(await open(c).forget('unknown')).to.equal(0);
+  });
+});
