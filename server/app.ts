@@ -14,7 +14,7 @@ import { createObserve } from './http/observe.ts';
 import { ingestEndpoints, type IngestEndpointDeps } from './ingest/endpoints.ts';
 import { keyEndpoints, type KeyDeps } from './keys/endpoints.ts';
 import { openapiEndpoints } from './openapi/endpoints.ts';
-import { memberEndpoints, type MemberDeps } from './projects/member-endpoints.ts';
+import { memberEndpoints, type MemberDeps } from './members/endpoints.ts';
 import { projectEndpoints, type ProjectDeps } from './projects/endpoints.ts';
 import { recordEndpoints, type ReadDeps } from './records/endpoints.ts';
 

@@ -37,7 +37,10 @@ export const REPLAY_PAGE_ROWS = 500;
 
 /** Verified bearer keys kept in memory. */
 export const VERIFIED_KEYS_MAX = 10_000;
-export const BEARER_KEY_CHARS_MAX = 4096;
+/** The length of all of them together. */
+export const VERIFIED_KEY_CHARS_MAX = 32 * 1024 * 1024;
+/** Enough for 50 agent names of 200 ASCII characters; all headers of a request have at most 16 KiB. */
+export const BEARER_KEY_CHARS_MAX = 14 * 1024;
 /** A revoked key must stop working within 5 s, so revocations are read at least this often. */
 export const REVOCATION_AGE_MS_MAX = 4000;
 /** With other processes on the store: a rotation of the root key is published by each of them within this time. */
@@ -93,5 +96,8 @@ export const MAIL_DRAIN_MS_MAX = 1000;
 
 export const PROJECT_NAME_CHARS_MAX = 100;
 export const KEY_NAME_CHARS_MAX = 100;
+/** The agents that a key may be narrowed to. */
+export const KEY_AGENTS_MAX = 50;
+export const AGENT_NAME_CHARS_MAX = 200;
 /** A hundred years: DateTime64 ends in 2299. */
 export const KEY_DAYS_MAX = 36_500;

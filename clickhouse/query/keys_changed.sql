@@ -5,6 +5,8 @@ SELECT
     project_id,
     name,
     scope,
+    agents,
+    created_by,
     created_at,
     expires_at,
     revoked_at,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { RequestError } from '../errors.ts';
 import { type BearerKeys, type KeyIdentity, unauthenticated } from '../keys/bearer-keys.ts';
 import { authenticate, hasBearerKey, requireToken } from './authenticate.ts';
-import { hasRole, type Role, type Scope } from './rights.ts';
+import { hasRole, type Role, type Scope } from '../rights.ts';
 import { requireOwnOrigin, sessionSecretOf } from './session-cookie.ts';
 
 /** Who did something: an account by its session, or a bearer key. Fields that do not apply are ''. */
@@ -40,7 +40,7 @@ export type Audience = 'anyone' | 'scraper' | 'session' | KeyRule | MemberRule |
 
 export type MemberCaller = { actor: Actor; role: Role };
 /** Someone with a right in the project: a member, or a bearer key, which has no role. */
-type ProjectCaller = { actor: Actor; role: Role | undefined };
+type ProjectCaller = { actor: Actor; role: Role | undefined; agents?: KeyIdentity['agents'] };
 
 /** What an endpoint learns about its caller, by who may call it. */
 export type CallerOf<A extends Audience> = A extends 'anyone' | 'scraper'
@@ -90,7 +90,7 @@ export function createAccess(deps: AccessDeps): Access {
         return undefined;
       };
     if (allow === 'session') return (req) => requireSession(req, deps);
-    if (!('role' in allow)) return (req) => authenticate(req, bearerKeys);
+    if (!('role' in allow)) return (req) => requireKey(req, bearerKeys, allow.scope);
     if (!('scope' in allow)) return (req, params) => requireMember(req, params, { ...deps, rule: allow });
     if (allow.isOpen === true && readAuth === 'open') return () => ANYONE;
     return (req, params) => requireMemberOrKey(req, params, { ...deps, rule: allow });
@@ -137,8 +137,31 @@ async function requireMemberOrKey(
       needed: 'a bearer key of the project, or a session',
     });
   const key = await authenticate(req, deps.bearerKeys);
-  if (key.project_id !== params['id'] || !key.scope.split(' ').includes(rule.scope)) throw noAccess();
-  return { actor: { ...NO_ACTOR, key_id: key.key_id }, role: undefined };
+  if (key.project_id !== params['id']) throw noAccess();
+  const { key_id, agents } = withScope(key, rule.scope);
+  return { actor: { ...NO_ACTOR, key_id }, role: undefined, agents };
+}
+
+/** At once when the key is in memory, as for most requests of the hot path. */
+function requireKey(
+  req: IncomingMessage,
+  bearerKeys: BearerKeys,
+  scope: Scope,
+): KeyIdentity | Promise<KeyIdentity> {
+  const key = authenticate(req, bearerKeys);
+  return key instanceof Promise ? key.then((found) => withScope(found, scope)) : withScope(key, scope);
+}
+
+function withScope(key: KeyIdentity, scope: Scope): KeyIdentity {
+  if (key.scopes.has(scope)) return key;
+  throw new RequestError('forbidden', `The bearer key lacks the scope ${scope}`);
+}
+
+/** Throws forbidden when the caller is a bearer key that is narrowed to other agents. */
+export function requireAgent(caller: Caller, agentName: string): void {
+  const agents = caller !== undefined && 'agents' in caller ? caller.agents : undefined;
+  if (agents?.has(agentName) !== false) return;
+  throw new RequestError('forbidden', 'The bearer key is narrowed to other agents');
 }
 
 export function actorFrom({ id, email }: { id: string; email: string }): Actor {

@@ -3,7 +3,7 @@ import { KeyedMutex } from '../keyed-mutex.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
 import { PASSWORD_WAIT_MS_MAX, PASSWORDS_RUNNING_MAX, PASSWORDS_WAITING_MAX } from '../limits.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import { Members } from '../projects/members.ts';
+import { Members } from '../members/members.ts';
 import { Projects } from '../projects/projects.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import { createAccess } from '../access/access.ts';

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
 import { queryInvalid } from '../http/query.ts';
 import { answer, COUNT, nullable, PROJECT_ID, STRING, TIME, UUID } from '../http/schemas.ts';
-import type { Members } from '../projects/members.ts';
+import type { Members } from '../members/members.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import { type ActivityCursor, readActivity } from './activity.ts';
 

@@ -61,6 +61,7 @@ function clientEndpoints(deps: AgentDeps) {
         'The policy of an agent and its signed bundle. A conditional request answers 304 without a body.',
       allow: { scope: 'fetch_policy' },
       params: { name: AGENT_NAME },
+      agentOf: ({ params: { name } }) => name,
       headers: { 'If-None-Match': 'The ETag of the bundle that the caller holds' },
       answers: {
         200: { description: 'The policy', schema: POLICY, headers: ['ETag'] },
@@ -78,6 +79,7 @@ function clientEndpoints(deps: AgentDeps) {
       description:
         'Registers an agent by its name and its tools. The first registration makes a default policy and a signed bundle; later ones never change the policy.',
       allow: { scope: 'register_agent' },
+      agentOf: ({ body: { name } }) => name,
       body: { schema: REGISTRATION, example: { name: 'support-bot', tools: ['search'] } },
       answers: {
         200: { description: 'The agent was registered before', schema: REGISTERED },
@@ -122,7 +124,7 @@ async function fetchPolicy(
 const ETAG_CHARS_MAX = 80;
 
 function editEndpoints(deps: AgentDeps) {
-  const editable = { ...TAG, allow: { role: 'editor', scope: 'emit_audit' }, params: AGENT_PARAMS } as const;
+  const editable = { ...TAG, allow: { role: 'editor', scope: 'edit_policy' }, params: AGENT_PARAMS } as const;
   return [
     endpoint({
       ...editable,
@@ -131,6 +133,7 @@ function editEndpoints(deps: AgentDeps) {
       id: 'saveAgent',
       summary: 'Save a policy',
       description: 'Compiles, signs and saves a new version. It applies from the next run of each agent.',
+      agentOf: ({ params: { name } }) => name,
       headers: { 'If-Match': 'The ETag of the version that was edited' },
       body: { schema: EDIT, example: { system_md: 'You help people.' } },
       answers: { 200: { description: 'The saved version', schema: SAVED } },
@@ -153,6 +156,7 @@ function editEndpoints(deps: AgentDeps) {
       // It reads recorded decisions, so the right to read is not enough.
       description:
         'Checks a policy without saving it: its errors, its decisions for given calls, and what it would have changed in recorded decisions.',
+      agentOf: ({ params: { name } }) => name,
       body: { schema: CHECK, example: { policy_yaml: 'version: 1\n', calls: [{ tool: 'search' }] } },
       answers: { 200: { description: 'The result', schema: CHECKED } },
       problems: ['overloaded'],

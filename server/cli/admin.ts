@@ -11,7 +11,7 @@ import { BearerKeys } from '../keys/bearer-keys.ts';
 import { KeyRegistry } from '../keys/key-registry.ts';
 import { RootKeys } from '../keys/root-keys.ts';
 import { readSigningKeys, type SigningKeys } from '../keys/signing-keys.ts';
-import { Members } from '../projects/members.ts';
+import { Members } from '../members/members.ts';
 import { Projects } from '../projects/projects.ts';
 import { createBoundedStore } from '../store/bounded-store.ts';
 import { openStore } from './open-store.ts';

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
-import { type Role, ROLES } from '../access/rights.ts';
+import { DEFAULT_SCOPE, type Role, ROLES } from '../rights.ts';
 import type { Config } from '../config.ts';
 import { KEY_DAYS_MAX } from '../limits.ts';
+import { parseNewKey } from '../keys/new-key.ts';
 import { parseProjectName } from '../projects/project-name.ts';
 import { type Admin, openAdmin } from './admin.ts';
 import { CommandError } from './command-error.ts';
@@ -21,7 +22,9 @@ const TEXTS = {
   window: TEXT,
   to: TEXT,
   from: TEXT,
+  scope: TEXT,
 };
+const LISTS = { agent: { type: 'string', multiple: true } } as const;
 const FLAGS = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
 
 type Options = ReturnType<typeof parseCommandLine>['options'];
@@ -41,13 +44,15 @@ const COMMANDS: Record<string, Command> = {
     run: withAdmin(({ projects }) => projects.list()),
   },
   'key issue': {
-    usage: '--project ID [--name TEXT] [--days N]',
-    help: 'Issue a bearer key. It is shown only once.',
+    usage: '--project ID [--name TEXT] [--days N] [--scope SCOPES] [--agent NAME …]',
+    help: `Issue a bearer key, shown only once. SCOPES: "${DEFAULT_SCOPE}" by default.`,
     run: withProject(async (admin, options, projectId) => {
-      const { name } = options;
-      const key = await admin.bearerKeys.issue(projectId, { name, expiresInDays: daysOf(options) });
+      const { name, scope, agent: agents } = options;
+      const request = parseNewKey({ name, scope, agents, expires_in_days: daysOf(options) });
+      const { created_by: _nobody, ...key } = await admin.bearerKeys.issue(projectId, request);
       const { key_id, expires_at } = key;
-      await admin.record('key_issued', projectId, { key_id, name: key.name, expires_at });
+      const detail = { key_id, name: key.name, scope: key.scope, agents: key.agents, expires_at };
+      await admin.record('key_issued', projectId, detail);
       return key;
     }),
   },
@@ -155,7 +160,10 @@ export function findCommand(name: string): Command | undefined {
 }
 
 export function parseCommandLine() {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { ...TEXTS, ...FLAGS } });
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { ...TEXTS, ...LISTS, ...FLAGS },
+  });
   return { name: positionals.join(' '), options: values };
 }
 

@@ -54,6 +54,8 @@ export type Endpoint<
   /** Who may call it. */
   allow: W;
   params?: Record<ParamNames<P>, TSchema>;
+  /** The agent that a call is about. A bearer key that is narrowed to other agents gets forbidden. */
+  agentOf?(call: Pick<Call<P, W, Q, B>, 'params' | 'body'>): string;
   /** Request headers that have an effect here. */
   headers?: Record<string, string>;
   query?: Q;

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import type { TObject, TSchema } from 'typebox';
-import type { Access, Audience, CallerOf } from '../access/access.ts';
+import { type Access, type Audience, type CallerOf, requireAgent } from '../access/access.ts';
 import { parseJson } from '../json.ts';
 import { createParser } from '../validate.ts';
 import { disconnectSignal } from './abort-on-disconnect.ts';
@@ -14,7 +14,7 @@ import { readBody } from './read-body.ts';
 
 export type EdgeDeps = { access: Access; observe: Observe; logger: Logger };
 
-/** Returns the Express handler of an endpoint. The order: credential, query, body, handler, answer. */
+/** Returns the Express handler of an endpoint. The order: credential, query, body, agent, handler, answer. */
 export function createHandler(endpoint: Endpoint, { access, observe, logger }: EdgeDeps): RequestHandler {
   const { allow, log } = endpoint;
   const isPrivate = endpoint.path.startsWith('/v1/');
@@ -35,6 +35,7 @@ export function createHandler(endpoint: Endpoint, { access, observe, logger }: E
         call.text = await readBody(req);
         call.body = parseBody(parseJson(call.text));
       }
+      if (endpoint.agentOf !== undefined) requireAgent(call.caller, endpoint.agentOf(call));
       call.sinceMs = performance.now() - credentialMs;
       res.statusCode = status;
       const body = await endpoint.handle(call);

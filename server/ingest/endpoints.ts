@@ -41,6 +41,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       summary: 'Record a decision',
       description:
         'Answers when the record is on disk. Sending an `event_id` again changes nothing: the first write wins.',
+      agentOf: ({ body: { agent_name } }) => agent_name,
       body: {
         schema: decisionEventSchema,
         example: { ...EXAMPLE, tool_name: 'search', outcome: 'allow', arguments: { query: 'hello' } },
@@ -62,6 +63,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       id: 'recordLlmInvocation',
       summary: 'Record token usage',
       description: 'Records the token usage of one model call, by the rules of decisions.',
+      agentOf: ({ body: { agent_name } }) => agent_name,
       body: {
         schema: llmInvocationSchema,
         example: { ...EXAMPLE, model: 'model-1', input_tokens: 100, output_tokens: 20, cost_usd: 0.01 },

@@ -1,20 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { DEFAULT_SCOPE, scopesFrom } from '../rights.ts';
 import { RequestError } from '../errors.ts';
-import { BEARER_KEY_CHARS_MAX, DAY_MS, VERIFIED_KEYS_MAX } from '../limits.ts';
+import { BEARER_KEY_CHARS_MAX, DAY_MS, VERIFIED_KEY_CHARS_MAX, VERIFIED_KEYS_MAX } from '../limits.ts';
+import { bodyInvalid } from '../validate.ts';
 import type { KeyRecord, KeyRegistry } from './key-registry.ts';
 import type { RootKeys } from './root-keys.ts';
+import type { NewKey } from './new-key.ts';
 
 const ISSUER = 'gatehouse';
-const DEFAULT_SCOPE = 'emit_audit read_audit';
 const NOT_ISSUED_HERE = 'This service did not issue the bearer key';
 
-/** The project of a bearer key and what the key may do. */
-export type KeyIdentity = { project_id: string; key_id: string; scope: string };
+/** The project of a bearer key and what the key may do. Undefined agents: all agents. */
+export type KeyIdentity = {
+  project_id: string;
+  key_id: string;
+  scopes: ReadonlySet<string>;
+  agents: ReadonlySet<string> | undefined;
+};
 
 type Claims = KeyIdentity & { expiresAtMs: number };
-type IssueOptions = { name?: string | undefined; expiresInDays?: number | undefined };
 
 /** Issues, verifies and revokes bearer keys: JWTs (RFC 7519, alg EdDSA of RFC 8037) signed with the root key. */
 export class BearerKeys {
@@ -22,7 +28,11 @@ export class BearerKeys {
   readonly #registry: KeyRegistry;
   readonly #now: () => number;
   /** The claims of keys whose signature was verified, by the text of the key. */
-  readonly #verified = new LRUCache<string, Claims>({ max: VERIFIED_KEYS_MAX });
+  readonly #verified = new LRUCache<string, Claims>({
+    max: VERIFIED_KEYS_MAX,
+    maxSize: VERIFIED_KEY_CHARS_MAX,
+    sizeCalculation: (_claims, bearerKey) => bearerKey.length,
+  });
 
   constructor(rootKeys: Pick<RootKeys, 'current' | 'find'>, registry: KeyRegistry, now: () => number) {
     this.#rootKeys = rootKeys;
@@ -63,20 +73,27 @@ export class BearerKeys {
   /** Makes a key and stores its record. The key itself is only returned, never stored. */
   async issue(
     projectId: string,
-    { name = '', expiresInDays }: IssueOptions = {},
+    request: Partial<NewKey> = {},
+    createdBy = '',
   ): Promise<KeyRecord & { key: string }> {
     const nowMs = this.#now();
+    const { name = '', scope = DEFAULT_SCOPE, agents = [], expires_in_days: expiresInDays } = request;
     const expiresAtMs = expiresInDays === undefined ? undefined : nowMs + expiresInDays * DAY_MS;
     const record: KeyRecord = {
       key_id: randomUUID(),
       project_id: projectId,
       name,
-      scope: DEFAULT_SCOPE,
+      scope: [...new Set(scope.split(' '))].join(' '),
+      agents: [...new Set(agents)],
+      created_by: createdBy,
       created_at: new Date(nowMs).toISOString(),
       expires_at: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
       revoked_at: null,
     };
-    const jwt = new SignJWT({ scope: record.scope })
+    const jwt = new SignJWT({
+      scope: record.scope,
+      ...(agents.length === 0 ? {} : { agents: record.agents }),
+    })
       .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: this.#rootKeys.current.kid })
       .setIssuer(ISSUER)
       .setJti(record.key_id)
@@ -84,6 +101,8 @@ export class BearerKeys {
       .setIssuedAt(Math.floor(nowMs / 1000));
     if (expiresAtMs !== undefined) jwt.setExpirationTime(Math.floor(expiresAtMs / 1000));
     const key = await jwt.sign(this.#rootKeys.current.privateKey);
+    if (key.length > BEARER_KEY_CHARS_MAX)
+      throw bodyInvalid([{ path: '/agents', message: 'are too long together; issue several keys' }]);
     await this.#registry.write(record);
     return { ...record, key };
   }
@@ -92,14 +111,25 @@ export class BearerKeys {
     return this.#registry.list(projectId);
   }
 
+  /** Revokes all keys that an account issued, and resolves with their ids. */
+  async revokeKeysOf(projectId: string, accountId: string): Promise<string[]> {
+    const keys = (await this.list(projectId)).filter(
+      ({ created_by, revoked_at }) => created_by === accountId && revoked_at === null,
+    );
+    for (const key of keys) await this.#revoke(key);
+    return keys.map(({ key_id }) => key_id);
+  }
+
   /** False when the project has no such key. A second revocation keeps the time of the first. */
   async revoke(projectId: string, keyId: string): Promise<boolean> {
     const record = (await this.list(projectId)).find(({ key_id }) => key_id === keyId);
     if (record === undefined) return false;
-    if (record.revoked_at === null) {
-      await this.#registry.write({ ...record, revoked_at: new Date(this.#now()).toISOString() });
-    }
+    if (record.revoked_at === null) await this.#revoke(record);
     return true;
+  }
+
+  async #revoke(record: KeyRecord): Promise<void> {
+    await this.#registry.write({ ...record, revoked_at: new Date(this.#now()).toISOString() });
   }
 
   async #verifySignature(bearerKey: string): Promise<Claims> {
@@ -107,7 +137,7 @@ export class BearerKeys {
     try {
       const publicKey = await this.#rootKeys.find(String(decodeProtectedHeader(bearerKey).kid));
       if (publicKey === undefined) throw new Error('unknown kid');
-      const { payload } = await jwtVerify<{ scope?: unknown }>(bearerKey, publicKey, {
+      const { payload } = await jwtVerify<{ scope?: unknown; agents?: unknown }>(bearerKey, publicKey, {
         algorithms: ['EdDSA'],
         issuer: ISSUER,
         requiredClaims: ['jti', 'sub', 'iat'],
@@ -116,7 +146,8 @@ export class BearerKeys {
       const claims = {
         project_id: String(payload.sub),
         key_id: String(payload.jti),
-        scope: typeof payload.scope === 'string' ? payload.scope : '',
+        scopes: scopesFrom(typeof payload.scope === 'string' ? payload.scope : ''),
+        agents: Array.isArray(payload.agents) ? new Set<string>(payload.agents) : undefined,
         expiresAtMs: payload.exp === undefined ? Number.POSITIVE_INFINITY : payload.exp * 1000,
       };
       this.#verified.set(bearerKey, claims);

@@ -4,13 +4,31 @@ import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import { answer, listOf, NULLABLE_TIME, PROJECT_ID, STRING, TIME, UUID } from '../http/schemas.ts';
-import { KEY_DAYS_MAX, KEY_NAME_CHARS_MAX } from '../limits.ts';
 import type { BearerKeys } from './bearer-keys.ts';
+import type { KeyRecord } from './key-registry.ts';
+import { NEW_KEY } from './new-key.ts';
 import type { RootKeys } from './root-keys.ts';
 
-export type KeyDeps = { rootKeys: RootKeys; bearerKeys: BearerKeys; recordActivity: RecordActivity };
+export type KeyDeps = {
+  rootKeys: RootKeys;
+  bearerKeys: BearerKeys;
+  accountStore: { emailsOf(accountIds: string[]): Promise<Map<string, string>> };
+  recordActivity: RecordActivity;
+};
 
-const KEY = { key_id: UUID, name: STRING, scope: STRING, created_at: TIME, expires_at: NULLABLE_TIME };
+const KEY = {
+  key_id: UUID,
+  name: STRING,
+  scope: STRING,
+  agents: Type.Optional(Type.Array(STRING, { description: 'Absent: all agents' })),
+  created_at: TIME,
+  expires_at: NULLABLE_TIME,
+};
+const LISTED = {
+  ...KEY,
+  revoked_at: NULLABLE_TIME,
+  created_by: Type.String({ description: 'The e-mail of who issued it, empty when that is not known' }),
+};
 const JWK = answer({
   kty: Type.Literal('OKP'),
   crv: Type.Literal('Ed25519'),
@@ -25,7 +43,7 @@ const KEY_SET = answer({ keys: Type.Array(JWK), successions: Type.Array(STRING) 
 const OF_PROJECT = { tag: 'Projects', allow: { role: 'admin' } } as const;
 
 /** The public signing keys, and the bearer keys of a project. */
-export function keyEndpoints({ rootKeys, bearerKeys, recordActivity }: KeyDeps) {
+export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivity }: KeyDeps) {
   return [
     endpoint({
       method: 'GET',
@@ -53,12 +71,17 @@ export function keyEndpoints({ rootKeys, bearerKeys, recordActivity }: KeyDeps) 
       description: 'All bearer keys of the project, oldest first, without the keys themselves.',
       params: { id: PROJECT_ID },
       answers: {
-        200: { description: 'The keys', schema: listOf(answer({ ...KEY, revoked_at: NULLABLE_TIME })) },
+        200: { description: 'The keys', schema: listOf(answer(LISTED)) },
       },
       handle: async ({ params }) => {
         const keys = await bearerKeys.list(params.id);
+        const emails = await accountStore.emailsOf(keys.map(({ created_by }) => created_by));
         const items = keys
-          .map(({ project_id: _own, ...key }) => key)
+          .map(({ project_id: _own, created_by, agents, ...key }) => ({
+            ...key,
+            ...narrowing(agents),
+            created_by: emails.get(created_by) ?? '',
+          }))
           .sort((a, b) => a.created_at.localeCompare(b.created_at) || a.key_id.localeCompare(b.key_id));
         return { items };
       },
@@ -72,22 +95,19 @@ export function keyEndpoints({ rootKeys, bearerKeys, recordActivity }: KeyDeps) 
       description: 'The key is in this answer only; it cannot be read again.',
       params: { id: PROJECT_ID },
       body: {
-        schema: Type.Object({
-          name: Type.String({ maxLength: KEY_NAME_CHARS_MAX, format: 'text', default: '' }),
-          expires_in_days: Type.Optional(Type.Integer({ minimum: 1, maximum: KEY_DAYS_MAX })),
-        }),
+        schema: NEW_KEY,
         example: { name: 'production', expires_in_days: 90 },
       },
       answers: {
         201: { description: 'The new key', schema: answer({ ...KEY, key: STRING }, 'IssuedKey') },
       },
       handle: async ({ req, caller: { actor }, params: { id: project_id }, body }) => {
-        const { name, expires_in_days: expiresInDays } = body;
-        const issued = await bearerKeys.issue(project_id, { name, expiresInDays });
-        const { key_id, key, scope, created_at, expires_at } = issued;
-        const detail = { key_id, name, expires_at };
+        const issued = await bearerKeys.issue(project_id, body, actor.account_id);
+        const { key_id, name, key, scope, created_at, expires_at } = issued;
+        const agents = narrowing(issued.agents);
+        const detail = { key_id, name, scope, ...agents, expires_at };
         await recordActivity({ event: 'key_issued', project_id, detail, actor, address: addressOf(req) });
-        return { key_id, name, key, scope, created_at, expires_at };
+        return { key_id, name, key, scope, ...agents, created_at, expires_at };
       },
     }),
     endpoint({
@@ -110,4 +130,9 @@ export function keyEndpoints({ rootKeys, bearerKeys, recordActivity }: KeyDeps) 
       },
     }),
   ];
+}
+
+/** The agents that a key is narrowed to, for an answer. */
+function narrowing(agents: KeyRecord['agents']): { agents?: string[] } {
+  return agents.length === 0 ? {} : { agents };
 }

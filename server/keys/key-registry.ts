@@ -10,6 +10,10 @@ export type KeyRecord = {
   project_id: string;
   name: string;
   scope: string;
+  /** The agents that it is narrowed to; none: all agents. */
+  agents: string[];
+  /** The account that issued it, '' for the command line. */
+  created_by: string;
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;

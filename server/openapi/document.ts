@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { TSchema } from 'typebox';
 import type { Audience } from '../access/access.ts';
+import { SCOPES } from '../rights.ts';
 import { PROBLEMS, type ProblemCode } from '../errors.ts';
 import { type Endpoint, TAGS } from '../http/endpoint.ts';
 import { PROBLEM } from '../http/problem.ts';
@@ -179,6 +180,7 @@ const OWN_FORMATS: Record<string, Json> = {
   text: { pattern: '^[^\\u0000]*$' },
   'agent-name': { pattern: '^(?!\\.{1,2}$)[^/\\u0000-\\u001f\\u007f-\\u009f]+$' },
   'tool-name': {},
+  scope: { pattern: `^(${SCOPES.join('|')})( (${SCOPES.join('|')}))*$` },
 };
 
 /** A schema as the document shows it. One with a name becomes a component. */

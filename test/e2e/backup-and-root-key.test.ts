@@ -4,8 +4,9 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:cry
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolvePolicy } from '../../client/index.ts';
-import { call, cookieOf, jsonOf, logIn } from '../support/accounts.ts';
+import { jsonOf } from '../support/accounts.ts';
 import { fetchAgent, type FetchedAgent, save } from '../support/agents.ts';
+import { issueAsDemo } from '../support/keys.ts';
 import { DAY_MS, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { openToOthers } from '../support/file-modes.ts';
@@ -61,7 +62,7 @@ describe('operations on the embedded store', () => {
     const policyOfOld = await pull(second, demo);
     const kidOfOld = await manifestKid(second, demo);
     const sent = await sendDecision(second, decisionEvent(), { key: demo.key });
-    const { key } = await issueKey(second);
+    const { key } = await issueAsDemo(second, { scope: 'edit_policy' });
     const change = { system_md: 'new' };
     const saved = await save(second, demo.agent_name, change, { key, projectId: demo.project_id });
     const policyOfNew = await pull(second, demo);
@@ -87,12 +88,6 @@ function pull({ url }: TestService, { key, agent_name }: TestService['demo']) {
 async function manifestKid(service: TestService, { key, agent_name }: TestService['demo']): Promise<string> {
   const { bundle_manifest = '{}' } = await jsonOf<FetchedAgent>(fetchAgent(service, agent_name, { key }));
   return (JSON.parse(bundle_manifest) as { kid: string }).kid;
-}
-
-async function issueKey(service: TestService): Promise<{ key: string }> {
-  const { email = '', password } = service.demo.dashboard ?? {};
-  const cookie = cookieOf(await logIn(service, email, password));
-  return jsonOf(call(service, `/v1/projects/${service.project_id}/keys`, { cookie, body: {} }));
 }
 
 /** Environment variables hold keys as base64, a JWK as base64url. */

@@ -6,6 +6,14 @@ import { createProject, gate, issueKey } from '../support/gate.ts';
 import { runGate } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/service.ts';
 
+type ListedKey = {
+  key_id: string;
+  name: string;
+  scope: string;
+  agents: string[];
+  revoked_at: string | null;
+};
+
 describe('the command line', () => {
   const dataDir = temporaryDirectory();
 
@@ -69,24 +77,40 @@ describe('the command line', () => {
       ]);
   });
 
-  it('lists the keys of a project with their state but without their values', async () => {
+  it('issues keys with rights, and lists them with their state but without their values', async () => {
     const kept = await createProject(dataDir, 'Keys');
     const project = ['--project', kept.project_id];
-    const revoked = await issueKey(dataDir, kept.project_id, '--name', 'ci');
+    const revoked = await issueKey(
+      dataDir,
+      kept.project_id,
+      '--name',
+      'ci',
+      '--scope',
+      'edit_policy',
+      '--agent',
+      'a',
+      '--agent',
+      'b, c',
+    );
     await gate(dataDir, 'key', 'revoke', ...project, '--key', revoked.key_id);
 
-    const listed = await gate<{ key_id: string; name: string; revoked_at: string | null }[]>(
-      dataDir,
-      'key',
-      'list',
-      ...project,
-    );
+    const listed = await gate<ListedKey[]>(dataDir, 'key', 'list', ...project);
 
-    const states = listed.map(({ key_id, name, revoked_at }) => [key_id, name, revoked_at !== null]);
+    const states = listed.map(({ key_id, name, scope, agents, revoked_at }) => [
+      [key_id, name, scope],
+      agents,
+      revoked_at !== null,
+    ]);
     expect(states).to.have.deep.members([
-      [kept.key_id, '', false],
-      [revoked.key_id, 'ci', true],
+      [[kept.key_id, '', 'emit_audit read_audit'], [], false],
+      [[revoked.key_id, 'ci', 'edit_policy'], ['a', 'b, c'], true],
     ]);
     expect(JSON.stringify(listed)).not.to.contain(kept.key);
+    const { code, stderr } = await runGate({
+      dataDir,
+      args: ['key', 'issue', ...project, '--scope', 'root'],
+    });
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^\/scope must be one or more of emit_audit, .* with a space between them\n$/);
   });
 });

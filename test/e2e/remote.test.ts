@@ -8,6 +8,7 @@ import { recovery, writeMany } from '../support/clickhouse-server/probes.ts';
 import { onServer, startPair } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { decisionEvent } from '../support/events.ts';
+import { issueAsDemo } from '../support/keys.ts';
 import { eventually } from '../support/eventually.ts';
 import { acknowledged, cutOff, startLoad } from '../support/load.ts';
 import { ingestResult, readMetrics } from '../support/metrics.ts';
@@ -73,7 +74,7 @@ describe('two services on one store share their state', () => {
 
   it('concurrent registrations and saves of one agent use each version number once', async () => {
     const both = [one, two] as const;
-    const key = one.key;
+    const { key } = await issueAsDemo(one, { scope: 'register_agent edit_policy' });
 
     const registered = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>

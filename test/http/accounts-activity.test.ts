@@ -38,7 +38,7 @@ describe('GET /v1/projects/{id}/activity', () => {
     await newPerson(service);
     const keys = `/v1/projects/${project.id}/keys`;
     const { key, key_id } = await jsonOf<{ key: string; key_id: string }>(
-      call(service, keys, { cookie, body: { name: 'ci' } }),
+      call(service, keys, { cookie, body: { name: 'ci', scope: 'register_agent edit_policy' } }),
     );
     await call(service, '/v1/agents', { key, body: { name: 'bot', tools: ['search'] } });
     const agent = `/v1/projects/${project.id}/agents/bot`;
@@ -63,7 +63,11 @@ describe('GET /v1/projects/{id}/activity', () => {
       { event: 'key_revoked', ...byAnn, detail: { key_id } },
       { event: 'policy_saved', ...byKey, detail: { agent_name: 'bot', version: 3 } },
       { event: 'policy_saved', ...byAnn, detail: { agent_name: 'bot', version: 2 } },
-      { event: 'key_issued', ...byAnn, detail: { key_id, name: 'ci', expires_at: null } },
+      {
+        event: 'key_issued',
+        ...byAnn,
+        detail: { key_id, name: 'ci', scope: 'register_agent edit_policy', expires_at: null },
+      },
       { event: 'login_failed', ...byAnn, detail: {} },
       { event: 'login', ...byAnn, detail: {} },
       { event: 'account_registered', ...byAnn, detail: {} },

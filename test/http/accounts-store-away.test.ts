@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { call, codeOf, logIn, newEmail, register, requestToken, useToken } from '../support/accounts.ts';
 import { onServer } from '../support/clickhouse-server/services.ts';
 import { startClickHouse } from '../support/clickhouse-server/start.ts';
+import { keyWith } from '../support/keys.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /** What people call, with the store away or hanging: each takes at least one statement. */
@@ -79,7 +80,8 @@ describe('with a frozen store, concurrent calls for one account or agent', () =>
   it('return 503 within 5 s', async () => {
     const server = await startClickHouse();
     const service = await startTestService({ env: onServer(server) });
-    const { key, project_id, agent_name } = service.demo;
+    const { project_id, agent_name } = service.demo;
+    const key = await keyWith(service, { scope: 'edit_policy' });
     const agent = `/v1/projects/${project_id}/agents/${agent_name}`;
     const body = { system_md: 'new' };
     await call(service, agent, { method: 'PUT', key, body });

@@ -216,11 +216,7 @@ rules:
     const numbers = ['9007199254740993', '9007199254740992', '1e400', '1.0', '-0', '9007199254740993.0'];
     const calls = numbers.map((n) => `{"tool": "t", "role": "9007199254740993", "arguments": {"n": ${n}}}`);
     const body = `{"policy_yaml": ${JSON.stringify(policy_yaml)}, "calls": [${calls.join(', ')}]}`;
-    const response = await fetch(`${service.url}/v1/projects/${service.project_id}/agents/any/check`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
-      body,
-    });
+    const response = await checkDraft(service, 'any', body);
     const { decisions } = (await response.json()) as { decisions: { violations: string[] }[] };
 
     expect(decisions.map(({ violations }) => violations)).to.deep.equal([

@@ -25,7 +25,11 @@ describe('POST, GET and DELETE /v1/projects/{id}/keys', () => {
     const list = await call(service, keysPath(ann), { cookie: ann.cookie });
     const { key, ...shown } = issued;
     const text = await list.text();
-    expect((JSON.parse(text) as { items: Key[] }).items).to.deep.include({ ...shown, revoked_at: null });
+    expect((JSON.parse(text) as { items: Key[] }).items).to.deep.include({
+      ...shown,
+      revoked_at: null,
+      created_by: ann.email,
+    });
     expect(text).not.to.contain(key);
   });
 

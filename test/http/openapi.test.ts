@@ -200,7 +200,7 @@ describe('the OpenAPI document', () => {
 
     expect(properties['agent_name']).to.include({ minLength: 1, maxLength: 200 });
     expect(properties['outcome']?.['enum']).to.deep.equal(['allow', 'deny', 'needs_approval']);
-    expect(JSON.stringify(document)).not.to.match(/"format":"(text|agent-name|tool-name)"/);
+    expect(JSON.stringify(document)).not.to.match(/"format":"(text|agent-name|tool-name|scope)"/);
   });
 });
 

@@ -1,12 +1,9 @@
 import { expect } from 'chai';
-import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
-import { createPrivateKey, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import { newPerson, type Person } from '../support/accounts.ts';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { issue, type Key, revoke } from '../support/keys.ts';
+import { issue, type Key, keyWith, revoke } from '../support/keys.ts';
 import { ask, type Problem } from '../support/reads.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { sharedService } from '../support/shared-service.ts';
@@ -68,12 +65,7 @@ describe('GATE_READ_AUTH=required', () => {
   });
 
   it('is 403 for a key of the project that may only write', async () => {
-    const pem = readFileSync(join(service.dataDir, 'signing-key.pem'), 'utf8');
-    const header = { ...decodeProtectedHeader(project.key), alg: 'EdDSA' };
-    const signed = (scope: string) =>
-      new SignJWT({ ...decodeJwt(project.key), scope })
-        .setProtectedHeader(header)
-        .sign(createPrivateKey(pem));
+    const signed = (scope: string) => keyWith({ dataDir: service.dataDir, key: project.key }, { scope });
     const [writeOnly, both] = [await signed('emit_audit'), await signed('emit_audit read_audit')];
 
     for (const endpoint of ENDPOINTS) {

@@ -1,4 +1,5 @@
 import { call, jsonOf } from './accounts.ts';
+import { keyWith } from './keys.ts';
 import type { RunningService } from './service.ts';
 
 export type SavedAgent = {
@@ -33,15 +34,16 @@ export function register(
   return call(service, '/v1/agents', { key, body: manifest });
 }
 
-/** Saves a policy, prompt or definition. */
-export function save(
+/** Saves a policy, prompt or definition, with the right to do so unless a key is given. */
+export async function save(
   service: RunningService,
   name: string,
   edit: unknown,
-  { key = service.key, headers = {}, projectId = service.project_id }: Options = {},
+  { key, headers = {}, projectId = service.project_id }: Options = {},
 ): Promise<Response> {
   const path = `/v1/projects/${projectId}/agents/${encodeURIComponent(name)}`;
-  return call(service, path, { method: 'PUT', key, headers, body: edit });
+  const editKey = key ?? (await keyWith(service, { scope: 'edit_policy' }));
+  return call(service, path, { method: 'PUT', key: editKey, headers, body: edit });
 }
 
 export function fetchAgent(
@@ -52,14 +54,15 @@ export function fetchAgent(
   return call(service, `/v1/agents/${encodeURIComponent(name)}`, { key, headers });
 }
 
-export function checkDraft(
+export async function checkDraft(
   service: RunningService,
   name: string,
   draft: unknown,
   signal?: AbortSignal,
 ): Promise<Response> {
   const path = `/v1/projects/${service.project_id}/agents/${name}/check`;
-  return call(service, path, { key: service.key, body: draft, signal });
+  const key = await keyWith(service, { scope: 'edit_policy' });
+  return call(service, path, { key, body: draft, signal });
 }
 
 /** Reads a list of a project, which is open by default. */

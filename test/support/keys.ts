@@ -1,6 +1,10 @@
-import { call, jsonOf, type Person } from './accounts.ts';
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose';
+import { call, cookieOf, jsonOf, logIn, type Person } from './accounts.ts';
 import { decisionEvent } from './events.ts';
-import type { RunningService } from './service.ts';
+import type { RunningService, TestService } from './service.ts';
 
 /** Who may issue and revoke the keys of a project. */
 export type Owner = Pick<Person, 'cookie' | 'project'>;
@@ -10,15 +14,35 @@ export type Key = {
   name: string;
   key: string;
   scope: string;
+  agents?: string[];
   created_at: string;
   expires_at: string | null;
   revoked_at?: string | null;
+  created_by?: string;
 };
+
+/** The key of the project with other claims, signed by the root key that the service made. */
+export async function keyWith(
+  { dataDir, key }: Pick<RunningService, 'dataDir' | 'key'>,
+  claims: JWTPayload,
+): Promise<string> {
+  const rootKey = createPrivateKey(readFileSync(join(dataDir, 'signing-key.pem')));
+  return new SignJWT({ ...decodeJwt(key), ...claims })
+    .setProtectedHeader({ ...decodeProtectedHeader(key), alg: 'EdDSA' })
+    .sign(rootKey);
+}
 
 export const keysPath = ({ project }: Owner) => `/v1/projects/${project.id}/keys`;
 
 export const issue = (service: RunningService, owner: Owner, body: unknown = {}) =>
   jsonOf<Key>(call(service, keysPath(owner), { cookie: owner.cookie, body }));
+
+/** Issues a key of the demo project, as the demo account. */
+export async function issueAsDemo(service: TestService, body: unknown): Promise<Key> {
+  const { email = '', password } = service.demo.dashboard ?? {};
+  const cookie = cookieOf(await logIn(service, email, password));
+  return issue(service, { cookie, project: { id: service.project_id, name: '' } }, body);
+}
 
 export const revoke = (service: RunningService, owner: Owner, keyId: string) =>
   call(service, `${keysPath(owner)}/${keyId}`, { method: 'DELETE', cookie: owner.cookie });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { keyWith } from '../../support/keys.ts';
 import type { World } from './world.ts';
 
 /** The policy that an agent would fetch. */
@@ -12,11 +13,12 @@ export async function fetchPolicy({ service: { url, demo } }: World, agent: stri
 
 /** As another member would: the policy as it is, with a line added. */
 export async function savePolicy(world: World, agent: string, line: string): Promise<void> {
-  const { url, demo } = world.service;
+  const { url, demo, dataDir } = world.service;
+  const key = await keyWith({ dataDir, key: demo.key }, { scope: 'edit_policy' });
   const { policy } = await fetchPolicy(world, agent);
   const answer = await fetch(`${url}/v1/projects/${demo.project_id}/agents/${agent}`, {
     method: 'PUT',
-    headers: { Authorization: `Bearer ${demo.key}`, 'Content-Type': 'application/json' },
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ policy_yaml: policy + line }),
   });
   expect(answer.status).to.equal(200);

@@ -14,6 +14,7 @@ const BELOW: Record<string, string[]> = {
   mail: [],
   keys: ['store'],
   projects: ['store'],
+  members: ['store'],
   access: ['keys'],
   activity: ['access', 'store'],
   http: ['access', 'store'],

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { mayManage, type Role, ROLES } from '../../../server/access/rights.ts';
+import { mayManage, type Role, ROLES } from '../../../server/rights.ts';
 import { readConfig } from '../../../server/config.ts';
 import { KeyedMutex } from '../../../server/keyed-mutex.ts';
 import { createLogger } from '../../../server/logger.ts';
-import { Members } from '../../../server/projects/members.ts';
+import { Members } from '../../../server/members/members.ts';
 import { Projects } from '../../../server/projects/projects.ts';
 import { type BoundedStore, createBoundedStore } from '../../../server/store/bounded-store.ts';
 import { createStore, type Store } from '../../../server/store/store.ts';

@@ -70,6 +70,7 @@ function NewKeyForm({ projectId, onMade }: { projectId: string; onMade: (key: Ne
   const { run, isRunning, error } = useAction(async ({ name = '', days = '' }: Record<string, string>) => {
     const body = {
       name: name.trim(),
+      scope: 'emit_audit read_audit',
       ...(days === '' ? {} : { expires_in_days: Number(days) }),
     };
     onMade(await request(call('POST /v1/projects/{id}/keys', { params: { id: projectId } }), { body }));

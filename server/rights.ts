@@ -14,3 +14,16 @@ export function mayManage(role: Role, managed: Role[]): boolean {
 /** What a bearer key may do. `emit_audit` includes `fetch_policy` and `register_agent`. */
 export const SCOPES = ['emit_audit', 'fetch_policy', 'register_agent', 'read_audit', 'edit_policy'] as const;
 export type Scope = (typeof SCOPES)[number];
+export const DEFAULT_SCOPE = 'emit_audit read_audit';
+
+const INCLUDED: Partial<Record<string, Scope[]>> = { emit_audit: ['fetch_policy', 'register_agent'] };
+
+/** All scopes of a key whose claim reads so: scopes with a space between them. */
+export function scopesFrom(claim: string): ReadonlySet<string> {
+  return new Set(claim.split(' ').flatMap((scope) => [scope, ...(INCLUDED[scope] ?? [])]));
+}
+
+/** True for known scopes with a space between them. */
+export function isScope(text: string): boolean {
+  return text.split(' ').every((scope) => SCOPES.some((known) => known === scope));
+}

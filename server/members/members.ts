@@ -1,4 +1,4 @@
-import type { Role } from '../access/rights.ts';
+import type { Role } from '../rights.ts';
 import { RequestError } from '../errors.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { MemberCaller } from '../access/access.ts';
-import { hasRole, mayManage, type Role, ROLES } from '../access/rights.ts';
+import { hasRole, mayManage, type Role, ROLES } from '../rights.ts';
 import type { ActivityEvent, RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
