@@ -34,8 +34,8 @@ export type MockServer = {
 
 const RESET_AFTER_MS = 30;
 
-/** A real HTTP server on a real socket that answers, or misbehaves, as it is told. */
-export async function startMockServer(): Promise<MockServer> {
+/** A real HTTP server on a real socket, by default on a free port, that answers or misbehaves as it is told. */
+export async function startMockServer({ port = 0 }: { port?: number } = {}): Promise<MockServer> {
   const routes = new Map<string, (Reply | ((request: SeenRequest) => Reply))[]>();
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
@@ -56,7 +56,7 @@ export async function startMockServer(): Promise<MockServer> {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const seen = (route: string): SeenRequest[] => requests.filter((r) => `${r.method} ${r.path}` === route);
   return {
