@@ -35,6 +35,10 @@ export const POLICY_TASKS_OF_PROJECT_MAX = 32;
 /** A replay holds this many records at a time, each of at most 10 KiB. */
 export const REPLAY_PAGE_ROWS = 500;
 
+/** Exports that may run at once. Each holds one page of records. */
+export const EXPORTS_RUNNING_MAX = 32;
+export const EXPORTS_OF_PROJECT_MAX = 8;
+
 /** Verified bearer keys kept in memory. */
 export const VERIFIED_KEYS_MAX = 10_000;
 /** The length of all of them together. */
@@ -49,6 +53,15 @@ export const ROOT_KEYS_AGE_MS_MAX = 1000;
 /** A whole request, headers and body, must arrive within this time. */
 export const REQUEST_ARRIVAL_MS_MAX = 30 * SECOND_MS;
 export const HEADERS_ARRIVAL_MS_MAX = 10 * SECOND_MS;
+
+/** Open connections; fewer where the process may not open so many files. */
+export const CONNECTIONS_MAX = 10_000;
+/** A caller must read the next piece of its answer, such as a page of an export, within this time. */
+export const UNREAD_MS_MAX = 60 * SECOND_MS;
+/** A request that is still arriving this long after its answer was sent loses its connection. */
+export const LATE_REQUEST_MS_MAX = 5 * SECOND_MS;
+/** Answers that callers have not read yet, of all connections. */
+export const UNREAD_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Timeout of a statement that a caller waits for: after two of them a 503 must still be possible within 5 s. */
 export const STATEMENT_WAIT_MS_MAX = 2300;

@@ -6,6 +6,7 @@ import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { type ProblemCode, RequestError } from '../errors.ts';
 import { HEADERS_ARRIVAL_MS_MAX, REQUEST_ARRIVAL_MS_MAX } from '../limits.ts';
+import { type Connections, ConnectionTable, endConnection } from './connections.ts';
 import { problemHeaders, problemText, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 
@@ -31,7 +32,6 @@ export async function listen(
   logger?: Logger,
 ): Promise<Listening> {
   const refusals: Refusals = (line) => logger?.info(line, 'request');
-  const connections: Connections = new Map();
   let isStopping = false;
   const server = createServer(
     {
@@ -47,12 +47,13 @@ export async function listen(
     take,
   );
   function take(req: IncomingMessage, res: ServerResponse): void {
-    track(connections, res);
+    table.track(res);
     if (isStopping) sayLast(res);
     const fault = headFaultOf(req);
     if (fault === undefined) app(req, res);
     else refuse(req, res, { detail: fault, refusals });
   }
+  const table = new ConnectionTable(server);
   // Any other expectation than 100-continue may be left unmet (RFC 9110 section 10.1.1).
   server.on('checkExpectation', take);
   // Send 100 Continue (RFC 9110 section 10.1.1) only once the body is about to be read: after the credential was checked.
@@ -61,10 +62,6 @@ export async function listen(
       if (!res.headersSent) res.writeContinue();
     });
     take(req, res);
-  });
-  server.on('connection', (socket) => {
-    connections.set(socket, new Set());
-    socket.on('close', () => connections.delete(socket));
   });
   server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket, refusals));
   await new Promise<void>((resolve, reject) => {
@@ -77,7 +74,7 @@ export async function listen(
   const { port: actualPort } = server.address() as AddressInfo;
   const stop = () => {
     isStopping = true;
-    return stopServer(server, { connections, refusals });
+    return stopServer(server, { connections: table.connections, refusals });
   };
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${actualPort}`, port: actualPort, stop };
 }
@@ -117,15 +114,6 @@ function refuse(
   res.setHeader('X-Request-Id', id);
   sendProblem(res, error);
   refusals({ req: { id }, res: { statusCode: error.status }, reason: detail });
-}
-
-/** The unfinished answers of each connection. */
-type Connections = Map<Socket, Set<ServerResponse>>;
-
-function track(connections: Connections, res: ServerResponse): void {
-  const answers = connections.get(res.req.socket);
-  answers?.add(res);
-  res.on('close', () => answers?.delete(res));
 }
 
 async function stopServer(
@@ -199,6 +187,6 @@ function answerRaw(socket: Socket, error: RequestError, refusals: Refusals): voi
     Connection: 'close',
   };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${error.status} ${error.code}\r\n${head.join('')}\r\n${body}`);
+  endConnection(socket, `HTTP/1.1 ${error.status} ${error.code}\r\n${head.join('')}\r\n${body}`);
   refusals({ req: { id }, res: { statusCode: error.status }, reason: error.message });
 }

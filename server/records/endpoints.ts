@@ -1,5 +1,5 @@
-import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
@@ -13,6 +13,7 @@ import { createReads, type RunRead, type RunReadBytes, type Writers } from './da
 import { type DecisionFilters, readDecisions } from './decisions.ts';
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, exportBytes, type ExportFormat } from './export-decisions.ts';
 import { readLlmUsage } from './llm-usage.ts';
+import { ExportSlots } from './export-slots.ts';
 import { readWindow, WINDOW_NAMES, type WindowName } from './window.ts';
 
 export type ReadDeps = {
@@ -65,6 +66,7 @@ const READ = {
 /** The reads over the recorded decisions and token usage. */
 export function recordEndpoints(deps: ReadDeps) {
   const reads = createReads(deps);
+  const slots = new ExportSlots();
   // All bounds of an answer come from this one instant.
   const scopeOf = ({ params, query, signal }: ScopedCall): ReadScope => ({
     projectId: params.id,
@@ -138,15 +140,17 @@ export function recordEndpoints(deps: ReadDeps) {
         },
       },
       handle: async (call) => {
-        const { req, res, query } = call;
-        const scope = scopeOf(call);
-        const chunks = exportBytes(reads, scope, { filters: filtersFrom(query), format: query.format });
-        // An error before the first record is a problem as usual. After it only a broken connection can tell.
-        const first = await chunks.next();
-        describeExport(res, query.format, scope);
-        if (req.method === 'HEAD') res.end();
-        else
-          await pipeline(Readable.from(chain(first, chunks), { objectMode: false, highWaterMark: 0 }), res);
+        await slots.run(call.params.id, async () => {
+          const { req, res, query } = call;
+          const scope = scopeOf(call);
+          const pages = exportBytes(reads, scope, { filters: filtersFrom(query), format: query.format });
+          // An error before the first record is a problem as usual. After it only a broken connection can tell.
+          const first = await pages.next();
+          describeExport(res, query.format, scope);
+          if (req.method === 'HEAD') res.end();
+          else
+            await pipeline(Readable.from(chain(first, pages), { objectMode: false, highWaterMark: 0 }), res);
+        });
         return undefined;
       },
     }),

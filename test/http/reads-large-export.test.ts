@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { READS_RUNNING_MAX } from '../../server/limits.ts';
+import { EXPORTS_OF_PROJECT_MAX, READS_RUNNING_MAX } from '../../server/limits.ts';
 import { storeEnvironment } from '../support/clickhouse-server/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { ask, askJson } from '../support/reads.ts';
@@ -11,6 +12,7 @@ import { startTestService, temporaryDirectory, type TestService } from '../suppo
 
 const ROWS = 300_000;
 const GROWTH_MB_MAX = 100;
+const UNREAD = 100;
 const BYTES_BEFORE_LEAVING = 20_000_000;
 const RESTING_S_MAX = 0.2;
 /** Clock ticks of /proc/<pid>/stat, 100 a second on every Linux that Node runs on. */
@@ -91,6 +93,29 @@ describe('the export of many records', () => {
     expect(bytes).to.be.above(BYTES_BEFORE_LEAVING);
     expect(busyS).to.be.above(2 * restedS);
     expect((await ask(service, 'summary')).status).to.equal(200);
+  });
+
+  it('is sent to a bounded number of callers who do not read it, in bounded memory', async () => {
+    const gone = new AbortController();
+    const beforeMb = rssMb(service.pid);
+    const unread = Array.from(
+      { length: UNREAD },
+      async () => (await fetch(path(), { signal: gone.signal })).status,
+    );
+    const statuses = await Promise.all(unread);
+    const other = await fetch(path().replace(service.project_id, randomUUID()));
+    const grownMb = rssMb(service.pid) - beforeMb;
+    gone.abort();
+
+    const count = (wanted: number) => statuses.filter((status) => status === wanted).length;
+    expect([count(200), count(503)]).to.deep.equal([EXPORTS_OF_PROJECT_MAX, UNREAD - EXPORTS_OF_PROJECT_MAX]);
+    expect([other.status, await other.text()]).to.deep.equal([200, '']);
+    expect(grownMb).to.be.below(GROWTH_MB_MAX);
+    expect(
+      await eventually(async () =>
+        (await ask(service, 'decisions/export')).status === 200 ? true : undefined,
+      ),
+    ).to.equal(true);
   });
 
   it('waits for slow callers, more than may read at once, without blocking other reads', async () => {

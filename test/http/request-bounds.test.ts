@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
 import { BODY_BYTES_MAX, HEADERS_ARRIVAL_MS_MAX, REQUEST_ARRIVAL_MS_MAX } from '../../server/limits.ts';
 import { accepted, outcomeOf, readAllDecisions, sendLlm } from '../support/audit.ts';
 import { decisionEvent, llmInvocation, post } from '../support/events.ts';
 import { codeOf, head, openRaw } from '../support/raw-http.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
+const DRIP_MS = 100;
 const tooLarge = { status: 413, code: 'body_too_large' };
 
 describe('the bounds of a request', () => {
@@ -54,6 +56,18 @@ describe('the bounds of a request', () => {
     ]);
   });
 
+  it('closes a connection behind its last answer, although the caller keeps its side open', async () => {
+    const login = head('/v1/auth/login', { 'Content-Type': 'text/plain', 'Content-Length': 500 });
+    const half = head('/v1/audit/decisions', { Authorization: 'Bearer x', 'Content-Length': 500 });
+
+    const answers = [
+      await untilReset(service.url, 'HELLO / WORLD/9\r\n\r\n'),
+      ...(await Promise.all([untilReset(service.url, `${login}{`), untilReset(service.url, `${half}{`)])),
+    ];
+
+    expect(answers).to.deep.equal([400, 422, 401]);
+  });
+
   it('a head that does not arrive within 10 s is 408 request_timeout, and so is a request that does not within 30 s', async () => {
     const startMs = performance.now();
     const late = async (bytes: string, timeMs: number) => {
@@ -75,3 +89,16 @@ describe('the bounds of a request', () => {
     ]);
   });
 });
+
+/** Sends the bytes and then a byte now and then, never ends, and resolves with the status once the service resets the connection. */
+async function untilReset(url: string, bytes: string): Promise<number> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+  socket.write(bytes);
+  const drip = setInterval(() => socket.write('x'), DRIP_MS);
+  await new Promise((resolve) => socket.on('error', resolve));
+  clearInterval(drip);
+  return Number(text.split(' ')[1]);
+}

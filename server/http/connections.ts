@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { CONNECTIONS_MAX, LATE_REQUEST_MS_MAX, UNREAD_BYTES_MAX, UNREAD_MS_MAX } from '../limits.ts';
+
+/** The unfinished answers of each open connection, the oldest connection first. */
+export type Connections = Map<Socket, Set<ServerResponse>>;
+
+const SWEEP_MS = 1000;
+/** The end of an answer reaches a caller before the reset does that follows if it keeps sending. */
+const LINGER_MS = 1000;
+
+/** One address may have this share of all connections. */
+const ADDRESS_SHARE_MAX = 0.75;
+/** The embedded engine needs files, too. */
+const FILES_SHARE_MAX = 0.75;
+
+/** Connections, the oldest first; `fresh` are those that have had no answer yet. */
+type Group = { all: Set<Socket>; fresh: Set<Socket> };
+const createGroup = (): Group => ({ all: new Set(), fresh: new Set() });
+
+/**
+ * Knows the open connections of a server and bounds them. At the bound a new connection takes the place of the oldest one
+ * that was never answered, else of the oldest one that is idle. The bound of one address is lower than that of all.
+ */
+export class ConnectionTable {
+  readonly connections: Connections = new Map();
+  readonly #max: number;
+  readonly #unreadMsMax: number;
+  /** What a caller had read of its answers when it last read something. */
+  readonly #progress = new WeakMap<Socket, { readBytes: number; atMs: number }>();
+  readonly #all = createGroup();
+  readonly #byAddress = new Map<string, Group>();
+
+  constructor(server: Server, { max = connectionsMax(), unreadMsMax = UNREAD_MS_MAX } = {}) {
+    this.#max = max;
+    this.#unreadMsMax = unreadMsMax;
+    server.on('connection', (socket) => this.#add(socket));
+    const sweep = setInterval(() => this.#endUnread(), SWEEP_MS).unref();
+    server.on('close', () => clearInterval(sweep));
+  }
+
+  track(res: ServerResponse): void {
+    const { socket } = res.req;
+    const answers = this.connections.get(socket);
+    answers?.add(res);
+    res.on('close', () => {
+      answers?.delete(res);
+      if (this.#all.fresh.delete(socket)) this.#groupOf(socket).fresh.delete(socket);
+      // It was answered before all of it came, and may never come.
+      if (!res.req.complete) endLater(socket, LATE_REQUEST_MS_MAX, () => res.req.complete);
+    });
+  }
+
+  #add(socket: Socket): void {
+    const group = this.#groupOf(socket);
+    const hasRoom =
+      this.#hasRoom(group, this.#max * ADDRESS_SHARE_MAX) && this.#hasRoom(this.#all, this.#max);
+    if (!hasRoom) {
+      socket.destroy();
+      return;
+    }
+    const address = addressOf(socket);
+    this.#byAddress.set(address, group);
+    this.connections.set(socket, new Set());
+    for (const { all, fresh } of [this.#all, group]) {
+      all.add(socket);
+      fresh.add(socket);
+    }
+    socket.on('close', () => {
+      this.#forget(socket, group);
+      if (group.all.size === 0) this.#byAddress.delete(address);
+    });
+  }
+
+  #groupOf(socket: Socket): Group {
+    return this.#byAddress.get(addressOf(socket)) ?? createGroup();
+  }
+
+  /** Closes a connection of a full group. False when the service works for all of them. */
+  #hasRoom({ all, fresh }: Group, max: number): boolean {
+    if (all.size < max) return true;
+    const victim = this.#oldestIdle(fresh) ?? this.#oldestIdle(all);
+    if (victim === undefined) return false;
+    // Its close event comes later.
+    this.#forget(victim, this.#groupOf(victim));
+    victim.destroy();
+    return true;
+  }
+
+  #oldestIdle(sockets: Set<Socket>): Socket | undefined {
+    return sockets
+      .values()
+      .find((socket) => [...(this.connections.get(socket) ?? [])].every((res) => !res.req.complete));
+  }
+
+  #forget(socket: Socket, group: Group): void {
+    this.connections.delete(socket);
+    for (const { all, fresh } of [this.#all, group]) {
+      all.delete(socket);
+      fresh.delete(socket);
+    }
+  }
+
+  /** Answers that callers do not read stay in memory: the oldest are given up, and beyond the bound the largest. */
+  #endUnread(): void {
+    const nowMs = performance.now();
+    const unread: Socket[] = [];
+    for (const socket of this.connections.keys()) {
+      if (socket.writableLength === 0) this.#progress.delete(socket);
+      else if (this.#isStalled(socket, nowMs)) socket.destroy();
+      else unread.push(socket);
+    }
+    let bytes = unread.reduce((sum, socket) => sum + socket.writableLength, 0);
+    if (bytes <= UNREAD_BYTES_MAX) return;
+    for (const socket of unread.sort((a, b) => b.writableLength - a.writableLength)) {
+      bytes -= socket.writableLength;
+      socket.destroy();
+      if (bytes <= UNREAD_BYTES_MAX) return;
+    }
+  }
+
+  #isStalled(socket: Socket, nowMs: number): boolean {
+    const readBytes = socket.bytesWritten - socket.writableLength;
+    const before = this.#progress.get(socket);
+    if (before?.readBytes === readBytes) return nowMs - before.atMs > this.#unreadMsMax;
+    this.#progress.set(socket, { readBytes, atMs: nowMs });
+    return false;
+  }
+}
+
+/** Ends a connection behind its last answer, also when the caller keeps its side open or goes on sending. */
+export function endConnection(socket: Socket, lastBytes: string): void {
+  socket.end(lastBytes);
+  endLater(socket, LINGER_MS);
+}
+
+function endLater(socket: Socket, ms: number, isOver = () => false): void {
+  const timer = setTimeout(() => {
+    if (!isOver()) socket.destroy();
+  }, ms);
+  socket.on('close', () => clearTimeout(timer));
+}
+
+function addressOf({ remoteAddress = '' }: Socket): string {
+  return remoteAddress;
+}
+
+/** The bound of all connections of this process. */
+function connectionsMax(): number {
+  try {
+    const files = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return files === undefined ? CONNECTIONS_MAX : Math.min(CONNECTIONS_MAX, Number(files) * FILES_SHARE_MAX);
+  } catch {
+    // Not on Linux.
+    return CONNECTIONS_MAX;
+  }
+}

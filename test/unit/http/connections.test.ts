@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { ConnectionTable } from '../../../server/http/connections.ts';
+
+const CONNECTIONS_MAX = 4;
+const UNREAD_MS_MAX = 100;
+/** More than the buffers of two sockets hold. */
+const LARGE_BYTES = 20_000_000;
+const [ONE, TWO, THREE] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
+
+describe('the connections of a server', () => {
+  let server: Server;
+  let opened: Socket[];
+  beforeEach(async () => {
+    opened = [];
+    server = createServer((req, res) => {
+      table.track(res);
+      if (req.url === '/') res.end('answer');
+      if (req.url === '/large') res.end(Buffer.alloc(LARGE_BYTES));
+    });
+    const table = new ConnectionTable(server, { max: CONNECTIONS_MAX, unreadMsMax: UNREAD_MS_MAX });
+    await once(server.listen(0, ONE), 'listening');
+  });
+  afterEach(() => {
+    for (const socket of opened) socket.destroy();
+    server.close();
+  });
+
+  /** Resolves once the server has accepted the connection. */
+  async function open(localAddress = ONE): Promise<Socket> {
+    const { port } = server.address() as AddressInfo;
+    const accepted = once(server, 'connection');
+    const socket = connect({ host: ONE, port, localAddress: localAddress ?? '' });
+    opened.push(socket);
+    await accepted;
+    return socket;
+  }
+
+  async function isAnswered(socket: Socket): Promise<boolean> {
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [first] = (await Promise.race([once(socket, 'data'), once(socket, 'close')])) as [unknown];
+    return first instanceof Buffer;
+  }
+
+  it('of one address are bounded below all: its oldest that was never answered goes', async () => {
+    const answered = await open(ONE);
+    expect(await isAnswered(answered)).to.equal(true);
+    const [silent, other] = [await open(ONE), await open(ONE)];
+
+    const late = await open(ONE);
+
+    await once(silent, 'close');
+    const alive = [answered, other, late, await open(TWO)].map(isAnswered);
+    expect(await Promise.all(alive)).to.deep.equal([true, true, true, true]);
+  });
+
+  it('make room for a new one: the oldest that was never answered goes', async () => {
+    const answered = await open(ONE);
+    expect(await isAnswered(answered)).to.equal(true);
+    const [silent, ...others] = [await open(ONE), await open(TWO), await open(TWO)];
+
+    const late = await open(THREE);
+
+    await once(silent, 'close');
+    const alive = [answered, ...others, late].map(isAnswered);
+    expect(await Promise.all(alive)).to.deep.equal([true, true, true, true]);
+  });
+
+  it('make room for a new one: else the oldest idle one goes, and none that waits for its answer', async () => {
+    const busy = await open(ONE);
+    busy.write('GET /busy HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(server, 'request');
+    const idle = [await open(ONE), await open(TWO), await open(TWO)];
+    for (const socket of idle) await isAnswered(socket);
+
+    const late = await open(THREE);
+
+    await once(idle[0] ?? busy, 'close');
+    expect([await isAnswered(late), busy.destroyed]).to.deep.equal([true, false]);
+  });
+
+  it('are closed when a caller does not go on reading its answer', async () => {
+    const [reader, idler] = [await open(ONE), await open(TWO)];
+    const closed = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
+    const sleeper = await open(TWO);
+    for (const socket of [reader, sleeper.pause()]) socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+    let bytes = 0;
+    reader.on('data', (chunk: Buffer) => (bytes += chunk.length));
+
+    await closed;
+
+    expect([bytes > LARGE_BYTES, await isAnswered(idler)]).to.deep.equal([true, true]);
+  });
+});
