@@ -1,7 +1,8 @@
+import type { Request } from 'express';
 import { Type } from 'typebox';
 import type { MemberCaller } from '../access/access.ts';
 import { hasRole, mayManage, type Role, ROLES } from '../rights.ts';
-import type { ActivityEvent, RecordActivity } from '../activity/activity.ts';
+import type { ActivityEntry, RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { addressOf } from '../http/rate-limit.ts';
@@ -16,6 +17,7 @@ export type MemberDeps = {
     emailsOf(accountIds: string[]): Promise<Map<string, string>>;
   };
   members: Members;
+  bearerKeys: { revokeKeysOf(projectId: string, accountId: string): Promise<string[]> };
   recordActivity: RecordActivity;
 };
 
@@ -39,9 +41,9 @@ const ONE_MEMBER = {
 
 /** The members of a project. Admins manage the members below them, owners all. */
 export function memberEndpoints(deps: MemberDeps) {
-  const { accountStore, members } = deps;
+  const { accountStore } = deps;
   const { membersOf, memberOf } = createMemberReads(deps);
-  const record = createRecordMember(deps);
+  const { record, change, remove, revokeKeys } = createChanges(deps);
   return [
     endpoint({
       ...OF_PROJECT,
@@ -70,20 +72,20 @@ export function memberEndpoints(deps: MemberDeps) {
       },
       answers: { 201: { description: 'The new member', schema: MEMBER } },
       problems: ['not_found', 'conflict'],
-      handle: async ({ req, caller, params: { id: projectId }, body: { email, role } }) => {
-        requireMayManage(caller, role);
+      handle: async (call) => {
+        const { email, role } = call.body;
+        requireMayManage(call.caller, role);
         const account = await accountStore.find(email);
         // Anyone can register an address that is not theirs, so an unverified one gives no access.
         if (account?.is_verified !== true)
           throw new RequestError('not_found', 'There is no account with that verified e-mail address');
-        const accountId = account.id;
-        await members.change({ projectId, accountId, changedBy: caller.actor.account_id }, (held) => {
+        await change(call, account.id, (held) => {
           if (held !== undefined) throw new RequestError('conflict', 'That account is a member already');
           return role;
         });
-        const detail = { account_id: accountId, email: account.email, role };
-        await record('member_added', { projectId, caller, address: addressOf(req), detail });
-        return memberOf(projectId, accountId);
+        const detail = { account_id: account.id, email: account.email, role };
+        await record(call, { event: 'member_added', detail });
+        return memberOf(call.params.id, account.id);
       },
     }),
     endpoint({
@@ -96,19 +98,19 @@ export function memberEndpoints(deps: MemberDeps) {
       allow: { role: 'admin' },
       body: { schema: Type.Object({ role: ROLE }), example: { role: 'viewer' } },
       answers: { 200: { description: 'The member', schema: MEMBER } },
-      handle: async ({ req, caller, params, body: { role } }) => {
-        const { id: projectId, account_id: accountId } = params;
-        const { email, role: before } = await memberOf(projectId, accountId);
-        await members.change({ projectId, accountId, changedBy: caller.actor.account_id }, (held) => {
+      handle: async (call) => {
+        const { id, account_id } = call.params;
+        const { role } = call.body;
+        const { email, role: before } = await memberOf(id, account_id);
+        await change(call, account_id, (held) => {
           if (held === undefined) throw noSuchMember();
-          const stepsDown = accountId === caller.actor.account_id && !hasRole(role, held);
-          if (!stepsDown) requireMayManage(caller, held, role);
+          const stepsDown = account_id === call.caller.actor.account_id && !hasRole(role, held);
+          if (!stepsDown) requireMayManage(call.caller, held, role);
           return role;
         });
-        const detail = { account_id: accountId, email, before, role };
-        if (before !== role)
-          await record('member_role_changed', { projectId, caller, address: addressOf(req), detail });
-        return memberOf(projectId, accountId);
+        const detail = { account_id, email, before, role };
+        if (before !== role) await record(call, { event: 'member_role_changed', detail });
+        return memberOf(id, account_id);
       },
     }),
     endpoint({
@@ -120,15 +122,22 @@ export function memberEndpoints(deps: MemberDeps) {
         'Members of any role may leave. Only owners remove admins and owners. A project keeps at least one owner.',
       allow: { role: 'admin', orSelf: 'account_id' },
       answers: { 204: { description: 'The account is not a member any more' } },
-      handle: async ({ req, caller, params: { id: projectId, account_id: accountId } }) => {
-        const { email } = await memberOf(projectId, accountId);
-        await members.change({ projectId, accountId, changedBy: caller.actor.account_id }, (held) => {
-          if (held === undefined) throw noSuchMember();
-          if (accountId !== caller.actor.account_id) requireMayManage(caller, held);
-          return undefined;
-        });
-        const detail = { account_id: accountId, email };
-        await record('member_removed', { projectId, caller, address: addressOf(req), detail });
+      query: Type.Object({
+        revoke_keys: oneOf(['true', 'false'], {
+          default: 'false',
+          description: 'Whether the keys that the member issued are revoked, which needs the role admin',
+        }),
+      }),
+      handle: async (call) => {
+        const { id, account_id } = call.params;
+        const withKeys = call.query.revoke_keys === 'true';
+        if (withKeys && !hasRole(call.caller.role, 'admin'))
+          throw new RequestError('forbidden', 'To revoke keys needs the role admin');
+        const member = (await membersOf(id)).find((one) => one.account_id === account_id);
+        if (member !== undefined) await remove(call, member);
+        const revoked = withKeys ? await revokeKeys(call, account_id) : [];
+        // The keys of an account that has left can be revoked, too: an earlier call may have failed between the two.
+        if (member === undefined && revoked.length === 0) throw noSuchMember();
         return undefined;
       },
     }),
@@ -153,16 +162,35 @@ function createMemberReads({ accountStore, members }: MemberDeps) {
   return { membersOf, memberOf };
 }
 
-type MemberChange = {
-  projectId: string;
-  caller: MemberCaller;
-  address: string;
-  detail: Record<string, unknown>;
-};
+type Change = { req: Request; caller: MemberCaller; params: { id: string; account_id?: string } };
 
-function createRecordMember({ recordActivity }: MemberDeps) {
-  return (event: ActivityEvent, { projectId, caller: { actor }, address, detail }: MemberChange) =>
-    recordActivity({ event, project_id: projectId, actor, address, detail });
+function createChanges({ members, bearerKeys, recordActivity }: MemberDeps) {
+  const record = (
+    { req, caller: { actor }, params }: Change,
+    entry: Pick<ActivityEntry, 'event' | 'detail'>,
+  ) => recordActivity({ ...entry, project_id: params.id, actor, address: addressOf(req) });
+  const change = (
+    call: Change,
+    accountId: string,
+    roleFrom: (held: Role | undefined) => Role | undefined,
+  ) => {
+    const changedBy = call.caller.actor.account_id;
+    return members.change({ projectId: call.params.id, accountId, changedBy }, roleFrom);
+  };
+  const remove = async (call: Change, { account_id, email }: { account_id: string; email: string }) => {
+    await change(call, account_id, (held) => {
+      if (held === undefined) throw noSuchMember();
+      if (account_id !== call.caller.actor.account_id) requireMayManage(call.caller, held);
+      return undefined;
+    });
+    await record(call, { event: 'member_removed', detail: { account_id, email } });
+  };
+  const revokeKeys = async (call: Change, accountId: string) => {
+    const revoked = await bearerKeys.revokeKeysOf(call.params.id, accountId);
+    for (const key_id of revoked) await record(call, { event: 'key_revoked', detail: { key_id } });
+    return revoked;
+  };
+  return { record, change, remove, revokeKeys };
 }
 
 /** Throws forbidden when the caller may not manage members with one of these roles. */

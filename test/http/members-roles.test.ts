@@ -1,5 +1,14 @@
 import { expect } from 'chai';
-import { call, codeOf, jsonOf, newMember, newPerson, type Person } from '../support/accounts.ts';
+import {
+  call,
+  codeOf,
+  jsonOf,
+  newMember,
+  newPerson,
+  newVerifiedPerson,
+  type Person,
+} from '../support/accounts.ts';
+import { ingest, issue } from '../support/keys.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
 type Member = { account_id: string; email: string; role: string; added_at: string };
@@ -121,5 +130,66 @@ describe('roles of members', () => {
     expect((await call(service, path(), owner)).status).to.equal(403);
     const projects = await jsonOf<{ items: { id: string }[] }>(call(service, '/v1/projects', owner));
     expect(projects.items.map(({ id }) => id)).not.to.include(project.id);
+  });
+});
+
+describe('members removed with revoke_keys=true', () => {
+  const service = useSharedService();
+  let owner: Person;
+  let viewer: Person;
+  let removed: Person;
+  before(async () => {
+    owner = await newPerson(service);
+    viewer = await newMember(service, owner, 'viewer');
+    removed = await newVerifiedPerson(service);
+  });
+  beforeEach(async () => {
+    const body = { email: removed.email, role: 'admin' };
+    await call(service, path(), { cookie: owner.cookie, body });
+  });
+
+  const path = (id = '') => `/v1/projects/${owner.project.id}/members${id}`;
+  const remove = ({ cookie }: Person, { id }: Person, query = '') =>
+    call(service, `${path(`/${id}`)}${query}`, { method: 'DELETE', cookie });
+
+  const removeWithKeys = (by: Person, member: Person, value = 'true') =>
+    remove(by, member, `?revoke_keys=${value}`);
+  const keyOf = ({ cookie }: Person) => issue(service, { cookie, project: owner.project });
+
+  it('lose the keys that they issued, and no others', async () => {
+    const [own, second, others] = [await keyOf(removed), await keyOf(removed), await keyOf(owner)];
+
+    expect((await removeWithKeys(owner, removed)).status).to.equal(204);
+
+    const statuses = [await ingest(service, own.key), await ingest(service, second.key)];
+    expect([...statuses, await ingest(service, others.key)]).to.deep.equal([401, 401, 202]);
+    const { items } = await jsonOf<{ items: { event: string; detail: unknown }[] }>(
+      call(service, `/v1/projects/${owner.project.id}/activity?limit=3`, owner),
+    );
+    expect(items.map(({ event }) => event)).to.deep.equal(['key_revoked', 'key_revoked', 'member_removed']);
+    expect((await removeWithKeys(owner, removed)).status).to.equal(404);
+  });
+
+  it('keep them by default, and lose them by a later call', async () => {
+    const { key } = await keyOf(removed);
+
+    expect((await remove(owner, removed)).status).to.equal(204);
+    expect(await ingest(service, key)).to.equal(202);
+    expect((await removeWithKeys(owner, removed)).status).to.equal(204);
+    expect(await ingest(service, key)).to.equal(401);
+  });
+
+  it('keep them when the removal is refused, or the query is wrong', async () => {
+    const { key } = await keyOf(owner);
+
+    const refused = [
+      await removeWithKeys(owner, owner),
+      await removeWithKeys(removed, owner),
+      await removeWithKeys(viewer, viewer),
+      await removeWithKeys(owner, removed, 'yes'),
+    ];
+
+    expect(refused.map(({ status }) => status)).to.deep.equal([409, 403, 403, 422]);
+    expect(await ingest(service, key)).to.equal(202);
   });
 });
