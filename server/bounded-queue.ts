@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { RequestError } from './errors.ts';
 
@@ -5,8 +7,17 @@ type Limits = {
   runningMax: number;
   waitingMax: number;
   waitMsMax: number;
+  /** While the event loop is busy, the place of finished work stays empty for four times as long as the work took. */
+  yields?: boolean;
   /** Makes the error for work that is refused. */
   refusal?: () => Error;
+};
+
+type RunOptions = {
+  /** Ends the wait. */
+  signal?: AbortSignal | undefined;
+  /** The highest is first. Each priority has a queue of its own: a full one refuses nobody of another. */
+  priority?: number;
 };
 
 /** Runs a bounded number of tasks at once. The others wait in order, in a queue that is bounded in length and time. */
@@ -16,14 +27,14 @@ export class BoundedQueue {
   readonly #waiting = new Set<AbortController>();
 
   constructor(limits: Limits) {
-    this.#limits = { refusal: overloaded, ...limits };
+    this.#limits = { refusal: overloaded, yields: false, ...limits };
     this.#tasks = new PQueue({ concurrency: limits.runningMax });
   }
 
   /** Rejects with the refusal when the queue is full, after too long a wait, and when the signal aborts the wait. */
-  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const { runningMax, waitingMax, waitMsMax, refusal } = this.#limits;
-    if (this.#tasks.pending >= runningMax && this.#tasks.size >= waitingMax) throw refusal();
+  async run<T>(work: () => Promise<T>, { signal, priority = 0 }: RunOptions = {}): Promise<T> {
+    const { runningMax, waitingMax, waitMsMax, refusal, yields } = this.#limits;
+    if (this.#tasks.pending >= runningMax && this.#tasks.sizeBy({ priority }) >= waitingMax) throw refusal();
     // Not the caller's own signal: an abort must end the wait, and must not free the place of running work.
     const wait = new AbortController();
     const refuse = () => wait.abort(refusal());
@@ -35,17 +46,39 @@ export class BoundedQueue {
     };
     this.#waiting.add(wait);
     signal?.addEventListener('abort', refuse, { once: true });
-    const task = () => {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const task = async () => {
       endWait();
-      return work();
+      const rest = startRestMeter();
+      await work().then(resolve, reject);
+      if (yields) await rest();
     };
-    return this.#tasks.add(task, { signal: wait.signal }).finally(endWait);
+    this.#tasks.add(task, { signal: wait.signal, priority }).catch(reject).finally(endWait);
+    return promise;
+  }
+
+  /** Resolves when nothing runs and nothing waits. */
+  idle(): Promise<void> {
+    return this.#tasks.onIdle();
   }
 
   /** Rejects all work that still waits. */
   rejectWaiting(error: Error): void {
     for (const wait of this.#waiting) wait.abort(error);
   }
+}
+
+const BUSY_UTILIZATION = 0.5;
+const REST_FACTOR = 4;
+
+/** Returns a function that rests, if the event loop has been busy since. */
+function startRestMeter(): () => Promise<void> {
+  const startMs = performance.now();
+  const before = performance.eventLoopUtilization();
+  return async () => {
+    const { utilization } = performance.eventLoopUtilization(before);
+    if (utilization > BUSY_UTILIZATION) await sleep((performance.now() - startMs) * REST_FACTOR);
+  };
 }
 
 function overloaded(): RequestError {

@@ -90,13 +90,27 @@ export const SESSION_TOUCH_MS_MIN = 5 * 60 * SECOND_MS;
 export const ATTEMPT_WINDOW_MS = 15 * 60 * SECOND_MS;
 export const LOGIN_FAILURES_PER_ACCOUNT_MAX = 10;
 export const LOGIN_FAILURES_PER_ADDRESS_MAX = 50;
+/** Addresses remembered for their last login, so that their next one does not wait behind strangers. */
+export const SIGNED_IN_ADDRESSES_MAX = 10_000;
 /** Requests for mail: enough for honest use, too few to flood a mailbox. */
-export const MAILS_PER_ACCOUNT_MAX = 100;
+export const MAILS_PER_RECIPIENT_MAX = 20;
 export const MAILS_PER_ADDRESS_MAX = 500;
 /** A mailed token cannot be guessed; this only bounds the work that wrong tokens cause. */
 export const TOKEN_FAILURES_PER_ADDRESS_MAX = 300;
 export const REGISTRATIONS_PER_ADDRESS_MAX = 600;
+/** Uses of mailed tokens at once, and those that may wait. */
+export const TOKEN_USES_RUNNING_MAX = 2;
+export const TOKEN_USES_WAITING_MAX = 64;
+export const TOKEN_USES_WAIT_MS_MAX = 2 * SECOND_MS;
+/**
+ * Each call that needs no credential is answered at this pace: what comes faster for longer waits up to two seconds. It
+ * also bounds the keys that attempts are counted by: 45,000 for each call in 15 minutes.
+ */
+export const STRANGERS_PACE = { perSecond: 50, burst: 100, waitMsMax: 2 * SECOND_MS } as const;
 
+/** Requests for mail that wait after their answer: for the look-up of the account, and for the token. */
+export const MAIL_REQUESTS_WAITING_MAX = 200;
+export const MAIL_REQUEST_WAIT_MS_MAX = 60 * SECOND_MS;
 /** Mails that wait or are being sent. More are dropped and counted. */
 export const MAILS_WAITING_MAX = 1000;
 export const MAILS_SENDING_MAX = 4;

@@ -105,6 +105,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     store: store.kind,
     stop: async () => {
       await Promise.all([listening.stop(), demoFleet.stop()]);
+      await accountServices.mailRequests.close();
       await mailer.close();
       registry.close();
       await commits.close();

@@ -1,13 +1,13 @@
 import type { RecordActivity } from '../activity/activity.ts';
+import { BoundedQueue } from '../bounded-queue.ts';
 import { RequestError } from '../errors.ts';
-import type { Mailer } from '../mail/mailer.ts';
-import type { MailKind } from '../mail/messages.ts';
+import { TOKEN_USES_RUNNING_MAX, TOKEN_USES_WAIT_MS_MAX, TOKEN_USES_WAITING_MAX } from '../limits.ts';
 import type { Projects } from '../projects/projects.ts';
 import { actorFrom, NO_ACTOR, type Session } from '../access/access.ts';
 import type { Account, AccountStore } from './account-store.ts';
 import type { LoginLimits } from './login-limits.ts';
 import { type MailedTokens, tokenInvalid } from './mailed-tokens.ts';
-import type { Passwords } from './passwords.ts';
+import { BEHIND_LOGINS, type Hashing, type Passwords } from './passwords.ts';
 import type { Credentials } from './credentials.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -18,7 +18,6 @@ export type AccountsDeps = {
   sessions: Sessions;
   limits: LoginLimits;
   projects: Projects;
-  mailer: Mailer;
   recordActivity: RecordActivity;
 };
 
@@ -27,6 +26,13 @@ const FIRST_PROJECT = 'My project';
 /** The operations on accounts. `address` is the caller's network address. */
 export class Accounts {
   readonly #deps: AccountsDeps;
+  /** Bounds the uses of mailed tokens, which cost the store some statements each. */
+  readonly #tokenUses = new BoundedQueue({
+    runningMax: TOKEN_USES_RUNNING_MAX,
+    waitingMax: TOKEN_USES_WAITING_MAX,
+    waitMsMax: TOKEN_USES_WAIT_MS_MAX,
+    yields: true,
+  });
 
   constructor(deps: AccountsDeps) {
     this.#deps = deps;
@@ -38,7 +44,10 @@ export class Accounts {
     { address, projectName = FIRST_PROJECT }: { address: string; projectName?: string },
   ): Promise<Account> {
     const { store, passwords, recordActivity } = this.#deps;
-    const account = await store.register(email, () => passwords.hash(password));
+    const account = await passwords.run(
+      (hashing) => store.register(email, () => hashing.hash(password)),
+      BEHIND_LOGINS,
+    );
     if (account === undefined)
       throw new RequestError('conflict', 'An account with this e-mail already exists');
     await this.#ensureProject(account, projectName);
@@ -46,24 +55,14 @@ export class Accounts {
     return account;
   }
 
-  /**
-   * Takes the same time whether or not the account exists and whether or not mail is allowed, so that the caller cannot
-   * tell. The mail is sent in the background.
-   */
-  async sendToken(kind: MailKind, email: string, { isAllowed }: { isAllowed: boolean }): Promise<void> {
-    const { store, tokens, mailer } = this.#deps;
-    const found = await store.find(email);
-    const account = isAllowed ? found : undefined;
-    const token = await tokens.issue(kind, account);
-    if (account !== undefined) mailer.post({ kind, to: account.email, token });
-  }
-
   async verify(token: string, address: string): Promise<Account> {
     const { store, tokens, recordActivity } = this.#deps;
-    const account = await tokens.useVerify(token, async (owner) => {
-      await store.setVerified(owner);
-      await recordActivity({ event: 'email_verified', actor: actorFrom(owner), address });
-    });
+    const account = await this.#tokenUses.run(() =>
+      tokens.useVerify(token, async (owner) => {
+        await store.setVerified(owner);
+        await recordActivity({ event: 'email_verified', actor: actorFrom(owner), address });
+      }),
+    );
     return { ...account, is_verified: true };
   }
 
@@ -73,16 +72,16 @@ export class Accounts {
     address: string,
   ): Promise<Account> {
     const { store, tokens, passwords, limits, recordActivity } = this.#deps;
-    const account = await tokens.findReset(token);
+    const account = await this.#tokenUses.run(() => tokens.findReset(token));
     const isSet = await store.setPassword(account, async () => {
-      const hash = await passwords.hash(password);
+      const hash = await passwords.run((hashing) => hashing.hash(password));
       // Recorded before the password is stored: storing it uses up the token, so a failure after that could not be retried.
       await recordActivity({ event: 'password_reset', actor: actorFrom(account), address });
       return hash;
     });
     if (!isSet) throw tokenInvalid();
     // The new password already stops whoever was guessing; its owner must not stay locked out.
-    await limits.succeeded(account.email_folded);
+    await limits.succeeded({ email: account.email_folded, address });
     return account;
   }
 
@@ -90,11 +89,13 @@ export class Accounts {
   logIn({ email, password }: Credentials, address: string): Promise<{ account: Account; secret: string }> {
     const { store, passwords, sessions, limits, recordActivity } = this.#deps;
     return limits.inTurn({ email, address }, async (requireAttempts) => {
-      const account = await store.find(email);
-      if (
-        !(await passwords.matches(password, account?.password_hash, requireAttempts)) ||
-        account === undefined
-      ) {
+      const compare = async (hashing: Hashing) => {
+        await requireAttempts();
+        const found = await store.find(email);
+        return { found, isRight: await hashing.matches(password, found?.password_hash) };
+      };
+      const { found: account, isRight } = await passwords.run(compare, await limits.priorityOf(address));
+      if (!isRight || account === undefined) {
         await limits.failed({ email, address });
         await recordActivity({
           event: 'login_failed',
@@ -103,7 +104,7 @@ export class Accounts {
         });
         throw new RequestError('unauthenticated', 'Wrong e-mail or password');
       }
-      await limits.succeeded(email);
+      await limits.succeeded({ email, address });
       await this.#ensureProject(account, FIRST_PROJECT);
       const secret = await sessions.open(account);
       await recordActivity({ event: 'login', actor: actorFrom(account), address });

@@ -10,6 +10,7 @@ import { createAccess } from '../access/access.ts';
 import { AccountStore } from './account-store.ts';
 import { Accounts } from './accounts.ts';
 import { LoginLimits } from './login-limits.ts';
+import { MailRequests } from './mail-requests.ts';
 import { MailedTokens } from './mailed-tokens.ts';
 import { Passwords } from './passwords.ts';
 import { Sessions } from './sessions.ts';
@@ -35,6 +36,8 @@ export function createAccountServices(needs: Needs) {
   const members = new Members({ store, mutex, now });
   const sessions = new Sessions({ store, accounts: accountStore, now });
   const recordActivity = createRecordActivity(store, now);
+  const tokens = new MailedTokens({ store, accounts: accountStore, mutex, now });
+  const mailRequests = new MailRequests({ store: accountStore, tokens, mailer });
   const accounts = new Accounts({
     store: accountStore,
     passwords: new Passwords({
@@ -42,11 +45,10 @@ export function createAccountServices(needs: Needs) {
       waitingMax: PASSWORDS_WAITING_MAX,
       waitMsMax: PASSWORD_WAIT_MS_MAX,
     }),
-    tokens: new MailedTokens({ store, accounts: accountStore, mutex, now }),
+    tokens,
     sessions,
     limits: new LoginLimits(mutex),
     projects,
-    mailer,
     recordActivity,
   });
   const access = createAccess({
@@ -57,5 +59,15 @@ export function createAccountServices(needs: Needs) {
     readAuth,
     metricsToken,
   });
-  return { access, accounts, accountStore, projects, members, recordActivity, store, dashboardUrl };
+  return {
+    access,
+    accounts,
+    mailRequests,
+    accountStore,
+    projects,
+    members,
+    recordActivity,
+    store,
+    dashboardUrl,
+  };
 }

@@ -4,20 +4,22 @@ import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { RateLimit, addressOf } from '../http/rate-limit.ts';
 import { answer, BOOLEAN, STRING, UUID } from '../http/schemas.ts';
-import {
-  MAILS_PER_ACCOUNT_MAX,
-  MAILS_PER_ADDRESS_MAX,
-  REGISTRATIONS_PER_ADDRESS_MAX,
-  TOKEN_FAILURES_PER_ADDRESS_MAX,
-} from '../limits.ts';
+import { REGISTRATIONS_PER_ADDRESS_MAX, STRANGERS_PACE, TOKEN_FAILURES_PER_ADDRESS_MAX } from '../limits.ts';
+
 import type { MailKind } from '../mail/messages.ts';
+import { Pace } from '../pace.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Account } from './account-store.ts';
 import type { Accounts } from './accounts.ts';
 import { ANY_EMAIL, LOGIN, REGISTRATION, requirePasswordBytes, RESET, TOKEN } from './credentials.ts';
-import { accountKey } from './login-limits.ts';
+import type { MailRequests } from './mail-requests.ts';
 
-export type AccountDeps = { accounts: Accounts; projects: Projects; dashboardUrl: string };
+export type AccountDeps = {
+  accounts: Accounts;
+  mailRequests: MailRequests;
+  projects: Projects;
+  dashboardUrl: string;
+};
 
 const ACCOUNT_FIELDS = { id: UUID, email: STRING, is_verified: BOOLEAN };
 const ACCOUNT = answer(ACCOUNT_FIELDS, 'Account');
@@ -41,6 +43,7 @@ export function accountEndpoints(deps: AccountDeps) {
 
 function registerEndpoint({ accounts }: AccountDeps) {
   const perAddress = new RateLimit(REGISTRATIONS_PER_ADDRESS_MAX);
+  const pace = new Pace(STRANGERS_PACE);
   return endpoint({
     ...PUBLIC,
     path: '/v1/auth/register',
@@ -52,13 +55,22 @@ function registerEndpoint({ accounts }: AccountDeps) {
     problems: [...PUBLIC_PROBLEMS, 'conflict', 'rate_limited', 'overloaded'],
     handle: async ({ req, body }) => {
       requirePasswordBytes(body.password);
-      await perAddress.consume(addressOf(req));
-      return publicAccount(await accounts.register(body, { address: addressOf(req) }));
+      await pace.turn();
+      const address = addressOf(req);
+      await perAddress.consume(address);
+      try {
+        return publicAccount(await accounts.register(body, { address }));
+      } catch (error) {
+        // A refused registration costs little. Others behind the same address may still register.
+        await perAddress.refund(address);
+        throw error;
+      }
     },
   });
 }
 
 function sessionEndpoints({ accounts, projects, dashboardUrl }: AccountDeps) {
+  const pace = new Pace(STRANGERS_PACE);
   return [
     endpoint({
       ...PUBLIC,
@@ -70,6 +82,7 @@ function sessionEndpoints({ accounts, projects, dashboardUrl }: AccountDeps) {
       answers: { 200: { ...ACCOUNT_ANSWER[200], headers: ['Set-Cookie'] } },
       problems: [...PUBLIC_PROBLEMS, 'unauthenticated', 'rate_limited', 'overloaded'],
       handle: async ({ req, res, body }) => {
+        await pace.turn();
         const { account, secret } = await accounts.logIn(body, addressOf(req));
         setSessionCookie(res, secret, dashboardUrl);
         return publicAccount(account);
@@ -113,14 +126,14 @@ function sessionEndpoints({ accounts, projects, dashboardUrl }: AccountDeps) {
   ];
 }
 
-function tokenEndpoints({ accounts }: AccountDeps) {
-  const mailsPerAddress = new RateLimit(MAILS_PER_ADDRESS_MAX);
+function tokenEndpoints({ accounts, mailRequests }: AccountDeps) {
+  const pace = new Pace(STRANGERS_PACE);
   const failuresPerAddress = new RateLimit(TOKEN_FAILURES_PER_ADDRESS_MAX);
   const mailEndpoint = <const P extends string>(
     kind: MailKind,
     given: { path: P; id: string; summary: string; description: string },
   ) => {
-    const perAccount = new RateLimit(MAILS_PER_ACCOUNT_MAX);
+    const mailPace = new Pace(STRANGERS_PACE);
     return endpoint({
       ...PUBLIC,
       ...given,
@@ -128,17 +141,15 @@ function tokenEndpoints({ accounts }: AccountDeps) {
       answers: MAIL_ANSWER,
       problems: PUBLIC_PROBLEMS,
       handle: async ({ req, body: { email } }) => {
-        // A caller over the limit gets the same answer, and no mail is sent.
-        const isAllowed =
-          (await mailsPerAddress.tryConsume(addressOf(req))) &&
-          (await perAccount.tryConsume(accountKey(email)));
-        await accounts.sendToken(kind, email, { isAllowed });
+        await mailPace.turn();
+        mailRequests.post({ kind, email, address: addressOf(req) });
         return { status: 'accepted' as const };
       },
     });
   };
   /** Answers with the account. Counts invalid tokens. */
   const useToken = async (address: string, use: () => Promise<Account>) => {
+    await pace.turn();
     await failuresPerAddress.require(address);
     try {
       return publicAccount(await use());

@@ -1,5 +1,10 @@
+import { LRUCache } from 'lru-cache';
 import { RateLimit } from '../http/rate-limit.ts';
-import { LOGIN_FAILURES_PER_ACCOUNT_MAX, LOGIN_FAILURES_PER_ADDRESS_MAX } from '../limits.ts';
+import {
+  LOGIN_FAILURES_PER_ACCOUNT_MAX,
+  LOGIN_FAILURES_PER_ADDRESS_MAX,
+  SIGNED_IN_ADDRESSES_MAX,
+} from '../limits.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { foldedEmail } from './account-store.ts';
 import { hashOfSecret } from './secret.ts';
@@ -10,6 +15,8 @@ type Caller = { email: string; address: string };
 export class LoginLimits {
   readonly #perAccount = new RateLimit(LOGIN_FAILURES_PER_ACCOUNT_MAX);
   readonly #perAddress = new RateLimit(LOGIN_FAILURES_PER_ADDRESS_MAX);
+  /** Addresses whose last attempt succeeded. */
+  readonly #signedIn = new LRUCache<string, true>({ max: SIGNED_IN_ADDRESSES_MAX });
   readonly #mutex: KeyedMutex;
 
   constructor(mutex: KeyedMutex) {
@@ -28,13 +35,21 @@ export class LoginLimits {
     });
   }
 
+  /** The order of those who wait: addresses that signed in last, then new ones, then those that failed last. */
+  async priorityOf(address: string): Promise<number> {
+    if (this.#signedIn.has(address)) return 1;
+    return (await this.#perAddress.isUnused(address)) ? 0 : -1;
+  }
+
   async failed({ email, address }: Caller): Promise<void> {
     await this.#perAccount.count(accountKey(email));
     await this.#perAddress.count(address);
+    this.#signedIn.delete(address);
   }
 
-  async succeeded(email: string): Promise<void> {
+  async succeeded({ email, address }: Caller): Promise<void> {
     await this.#perAccount.reset(accountKey(email));
+    this.#signedIn.set(address, true);
   }
 
   async #require({ email, address }: Caller): Promise<void> {

@@ -34,16 +34,15 @@ export class MailedTokens {
     this.#options = options;
   }
 
-  /** Without an account it does the same work; the token is then never valid. */
-  async issue(kind: MailKind, account: Account | undefined): Promise<string> {
+  async issue(kind: MailKind, account: Account): Promise<string> {
     const token = newSecret();
     const nowMs = this.#options.now();
     const values = {
       token_hash: hashOfSecret(token),
       kind,
-      account_id: account?.id ?? '',
-      email_folded: account?.email_folded ?? '',
-      session_epoch: account?.session_epoch ?? '',
+      account_id: account.id,
+      email_folded: account.email_folded,
+      session_epoch: account.session_epoch,
       created_at: clickhouseTime(nowMs),
       expires_at: clickhouseTime(nowMs + AGE_MS_MAX[kind]),
     };

@@ -11,34 +11,43 @@ const PHC = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
 type Cost = typeof COST;
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-/** Hashes and compares passwords, a few at a time because each takes a CPU and much memory. Rejects with `overloaded`. */
+/** Registrations wait for everybody else. */
+export const BEHIND_LOGINS = -2;
+
+/** What work may do once its turn has come: one of the two, once. */
+export type Hashing = {
+  hash(password: string): Promise<string>;
+  /** Does the same work for an account that does not exist (`stored` undefined). */
+  matches(password: string, stored: string | undefined): Promise<boolean>;
+};
+
+/** Hashes and compares passwords, a few at a time because each takes a CPU and much memory. */
 export class Passwords {
   readonly #queue: BoundedQueue;
   /** Compared with when the account does not exist, so that the time taken is the same. */
   readonly #decoy = phcText(COST, { salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) });
-
-  constructor(limits: { runningMax: number; waitingMax: number; waitMsMax: number }) {
-    this.#queue = new BoundedQueue(limits);
-  }
-
-  hash(password: string): Promise<string> {
-    return this.#queue.run(async () => {
+  readonly #hashing: Hashing = {
+    hash: async (password) => {
       const salt = randomBytes(SALT_BYTES);
       return phcText(COST, { salt, hash: await scryptOf(password, salt, COST) });
-    });
-  }
-
-  /**
-   * Does the same work for an account that does not exist (`stored` undefined). `beforeWork` runs just before the
-   * comparison and may refuse it by throwing.
-   */
-  matches(password: string, stored: string | undefined, beforeWork: () => Promise<void>): Promise<boolean> {
-    return this.#queue.run(async () => {
-      await beforeWork();
+    },
+    matches: async (password, stored) => {
       const { cost, salt, hash } = parsePhc(stored ?? this.#decoy);
       const isEqual = timingSafeEqual(await scryptOf(password, salt, cost), hash);
       return isEqual && stored !== undefined;
-    });
+    },
+  };
+
+  constructor(limits: { runningMax: number; waitingMax: number; waitMsMax: number }) {
+    this.#queue = new BoundedQueue({ ...limits, yields: true });
+  }
+
+  /**
+   * Runs work with a password when its turn comes, the highest priority first. What it asks the store is bounded with it.
+   * Rejects with `overloaded`.
+   */
+  run<T>(work: (hashing: Hashing) => Promise<T>, priority = 0): Promise<T> {
+    return this.#queue.run(() => work(this.#hashing), { priority });
   }
 }
 

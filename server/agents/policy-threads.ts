@@ -46,8 +46,8 @@ export class PolicyThreads {
     const endWait = signal === undefined ? late : AbortSignal.any([signal, late]);
     try {
       return await project.queue.run(
-        () => this.#all.run(() => this.#withThread(work, signal), endWait),
-        endWait,
+        () => this.#all.run(() => this.#withThread(work, signal), { signal: endWait }),
+        { signal: endWait },
       );
     } finally {
       project.users -= 1;

@@ -37,6 +37,16 @@ export class RateLimit {
     return (await this.#limiter.penalty(key, 1)).consumedPoints <= this.#max;
   }
 
+  async isUnused(key: string): Promise<boolean> {
+    const used = await this.#limiter.get(key);
+    return used === null || used.consumedPoints <= 0;
+  }
+
+  /** Takes back an attempt that was counted. */
+  async refund(key: string): Promise<void> {
+    await this.#limiter.reward(key, 1);
+  }
+
   async reset(key: string): Promise<void> {
     await this.#limiter.delete(key);
   }

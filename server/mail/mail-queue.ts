@@ -28,10 +28,14 @@ export class MailQueue {
 
   /** Queues the mail and returns at once. Never throws: the user can request the mail again. */
   post(message: Message): void {
-    if (this.#jobs.size >= MAILS_WAITING_MAX)
-      return this.#countAndLog(message, 'dropped', 'too many mails are waiting');
+    if (this.#jobs.size >= MAILS_WAITING_MAX) return this.drop(message.kind, 'too many mails are waiting');
     const job = this.#deliver(message).finally(() => this.#jobs.delete(job));
     this.#jobs.set(job, message);
+  }
+
+  /** Counts and logs a mail that is not sent. */
+  drop(kind: MailKind, reason: string): void {
+    this.#countAndLog({ kind }, 'dropped', reason);
   }
 
   /** Waits a little for queued mails, then drops and logs the others. */
@@ -41,7 +45,7 @@ export class MailQueue {
     this.#stopped.abort();
     await Promise.race([this.#drain(), sleep(0)]);
     for (const message of this.#jobs.values())
-      this.#countAndLog(message, 'dropped', 'the service is stopping and the provider has not answered');
+      this.drop(message.kind, 'the service is stopping and the provider has not answered');
   }
 
   async #drain(): Promise<void> {
@@ -59,7 +63,7 @@ export class MailQueue {
       this.#countAndLog(message, 'retried', fault.message);
       const pause = sleep(waitMs, false, { signal: this.#stopped.signal, ref: false });
       const isStopped = await pause.catch(() => true);
-      if (isStopped) return this.#countAndLog(message, 'dropped', 'the service is stopping');
+      if (isStopped) return this.drop(message.kind, 'the service is stopping');
     }
   }
 
@@ -76,7 +80,7 @@ export class MailQueue {
   }
 
   /** Logs neither the address nor the link. */
-  #countAndLog({ kind }: Message, result: (typeof MAIL_RESULTS)[number], reason: string): void {
+  #countAndLog({ kind }: Pick<Message, 'kind'>, result: (typeof MAIL_RESULTS)[number], reason: string): void {
     this.#options.counter.inc({ kind, result });
     this.#options.logger.error({ kind, result, reason }, 'A mail was not sent');
   }

@@ -10,6 +10,8 @@ export type MailRequest = { kind: MailKind; to: string; token: string };
 export type Mailer = {
   /** Queues a mail and returns at once. */
   post(request: MailRequest): void;
+  /** Counts and logs a mail that was accepted and is not sent. */
+  drop(kind: MailKind, reason: string): void;
   close(): Promise<void>;
 };
 type MailerDeps = { logger: Logger; counter: Counter<'kind' | 'result'> };
@@ -34,6 +36,7 @@ export function createMailer(config: Config, { logger, counter }: MailerDeps): M
   const queue = new MailQueue({ send, counter, logger });
   return {
     post: ({ kind, to, token }) => queue.post(messageFrom(kind, { to, token }, letterhead)),
+    drop: (kind, reason) => queue.drop(kind, reason),
     close: async () => {
       await queue.close();
       provider?.close();

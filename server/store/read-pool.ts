@@ -62,31 +62,34 @@ export class ReadPool {
   }
 
   #run<T>(work: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return this.#queue.run(async () => {
-      if (signal?.aborted === true) throw overloaded();
-      const reader = this.#idle.pop();
-      if (reader === undefined) throw overloaded();
-      let killing: Promise<void> | undefined;
-      let isRunning = true;
-      const kill = () => {
-        killing = this.#kill(reader.tag, () => isRunning);
-      };
-      signal?.addEventListener('abort', kill, { once: true });
-      try {
-        // Without the signal: the embedded driver would only stop listening, and the statement would run on.
-        return await work(reader.connection);
-      } catch (error) {
-        // The others have no time left to find out themselves that the store is away.
-        if (isSilence(error)) this.#queue.rejectWaiting(error);
-        throw error;
-      } finally {
-        isRunning = false;
-        signal?.removeEventListener('abort', kill);
-        // A late kill must not hit the next statement on this connection.
-        await killing;
-        this.#idle.push(reader);
-      }
-    }, signal);
+    return this.#queue.run(
+      async () => {
+        if (signal?.aborted === true) throw overloaded();
+        const reader = this.#idle.pop();
+        if (reader === undefined) throw overloaded();
+        let killing: Promise<void> | undefined;
+        let isRunning = true;
+        const kill = () => {
+          killing = this.#kill(reader.tag, () => isRunning);
+        };
+        signal?.addEventListener('abort', kill, { once: true });
+        try {
+          // Without the signal: the embedded driver would only stop listening, and the statement would run on.
+          return await work(reader.connection);
+        } catch (error) {
+          // The others have no time left to find out themselves that the store is away.
+          if (isSilence(error)) this.#queue.rejectWaiting(error);
+          throw error;
+        } finally {
+          isRunning = false;
+          signal?.removeEventListener('abort', kill);
+          // A late kill must not hit the next statement on this connection.
+          await killing;
+          this.#idle.push(reader);
+        }
+      },
+      { signal },
+    );
   }
 
   async #kill(tag: string, isRunning: () => boolean): Promise<void> {

@@ -81,8 +81,8 @@ async function startRivals(
   return rivals;
 }
 
-export async function startGatehouse(dataDir: string): Promise<Rival> {
-  const env = { GATE_DATA_DIR: dataDir, GATE_PORT: '0', GATE_DEMO: 'project' };
+export async function startGatehouse(dataDir: string, more: Record<string, string> = {}): Promise<Rival> {
+  const env = { GATE_DATA_DIR: dataDir, GATE_PORT: '0', GATE_DEMO: 'project', ...more };
   const { child, url } = await startServer(join(ROOT, 'server/main.ts'), [], env);
   let demo: { key: string; project_id: string } | undefined;
   for (let tries = 0; demo === undefined && tries < 100; tries += 1) {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { benchAttack } from './attack/main.ts';
 import { benchClient } from './client.ts';
 import { benchIngest } from './ingest.ts';
 import { benchMemory } from './memory.ts';
@@ -40,6 +41,7 @@ const PARTS: Record<string, () => Promise<void> | void> = {
       seconds: Math.max(seconds, 10),
       rounds: Number(values.rounds),
     }),
+  attack: () => benchAttack({ seconds }),
   policy: benchPolicy,
   client: benchClient,
 };

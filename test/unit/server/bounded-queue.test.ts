@@ -60,8 +60,8 @@ describe('BoundedQueue', () => {
     const work = new BoundedQueue({ runningMax: 1, waitingMax: 2, waitMsMax: 1000 });
     const job = openWork();
     const gone = new AbortController();
-    const running = work.run(job.run, gone.signal);
-    const aborted = work.run(() => Promise.resolve('aborted'), gone.signal).catch(codeOf);
+    const running = work.run(job.run, { signal: gone.signal });
+    const aborted = work.run(() => Promise.resolve('aborted'), { signal: gone.signal }).catch(codeOf);
     const next = work.run(() => Promise.resolve('next'));
 
     gone.abort();

@@ -1,0 +1,63 @@
+import { BoundedQueue } from '../bounded-queue.ts';
+import { problemFrom } from '../http/error-handler.ts';
+import { RateLimit } from '../http/rate-limit.ts';
+import {
+  MAIL_DRAIN_MS_MAX,
+  MAIL_REQUEST_WAIT_MS_MAX,
+  MAIL_REQUESTS_WAITING_MAX,
+  MAILS_PER_ADDRESS_MAX,
+  MAILS_PER_RECIPIENT_MAX,
+} from '../limits.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import type { MailKind } from '../mail/messages.ts';
+import { withTimeout } from '../store/with-timeout.ts';
+import type { AccountStore } from './account-store.ts';
+import { accountKey } from './login-limits.ts';
+import type { MailedTokens } from './mailed-tokens.ts';
+
+type MailRequest = { kind: MailKind; email: string; address: string };
+type MailRequestsDeps = { store: AccountStore; tokens: MailedTokens; mailer: Mailer };
+
+/**
+ * Does the work of requested mails after the answer, one at a time and bounded: the answer cannot tell which accounts exist,
+ * and strangers cost the store little.
+ */
+export class MailRequests {
+  readonly #deps: MailRequestsDeps;
+  readonly #perAddress = new RateLimit(MAILS_PER_ADDRESS_MAX);
+  /** Mails of all kinds. */
+  readonly #perRecipient = new RateLimit(MAILS_PER_RECIPIENT_MAX);
+  readonly #work = new BoundedQueue({
+    runningMax: 1,
+    waitingMax: MAIL_REQUESTS_WAITING_MAX,
+    waitMsMax: MAIL_REQUEST_WAIT_MS_MAX,
+    yields: true,
+  });
+
+  constructor(deps: MailRequestsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Returns at once. What is over a limit, or cannot be done, is dropped; failures are logged and counted. */
+  post(request: MailRequest): void {
+    void this.#do(request).catch((error: unknown) =>
+      this.#deps.mailer.drop(request.kind, problemFrom(error).code),
+    );
+  }
+
+  /** Waits a little for requests that were answered. */
+  async close(): Promise<void> {
+    await withTimeout(this.#work.idle(), MAIL_DRAIN_MS_MAX).catch(() => undefined);
+  }
+
+  async #do({ kind, email, address }: MailRequest): Promise<void> {
+    if (!(await this.#perAddress.tryConsume(address))) return;
+    if (!(await this.#perRecipient.tryConsume(accountKey(email)))) return;
+    await this.#work.run(async () => {
+      const { store, tokens, mailer } = this.#deps;
+      const account = await store.find(email);
+      if (account === undefined) return;
+      mailer.post({ kind, to: account.email, token: await tokens.issue(kind, account) });
+    });
+  }
+}
