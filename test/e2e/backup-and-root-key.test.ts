@@ -11,13 +11,18 @@ import { DAY_MS, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { openToOthers } from '../support/file-modes.ts';
 import { runGate } from '../support/processes.ts';
-import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
+import {
+  startTestService,
+  storeDirectory,
+  temporaryDirectory,
+  type TestService,
+} from '../support/service.ts';
 import { everythingOf } from '../support/snapshot.ts';
 
 /** Follows the steps of docs/operations.md. */
 describe('operations on the embedded store', () => {
   it('restore a backup to the same store with the same root key', async () => {
-    const dataDir = temporaryDirectory();
+    const dataDir = await storeDirectory();
     const [backup, restored] = [join(temporaryDirectory(), 'backup'), join(temporaryDirectory(), 'restored')];
     const first = await startTestService({ dataDir });
     const { demo } = first;
@@ -46,7 +51,7 @@ describe('operations on the embedded store', () => {
   });
 
   it('rotate the root key: old bearer keys and bundles still verify, new ones are signed by the new key', async () => {
-    const dataDir = temporaryDirectory();
+    const dataDir = await storeDirectory();
     const first = await startTestService({ dataDir });
     const { demo } = first;
     await first.stop();

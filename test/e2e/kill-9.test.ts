@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { outcomeOf, readAllDecisions, readSummary, sendDecision } from '../support/audit.ts';
 import { eventually } from '../support/eventually.ts';
 import { acknowledged, contentOf, type Sent, startLoad } from '../support/load.ts';
-import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
+import { startTestService, storeDirectory, type TestService } from '../support/service.ts';
 
 const KILLS = 20;
 /** The later kills meet more of what is under way. */
@@ -14,7 +14,7 @@ describe('kill -9 under load', () => {
   it(`${KILLS} times: every id that got 202 is there exactly once after the restart`, async function () {
     // The service starts 21 times.
     this.timeout(300_000);
-    const dataDir = temporaryDirectory();
+    const dataDir = await storeDirectory();
     const rounds: { agent: string; sent: Sent[] }[] = [];
 
     for (let kill = 0; kill < KILLS; kill += 1) {

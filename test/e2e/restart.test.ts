@@ -7,7 +7,7 @@ import { accepted, DAY_MS, outcomeOf, sendDecision, sendLlm, tally, timeFromNow 
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { runOnStore } from '../support/engine.ts';
 import { runCommand } from '../support/processes.ts';
-import { spawnService, startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
+import { spawnService, startTestService, storeDirectory, type TestService } from '../support/service.ts';
 import { everythingOf, otherVersionsOf } from '../support/snapshot.ts';
 
 async function keySetOf({ url }: TestService): Promise<unknown> {
@@ -39,7 +39,7 @@ async function newProject(service: TestService): Promise<{ id: string; key: stri
 describe('across a restart', () => {
   for (const end of ['stop', 'kill'] as const) {
     it(`(${end}) the first write of an event_id still wins in every endpoint, and keys stay valid`, async () => {
-      const dataDir = temporaryDirectory();
+      const dataDir = await storeDirectory();
       const first = await startTestService({ dataDir });
       const events = [0, 1, 40, 89].map((days) =>
         decisionEvent({ agent_name: `agent-${days}`, occurred_at: timeFromNow(-days * DAY_MS) }),
@@ -123,7 +123,7 @@ describe('the first start with GATE_DEMO=1', () => {
   }
 
   it('makes a new demo on an empty store and replaces an old demo.json', async () => {
-    const dataDir = temporaryDirectory();
+    const dataDir = await storeDirectory();
     const first = await startTestService({ dataDir });
     await first.stop();
     rmSync(join(dataDir, 'clickhouse'), { recursive: true });
@@ -138,7 +138,7 @@ describe('the first start with GATE_DEMO=1', () => {
   });
 
   it('starts without a demo when an earlier one was interrupted after its account', async () => {
-    const dataDir = temporaryDirectory();
+    const dataDir = await storeDirectory();
     const first = await startTestService({ dataDir });
     await first.stop();
     rmSync(join(dataDir, 'demo.json'));

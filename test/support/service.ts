@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storeEnvironment } from './clickhouse-server/environment.ts';
+import { copyTemplate } from './store-template.ts';
 
 export const ROOT = new URL('../../', import.meta.url).pathname;
 const START_MS_MAX = 50_000;
@@ -59,7 +60,8 @@ export function temporaryDirectory(): string {
 
 /** Starts the service with its demo project, without the demo fleet, on the embedded engine and resolves when it listens. */
 export async function startTestService({ env = {}, ...given }: StartOptions = {}): Promise<TestService> {
-  const dataDir = given.dataDir ?? (await newDataDir(env));
+  const isFirst = FIRST_START.some((name) => name in env);
+  const dataDir = given.dataDir ?? (isFirst ? temporaryDirectory() : await storeDirectory());
   const child = spawnService({ dataDir, env });
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -98,26 +100,19 @@ export async function startTestService({ env = {}, ...given }: StartOptions = {}
   };
 }
 
-let starts = 0;
-let template: Promise<string> | undefined;
+const hasServer = (dataDir: string) => 'GATE_CLICKHOUSE_URL' in storeEnvironment(dataDir);
 
-/** An empty directory, or one with the store and the demo project of a first start: that start takes most of the time of many a test. */
-async function newDataDir(env: Record<string, string>): Promise<string> {
+/** A fresh data directory as the first start of a service leaves it: with the schema, the demo project and its key. */
+export async function storeDirectory(): Promise<string> {
   const dataDir = temporaryDirectory();
-  const isFirst = ['GATE_DEMO', 'GATE_SIGNING_KEY', 'GATE_CLICKHOUSE_URL'].some((name) => name in env);
-  if (isFirst || storeEnvironment(dataDir)['GATE_CLICKHOUSE_URL'] !== undefined) return dataDir;
-  starts += 1;
-  if (starts === 1) return dataDir;
-  template ??= makeTemplate();
-  cpSync(await template, dataDir, { recursive: true });
+  if (!hasServer(dataDir))
+    await copyTemplate(dataDir, async (path) => {
+      await (await startTestService({ dataDir: path })).stop();
+    });
   return dataDir;
 }
 
-async function makeTemplate(): Promise<string> {
-  const service = await startTestService({ dataDir: temporaryDirectory() });
-  await service.stop();
-  return service.dataDir;
-}
+const FIRST_START = ['GATE_DEMO', 'GATE_SIGNING_KEY', 'GATE_CLICKHOUSE_URL'];
 
 const emptyDemo: Demo = { project_id: '', agent_name: '', key: '' };
 

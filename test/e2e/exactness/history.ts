@@ -33,7 +33,7 @@ export class History {
   readonly #nowMs: number;
   readonly #writers: Writers;
   /** The window whose edges its events crowd around. */
-  readonly #windowName: WindowName;
+  readonly windowName: WindowName;
   readonly #posted = new Set<string>();
   #asked = 0;
 
@@ -46,7 +46,7 @@ export class History {
     this.#random = random;
     this.#nowMs = nowMs;
     this.#writers = random.chance(0.5) ? 'sole' : 'several';
-    this.#windowName = random.pick(WINDOWS);
+    this.windowName = random.pick(WINDOWS);
   }
 
   /** Resolves with the number of questions asked; rejects with the first wrong answer. */
@@ -133,7 +133,7 @@ export class History {
 
   async #ask(): Promise<void> {
     this.#asked += 1;
-    const name = this.#random.chance(0.8) ? this.#windowName : this.#random.pick(WINDOWS);
+    const name = this.#random.chance(0.8) ? this.windowName : this.#random.pick(WINDOWS);
     const window = readWindow(name, this.#nowMs);
     const asked = { projectId: this.projectId, window };
     const summary = await askSummary(this.#world, asked);
@@ -184,7 +184,7 @@ export class History {
   /** Near the edges that matter: of windows, hours and days, of now; and a little anywhere. */
   #time(): number {
     const jitter = this.#random.pick([-1, 0, 0, 1, -1000, 1000, -HOUR_MS, HOUR_MS]);
-    const edgeMs = this.#random.chance(0.7) ? readWindow(this.#windowName, this.#nowMs).fromMs : this.#nowMs;
+    const edgeMs = this.#random.chance(0.7) ? readWindow(this.windowName, this.#nowMs).fromMs : this.#nowMs;
     const aheadMs = this.#nowMs + 300_000;
     switch (this.#random.below(5)) {
       case 0:

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const CACHE = join(ROOT, 'node_modules/.cache/test-store');
+
+/** All that a first start depends on, and the day, because a store ages. */
+function templateKey(): string {
+  const hash = createHash('sha256').update(new Date().toISOString().slice(0, 10));
+  for (const path of globSync('{server,clickhouse}/**/*.{ts,sql,yaml}', {
+    cwd: ROOT,
+    exclude: ['**/dashboard/**'],
+  }).sort())
+    hash.update(readFileSync(join(ROOT, path)));
+  return hash.digest('hex');
+}
+
+let path: string | undefined;
+
+/**
+ * Copies the data directory of a service after its first start, whose schema and demo project take most of the time of many a test. `firstStart` makes it where no
+ * test has yet, in the directory that it gets.
+ */
+export async function copyTemplate(
+  to: string,
+  firstStart: (dataDir: string) => Promise<void>,
+): Promise<void> {
+  path ??= join(CACHE, templateKey());
+  if (!existsSync(path)) {
+    const made = `${path}.${process.pid}`;
+    mkdirSync(made, { recursive: true });
+    await firstStart(made);
+    // Whichever process is first.
+    if (existsSync(path)) rmSync(made, { recursive: true });
+    else renameSync(made, path);
+    const old = readdirSync(CACHE).filter((name) => !join(CACHE, name).startsWith(path ?? ''));
+    for (const name of old) rmSync(join(CACHE, name), { recursive: true, force: true });
+  }
+  cpSync(path, to, { recursive: true });
+}
