@@ -3,8 +3,8 @@ import { temporaryDirectory } from '../support/service.ts';
 import { runCommand } from '../support/processes.ts';
 
 const SEED = Number(process.env['GATE_TEST_SEED'] ?? Math.floor(Math.random() * 1_000_000));
-/** Several stores, two at a time: a read costs more with every part that withheld merges leave behind. */
-const [LANES, STORES, LIVES, HISTORIES] = [2, 2, 2, 25];
+/** Many small stores, two at a time: a read costs more with every part that withheld merges leave behind. */
+const [LANES, STORES, LIVES, HISTORIES] = [2, 4, 2, 13];
 
 /** One process on the store of a data directory. */
 async function live(dataDir: string, ...args: (string | number)[]): Promise<unknown> {
