@@ -57,6 +57,7 @@ export async function startClickHouse({ database = 'gatehouse' } = {}): Promise<
     thaw: () => void child?.kill('SIGCONT'),
     kill: async () => {
       if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      child.ref();
       const gone = once(child, 'exit');
       child.kill('SIGKILL');
       await gone;
