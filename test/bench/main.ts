@@ -41,7 +41,7 @@ const PARTS: Record<string, () => Promise<void> | void> = {
       seconds: Math.max(seconds, 10),
       rounds: Number(values.rounds),
     }),
-  attack: () => benchAttack({ seconds }),
+  attack: () => benchAttack({ seconds, ...only }),
   policy: benchPolicy,
   client: benchClient,
 };

@@ -38,7 +38,7 @@ describe('hostile policy texts', () => {
 
   it('of one project do not keep another project from saving', async () => {
     const other = await newPerson(service);
-    const { key } = await issue(service, other);
+    const { key } = await issue(service, other, { scope: 'emit_audit edit_policy' });
     await register(service, { name: 'calm', tools: ['search'] }, { key });
     const flood = Array.from({ length: 24 }, () => checkDraft(service, 'x', { policy_yaml: HOSTILE[0] }));
 

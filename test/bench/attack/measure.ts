@@ -13,10 +13,17 @@ const LEAD_SECONDS = 2;
 const SHARE_MIN = 0.7;
 const P99_MS_MAX = 250;
 
+type MeasureOptions = {
+  seconds: number;
+  env?: Record<string, string>;
+  /** Runs before the fleet is measured. */
+  prepare?: (target: Target) => Promise<void>;
+};
+
 /** Each attack on a service of its own: the fleet's ingest quiet, then attacked, side by side. */
 export async function measureAttacks(
   attacks: Record<string, Attack>,
-  { seconds, env = {} }: { seconds: number; env?: Record<string, string> },
+  { seconds, env = {}, prepare }: MeasureOptions,
 ): Promise<void> {
   console.log(`\nIngest of ${FLEET_CONNECTIONS} connections, quiet and attacked\n`);
   console.log(
@@ -29,6 +36,7 @@ export async function measureAttacks(
     try {
       const fleet = { key, connections: FLEET_CONNECTIONS, seconds };
       await load(url, { ...fleet, seconds: 2 });
+      await prepare?.({ url, key, directory });
       const quiet = await load(url, fleet);
       const attacking = attack({ url, key, directory }, seconds + LEAD_SECONDS);
       await new Promise((resolve) => setTimeout(resolve, LEAD_SECONDS * 1000));
