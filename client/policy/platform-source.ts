@@ -1,3 +1,4 @@
+import { isLocalMode } from '../config.ts';
 import type { Logger } from '../logger.ts';
 import { PolicyError, messageOf } from '../errors.ts';
 import { pullBlocking } from './blocking.ts';
@@ -73,6 +74,7 @@ class PlatformSource implements PolicySource {
 
   refreshSync(): void {
     try {
+      refuseInLocalMode();
       const { trust } = this.#options;
       const result = pullBlocking({ ...requestFrom(this.#options, this.#held), trusted: trust.keys });
       keepTrusted(trust, result);
@@ -85,6 +87,7 @@ class PlatformSource implements PolicySource {
 
   async #refresh(): Promise<void> {
     try {
+      refuseInLocalMode();
       this.#accept(await pull(this.#options, this.#held));
     } catch (error) {
       // Whatever a refresh fails on, the verified policy stays (docs/client.md, "Refresh").
@@ -122,6 +125,10 @@ class PlatformSource implements PolicySource {
     if (expiry === undefined || expiry.expiresAtMs > this.#options.now()) return {};
     return { expired_at: new Date(expiry.expiresAtMs).toISOString() };
   }
+}
+
+function refuseInLocalMode(): void {
+  if (isLocalMode()) throw new Error('GATE_LOCAL_MODE is on: the platform is not contacted');
 }
 
 async function pull(options: PlatformOptions, held?: HeldRecord): Promise<PullResult> {

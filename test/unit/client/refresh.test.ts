@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { PolicySource } from '../../../client/index.ts';
 import { conditionally, etagOf, publishedAgent, yamlRecord } from '../../support/platform.ts';
 import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
+import { withEnvironment } from '../../support/environment.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 
 describe('refresh', () => {
@@ -40,6 +41,21 @@ describe('refresh', () => {
     expect(policy.decide({ tool: 'write' }).outcome).to.equal('deny');
     await source.refresh();
     expect(mock.seen(AGENT_ROUTE)[2]?.headers['if-none-match']).to.equal(etagOf(v2));
+  });
+
+  it('never contacts the platform in local mode: keeps the policy and warns', async () => {
+    const source = await resolveByKey();
+    mock.on(AGENT_ROUTE, conditionally(v2));
+    await withEnvironment({ GATE_LOCAL_MODE: '1' }, async () => {
+      await source.refresh();
+      source.refreshSync();
+    });
+
+    expect(mock.seen(AGENT_ROUTE)).to.have.length(1);
+    expect(mayWrite(source)).to.equal(false);
+    expect(logger.lines.map(({ context }) => context?.problem)).to.deep.equal(
+      Array(2).fill('GATE_LOCAL_MODE is on: the platform is not contacted'),
+    );
   });
 
   it('accepts the same version again', async () => {
