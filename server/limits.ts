@@ -1,7 +1,8 @@
 // The limits of the service. See docs/protocol.md, "Limits".
 
 const SECOND_MS = 1000;
-export const DAY_MS = 24 * 60 * 60 * SECOND_MS;
+export const HOUR_MS = 60 * 60 * SECOND_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 export const ARGUMENTS_BYTES_MAX = 8192;
 export const HINT_BYTES_MAX = 4096;
@@ -120,6 +121,12 @@ export const MAIL_ATTEMPT_MS_MAX = 8 * SECOND_MS;
 export const MAIL_RETRY_MS = [500, 3000] as const;
 /** A stop waits this long for mails that are being sent. */
 export const MAIL_DRAIN_MS_MAX = 1000;
+
+/** Entries about reads that a process remembers to have written. */
+export const READ_ENTRIES_KNOWN_MAX = 10_000;
+/** Entries about exports are inserted at most this often, together. */
+export const EXPORT_ENTRIES_MS_MIN = 250;
+export const EXPORT_ENTRIES_WAITING_MAX = 1000;
 
 export const PROJECT_NAME_CHARS_MAX = 100;
 export const KEY_NAME_CHARS_MAX = 100;

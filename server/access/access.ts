@@ -31,8 +31,8 @@ type MemberRule = {
 type ProjectRule = {
   role: Role;
   scope: Scope;
-  /** Anyone may call, unless GATE_READ_AUTH=required. */
-  isOpen?: true;
+  /** Anyone may call, unless GATE_READ_AUTH=required. `named`: a caller with a valid credential is known by it all the same. */
+  open?: 'anonymous' | 'named';
 };
 
 /** Who may call an endpoint. A scraper needs the token of GATE_METRICS_TOKEN, if there is one. */
@@ -92,7 +92,8 @@ export function createAccess(deps: AccessDeps): Access {
     if (allow === 'session') return (req) => requireSession(req, deps);
     if (!('role' in allow)) return (req) => requireKey(req, bearerKeys, allow.scope);
     if (!('scope' in allow)) return (req, params) => requireMember(req, params, { ...deps, rule: allow });
-    if (allow.isOpen === true && readAuth === 'open') return () => ANYONE;
+    if (allow.open === 'named' && readAuth === 'open') return (req) => identifyOpenly(req, deps);
+    if (allow.open !== undefined && readAuth === 'open') return () => ANYONE;
     return (req, params) => requireMemberOrKey(req, params, { ...deps, rule: allow });
   };
 }
@@ -140,6 +141,18 @@ async function requireMemberOrKey(
   if (key.project_id !== params['id']) throw noAccess();
   const { key_id, agents } = withScope(key, rule.scope);
   return { actor: { ...NO_ACTOR, key_id }, role: undefined, agents };
+}
+
+/** The account or key of a caller who needs neither. A broken credential on an open read is ignored. */
+async function identifyOpenly(req: IncomingMessage, deps: AccessDeps): Promise<ProjectCaller> {
+  try {
+    const actor = hasBearerKey(req)
+      ? { ...NO_ACTOR, key_id: (await authenticate(req, deps.bearerKeys)).key_id }
+      : actorFrom((await requireSession(req, deps)).account);
+    return { actor, role: undefined };
+  } catch {
+    return ANYONE;
+  }
 }
 
 /** At once when the key is in memory, as for most requests of the hot path. */

@@ -1,4 +1,5 @@
 import { createRecordActivity } from '../activity/activity.ts';
+import { createRecordReads } from '../activity/record-reads.ts';
 import { KeyedMutex } from '../keyed-mutex.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
 import { PASSWORD_WAIT_MS_MAX, PASSWORDS_RUNNING_MAX, PASSWORDS_WAITING_MAX } from '../limits.ts';
@@ -59,6 +60,7 @@ export function createAccountServices(needs: Needs) {
     readAuth,
     metricsToken,
   });
+  const recordReads = createRecordReads({ store, mutex, readAuth, now });
   return {
     access,
     accounts,
@@ -67,6 +69,7 @@ export function createAccountServices(needs: Needs) {
     projects,
     members,
     recordActivity,
+    recordReads,
     store,
     dashboardUrl,
   };

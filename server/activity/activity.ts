@@ -18,7 +18,9 @@ export type ActivityEvent =
   | 'member_role_changed'
   | 'key_issued'
   | 'key_revoked'
-  | 'policy_saved';
+  | 'policy_saved'
+  | 'records_read'
+  | 'records_exported';
 
 export type ActivityEntry = {
   event: ActivityEvent;
@@ -48,20 +50,24 @@ type Page = {
 };
 
 export function createRecordActivity(store: BoundedStore, now: () => number): RecordActivity {
-  return async ({ event, project_id = '', actor, address, detail = {} }) => {
-    const { account_id, email, key_id } = actor;
-    const values = {
-      activity_id: randomUUID(),
-      occurred_at: clickhouseTime(now()),
-      project_id,
-      account_id,
-      email,
-      key_id,
-      address,
-      event,
-      detail: JSON.stringify(detail),
-    };
-    await store.append({ table: 'activity', values });
+  return (entry) => store.append({ table: 'activity', values: activityRow(entry, now()) });
+}
+
+export function activityRow(
+  { event, project_id = '', actor, address, detail = {} }: ActivityEntry,
+  nowMs: number,
+) {
+  const { account_id, email, key_id } = actor;
+  return {
+    activity_id: randomUUID(),
+    occurred_at: clickhouseTime(nowMs),
+    project_id,
+    account_id,
+    email,
+    key_id,
+    address,
+    event,
+    detail: JSON.stringify(detail),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { Type } from 'typebox';
 import { type Actor, actorName } from '../access/access.ts';
 import type { RecordActivity } from '../activity/activity.ts';
+import type { RecordReads } from '../activity/record-reads.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { etagMatches, singleEntityTag } from '../http/etag.ts';
@@ -27,6 +28,7 @@ export type AgentDeps = {
   fleet: Fleet;
   metrics: Metrics;
   recordActivity: RecordActivity;
+  recordReads: RecordReads;
   policyThreads: PolicyThreads;
   runReadBytes: RunReadBytes;
   now: () => number;
@@ -39,7 +41,7 @@ const TAG = { tag: 'Agents and policies' } as const;
 const READ = {
   ...TAG,
   method: 'GET',
-  allow: { role: 'viewer', scope: 'read_audit', isOpen: true },
+  allow: { role: 'viewer', scope: 'read_audit', open: 'anonymous' },
   params: AGENT_PARAMS,
   problems: PROBLEMS,
 } as const;
@@ -160,7 +162,11 @@ function editEndpoints(deps: AgentDeps) {
       body: { schema: CHECK, example: { policy_yaml: 'version: 1\n', calls: [{ tool: 'search' }] } },
       answers: { 200: { description: 'The result', schema: CHECKED } },
       problems: ['overloaded'],
-      handle: ({ params: { id: projectId, name: agentName }, body, text, signal }) => {
+      handle: async (call) => {
+        const { req, caller, body, text, signal, params } = call;
+        const { id: projectId, name: agentName } = params;
+        const read = { projectId, actor: caller.actor, address: addressOf(req) };
+        if (body.replay !== undefined) await deps.recordReads.read('replay', read);
         const { policyThreads: threads, runReadBytes, now } = deps;
         return checkPolicy(body, { projectId, agentName, threads, runReadBytes, now, text, signal });
       },

@@ -88,7 +88,7 @@ function securityOf(allow: Audience): Record<string, string[]>[] {
   if (allow === 'session') return [{ session: [] }];
   if (!('role' in allow)) return [{ bearerKey: [] }];
   if (!('scope' in allow)) return [{ session: [] }];
-  return [...(allow.isOpen === true ? [{}] : []), { session: [] }, { bearerKey: [] }];
+  return [...(allow.open === undefined ? [] : [{}]), { session: [] }, { bearerKey: [] }];
 }
 
 /** Every problem that the endpoint may answer. */

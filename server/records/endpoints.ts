@@ -1,8 +1,11 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { Type } from 'typebox';
+import type { Actor } from '../access/access.ts';
+import type { ReadKind, RecordReads } from '../activity/record-reads.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { addressOf } from '../http/rate-limit.ts';
 import { oneOf, PROJECT_ID } from '../http/schemas.ts';
 import { OUTCOMES } from '../ingest/decision-event.ts';
 
@@ -21,6 +24,7 @@ export type ReadDeps = {
   runReadBytes: RunReadBytes;
   writers: Writers;
   now: () => number;
+  recordReads: RecordReads;
 };
 
 const WINDOW_QUERY = {
@@ -58,7 +62,7 @@ const PAGE = {
 const READ = {
   method: 'GET',
   tag: 'Audit reads',
-  allow: { role: 'viewer', scope: 'read_audit', isOpen: true },
+  allow: { role: 'viewer', scope: 'read_audit', open: 'anonymous' },
   params: { id: PROJECT_ID },
   problems: ['overloaded'],
 } as const;
@@ -73,6 +77,10 @@ export function recordEndpoints(deps: ReadDeps) {
     window: readWindow(query.window, deps.now()),
     signal,
   });
+  const startRead = async (kind: ReadKind, call: ScopedCall) => {
+    await deps.recordReads.read(kind, readFrom(call));
+    return scopeOf(call);
+  };
   return [
     endpoint({
       ...READ,
@@ -83,7 +91,7 @@ export function recordEndpoints(deps: ReadDeps) {
         'Totals by outcome, and the same by agent, role and tool. Each list holds the 1,000 largest entries; with its `others` it adds up to the totals.',
       query: Type.Object(WINDOW_QUERY),
       answers: { 200: { description: 'The counts', schema: SUMMARY } },
-      handle: (call) => readSummary(reads, scopeOf(call)),
+      handle: async (call) => readSummary(reads, await startRead('summary', call)),
     }),
     endpoint({
       ...READ,
@@ -93,7 +101,7 @@ export function recordEndpoints(deps: ReadDeps) {
       description: 'Counts by outcome in buckets without gaps, oldest first.',
       query: Type.Object(WINDOW_QUERY),
       answers: { 200: { description: 'The buckets', schema: TIMESERIES } },
-      handle: (call) => readTimeseries(reads, scopeOf(call)),
+      handle: async (call) => readTimeseries(reads, await startRead('timeseries', call)),
     }),
     endpoint({
       ...READ,
@@ -103,7 +111,7 @@ export function recordEndpoints(deps: ReadDeps) {
       description: 'Calls, tokens and cost, and the same by model and by agent.',
       query: Type.Object(WINDOW_QUERY),
       answers: { 200: { description: 'The sums', schema: LLM_USAGE } },
-      handle: (call) => readLlmUsage(reads, scopeOf(call)),
+      handle: async (call) => readLlmUsage(reads, await startRead('llm_usage', call)),
     }),
     endpoint({
       ...READ,
@@ -118,13 +126,14 @@ export function recordEndpoints(deps: ReadDeps) {
         const page = { limit, offset, cursor: cursor === undefined ? undefined : parseCursor(cursor) };
         const asked = { ...page, filters: filtersFrom(call.query) };
         // Sent as text: the numbers of hint and arguments keep all their digits.
-        call.res.type('json').send(await readDecisions(reads, scopeOf(call), asked));
+        call.res.type('json').send(await readDecisions(reads, await startRead('decisions', call), asked));
         return undefined;
       },
     }),
     endpoint({
       ...READ,
       path: '/v1/projects/{id}/audit/decisions/export',
+      allow: { ...READ.allow, open: 'named' },
       id: 'exportDecisions',
       summary: 'Export decisions',
       description: 'All matching records as a stream, newest first: NDJSON, or CSV (RFC 4180) with a header.',
@@ -142,6 +151,8 @@ export function recordEndpoints(deps: ReadDeps) {
       handle: async (call) => {
         await slots.run(call.params.id, async () => {
           const { req, res, query } = call;
+          const { format, window } = query;
+          await deps.recordReads.exported({ format, window }, readFrom(call));
           const scope = scopeOf(call);
           const pages = exportBytes(reads, scope, { filters: filtersFrom(query), format: query.format });
           // An error before the first record is a problem as usual. After it only a broken connection can tell.
@@ -157,7 +168,12 @@ export function recordEndpoints(deps: ReadDeps) {
   ];
 }
 
-type ScopedCall = { params: { id: string }; query: { window: WindowName }; readonly signal: AbortSignal };
+type ReadCall = { req: Request; caller: { actor: Actor }; params: { id: string } };
+type ScopedCall = ReadCall & { query: { window: WindowName }; readonly signal: AbortSignal };
+
+function readFrom({ req, caller, params }: ReadCall) {
+  return { projectId: params.id, actor: caller.actor, address: addressOf(req) };
+}
 
 function filtersFrom({
   agent,

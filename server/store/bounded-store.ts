@@ -3,8 +3,12 @@ import type { Connection, QueryParams } from './connection.ts';
 import { StoreError } from './store-error.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** One row to add. Of several inserts with one token the store keeps only the first. */
-export type Append = { table: string; values: Record<string, unknown>; token?: string };
+/** Rows of the same columns to add, in one insert. Of several inserts with one token the store keeps only the first. */
+export type Append = {
+  table: string;
+  values: Record<string, unknown> | Record<string, unknown>[];
+  token?: string;
+};
 
 /**
  * The store for work that a caller waits for. A late statement rejects with store_unavailable, and one beyond the
@@ -33,8 +37,9 @@ export function createBoundedStore(
   return {
     query: <Row>(sql: string, params?: QueryParams) => run(() => connection.query<Row>(sql, params)),
     append: ({ table, values, token = '' }) => {
-      const lines = [JSON.stringify(Object.values(values))];
-      return run(() => connection.insert({ table, columns: Object.keys(values), lines, token }));
+      const rows = [values].flat();
+      const lines = rows.map((row) => JSON.stringify(Object.values(row)));
+      return run(() => connection.insert({ table, columns: Object.keys(rows[0] ?? {}), lines, token }));
     },
   };
 }

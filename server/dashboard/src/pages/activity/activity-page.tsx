@@ -26,6 +26,8 @@ const WORDS: Record<string, string> = {
   key_issued: 'created a key',
   key_revoked: 'revoked a key',
   policy_saved: 'saved a policy',
+  records_read: 'read records',
+  records_exported: 'exported records',
 };
 const BAD = new Set(['login_failed', 'key_revoked', 'member_removed']);
 

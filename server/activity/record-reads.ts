@@ -1,0 +1,104 @@
+import { LRUCache } from 'lru-cache';
+import PQueue from 'p-queue';
+import type { Actor } from '../access/access.ts';
+import type { KeyedMutex } from '../keyed-mutex.ts';
+import {
+  EXPORT_ENTRIES_MS_MIN,
+  EXPORT_ENTRIES_WAITING_MAX,
+  HOUR_MS,
+  READ_ENTRIES_KNOWN_MAX,
+} from '../limits.ts';
+import type { BoundedStore } from '../store/bounded-store.ts';
+import { claim } from '../store/claim.ts';
+import { sql } from '../store/sql.ts';
+import { StoreError } from '../store/store-error.ts';
+import { clickhouseTime } from '../store/time.ts';
+import { type ActivityEntry, activityRow } from './activity.ts';
+
+/** What is read of a project's records. */
+export type ReadKind = 'summary' | 'timeseries' | 'llm_usage' | 'decisions' | 'replay';
+
+type Read = { projectId: string; actor: Actor; address: string };
+
+/** Records who read and exported the records of a project. Both resolve when the entry is durable, before the answer. */
+export type RecordReads = {
+  /** With GATE_READ_AUTH=required, the first read of each kind by each actor in an hour (UTC) leaves an entry. */
+  read(kind: ReadKind, read: Read): Promise<void>;
+  /** Every export of an existing project leaves an entry. */
+  exported(detail: Record<string, unknown>, read: Read): Promise<void>;
+};
+
+type Deps = { store: BoundedStore; mutex: KeyedMutex; readAuth: 'open' | 'required'; now: () => number };
+
+export function createRecordReads(deps: Deps): RecordReads {
+  const { store, readAuth, now } = deps;
+  const known = new LRUCache<string, Promise<unknown>>({ max: READ_ENTRIES_KNOWN_MAX });
+  const write = createWriteTogether(deps);
+  return {
+    read: async (kind, { projectId, actor, address }) => {
+      if (readAuth === 'open') return;
+      const entry = {
+        event: 'records_read',
+        project_id: projectId,
+        actor,
+        address,
+        detail: { kind },
+      } as const;
+      const hour = Math.floor(now() / HOUR_MS);
+      const key = [projectId, actor.account_id, actor.key_id, kind, hour].join(' ');
+      const before = known.get(key);
+      const recorded = before ?? recordOnce(entry, { ...deps, key, hour });
+      if (before === undefined) known.set(key, recorded);
+      try {
+        await recorded;
+      } catch (error) {
+        // The next read tries again.
+        if (known.peek(key) === recorded) known.delete(key);
+        throw error;
+      }
+    },
+    exported: async (detail, { projectId, actor, address }) => {
+      // Nobody could ever see the entry of a project that does not exist.
+      const found = await store.query(sql('project_exists'), { project_id: projectId });
+      if (found.length > 0)
+        await write({ event: 'records_exported', project_id: projectId, actor, address, detail });
+    },
+  };
+}
+
+/** Once in all processes, and over restarts. */
+async function recordOnce(
+  entry: ActivityEntry,
+  { store, mutex, now, key, hour }: Deps & { key: string; hour: number },
+): Promise<void> {
+  const { project_id, account_id, key_id, detail } = activityRow(entry, now());
+  const since = clickhouseTime(hour * HOUR_MS);
+  const until = clickhouseTime((hour + 1) * HOUR_MS);
+  const params = { project_id, account_id, key_id, detail, since, until };
+  await claim(mutex, `records_read:${key}`, {
+    find: async () => (await store.query(sql('activity_read'), params))[0],
+    write: (token) => store.append({ table: 'activity', values: activityRow(entry, now()), token }),
+  });
+}
+
+/**
+ * Anyone may export open records, so a flood of exports must not become a flood of inserts: entries that arrive while
+ * others are written share the next insert.
+ */
+function createWriteTogether({ store, now }: Deps) {
+  const inserts = new PQueue({ concurrency: 1, interval: EXPORT_ENTRIES_MS_MIN, intervalCap: 1 });
+  let waiting: Record<string, unknown>[] = [];
+  let next = Promise.resolve();
+  return (entry: ActivityEntry): Promise<void> => {
+    if (waiting.length >= EXPORT_ENTRIES_WAITING_MAX)
+      throw new StoreError('overloaded', 'Too many exports. Try again.');
+    waiting.push(activityRow(entry, now()));
+    if (waiting.length === 1)
+      next = inserts.add(() => {
+        const values = waiting;
+        waiting = [];
+        return store.append({ table: 'activity', values });
+      });
+    return next;
+  };
+}
