@@ -64,9 +64,10 @@ const { Buffer } = globalThis as { Buffer?: { prototype: object; from(bytes: Arr
  */
 function rebuiltFrom(value: object): object | undefined {
   const type = Object.getPrototypeOf(value) as object | null;
-  const isExact = Reflect.ownKeys(value).every((key) => typeof key === 'symbol');
-  if (type === Date.prototype) return isExact ? new Date(Date.prototype.getTime.call(value)) : undefined;
-  if (type === URL.prototype) return isExact ? new URL(String(hrefOf(value))) : undefined;
+  if (type === Date.prototype)
+    return isUnchanged(value) ? new Date(Date.prototype.getTime.call(value)) : undefined;
+  if (type === URL.prototype)
+    return isUnchanged(value) ? new URL(String(Reflect.get(type, 'href', value))) : undefined;
   if (!ArrayBuffer.isView(value) || Object.hasOwn(value, 'toJSON')) return undefined;
   if (type !== null && type === Buffer?.prototype)
     return Buffer.from(new Uint8Array(value as Uint8Array).buffer);
@@ -75,6 +76,7 @@ function rebuiltFrom(value: object): object | undefined {
   return TypedArray?.prototype === type ? new TypedArray(value) : undefined;
 }
 
-function hrefOf(url: object): unknown {
-  return Reflect.get(URL.prototype, 'href', url);
+/** Whether it has no properties of its own that JSON or a tool could see. */
+function isUnchanged(value: object): boolean {
+  return Reflect.ownKeys(value).every((key) => typeof key === 'symbol');
 }
