@@ -25,7 +25,7 @@ const url = given ?? new URL(server?.url ?? '').href.replace(/\/gatehouse$/, '')
 const mocha = new URL('../../../node_modules/mocha/bin/mocha.js', import.meta.url).pathname;
 const more = process.argv.slice(2);
 const suites = more.length > 0 ? more : SUITES.map((name) => `test/http/${name}.test.ts`);
-const child = spawn(process.execPath, [mocha, '--parallel', '--jobs', '2', ...suites], {
+const child = spawn(process.execPath, [mocha, ...suites], {
   stdio: 'inherit',
   env: { ...process.env, GATE_TEST_CLICKHOUSE_URL: url },
 });
