@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import { GrowingFilter, seedOfText, wordsOfUuid } from '../../../server/commit/bloom-filter.ts';
+import { GrowingFilter, seedOfText, uuidOfWords, wordsOfUuid } from '../../../server/commit/bloom-filter.ts';
 
 const SEED = seedOfText('project');
 
@@ -47,6 +47,28 @@ describe('GrowingFilter', () => {
     expect(filter.isComplete).to.equal(false);
     expect(knownBetween(filter, 0, 30_000)).to.equal(30_000);
     expect(filter.bytes).to.be.at.most(4096);
+  });
+
+  it('doubles when it is full, up to bytesMax and not a byte beyond', () => {
+    const sizeOf = (count: number, bytesMax: number) => {
+      const { bytes, isComplete } = filterOf(count, { keysFirst: 100, bytesMax });
+      return { bytes, isComplete };
+    };
+
+    expect(sizeOf(100, 600)).to.deep.equal({ bytes: 200, isComplete: true });
+    expect(sizeOf(101, 600)).to.deep.equal({ bytes: 600, isComplete: true });
+    expect(sizeOf(101, 599)).to.deep.equal({ bytes: 0, isComplete: false });
+  });
+
+  it('takes its seed by FNV-1a, with the vectors of draft-eastlake-fnv', () => {
+    const seeds = ['', 'a', 'foobar'].map((text) => seedOfText(text) >>> 0);
+
+    expect(seeds).to.deep.equal([0x811c9dc5, 0xe40c292c, 0xbf9cf968]);
+  });
+
+  it('gives the words of a UUID back as its text', () => {
+    for (const uuid of [uuidAt(1), uuidAt(2), '00000001-0000-0002-0000-000300000004'])
+      expect(uuidOfWords(wordsOfUuid(uuid))).to.equal(uuid);
   });
 
   it('uses all 128 bits of a UUID', () => {
