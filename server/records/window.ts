@@ -1,4 +1,4 @@
-import { RequestError } from '../errors.ts';
+import { queryInvalid } from '../http/query.ts';
 import { DAY_MS } from '../limits.ts';
 
 /** The windows, with the bucket sizes of the time series. */
@@ -20,7 +20,7 @@ export function readWindow(text: string | undefined, nowMs: number): ReadWindow 
   const name = WINDOW_NAMES.find((known) => known === (text ?? '24h'));
   if (name === undefined) {
     const message = `must be one of ${WINDOW_NAMES.join(', ')}, not "${text}"`;
-    throw new RequestError('window_invalid', `window ${message}`, { errors: [{ path: 'window', message }] });
+    throw queryInvalid({ path: 'window', message }, 'window_invalid');
   }
   const { ms, bucketSeconds } = WINDOWS[name];
   return { name, fromMs: nowMs - ms, toMs: nowMs, bucketSeconds };

@@ -57,6 +57,32 @@ describe('a cursor', () => {
   });
 });
 
+describe('a text that is no cursor', () => {
+  const ID = '0123abcd-0000-4000-8000-000000000000';
+  const [first, last] = [-2_208_988_800_000, 10_413_791_999_999];
+  const CASES: [string, string][] = [
+    ['is before 1900', cursorText({ occurredAtMs: first - 1, event_id: ID })],
+    ['is after 2299', cursorText({ occurredAtMs: last + 1, event_id: ID })],
+    ['has an upper-case id', cursorText({ occurredAtMs: 0, event_id: ID.toUpperCase() })],
+    ['has a padded text', `${cursorText({ occurredAtMs: 0, event_id: ID })}=`],
+    ['is empty', ''],
+    ['is long', 'x'.repeat(300)],
+  ];
+  for (const [what, text] of CASES) {
+    it(`is refused by name when it ${what}`, () => {
+      const message = `must be the next_cursor of an answer, not "${text.slice(0, 200)}"`;
+      expect(() => parseCursor(text))
+        .to.throw(`cursor ${message}`)
+        .that.deep.includes({ code: 'query_invalid', errors: [{ path: 'cursor', message }] });
+    });
+  }
+
+  it('is not one of the first or the last moment', () => {
+    for (const occurredAtMs of [first, last])
+      expect(parseCursor(cursorText({ occurredAtMs, event_id: ID })).occurredAtMs).to.equal(occurredAtMs);
+  });
+});
+
 describe('the buckets of a time series', () => {
   const nowMs = Date.parse('2026-03-10T10:58:00.000Z');
   const one = { total: 1, allow: 1, deny: 0, needs_approval: 0 };

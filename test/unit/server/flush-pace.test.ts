@@ -33,6 +33,23 @@ describe('FlushPace', () => {
     }
   });
 
+  it('averages the duration of flushes, the newest counting a fifth', () => {
+    const pace = new FlushPace();
+    const averages = [10, 20, 20].map((tookMs) => {
+      pace.flushed({ rows: 1, queued: 0, tookMs, nowMs: 1000 });
+      return Math.round(pace.flushMs * 100) / 100;
+    });
+
+    expect(averages).to.deep.equal([10, 12, 13.6]);
+  });
+
+  it('counts a pause from 50 ms on', () => {
+    const pace = new FlushPace();
+    pace.flushed({ rows: 8, queued: 0, tookMs: 6, nowMs: 1000 });
+
+    expect([1050, 1051].map((nowMs) => pace.plan(nowMs).rows)).to.deep.equal([8, 1]);
+  });
+
   it('does not wait for a second caller when there is one', () => {
     const pace = new FlushPace();
     pace.flushed({ rows: 1, queued: 0, tookMs: 6, nowMs: 1000 });
