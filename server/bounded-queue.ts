@@ -68,7 +68,8 @@ export class BoundedQueue {
   }
 }
 
-const BUSY_UTILIZATION = 0.5;
+/** Of one thread: the engine's own threads have as much to do again for each event. */
+const BUSY_UTILIZATION = 0.2;
 const REST_FACTOR = 4;
 
 /** Returns a function that rests, if the event loop has been busy since. */

@@ -1,8 +1,21 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { Type } from 'typebox';
 import type { ClickHouseConfig } from './config.ts';
 import { isAddressRange } from './http/address-range.ts';
+import { type Role, ROLES } from './rights.ts';
+import { createParser } from './validate.ts';
+
+/** The memberships that a group of the OpenID Connect provider gives, by its name. */
+export type GroupRoles = Record<string, { project_id: string; role: Role }[]>;
+
+const parseGroupRoles = createParser<GroupRoles>(
+  Type.Record(
+    Type.String(),
+    Type.Array(Type.Object({ project_id: Type.String({ minLength: 1 }), role: Type.Enum([...ROLES]) })),
+  ),
+);
 
 // Each function reads the text of one variable and throws what is wrong with it. A message holds no value that may be secret.
 
@@ -68,6 +81,25 @@ export function dashboardUrl(text: string): string {
   const { href, origin, pathname } = webUrl(text);
   if (href === origin + pathname) return href.replace(/\/+$/, '');
   throw new Error('must have no user, query or fragment, because paths are appended to it');
+}
+
+/** Codes and secrets travel to it, so it must be https, except on this machine. */
+export function issuer(text: string): URL {
+  const parsed = webUrl(text);
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(parsed.hostname);
+  if (parsed.protocol === 'https:' || isLocal) return parsed;
+  throw new Error('must begin with https://');
+}
+
+/** `{ "group": [{ "project_id": "…", "role": "…" }] }` as JSON. */
+export function groupRoles(text: string): GroupRoles {
+  try {
+    return parseGroupRoles(JSON.parse(text));
+  } catch {
+    throw new Error(
+      `must be JSON such as {"group": [{"project_id": "…", "role": "editor"}]}, with a role of ${ROLES.join(', ')}`,
+    );
+  }
 }
 
 export function clusterName(text: string): string {

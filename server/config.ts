@@ -5,7 +5,17 @@ export type ClickHouseConfig = { url: string; username: string; password: string
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const DEMO_CHOICES = ['0', '1', 'project'] as const;
+const REGISTRATION_CHOICES = ['open', 'closed'] as const;
 const READ_AUTH_CHOICES = ['open', 'required'] as const;
+
+/** The OpenID Connect provider for single sign-on. */
+export type OidcConfig = {
+  issuer: URL;
+  clientId: string;
+  clientSecret: string;
+  groups: value.GroupRoles;
+  groupsClaim: string;
+};
 
 export type Config = {
   host: string;
@@ -22,6 +32,10 @@ export type Config = {
   readAuth: (typeof READ_AUTH_CHOICES)[number];
   /** The bearer token that GET /metrics takes. */
   metricsToken: string | undefined;
+  registration: (typeof REGISTRATION_CHOICES)[number];
+  /** False leaves only single sign-on. */
+  passwordLogin: boolean;
+  oidc: OidcConfig | undefined;
   serviceName: string;
   dashboardUrl: string;
   /** Proxies whose X-Forwarded-For is trusted: addresses, or ranges such as 10.0.0.0/8. */
@@ -57,6 +71,25 @@ export function readConfig(env: Environment = process.env): Config {
       return undefined;
     }
   };
+  const readOidc = (): OidcConfig | undefined => {
+    const issuer = read('GATE_OIDC_ISSUER', value.issuer);
+    const groups = read('GATE_OIDC_GROUPS', value.groupRoles) ?? {};
+    const [clientId, clientSecret] = [text('GATE_OIDC_CLIENT_ID'), text('GATE_OIDC_CLIENT_SECRET')];
+    const names = ['GATE_OIDC_ISSUER', 'GATE_OIDC_CLIENT_ID', 'GATE_OIDC_CLIENT_SECRET'];
+    const missing = names.filter((name) => text(name) === undefined);
+    if (missing.length > 0 && missing.length < names.length)
+      faults.push(
+        `${missing.join(' and ')} must be set, too: single sign-on needs all of ${names.join(', ')}`,
+      );
+    if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+    return {
+      issuer,
+      clientId,
+      clientSecret,
+      groups,
+      groupsClaim: text('GATE_OIDC_GROUPS_CLAIM') ?? 'groups',
+    };
+  };
   const config: Config = {
     host: read('GATE_HOST', value.hostName) ?? '127.0.0.1',
     port: read('GATE_PORT', value.integer(0, 65_535)) ?? 8000,
@@ -69,6 +102,9 @@ export function readConfig(env: Environment = process.env): Config {
     bundleDaysMax: read('GATE_BUNDLE_DAYS_MAX', value.integer(1, 3650)),
     readAuth: read('GATE_READ_AUTH', value.oneOf(READ_AUTH_CHOICES)) ?? 'open',
     metricsToken: read('GATE_METRICS_TOKEN', value.bearerToken),
+    registration: read('GATE_REGISTRATION', value.oneOf(REGISTRATION_CHOICES)) ?? 'open',
+    passwordLogin: read('GATE_PASSWORD_LOGIN', value.oneOf(['0', '1'])) !== '0',
+    oidc: readOidc(),
     serviceName: read('GATE_SERVICE_NAME', value.serviceName) ?? 'Gatehouse',
     dashboardUrl: read('GATE_DASHBOARD_URL', value.dashboardUrl) ?? 'http://localhost:8000',
     trustedProxies: read('GATE_TRUSTED_PROXIES', value.listOf(value.addressRange)) ?? [],

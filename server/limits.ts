@@ -80,10 +80,13 @@ export const EMAIL_CHARS_MAX = 254;
 
 export const VERIFY_TOKEN_MS_MAX = DAY_MS;
 export const RESET_TOKEN_MS_MAX = 60 * 60 * SECOND_MS;
+export const INVITE_TOKEN_MS_MAX = 7 * DAY_MS;
 
 /** A session ends when it is idle for this long, and at the latest this long after the login. */
 export const SESSION_IDLE_MS_MAX = 12 * 60 * 60 * SECOND_MS;
 export const SESSION_MS_MAX = 7 * DAY_MS;
+/** What is kept of the User-Agent of a login. */
+export const USER_AGENT_CHARS_MAX = 300;
 /** The last use of a session is stored at most this often. */
 export const SESSION_TOUCH_MS_MIN = 5 * 60 * SECOND_MS;
 
@@ -96,6 +99,8 @@ export const SIGNED_IN_ADDRESSES_MAX = 10_000;
 /** Requests for mail: enough for honest use, too few to flood a mailbox. */
 export const MAILS_PER_RECIPIENT_MAX = 20;
 export const MAILS_PER_ADDRESS_MAX = 500;
+/** Members that one account may add: the answer tells whether an address has an account, and may send a mail. */
+export const MEMBERS_ADDED_PER_ACCOUNT_MAX = 60;
 /** A mailed token cannot be guessed; this only bounds the work that wrong tokens cause. */
 export const TOKEN_FAILURES_PER_ADDRESS_MAX = 300;
 export const REGISTRATIONS_PER_ADDRESS_MAX = 600;

@@ -55,6 +55,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     mailer,
     dashboardUrl: config.dashboardUrl,
     readAuth: config.readAuth,
+    registration: config.registration,
     metricsToken: config.metricsToken,
     now,
   });
@@ -71,6 +72,11 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     rootKeys,
     bearerKeys,
     ...accountServices,
+    signIn: {
+      registration: config.registration,
+      password: config.passwordLogin,
+      sso: config.oidc !== undefined,
+    },
     trustedProxies: config.trustedProxies,
     latestVersionId: (projectId, agentName) => agents.directory.latestVersionId(projectId, agentName),
     agentStore: agents.store,

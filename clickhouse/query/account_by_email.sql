@@ -6,6 +6,7 @@ SELECT
     a.email_folded AS email_folded,
     any(a.email) AS email,
     max(change = 'verified') AS is_verified,
+    max(change IN ('verified', 'password_set')) AS is_claimed,
     argMaxIf(tuple(password_hash, session_epoch), tuple(version, session_epoch), change != 'verified') AS password,
     min(a.created_at) AS created_at,
     max(a.version) AS newest_version

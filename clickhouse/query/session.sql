@@ -6,6 +6,8 @@ SELECT
     session_epoch,
     created_at,
     seen_at,
-    is_ended
+    is_ended,
+    address,
+    user_agent
 FROM sessions FINAL
 WHERE session_hash = {session_hash: String}

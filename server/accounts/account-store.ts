@@ -10,6 +10,8 @@ export type Account = {
   email: string;
   email_folded: string;
   is_verified: boolean;
+  /** Whoever has the address has proved it, by a mailed token. Until then the account may be a stranger's. */
+  is_claimed: boolean;
   password_hash: string;
   /** Changes with the password. Sessions and reset tokens of an earlier epoch are invalid. */
   session_epoch: string;
@@ -22,11 +24,13 @@ type AccountRow = {
   email_folded: string;
   email: string;
   is_verified: number;
+  is_claimed: number;
   password: [string, string];
   created_at: string;
   newest_version: string;
 };
-type Change = 'registered' | 'verified' | 'password_set';
+type PasswordChange = 'password_set' | 'password_changed';
+type Change = 'registered' | 'verified' | PasswordChange;
 type AccountStoreOptions = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
 
 /** The form in which e-mails are compared, without regard to case. */
@@ -65,6 +69,7 @@ export class AccountStore {
       email,
       email_folded: foldedEmail(email),
       is_verified: false,
+      is_claimed: false,
       session_epoch: randomUUID(),
       created_at: new Date(nowMs).toISOString(),
       version: nowMs,
@@ -81,17 +86,20 @@ export class AccountStore {
   }
 
   /**
-   * Starts a new epoch, which ends all sessions and reset tokens of the account. False when another caller did so after
-   * the account was read. `hash` is called only when none did.
+   * Starts a new epoch, which ends all sessions and reset tokens of the account, and resolves with it. Undefined when
+   * another caller did so after the account was read. `hash` is called only when none did.
    */
-  async setPassword(account: Account, hash: () => Promise<string>): Promise<boolean> {
+  async setPassword(
+    account: Account,
+    change: PasswordChange,
+    hash: () => Promise<string>,
+  ): Promise<string | undefined> {
     const changed = { ...account, session_epoch: randomUUID(), version: this.#versionAfter(account) };
     const holder = await claim(this.#options.mutex, `epoch:${account.session_epoch}`, {
       find: () => this.#findChanged(account),
-      write: async (token) =>
-        this.#append({ ...changed, password_hash: await hash() }, 'password_set', token),
+      write: async (token) => this.#append({ ...changed, password_hash: await hash() }, change, token),
     });
-    return holder.session_epoch === changed.session_epoch;
+    return holder.session_epoch === changed.session_epoch ? changed.session_epoch : undefined;
   }
 
   /** Undefined as long as the password has not changed since the account was read. */
@@ -106,7 +114,7 @@ export class AccountStore {
   }
 
   async #append(account: Account, change: Change, token = ''): Promise<void> {
-    const { id: account_id, is_verified: _byChange, ...columns } = account;
+    const { id: account_id, is_verified: _verified, is_claimed: _claimed, ...columns } = account;
     const created_at = clickhouseTime(Date.parse(account.created_at));
     const values = { ...columns, account_id, created_at, change };
     await this.#options.store.append({ table: 'accounts', values, token });
@@ -118,6 +126,7 @@ function accountFrom({ password, newest_version, ...row }: AccountRow): Account 
   return {
     ...row,
     is_verified: row.is_verified === 1,
+    is_claimed: row.is_claimed === 1,
     password_hash,
     session_epoch,
     created_at: rfc3339FromClickhouse(row.created_at),

@@ -2,14 +2,16 @@ import type { RecordActivity } from '../activity/activity.ts';
 import { BoundedQueue } from '../bounded-queue.ts';
 import { RequestError } from '../errors.ts';
 import { TOKEN_USES_RUNNING_MAX, TOKEN_USES_WAIT_MS_MAX, TOKEN_USES_WAITING_MAX } from '../limits.ts';
+import type { Mailer } from '../mail/mailer.ts';
 import type { Projects } from '../projects/projects.ts';
 import { actorFrom, NO_ACTOR, type Session } from '../access/access.ts';
 import type { Account, AccountStore } from './account-store.ts';
+import type { Dispossess } from './dispossess.ts';
 import type { LoginLimits } from './login-limits.ts';
 import { type MailedTokens, tokenInvalid } from './mailed-tokens.ts';
 import { BEHIND_LOGINS, type Hashing, type Passwords } from './passwords.ts';
 import type { Credentials } from './credentials.ts';
-import type { Sessions } from './sessions.ts';
+import type { SessionOrigin, Sessions } from './sessions.ts';
 
 export type AccountsDeps = {
   store: AccountStore;
@@ -18,6 +20,9 @@ export type AccountsDeps = {
   sessions: Sessions;
   limits: LoginLimits;
   projects: Projects;
+  dispossess: Dispossess;
+  mailer: Mailer;
+  registration: 'open' | 'closed';
   recordActivity: RecordActivity;
 };
 
@@ -55,6 +60,22 @@ export class Accounts {
     return account;
   }
 
+  /**
+   * The account that may become a member: one whose address is verified. When registration is closed, also one that nobody
+   * can have entered yet; it is made here, and a mail lets its owner choose a password. Undefined for others.
+   */
+  async findInvitee(email: string): Promise<Account | undefined> {
+    const { store, tokens, mailer, registration } = this.#deps;
+    const found = await store.find(email);
+    // Anyone can register an address that is not theirs, so an unverified one gives no access.
+    if (found?.is_verified === true) return found;
+    if (registration === 'open' || (found !== undefined && found.password_hash !== '')) return undefined;
+    const account = found ?? (await store.register(email, () => Promise.resolve('')));
+    if (account === undefined) return undefined;
+    mailer.post({ kind: 'invite', to: account.email, token: await tokens.issue('invite', account) });
+    return account;
+  }
+
   async verify(token: string, address: string): Promise<Account> {
     const { store, tokens, recordActivity } = this.#deps;
     const account = await this.#tokenUses.run(() =>
@@ -66,28 +87,40 @@ export class Accounts {
     return { ...account, is_verified: true };
   }
 
-  /** Ends all sessions of the account. */
+  /**
+   * Ends all sessions of the account. If nobody has proved its address before, its keys and the members of its projects go,
+   * too: a stranger may have registered it.
+   */
   async resetPassword(
     { token, password }: { token: string; password: string },
     address: string,
   ): Promise<Account> {
-    const { store, tokens, passwords, limits, recordActivity } = this.#deps;
+    const { store, tokens, passwords, limits, dispossess, recordActivity } = this.#deps;
     const account = await this.#tokenUses.run(() => tokens.findReset(token));
-    const isSet = await store.setPassword(account, async () => {
+    const epoch = await store.setPassword(account, 'password_set', async () => {
       const hash = await passwords.run((hashing) => hashing.hash(password));
+      // Before, so that it can be tried again when it fails; and after, for what a session made meanwhile.
+      if (!account.is_claimed) await dispossess(account, address);
       // Recorded before the password is stored: storing it uses up the token, so a failure after that could not be retried.
       await recordActivity({ event: 'password_reset', actor: actorFrom(account), address });
       return hash;
     });
-    if (!isSet) throw tokenInvalid();
+    if (epoch === undefined) throw tokenInvalid();
+    if (!account.is_claimed) await dispossess(account, address);
+    // The address of an invited person was never anybody else's.
+    if (account.password_hash === '' && !account.is_verified) await store.setVerified(account);
     // The new password already stops whoever was guessing; its owner must not stay locked out.
     await limits.succeeded({ email: account.email_folded, address });
     return account;
   }
 
   /** Resolves with the account and the session secret for the cookie. Rejects with unauthenticated or rate_limited. */
-  logIn({ email, password }: Credentials, address: string): Promise<{ account: Account; secret: string }> {
+  logIn(
+    { email, password }: Credentials,
+    origin: SessionOrigin,
+  ): Promise<{ account: Account; secret: string }> {
     const { store, passwords, sessions, limits, recordActivity } = this.#deps;
+    const { address } = origin;
     return limits.inTurn({ email, address }, async (requireAttempts) => {
       const compare = async (hashing: Hashing) => {
         await requireAttempts();
@@ -106,10 +139,40 @@ export class Accounts {
       }
       await limits.succeeded({ email, address });
       await this.#ensureProject(account, FIRST_PROJECT);
-      const secret = await sessions.open(account);
+      const secret = await sessions.open(account, origin);
       await recordActivity({ event: 'login', actor: actorFrom(account), address });
       return { account, secret };
     });
+  }
+
+  /** Ends the other sessions of the account. Rejects with forbidden when the password is wrong. */
+  changePassword(
+    { session_hash, account: { email } }: Session,
+    { password, new_password }: { password: string; new_password: string },
+    address: string,
+  ): Promise<void> {
+    const { store, passwords, sessions, limits, recordActivity } = this.#deps;
+    return limits.inTurn({ email, address }, async (requireAttempts) => {
+      const account = await store.find(email);
+      if (account === undefined) throw new RequestError('forbidden', 'The account has no password');
+      await requireAttempts();
+      if (!(await passwords.run((hashing) => hashing.matches(password, account.password_hash)))) {
+        await limits.failed({ email, address });
+        throw new RequestError('forbidden', 'The current password is wrong');
+      }
+      await limits.succeeded({ email, address });
+      const epoch = await store.setPassword(account, 'password_changed', () =>
+        passwords.run((hashing) => hashing.hash(new_password)),
+      );
+      if (epoch === undefined) throw new RequestError('conflict', 'The password has just been changed');
+      await sessions.carryOver(session_hash, epoch);
+      await recordActivity({ event: 'password_changed', actor: actorFrom(account), address });
+    });
+  }
+
+  async endOtherSessions(session: Session, address: string): Promise<void> {
+    await this.#deps.sessions.endOthers(session);
+    await this.#deps.recordActivity({ event: 'sessions_ended', actor: actorFrom(session.account), address });
   }
 
   async logOut(session: Session, address: string): Promise<void> {

@@ -10,6 +10,7 @@ import type { BoundedStore } from '../store/bounded-store.ts';
 import { createAccess } from '../access/access.ts';
 import { AccountStore } from './account-store.ts';
 import { Accounts } from './accounts.ts';
+import { createDispossess } from './dispossess.ts';
 import { LoginLimits } from './login-limits.ts';
 import { MailRequests } from './mail-requests.ts';
 import { MailedTokens } from './mailed-tokens.ts';
@@ -22,6 +23,7 @@ type Needs = {
   mailer: Mailer;
   dashboardUrl: string;
   readAuth: 'open' | 'required';
+  registration: 'open' | 'closed';
   metricsToken: string | undefined;
   now: () => number;
 };
@@ -30,7 +32,7 @@ type Needs = {
 export type AccountServices = ReturnType<typeof createAccountServices>;
 
 export function createAccountServices(needs: Needs) {
-  const { store, bearerKeys, mailer, dashboardUrl, readAuth, metricsToken, now } = needs;
+  const { store, bearerKeys, mailer, dashboardUrl, readAuth, metricsToken, registration, now } = needs;
   const mutex = new KeyedMutex();
   const accountStore = new AccountStore({ store, mutex, now });
   const projects = new Projects({ store, mutex, now });
@@ -50,6 +52,9 @@ export function createAccountServices(needs: Needs) {
     sessions,
     limits: new LoginLimits(mutex),
     projects,
+    mailer,
+    registration,
+    dispossess: createDispossess({ projects, members, bearerKeys, recordActivity }),
     recordActivity,
   });
   const access = createAccess({
@@ -64,6 +69,7 @@ export function createAccountServices(needs: Needs) {
   return {
     access,
     accounts,
+    sessions,
     mailRequests,
     accountStore,
     projects,
@@ -72,5 +78,6 @@ export function createAccountServices(needs: Needs) {
     recordReads,
     store,
     dashboardUrl,
+    findInvitee: (email: string) => accounts.findInvitee(email),
   };
 }

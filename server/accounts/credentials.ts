@@ -16,14 +16,13 @@ export const REGISTRATION = Type.Object({ email: EMAIL, password: NEW_PASSWORD }
 export const ANY_EMAIL = Type.Object({ email: COMPARED });
 export const LOGIN = Type.Object({ email: COMPARED, password: COMPARED });
 export const TOKEN = Type.Object({ token: COMPARED });
+export const PASSWORD_CHANGE = Type.Object({ password: COMPARED, new_password: NEW_PASSWORD });
 export const RESET = Type.Object({ token: COMPARED, password: NEW_PASSWORD });
 
 export type Credentials = Static<typeof LOGIN>;
 
 /** JSON Schema counts characters; this bound is in bytes. Throws body_invalid. */
-export function requirePasswordBytes(password: string): void {
+export function requirePasswordBytes(password: string, path = '/password'): void {
   if (Buffer.byteLength(password) <= PASSWORD_BYTES_MAX) return;
-  throw bodyInvalid([
-    { path: '/password', message: `must have at most ${PASSWORD_BYTES_MAX} bytes in UTF-8` },
-  ]);
+  throw bodyInvalid([{ path, message: `must have at most ${PASSWORD_BYTES_MAX} bytes in UTF-8` }]);
 }

@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
-import { setSessionCookie } from '../access/session-cookie.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { RateLimit, addressOf } from '../http/rate-limit.ts';
-import { answer, BOOLEAN, STRING, UUID } from '../http/schemas.ts';
+import { answer } from '../http/schemas.ts';
 import { REGISTRATIONS_PER_ADDRESS_MAX, STRANGERS_PACE, TOKEN_FAILURES_PER_ADDRESS_MAX } from '../limits.ts';
 
 import type { MailKind } from '../mail/messages.ts';
@@ -11,37 +10,41 @@ import { Pace } from '../pace.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Account } from './account-store.ts';
 import type { Accounts } from './accounts.ts';
-import { ANY_EMAIL, LOGIN, REGISTRATION, requirePasswordBytes, RESET, TOKEN } from './credentials.ts';
+import {
+  ACCOUNT,
+  ACCOUNT_ANSWER,
+  EMAIL_EXAMPLE,
+  PASSWORD_EXAMPLE,
+  PUBLIC,
+  PUBLIC_PROBLEMS,
+  publicAccount,
+  requirePasswordLogin,
+  type SignIn,
+} from './answers.ts';
+import { ANY_EMAIL, REGISTRATION, requirePasswordBytes, RESET, TOKEN } from './credentials.ts';
+import { sessionEndpoints } from './session-endpoints.ts';
+import type { Sessions } from './sessions.ts';
 import type { MailRequests } from './mail-requests.ts';
 
 export type AccountDeps = {
   accounts: Accounts;
+  sessions: Sessions;
+  signIn: SignIn;
   mailRequests: MailRequests;
   projects: Projects;
   dashboardUrl: string;
 };
 
-const ACCOUNT_FIELDS = { id: UUID, email: STRING, is_verified: BOOLEAN };
-const ACCOUNT = answer(ACCOUNT_FIELDS, 'Account');
-const ACCOUNT_ANSWER = { 200: { description: 'The account', schema: ACCOUNT } };
 const ACCEPTED = answer({ status: Type.Literal('accepted') }, 'MailAccepted');
 const MAIL_ANSWER = { 202: { description: 'Accepted', schema: ACCEPTED } };
-
-const EMAIL_EXAMPLE = { email: 'ada@example.com' };
-const PASSWORD_EXAMPLE = { password: 'correct horse battery staple' };
 const TOKEN_EXAMPLE = { token: 'from-the-mail' };
-
-/** The problems of calls that anyone may make: browsers may not make them from another site. */
-const PUBLIC_PROBLEMS = ['forbidden', 'store_unavailable'] as const;
-const PUBLIC = { method: 'POST', tag: 'Accounts', allow: 'anyone' } as const;
-const SIGNED_IN = { tag: 'Accounts', allow: 'session' } as const;
 
 /** Registration, sessions and mailed tokens. */
 export function accountEndpoints(deps: AccountDeps) {
   return [registerEndpoint(deps), ...sessionEndpoints(deps), ...tokenEndpoints(deps)];
 }
 
-function registerEndpoint({ accounts }: AccountDeps) {
+function registerEndpoint({ accounts, signIn }: AccountDeps) {
   const perAddress = new RateLimit(REGISTRATIONS_PER_ADDRESS_MAX);
   const pace = new Pace(STRANGERS_PACE);
   return endpoint({
@@ -54,6 +57,9 @@ function registerEndpoint({ accounts }: AccountDeps) {
     answers: { 201: { description: 'The new account', schema: ACCOUNT } },
     problems: [...PUBLIC_PROBLEMS, 'conflict', 'rate_limited', 'overloaded'],
     handle: async ({ req, body }) => {
+      requirePasswordLogin(signIn);
+      if (signIn.registration === 'closed')
+        throw new RequestError('forbidden', 'Registration is closed. Ask a member of a project to add you');
       requirePasswordBytes(body.password);
       await pace.turn();
       const address = addressOf(req);
@@ -69,64 +75,7 @@ function registerEndpoint({ accounts }: AccountDeps) {
   });
 }
 
-function sessionEndpoints({ accounts, projects, dashboardUrl }: AccountDeps) {
-  const pace = new Pace(STRANGERS_PACE);
-  return [
-    endpoint({
-      ...PUBLIC,
-      path: '/v1/auth/login',
-      id: 'login',
-      summary: 'Sign in',
-      description: 'Starts a session and sets the cookie `gate_session`.',
-      body: { schema: LOGIN, example: { ...EMAIL_EXAMPLE, ...PASSWORD_EXAMPLE } },
-      answers: { 200: { ...ACCOUNT_ANSWER[200], headers: ['Set-Cookie'] } },
-      problems: [...PUBLIC_PROBLEMS, 'unauthenticated', 'rate_limited', 'overloaded'],
-      handle: async ({ req, res, body }) => {
-        await pace.turn();
-        const { account, secret } = await accounts.logIn(body, addressOf(req));
-        setSessionCookie(res, secret, dashboardUrl);
-        return publicAccount(account);
-      },
-    }),
-    endpoint({
-      ...SIGNED_IN,
-      method: 'POST',
-      path: '/v1/auth/logout',
-      id: 'logout',
-      summary: 'Sign out',
-      description: 'Ends the session and removes its cookie.',
-      answers: { 204: { description: 'The session has ended' } },
-      handle: async ({ req, res, caller }) => {
-        await accounts.logOut(caller, addressOf(req));
-        setSessionCookie(res, undefined, dashboardUrl);
-        return undefined;
-      },
-    }),
-    endpoint({
-      ...SIGNED_IN,
-      method: 'GET',
-      path: '/v1/auth/me',
-      id: 'me',
-      summary: 'Show the own account',
-      description: 'The account of the session, and its projects.',
-      answers: {
-        200: {
-          description: 'The account',
-          schema: answer(
-            { ...ACCOUNT_FIELDS, projects: Type.Array(answer({ id: STRING, name: STRING })) },
-            'Me',
-          ),
-        },
-      },
-      handle: async ({ caller: { account } }) => {
-        const own = await projects.listOf(account.id);
-        return { ...publicAccount(account), projects: own.map(({ id, name }) => ({ id, name })) };
-      },
-    }),
-  ];
-}
-
-function tokenEndpoints({ accounts, mailRequests }: AccountDeps) {
+function tokenEndpoints({ accounts, mailRequests, signIn }: AccountDeps) {
   const pace = new Pace(STRANGERS_PACE);
   const failuresPerAddress = new RateLimit(TOKEN_FAILURES_PER_ADDRESS_MAX);
   const mailEndpoint = <const P extends string>(
@@ -141,6 +90,7 @@ function tokenEndpoints({ accounts, mailRequests }: AccountDeps) {
       answers: MAIL_ANSWER,
       problems: PUBLIC_PROBLEMS,
       handle: async ({ req, body: { email } }) => {
+        if (kind === 'reset') requirePasswordLogin(signIn);
         await mailPace.turn();
         mailRequests.post({ kind, email, address: addressOf(req) });
         return { status: 'accepted' as const };
@@ -194,13 +144,10 @@ function tokenEndpoints({ accounts, mailRequests }: AccountDeps) {
       answers: ACCOUNT_ANSWER,
       problems: [...PUBLIC_PROBLEMS, 'token_invalid', 'rate_limited', 'overloaded'],
       handle: ({ req, body }) => {
+        requirePasswordLogin(signIn);
         requirePasswordBytes(body.password);
         return useToken(addressOf(req), () => accounts.resetPassword(body, addressOf(req)));
       },
     }),
   ];
-}
-
-function publicAccount({ id, email, is_verified }: Pick<Account, 'id' | 'email' | 'is_verified'>) {
-  return { id, email, is_verified };
 }

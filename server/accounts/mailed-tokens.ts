@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RequestError } from '../errors.ts';
-import { RESET_TOKEN_MS_MAX, VERIFY_TOKEN_MS_MAX } from '../limits.ts';
+import { INVITE_TOKEN_MS_MAX, RESET_TOKEN_MS_MAX, VERIFY_TOKEN_MS_MAX } from '../limits.ts';
 import type { MailKind } from '../mail/messages.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { claim } from '../store/claim.ts';
@@ -24,7 +24,11 @@ type MailedTokensOptions = {
   now: () => number;
 };
 
-const AGE_MS_MAX: Record<MailKind, number> = { verify: VERIFY_TOKEN_MS_MAX, reset: RESET_TOKEN_MS_MAX };
+const AGE_MS_MAX: Record<MailKind, number> = {
+  verify: VERIFY_TOKEN_MS_MAX,
+  reset: RESET_TOKEN_MS_MAX,
+  invite: INVITE_TOKEN_MS_MAX,
+};
 
 /** The one-time tokens in mailed links: 256 random bits, stored hashed. */
 export class MailedTokens {
@@ -39,7 +43,8 @@ export class MailedTokens {
     const nowMs = this.#options.now();
     const values = {
       token_hash: hashOfSecret(token),
-      kind,
+      // An invitation sets the first password.
+      kind: kind === 'invite' ? 'reset' : kind,
       account_id: account.id,
       email_folded: account.email_folded,
       session_epoch: account.session_epoch,

@@ -17,7 +17,7 @@ export const BEHIND_LOGINS = -2;
 /** What work may do once its turn has come: one of the two, once. */
 export type Hashing = {
   hash(password: string): Promise<string>;
-  /** Does the same work for an account that does not exist (`stored` undefined). */
+  /** Does the same work for an account that does not exist (`stored` undefined) or has no password (''). */
   matches(password: string, stored: string | undefined): Promise<boolean>;
 };
 
@@ -32,9 +32,9 @@ export class Passwords {
       return phcText(COST, { salt, hash: await scryptOf(password, salt, COST) });
     },
     matches: async (password, stored) => {
-      const { cost, salt, hash } = parsePhc(stored ?? this.#decoy);
+      const { cost, salt, hash } = parsePhc(stored || this.#decoy);
       const isEqual = timingSafeEqual(await scryptOf(password, salt, cost), hash);
-      return isEqual && stored !== undefined;
+      return isEqual && Boolean(stored);
     },
   };
 

@@ -1,5 +1,11 @@
 import type { Session } from '../access/access.ts';
-import { SESSION_IDLE_MS_MAX, SESSION_MS_MAX, SESSION_TOUCH_MS_MIN } from '../limits.ts';
+import {
+  SESSION_IDLE_MS_MAX,
+  SESSION_MS_MAX,
+  SESSION_TOUCH_MS_MIN,
+  USER_AGENT_CHARS_MAX,
+} from '../limits.ts';
+import { sha256Hex } from '../sha256.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
@@ -13,9 +19,24 @@ type SessionRow = {
   created_at: string;
   seen_at: string;
   is_ended: number;
+  address: string;
+  user_agent: string;
 };
+type SessionItemRow = SessionRow & { session_hash: string };
 type NewSessionRow = Omit<SessionRow, 'seen_at'>;
 type SessionsOptions = { store: BoundedStore; accounts: AccountStore; now: () => number };
+
+/** Where a session was opened. */
+export type SessionOrigin = { address: string; userAgent: string };
+/** A session as its owner sees it. Times are RFC 3339. */
+export type SessionItem = {
+  id: string;
+  created_at: string;
+  last_seen_at: string;
+  address: string;
+  user_agent: string;
+  is_current: boolean;
+};
 
 /** Above every time in milliseconds, so that a slower request cannot revive an ended session. */
 const LAST_VERSION = Number.MAX_SAFE_INTEGER;
@@ -32,41 +53,97 @@ export class Sessions {
   }
 
   /** Resolves with the session secret for the cookie. */
-  async open(account: Account): Promise<string> {
+  async open(account: Account, { address, userAgent }: SessionOrigin): Promise<string> {
     const secret = newSecret();
-    await this.#append(hashOfSecret(secret), this.#rowOf(account));
+    const { id: account_id, email_folded, session_epoch } = account;
+    const row = { account_id, email_folded, session_epoch, created_at: clickhouseTime(this.#options.now()) };
+    await this.#append(hashOfSecret(secret), {
+      ...row,
+      is_ended: 0,
+      address,
+      user_agent: userAgent.slice(0, USER_AGENT_CHARS_MAX),
+    });
     return secret;
   }
 
   /** Undefined for an unknown, ended or expired session. */
   async find(secret: string): Promise<Session | undefined> {
-    const { store, accounts, now } = this.#options;
+    const { accounts, now } = this.#options;
     const session_hash = hashOfSecret(secret);
-    const [row] = await store.query<SessionRow>(sql('session'), { session_hash });
-    if (row === undefined || row.is_ended === 1) return undefined;
-    const nowMs = now();
-    const createdMs = Date.parse(rfc3339FromClickhouse(row.created_at));
-    const seenMs = Date.parse(rfc3339FromClickhouse(row.seen_at));
-    if (nowMs - createdMs >= SESSION_MS_MAX || nowMs - seenMs >= SESSION_IDLE_MS_MAX) return undefined;
+    const row = await this.#read(session_hash);
+    if (row === undefined || row.is_ended === 1 || this.#isExpired(row)) return undefined;
     const account = await accounts.find(row.email_folded);
     if (account?.id !== row.account_id || account.session_epoch !== row.session_epoch) return undefined;
-    if (nowMs - seenMs >= SESSION_TOUCH_MS_MIN) await this.#append(session_hash, row);
+    if (now() - timeMs(row.seen_at) >= SESSION_TOUCH_MS_MIN) await this.#append(session_hash, row);
     return { session_hash, account };
   }
 
-  async end({ session_hash, account }: Session): Promise<void> {
-    await this.#append(session_hash, { ...this.#rowOf(account), is_ended: 1 });
+  async end({ session_hash }: Pick<Session, 'session_hash'>): Promise<void> {
+    const row = await this.#read(session_hash);
+    if (row !== undefined) await this.#append(session_hash, { ...row, is_ended: 1 });
   }
 
-  #rowOf({ id: account_id, email_folded, session_epoch }: Session['account']): NewSessionRow {
-    const created_at = clickhouseTime(this.#options.now());
-    return { account_id, email_folded, session_epoch, created_at, is_ended: 0 };
+  /** Keeps a session when its account gets a new epoch, which ends the others. */
+  async carryOver(session_hash: string, session_epoch: string): Promise<void> {
+    const row = await this.#read(session_hash);
+    if (row?.is_ended === 0) await this.#append(session_hash, { ...row, session_epoch });
   }
 
-  async #append(session_hash: string, row: NewSessionRow): Promise<void> {
+  /** The sessions of the caller's account, the last used first. */
+  async list({ session_hash: own, account }: Session): Promise<SessionItem[]> {
+    return (await this.#rowsOf(account)).map(({ session_hash, ...row }) => ({
+      id: idOf(session_hash),
+      created_at: rfc3339FromClickhouse(row.created_at),
+      last_seen_at: rfc3339FromClickhouse(row.seen_at),
+      address: row.address,
+      user_agent: row.user_agent,
+      is_current: session_hash === own,
+    }));
+  }
+
+  /** Ends one session of the caller's account. False when there is none with this id. */
+  async endOne({ account }: Session, id: string): Promise<boolean> {
+    const row = (await this.#rowsOf(account)).find(({ session_hash }) => idOf(session_hash) === id);
+    if (row !== undefined) await this.end(row);
+    return row !== undefined;
+  }
+
+  /** Ends all sessions of the caller's account but the caller's. */
+  async endOthers({ session_hash: own, account }: Session): Promise<void> {
+    const others = (await this.#rowsOf(account)).filter(({ session_hash }) => session_hash !== own);
+    for (const other of others) await this.end(other);
+  }
+
+  async #read(session_hash: string): Promise<SessionRow | undefined> {
+    return (await this.#options.store.query<SessionRow>(sql('session'), { session_hash }))[0];
+  }
+
+  async #rowsOf({ id, session_epoch }: Session['account']): Promise<SessionItemRow[]> {
+    const params = { account_id: id, session_epoch };
+    const rows = await this.#options.store.query<SessionItemRow>(sql('sessions_of_account'), params);
+    return rows.filter((row) => !this.#isExpired(row));
+  }
+
+  #isExpired({ created_at, seen_at }: SessionRow): boolean {
+    const nowMs = this.#options.now();
+    return nowMs - timeMs(created_at) >= SESSION_MS_MAX || nowMs - timeMs(seen_at) >= SESSION_IDLE_MS_MAX;
+  }
+
+  async #append(session_hash: string, given: NewSessionRow): Promise<void> {
+    const { account_id, email_folded, session_epoch, created_at, is_ended, address, user_agent } = given;
+    const row = { account_id, email_folded, session_epoch, created_at, is_ended, address, user_agent };
     const seenMs = this.#options.now();
     const version = row.is_ended === 1 ? LAST_VERSION : seenMs;
     const values = { ...row, session_hash, seen_at: clickhouseTime(seenMs), version };
     await this.#options.store.append({ table: 'sessions', values });
   }
+}
+
+/** Another name than the hash, which must stay with the session. */
+function idOf(session_hash: string): string {
+  return sha256Hex(`session:${session_hash}`).slice(0, 32);
+}
+
+function timeMs(clickhouse: string): number {
+  return Date.parse(rfc3339FromClickhouse(clickhouse));
 }

@@ -9,6 +9,8 @@ export type ActivityEvent =
   | 'account_registered'
   | 'email_verified'
   | 'password_reset'
+  | 'password_changed'
+  | 'sessions_ended'
   | 'login'
   | 'login_failed'
   | 'logout'

@@ -1,4 +1,5 @@
 import { NO_ACTOR } from '../access/access.ts';
+import { MailedTokens } from '../accounts/mailed-tokens.ts';
 import { AccountStore } from '../accounts/account-store.ts';
 import { createAgents } from '../agents/create-agents.ts';
 import { type ActivityEvent, createRecordActivity } from '../activity/activity.ts';
@@ -14,6 +15,7 @@ import { readSigningKeys, type SigningKeys } from '../keys/signing-keys.ts';
 import { Members } from '../members/members.ts';
 import { Projects } from '../projects/projects.ts';
 import { createBoundedStore } from '../store/bounded-store.ts';
+import { CommandError } from './command-error.ts';
 import { openStore } from './open-store.ts';
 
 /** The parts of the service that the command line uses. */
@@ -37,10 +39,18 @@ export async function openAdmin(config: Config) {
   });
   const people = { store: createBoundedStore(store.accounts, store.ready), mutex: new KeyedMutex(), now };
   const recordActivity = createRecordActivity(people.store, now);
+  const accountStore = new AccountStore(people);
   return {
     projects: new Projects(people),
     members: new Members(people),
-    accountStore: new AccountStore(people),
+    accountStore,
+    /** A new account without a password, and the link that sets one. */
+    invite: async (email: string) => {
+      const account = await accountStore.register(email, () => Promise.resolve(''));
+      if (account === undefined) throw new CommandError('There is an account with this e-mail already.');
+      const token = await new MailedTokens({ ...people, accounts: accountStore }).issue('invite', account);
+      return { ...account, link: `${config.dashboardUrl}/reset-password/${token}` };
+    },
     bearerKeys: new BearerKeys(rootKeys, registry, now),
     rootKeys,
     storeKind: store.kind,

@@ -93,12 +93,27 @@ const COMMANDS: Record<string, Command> = {
     help: `Add an account to a project, or change its role: ${ROLES.join(', ')} (default: editor).`,
     run: withProject(async (admin, options, projectId) => {
       const account = await admin.accountStore.find(required(options, 'email'));
-      if (account === undefined) throw new CommandError('There is no account with this e-mail.');
+      if (account === undefined)
+        throw new CommandError('There is no account with this e-mail. "member invite" makes one.');
+      // Anyone can register an address that is not theirs.
+      if (!account.is_verified)
+        throw new CommandError('This account has not verified its e-mail address, so it may be anybody.');
       const { id: account_id, email } = account;
       const role = roleOf(options);
       await admin.members.change({ projectId, accountId: account_id, changedBy: '' }, () => role);
       await admin.record('member_added', projectId, { account_id, email, role });
       return { project_id: projectId, account_id, email, role };
+    }),
+  },
+  'member invite': {
+    usage: '--project ID --email EMAIL [--role ROLE]',
+    help: 'Make an account, add it to a project, and print the link that sets its password.',
+    run: withProject(async (admin, options, projectId) => {
+      const { id: account_id, email, link } = await admin.invite(required(options, 'email'));
+      const role = roleOf(options);
+      await admin.members.change({ projectId, accountId: account_id, changedBy: '' }, () => role);
+      await admin.record('member_added', projectId, { account_id, email, role });
+      return { project_id: projectId, account_id, email, role, link };
     }),
   },
   'member list': {

@@ -1,4 +1,4 @@
-export type MailKind = 'verify' | 'reset';
+export type MailKind = 'verify' | 'reset' | 'invite';
 
 /** A mail that any sender can send. */
 export type Message = { kind: MailKind; to: string; subject: string; text: string; html: string };
@@ -34,7 +34,18 @@ function wordsOf(kind: MailKind, serviceName: string): Words {
       why: `Someone registered with ${serviceName} using this address. To confirm that it is yours, open this link:`,
       action: 'Verify this address',
       validity: 'The link works once, within 24 hours.',
-      otherwise: 'If this was not you, ignore this e-mail.',
+      otherwise:
+        'If you did not register, do not open it: whoever registered would then hold an account with your address.',
+    };
+  }
+  if (kind === 'invite') {
+    return {
+      subject: `You are invited to ${serviceName}`,
+      path: 'reset-password',
+      why: `Someone added you to a project in ${serviceName}. To sign in, choose a password here:`,
+      action: 'Choose a password',
+      validity: 'The link works once, within seven days.',
+      otherwise: 'If you do not expect this, ignore this e-mail.',
     };
   }
   return {

@@ -5,17 +5,17 @@ import { hasRole, mayManage, type Role, ROLES } from '../rights.ts';
 import type { ActivityEntry, RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { addressOf } from '../http/rate-limit.ts';
+import { addressOf, RateLimit } from '../http/rate-limit.ts';
 import { answer, BOOLEAN, listOf, oneOf, PROJECT_ID, STRING, TIME, UUID } from '../http/schemas.ts';
-import { EMAIL_CHARS_MAX } from '../limits.ts';
+import { EMAIL_CHARS_MAX, MEMBERS_ADDED_PER_ACCOUNT_MAX } from '../limits.ts';
 import type { Members } from './members.ts';
 
 export type MemberDeps = {
-  /** Finds accounts by e-mail, and the e-mails of accounts. */
   accountStore: {
-    find(email: string): Promise<{ id: string; email: string; is_verified: boolean } | undefined>;
     emailsOf(accountIds: string[]): Promise<Map<string, string>>;
   };
+  /** The account that may become a member; it may be invited by this call. */
+  findInvitee(email: string): Promise<{ id: string; email: string } | undefined>;
   members: Members;
   bearerKeys: { revokeKeysOf(projectId: string, accountId: string): Promise<string[]> };
   recordActivity: RecordActivity;
@@ -41,8 +41,8 @@ const ONE_MEMBER = {
 
 /** The members of a project. Admins manage the members below them, owners all. */
 export function memberEndpoints(deps: MemberDeps) {
-  const { accountStore } = deps;
   const { membersOf, memberOf } = createMemberReads(deps);
+  const additions = new RateLimit(MEMBERS_ADDED_PER_ACCOUNT_MAX);
   const { record, change, remove, revokeKeys } = createChanges(deps);
   return [
     endpoint({
@@ -61,7 +61,7 @@ export function memberEndpoints(deps: MemberDeps) {
       id: 'addMember',
       summary: 'Add a member',
       description:
-        'Adds the account with this e-mail address, which must be verified. Only owners add admins and owners.',
+        'Adds the account with this e-mail address, which must be verified. When registration is closed, an address without an account is invited by mail. Only owners add admins and owners.',
       allow: { role: 'admin' },
       body: {
         schema: Type.Object({
@@ -71,13 +71,13 @@ export function memberEndpoints(deps: MemberDeps) {
         example: { email: 'ada@example.com', role: 'viewer' },
       },
       answers: { 201: { description: 'The new member', schema: MEMBER } },
-      problems: ['not_found', 'conflict'],
+      problems: ['not_found', 'conflict', 'rate_limited'],
       handle: async (call) => {
         const { email, role } = call.body;
         requireMayManage(call.caller, role);
-        const account = await accountStore.find(email);
-        // Anyone can register an address that is not theirs, so an unverified one gives no access.
-        if (account?.is_verified !== true)
+        await additions.consume(call.caller.actor.account_id);
+        const account = await deps.findInvitee(email);
+        if (account === undefined)
           throw new RequestError('not_found', 'There is no account with that verified e-mail address');
         await change(call, account.id, (held) => {
           if (held !== undefined) throw new RequestError('conflict', 'That account is a member already');

@@ -48,6 +48,10 @@ export class Projects {
     return this.#query('projects_of_account', { account_id: accountId });
   }
 
+  madeBy(accountId: string): Promise<Project[]> {
+    return this.#query('projects_made_by', { account_id: accountId });
+  }
+
   async #query(name: string, params?: QueryParams): Promise<Project[]> {
     const rows = await this.#options.store.query<Project>(sql(name), params);
     return rows.map((row) => ({ ...row, created_at: rfc3339FromClickhouse(row.created_at) }));

@@ -142,6 +142,18 @@ describe('members of a project', () => {
     expect(codes).to.deep.equal(['not_found', 'not_found']);
   });
 
+  it('cannot be looked for without limit: the answer tells which addresses are verified accounts', async () => {
+    const eve = await newPerson(service);
+    const path = `/v1/projects/${eve.project.id}/members`;
+    const look = () => call(service, path, { cookie: eve.cookie, body: { email: newEmail() } });
+
+    const answers = await Promise.all(Array.from({ length: 60 }, look));
+    const next = await look();
+
+    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([404]));
+    expect([next.status, await codeOf(next)]).to.deep.equal([429, 'rate_limited']);
+  });
+
   it('can be removed and added again by a process whose clock is behind', async () => {
     const statuses: number[] = [];
 

@@ -168,6 +168,8 @@ describe('the OpenAPI document', () => {
 
     const bad = Object.entries(statuses).filter(([, status]) => status >= 400);
     expect(Object.fromEntries(bad)).to.deep.equal({
+      changePassword: 403,
+      endSession: 404,
       addMember: 404,
       changeRole: 404,
       removeMember: 404,

@@ -1,0 +1,194 @@
+import type { Request } from 'express';
+import { Type } from 'typebox';
+import { setSessionCookie } from '../access/session-cookie.ts';
+import { RequestError } from '../errors.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { addressOf } from '../http/rate-limit.ts';
+import { answer, BOOLEAN, listOf, oneOf, STRING, TIME } from '../http/schemas.ts';
+import { STRANGERS_PACE } from '../limits.ts';
+import { Pace } from '../pace.ts';
+import type { Projects } from '../projects/projects.ts';
+import type { Accounts } from './accounts.ts';
+import {
+  ACCOUNT_ANSWER,
+  ACCOUNT_FIELDS,
+  EMAIL_EXAMPLE,
+  PASSWORD_EXAMPLE,
+  PUBLIC,
+  PUBLIC_PROBLEMS,
+  publicAccount,
+  requirePasswordLogin,
+  type SignIn,
+} from './answers.ts';
+import { LOGIN, PASSWORD_CHANGE, requirePasswordBytes } from './credentials.ts';
+import type { SessionOrigin, Sessions } from './sessions.ts';
+
+export type SessionDeps = {
+  accounts: Accounts;
+  sessions: Sessions;
+  projects: Projects;
+  dashboardUrl: string;
+  signIn: SignIn;
+};
+
+const SIGNED_IN = { tag: 'Accounts', allow: 'session', cacheControl: 'no-store' } as const;
+const SIGN_IN = answer(
+  { registration: oneOf(['open', 'closed']), password: BOOLEAN, sso: BOOLEAN },
+  'SignIn',
+);
+const SESSION = answer(
+  {
+    id: STRING,
+    created_at: TIME,
+    last_seen_at: TIME,
+    address: STRING,
+    user_agent: STRING,
+    is_current: BOOLEAN,
+  },
+  'Session',
+);
+
+/** The session of a caller and its account: sign in and out, look at it, change its password. */
+export function sessionEndpoints(deps: SessionDeps) {
+  const { accounts, projects, dashboardUrl, signIn } = deps;
+  const pace = new Pace(STRANGERS_PACE);
+  return [
+    endpoint({
+      ...PUBLIC,
+      path: '/v1/auth/login',
+      id: 'login',
+      summary: 'Sign in',
+      description: 'Starts a session and sets the cookie `gate_session`.',
+      body: { schema: LOGIN, example: { ...EMAIL_EXAMPLE, ...PASSWORD_EXAMPLE } },
+      answers: { 200: { ...ACCOUNT_ANSWER[200], headers: ['Set-Cookie'] } },
+      problems: [...PUBLIC_PROBLEMS, 'unauthenticated', 'rate_limited', 'overloaded'],
+      handle: async ({ req, res, body }) => {
+        requirePasswordLogin(signIn);
+        await pace.turn();
+        const { account, secret } = await accounts.logIn(body, originOf(req));
+        setSessionCookie(res, secret, dashboardUrl);
+        return publicAccount(account);
+      },
+    }),
+    endpoint({
+      ...SIGNED_IN,
+      method: 'POST',
+      path: '/v1/auth/logout',
+      id: 'logout',
+      summary: 'Sign out',
+      description: 'Ends the session and removes its cookie.',
+      answers: { 204: { description: 'The session has ended' } },
+      handle: async ({ req, res, caller }) => {
+        await accounts.logOut(caller, addressOf(req));
+        setSessionCookie(res, undefined, dashboardUrl);
+        return undefined;
+      },
+    }),
+    endpoint({
+      ...SIGNED_IN,
+      method: 'GET',
+      path: '/v1/auth/me',
+      id: 'me',
+      summary: 'Show the own account',
+      description: 'The account of the session, and its projects.',
+      answers: {
+        200: {
+          description: 'The account',
+          schema: answer(
+            { ...ACCOUNT_FIELDS, projects: Type.Array(answer({ id: STRING, name: STRING })) },
+            'Me',
+          ),
+        },
+      },
+      handle: async ({ caller: { account } }) => {
+        const own = await projects.listOf(account.id);
+        return { ...publicAccount(account), projects: own.map(({ id, name }) => ({ id, name })) };
+      },
+    }),
+    endpoint({
+      ...PUBLIC,
+      method: 'GET',
+      path: '/v1/auth/options',
+      id: 'signInOptions',
+      summary: 'Show the ways to sign in',
+      description:
+        'Whether people may register, and whether they sign in with a password or by single sign-on.',
+      answers: { 200: { description: 'The ways to sign in', schema: SIGN_IN } },
+      problems: [],
+      handle: () => signIn,
+    }),
+    changePasswordEndpoint(deps),
+    ...ownSessionEndpoints(deps),
+  ];
+}
+
+function changePasswordEndpoint({ accounts, signIn }: SessionDeps) {
+  return endpoint({
+    ...SIGNED_IN,
+    method: 'POST',
+    path: '/v1/auth/change-password',
+    id: 'changePassword',
+    summary: 'Change the own password',
+    description: 'Ends the other sessions of the account. A wrong password counts as a failed login.',
+    body: {
+      schema: PASSWORD_CHANGE,
+      example: { ...PASSWORD_EXAMPLE, new_password: 'staple battery horse correct' },
+    },
+    answers: { 204: { description: 'The password is changed' } },
+    problems: ['conflict', 'rate_limited', 'overloaded'],
+    handle: async ({ req, caller, body }) => {
+      requirePasswordLogin(signIn);
+      requirePasswordBytes(body.new_password, '/new_password');
+      await accounts.changePassword(caller, body, addressOf(req));
+      return undefined;
+    },
+  });
+}
+
+function ownSessionEndpoints({ accounts, sessions }: SessionDeps) {
+  return [
+    endpoint({
+      ...SIGNED_IN,
+      method: 'GET',
+      path: '/v1/auth/sessions',
+      id: 'listSessions',
+      summary: 'List the own sessions',
+      description:
+        'The sessions of the account, the last used first. Their last use is stored every five minutes.',
+      answers: { 200: { description: 'The sessions', schema: listOf(SESSION) } },
+      handle: async ({ caller }) => ({ items: await sessions.list(caller) }),
+    }),
+    endpoint({
+      ...SIGNED_IN,
+      method: 'DELETE',
+      path: '/v1/auth/sessions',
+      id: 'endOtherSessions',
+      summary: 'End the other sessions',
+      description: 'Ends all sessions of the account but the one of this call.',
+      answers: { 204: { description: 'The other sessions have ended' } },
+      handle: async ({ req, caller }) => {
+        await accounts.endOtherSessions(caller, addressOf(req));
+        return undefined;
+      },
+    }),
+    endpoint({
+      ...SIGNED_IN,
+      method: 'DELETE',
+      path: '/v1/auth/sessions/{id}',
+      id: 'endSession',
+      summary: 'End a session',
+      description: 'Ends one session of the account; it may be the one of this call.',
+      params: { id: STRING },
+      answers: { 204: { description: 'The session has ended' } },
+      problems: ['not_found'],
+      handle: async ({ caller, params }) => {
+        if (await sessions.endOne(caller, params.id)) return undefined;
+        throw new RequestError('not_found', 'The account has no such session');
+      },
+    }),
+  ];
+}
+
+function originOf(req: Request): SessionOrigin {
+  return { address: addressOf(req), userAgent: req.headers['user-agent'] ?? '' };
+}

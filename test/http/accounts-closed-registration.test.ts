@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { call, codeOf, cookieOf, jsonOf, logIn, newEmail, register, useToken } from '../support/accounts.ts';
+import { eventually } from '../support/eventually.ts';
+import { runGate } from '../support/processes.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+type Member = { account_id: string; email: string; role: string };
+
+describe('with GATE_REGISTRATION=closed', () => {
+  let service: TestService;
+  let cookie: string;
+  let members: string;
+  before(async () => {
+    service = await startTestService({ env: { GATE_REGISTRATION: 'closed' } });
+    const { email = '', password } = service.demo.dashboard ?? {};
+    cookie = cookieOf(await logIn(service, email, password));
+    members = `/v1/projects/${service.project_id}/members`;
+  });
+  after(() => service.stop());
+
+  const invite = (email: string) => call(service, members, { cookie, body: { email, role: 'viewer' } });
+
+  it('nobody can register, and the ways to sign in say so', async () => {
+    const response = await register(service, newEmail());
+
+    expect([response.status, await codeOf(response)]).to.deep.equal([403, 'forbidden']);
+    expect(await jsonOf(call(service, '/v1/auth/options'))).to.deep.equal({
+      registration: 'closed',
+      password: true,
+      sso: false,
+    });
+  });
+
+  it('an invited person sets a password by the mailed link and is a member', async () => {
+    const email = newEmail();
+
+    const added = await invite(email);
+    const mail = await eventually(() =>
+      new RegExp(
+        `To: ${email}\\nSubject: You are invited to Gatehouse\\n[^]*?/reset-password/([\\w-]{43})\\n`,
+      ).exec(service.output()),
+    );
+    const before = await logIn(service, email, '');
+    const set = await useToken(service, 'reset', mail?.[1] ?? '', 'chosen by the invited');
+    const own = cookieOf(await logIn(service, email, 'chosen by the invited'));
+
+    expect([added.status, before.status, set.status]).to.deep.equal([201, 401, 200]);
+    expect(await jsonOf<Member>(added)).to.include({ email, role: 'viewer' });
+    const { items } = await jsonOf<{ items: Member[] }>(call(service, members, { cookie: own }));
+    expect(items.map((one) => one.email)).to.include(email);
+    expect(await jsonOf(call(service, '/v1/auth/me', { cookie: own }))).to.deep.include({
+      is_verified: true,
+    });
+    expect((await invite(email)).status).to.equal(409);
+  });
+});
+
+describe('npm run gate -- member', () => {
+  it('adds no account with an unverified address, and invites by a printed link', async () => {
+    const first = await startTestService();
+    const squatter = newEmail();
+    await register(first, squatter);
+    await first.stop();
+    const { dataDir, project_id } = first;
+    const gate = (...args: string[]) =>
+      runGate({ dataDir, args: ['member', ...args, '--project', project_id, '--json'] });
+
+    const added = await gate('add', '--email', squatter);
+    const invited = newEmail();
+    const { link } = JSON.parse((await gate('invite', '--email', invited)).stdout) as { link: string };
+
+    expect([added.code, added.stderr]).to.deep.equal([
+      1,
+      'This account has not verified its e-mail address, so it may be anybody.\n',
+    ]);
+    const second = await startTestService({ dataDir, env: { GATE_REGISTRATION: 'closed' } });
+    const token = link.split('/').at(-1) ?? '';
+    const set = await useToken(second, 'reset', token, 'chosen by the invited');
+    const login = await logIn(second, invited, 'chosen by the invited');
+    await second.stop();
+    expect([set.status, login.status]).to.deep.equal([200, 200]);
+  });
+});
