@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readMigrations } from '../../server/store/sql.ts';
 import { createProject, gate, issueKey } from '../support/gate.ts';
@@ -13,6 +14,8 @@ type ListedKey = {
   agents: string[];
   revoked_at: string | null;
 };
+
+type Rotated = { kid?: string; previous_kid?: string; next_step?: string };
 
 describe('the command line', () => {
   const dataDir = temporaryDirectory();
@@ -112,5 +115,28 @@ describe('the command line', () => {
     });
     expect(code).to.equal(1);
     expect(stderr).to.match(/^\/scope must be one or more of emit_audit, .* with a space between them\n$/);
+  });
+
+  it('key rotate says where the next GATE_SIGNING_KEY is, and resumes until it is in use', async () => {
+    const env = { GATE_SIGNING_KEY: randomBytes(32).toString('base64') };
+    const rotate = async (variables: Record<string, string>) => {
+      const ended = await runGate({ dataDir, args: ['key', 'rotate', '--json'], env: variables });
+      return { ...ended, ...(ended.code === 0 ? (JSON.parse(ended.stdout) as Rotated) : {}) };
+    };
+
+    const first = await rotate(env);
+    const resumed = await rotate(env);
+    const file = join(dataDir, `signing-key-${first.kid}.pem`);
+    const mode = statSync(file).mode & 0o777;
+    const later = await rotate({ GATE_SIGNING_KEY: file });
+    rmSync(join(dataDir, `signing-key-${later.kid}.pem`));
+    const lost = await rotate({ GATE_SIGNING_KEY: file });
+
+    expect(first.next_step).to.contain(`Set GATE_SIGNING_KEY to the key in ${file}`);
+    expect(first.output).not.to.contain(env.GATE_SIGNING_KEY);
+    expect(mode).to.equal(0o600);
+    expect(resumed).to.include({ kid: first.kid, previous_kid: first.previous_kid });
+    expect(later.previous_kid).to.equal(first.kid);
+    expect(lost.stderr).to.contain(`was replaced by ${later.kid}, whose file is not in`);
   });
 });

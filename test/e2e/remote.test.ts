@@ -2,20 +2,25 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call, cookieOf, jsonOf, logIn, newPerson } from '../support/accounts.ts';
-import { fetchAgent, register, save, type SavedAgent } from '../support/agents.ts';
+import { createResolvePolicy } from '../../client/policy/resolve-policy.ts';
+import { type FetchedAgent, fetchAgent, register, save, type SavedAgent } from '../support/agents.ts';
 import { readAllDecisions, sendDecision } from '../support/audit.ts';
 import { recovery, writeMany } from '../support/clickhouse-server/probes.ts';
 import { onServer, startPair } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
+import { captureLogger } from '../support/capture-logger.ts';
 import { decisionEvent } from '../support/events.ts';
 import { issueAsDemo } from '../support/keys.ts';
 import { eventually } from '../support/eventually.ts';
 import { acknowledged, cutOff, startLoad } from '../support/load.ts';
 import { ingestResult, readMetrics } from '../support/metrics.ts';
+import { runGate } from '../support/processes.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const REVOKED_MS_MAX = 5000;
 const VERSION_MS_MAX = 1000;
+
+type KeySet = { keys: { kid: string }[]; successions: string[] };
 
 describe('two services on one store share their state', () => {
   let server: ClickHouseServer;
@@ -101,6 +106,58 @@ describe('two services on one store share their state', () => {
     expect(rows.filter(({ n }) => Number(n) !== 1)).to.deep.equal([]);
     expect(saves.filter(({ status }) => status !== 200 && status !== 412).length).to.equal(0);
     expect(rows.length - 1).to.equal(saves.filter(({ status }) => status === 200).length);
+  });
+
+  it('a rotation of the root key is published by both while they run, and survives a restart of one', async () => {
+    const manifest = { name: 'rotated', tools: ['search'] };
+    const before = await jsonOf<SavedAgent>(register(one, manifest));
+    const logger = captureLogger();
+    const resolvePolicy = createResolvePolicy({ now: Date.now });
+    const client = { agentName: 'rotated', key: one.key, baseUrl: two.url, logger };
+    const source = await resolvePolicy(client);
+
+    const args = ['key', 'rotate', '--json'];
+    const { code, stdout } = await runGate({ dataDir: one.dataDir, args, env: onServer(server) });
+    const { kid, previous_kid } = JSON.parse(stdout) as { kid: string; previous_kid: string };
+    const sets = await Promise.all(
+      [one, two].map((service) => jsonOf<KeySet>(call(service, '/v1/.well-known/keys'))),
+    );
+    // The services still have the old key, and leave what the new one signed as it is.
+    const again = await jsonOf<SavedAgent>(register(two, manifest));
+    const issued = await runGate({
+      dataDir: one.dataDir,
+      args: ['key', 'issue', '--project', one.project_id, '--json'],
+      env: onServer(server),
+    });
+    const { key } = JSON.parse(issued.stdout) as { key: string };
+    const sent = await sendDecision(two, decisionEvent(), { key });
+    const kidAt = async (service: TestService) => {
+      const { bundle_manifest = '{}' } = await jsonOf<FetchedAgent>(
+        fetchAgent(service, 'rotated', { key: one.key }),
+      );
+      return (JSON.parse(bundle_manifest) as { kid: string }).kid;
+    };
+    await one.stop();
+    one = await startTestService({ dataDir: one.dataDir, env: onServer(server) });
+    const saved = await jsonOf<SavedAgent>(register(one, { ...manifest, tools: ['search', 'more'] }));
+    await eventually(async () => {
+      await source.refresh();
+      return source.agentVersionId === saved.agent_version_id ? true : undefined;
+    });
+
+    expect([code, sent.status]).to.deep.equal([0, 202]);
+    expect(
+      sets.map(({ keys, successions }) => [keys.map((one) => one.kid), successions.length]),
+    ).to.deep.equal([
+      [[previous_kid, kid], 1],
+      [[previous_kid, kid], 1],
+    ]);
+    expect(again).to.deep.equal({ ...before, created: false });
+    expect(await kidAt(one)).to.equal(kid);
+    expect(logger.at('warn')).to.deep.equal([
+      'The service signs with a new key, which a trusted key vouches for',
+    ]);
+    expect((await sendDecision(one, decisionEvent(), { key: one.key })).status).to.equal(202);
   });
 
   it('a session and its end are known to both', async () => {
