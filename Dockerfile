@@ -27,5 +27,5 @@ USER node
 VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=15s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.GATE_PORT + '/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "const { GATE_TLS_CERT: tls, GATE_PORT: port } = process.env; require(tls ? 'https' : 'http').get({ port, path: '/healthz', rejectUnauthorized: false }, (answer) => process.exit(answer.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 CMD ["node", "server/main.ts"]

@@ -1,5 +1,6 @@
 import { directoryFault } from './make-directory.ts';
 import * as value from './config-values.ts';
+import { readTls, type TlsFiles } from './http/tls.ts';
 
 export type ClickHouseConfig = { url: string; username: string; password: string; database: string };
 
@@ -20,6 +21,8 @@ export type OidcConfig = {
 export type Config = {
   host: string;
   port: number;
+  /** Undefined: the listener speaks plaintext HTTP. */
+  tls: TlsFiles | undefined;
   dataDir: string;
   /** `1` makes the demo with its fleet, `project` without. */
   demo: (typeof DEMO_CHOICES)[number];
@@ -93,6 +96,7 @@ export function readConfig(env: Environment = process.env): Config {
   const config: Config = {
     host: read('GATE_HOST', value.hostName) ?? '127.0.0.1',
     port: read('GATE_PORT', value.integer(0, 65_535)) ?? 8000,
+    tls: tlsFiles(text('GATE_TLS_CERT'), text('GATE_TLS_KEY')),
     dataDir: text('GATE_DATA_DIR') ?? '.data',
     demo: read('GATE_DEMO', value.oneOf(DEMO_CHOICES)) ?? '0',
     clickhouse: read('GATE_CLICKHOUSE_URL', value.clickhouseUrl),
@@ -117,9 +121,27 @@ export function readConfig(env: Environment = process.env): Config {
     queueRowsMax: read('GATE_QUEUE_ROWS_MAX', value.integer(1, 10_000_000)) ?? 50_000,
     workers: read('GATE_WORKERS', value.integer(1, 256)) ?? 1,
   };
-  faults.push(...faultsBetween(config));
+  faults.push(...faultsBetween(config), ...tlsFaults(config));
   if (faults.length > 0) throw new ConfigError(faults);
   return config;
+}
+
+/** Empty for a path that is missing. */
+function tlsFiles(cert = '', key = ''): TlsFiles | undefined {
+  return cert === '' && key === '' ? undefined : { cert, key };
+}
+
+function* tlsFaults({ tls }: Config) {
+  if (tls === undefined) return;
+  if (tls.cert === '') yield 'GATE_TLS_KEY is set without GATE_TLS_CERT';
+  else if (tls.key === '') yield 'GATE_TLS_CERT is set without GATE_TLS_KEY';
+  else {
+    try {
+      readTls(tls);
+    } catch (error) {
+      yield (error as Error).message;
+    }
+  }
 }
 
 /** Faults of values that are valid on their own. */

@@ -27,6 +27,11 @@ async function start(): Promise<void> {
       'GET /metrics is open to everyone who can reach this address. GATE_METRICS_TOKEN=<token> closes it.',
     );
   }
+  if (config.tls !== undefined && config.dashboardUrl.startsWith('http:')) {
+    logger.warn(
+      'GATE_DASHBOARD_URL is plaintext: mailed links are, too, and session cookies are not Secure. Set it to the https address.',
+    );
+  }
   stopOnSignal(service);
   if (service.demo !== undefined) process.stdout.write(welcomeText(service.url, service.demo, config));
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Server, ServerResponse } from 'node:http';
+import { Server as TlsServer } from 'node:tls';
 import type { Socket } from 'node:net';
 import { CONNECTIONS_MAX, LATE_REQUEST_MS_MAX, UNREAD_BYTES_MAX, UNREAD_MS_MAX } from '../limits.ts';
 
@@ -36,8 +37,25 @@ export class ConnectionTable {
     this.#max = max;
     this.#unreadMsMax = unreadMsMax;
     server.on('connection', (socket) => this.#add(socket));
+    if (server instanceof TlsServer) this.#followHandshakes(server);
     const sweep = setInterval(() => this.#endUnread(), SWEEP_MS).unref();
     server.on('close', () => clearInterval(sweep));
+  }
+
+  /** A TLS connection counts from its first byte; after the handshake its TLS socket takes the place of the bare one. */
+  #followHandshakes(server: TlsServer): void {
+    const bare = new Map<string, Socket>();
+    server.on('connection', (socket) => {
+      const peer = peerOf(socket);
+      handshaking.add(socket);
+      bare.set(peer, socket);
+      socket.on('close', () => bare.delete(peer));
+    });
+    server.on('secureConnection', (socket) => {
+      const before = bare.get(peerOf(socket));
+      if (before !== undefined) this.#forget(before, this.#groupOf(before));
+      this.#add(socket);
+    });
   }
 
   track(res: ServerResponse): void {
@@ -129,6 +147,13 @@ export class ConnectionTable {
   }
 }
 
+const handshaking = new WeakSet<Socket>();
+
+/** Whether nothing can be written to this connection, because it is the bare one below TLS. */
+export function isHandshaking(socket: Socket): boolean {
+  return handshaking.has(socket);
+}
+
 /** Ends a connection behind its last answer, also when the caller keeps its side open or goes on sending. */
 export function endConnection(socket: Socket, lastBytes: string): void {
   socket.end(lastBytes);
@@ -140,6 +165,10 @@ function endLater(socket: Socket, ms: number, isOver = () => false): void {
     if (!isOver()) socket.destroy();
   }, ms);
   socket.on('close', () => clearTimeout(timer));
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 function addressOf({ remoteAddress = '' }: Socket): string {

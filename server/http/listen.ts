@@ -1,4 +1,5 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
@@ -6,9 +7,10 @@ import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { type ProblemCode, RequestError } from '../errors.ts';
 import { HEADERS_ARRIVAL_MS_MAX, REQUEST_ARRIVAL_MS_MAX } from '../limits.ts';
-import { type Connections, ConnectionTable, endConnection } from './connections.ts';
+import { type Connections, ConnectionTable, endConnection, isHandshaking } from './connections.ts';
 import { problemHeaders, problemText, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
+import { followTlsFiles, readTls, type TlsFiles } from './tls.ts';
 
 /** How long an idle connection stays open after the stop began: a request may be under way on it. */
 const IDLE_GRACE_MS = 300;
@@ -28,24 +30,31 @@ export type Listening = { url: string; port: number; stop(): Promise<void> };
 /** Listens. A stop resets no connection on which a request has begun: it is answered, or gets 503. */
 export async function listen(
   app: Express,
-  { host, port }: { host: string; port: number },
+  { host, port, tls }: { host: string; port: number; tls?: TlsFiles | undefined },
   logger?: Logger,
 ): Promise<Listening> {
   const refusals: Refusals = (line) => logger?.info(line, 'request');
   let isStopping = false;
-  const server = createServer(
-    {
-      requestTimeout: REQUEST_ARRIVAL_MS_MAX,
-      headersTimeout: HEADERS_ARRIVAL_MS_MAX,
-      connectionsCheckingInterval: ARRIVAL_CHECK_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      // Node's own answer would be no problem document and have no id.
-      requireHostHeader: false,
-      IncomingMessage: withPrototype(IncomingMessage, app.request),
-      ServerResponse: withPrototype(ServerResponse, app.response),
-    },
-    take,
-  );
+  const options = {
+    requestTimeout: REQUEST_ARRIVAL_MS_MAX,
+    headersTimeout: HEADERS_ARRIVAL_MS_MAX,
+    connectionsCheckingInterval: ARRIVAL_CHECK_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // Node's own answer would be no problem document and have no id.
+    requireHostHeader: false,
+    IncomingMessage: withPrototype(IncomingMessage, app.request),
+    ServerResponse: withPrototype(ServerResponse, app.response),
+  };
+  const server = tls === undefined ? createServer(options, take) : listenTls(tls);
+  function listenTls(files: TlsFiles): Server {
+    const inUse = readTls(files);
+    const tlsServer = createTlsServer(
+      { ...options, ...inUse, handshakeTimeout: HEADERS_ARRIVAL_MS_MAX },
+      take,
+    );
+    followTlsFiles(tlsServer, { files, inUse, logger });
+    return tlsServer;
+  }
   function take(req: IncomingMessage, res: ServerResponse): void {
     table.track(res);
     if (isStopping) sayLast(res);
@@ -76,7 +85,12 @@ export async function listen(
     isStopping = true;
     return stopServer(server, { connections: table.connections, refusals });
   };
-  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${actualPort}`, port: actualPort, stop };
+  const scheme = tls === undefined ? 'http' : 'https';
+  return {
+    url: `${scheme}://${host.includes(':') ? `[${host}]` : host}:${actualPort}`,
+    port: actualPort,
+    stop,
+  };
 }
 
 /**
@@ -156,7 +170,8 @@ function sayLast(res: ServerResponse): void {
 function refuseHalfSent(connections: Connections, refusals: Refusals): void {
   const error = new RequestError('store_unavailable', 'The service is stopping');
   for (const [socket, answers] of connections) {
-    if (answers.size === 0) answerRaw(socket, error, refusals);
+    if (isHandshaking(socket)) socket.destroy();
+    else if (answers.size === 0) answerRaw(socket, error, refusals);
     for (const res of answers) if (!res.req.complete && !res.headersSent) sendProblem(res, error);
   }
 }

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 export type RawAnswer = { status: number; headers: Record<string, string>; body: string };
 
-/** One TCP connection on which a test says exactly what it likes. */
+/** One connection, TCP or TLS, on which a test says exactly what it likes. */
 export type RawConnection = {
   /** Resolves when the bytes are with the kernel, or the other side does not want them any more. */
   write(bytes: string | Buffer): Promise<void>;
@@ -13,10 +14,12 @@ export type RawConnection = {
 };
 
 export async function openRaw(url: string): Promise<RawConnection> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname).setNoDelay();
+  const { protocol, hostname, port } = new URL(url);
+  const isTls = protocol === 'https:';
+  const target = { port: Number(port), host: hostname };
+  const socket = (isTls ? connectTls(target) : connect(target)).setNoDelay();
   const received = collect(socket);
-  await once(socket, 'connect');
+  await once(socket, isTls ? 'secureConnect' : 'connect');
   return {
     write: (bytes) =>
       new Promise((resolve) => {

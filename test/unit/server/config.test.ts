@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ConfigError, readConfig } from '../../../server/config.ts';
+import { certificateFiles, makeCertificate } from '../../support/certificates.ts';
 
 const SEED = Buffer.alloc(32, 7).toString('base64');
 
@@ -19,6 +20,7 @@ describe('readConfig', () => {
     expect(readConfig({})).to.deep.include({
       host: '127.0.0.1',
       port: 8000,
+      tls: undefined,
       dataDir: '.data',
       demo: '0',
       clickhouse: undefined,
@@ -123,6 +125,7 @@ describe('readConfig', () => {
       ['short', Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64'), 'no/such/file.pem'],
     ],
     ['GATE_SIGNING_KEYS_RETIRED', ['short', `${SEED},x`, Buffer.alloc(33).toString('base64')]],
+    ['GATE_TLS_CERT', ['/etc/passwd']],
     ['GATE_BUNDLE_DAYS_MAX', ['0', '1.5', 'never']],
     ['GATE_METRICS_TOKEN', ['two words', 'é', '=']],
     ['GATE_READ_AUTH', ['OPEN', 'closed', '1']],
@@ -159,6 +162,26 @@ describe('readConfig', () => {
     const message = faultsOf(Object.fromEntries(bad.map(([name, [value = '']]) => [name, value])));
 
     expect(bad.filter(([name]) => !message.includes(name))).to.deep.equal([]);
+  });
+
+  it('reports TLS files that cannot be read, hold no certificate or key, or do not fit, in one line', async () => {
+    const [one, two] = [certificateFiles(await makeCertificate()), certificateFiles(await makeCertificate())];
+    const { cert, key } = one.files;
+    const reasonOf = (env: Record<string, string>) => faultsOf(env).split('\n').slice(1);
+
+    expect(readConfig(one.env).tls).to.deep.equal(one.files);
+    expect(reasonOf({ GATE_TLS_CERT: cert, GATE_TLS_KEY: two.files.key })).to.deep.equal([
+      `  - GATE_TLS_KEY: the key in ${two.files.key} does not fit the first certificate in ${cert}`,
+    ]);
+    expect(reasonOf({ GATE_TLS_CERT: key, GATE_TLS_KEY: key })).to.deep.equal([
+      `  - GATE_TLS_CERT: ${key} has no PEM certificate`,
+    ]);
+    expect(reasonOf({ GATE_TLS_CERT: cert, GATE_TLS_KEY: cert })).to.deep.equal([
+      `  - GATE_TLS_KEY: ${cert} has no PEM private key, or it has a passphrase`,
+    ]);
+    expect(reasonOf({ GATE_TLS_CERT: '/nowhere', GATE_TLS_KEY: key })).to.deep.equal([
+      '  - GATE_TLS_CERT: /nowhere cannot be read (ENOENT)',
+    ]);
   });
 
   it('never repeats a value that may be a secret', () => {
