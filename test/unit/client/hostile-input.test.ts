@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { PolicyError, type PolicySource } from '../../../client/index.ts';
 import { parseBearerKey, verifyBearerKey } from '../../../client/policy/bearer-key.ts';
 import { engineFromYaml } from '../../../client/policy/engine.ts';
+import { followSuccessions } from '../../../client/policy/successions.ts';
 import { hostileJson, hostileText } from '../../support/arbitrary-hostile.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
@@ -37,7 +38,7 @@ async function faultOf(run: () => unknown): Promise<PolicyError | undefined> {
 describe('hostile input', () => {
   const world = forEachTest(startPolicyWorld);
 
-  it('1,500 policy texts: a policy that decides, or policy_invalid', async () => {
+  it('1,000 policy texts: a policy that decides, or policy_invalid', async () => {
     await fc.assert(
       fc.asyncProperty(hostileText(POLICY), async (text) => {
         const fault = await faultOf(() => {
@@ -46,7 +47,7 @@ describe('hostile input', () => {
         });
         if (fault) expect(fault.code).to.equal('policy_invalid');
       }),
-      { numRuns: 1_500 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -87,7 +88,7 @@ describe('hostile input', () => {
     return agentVersionId === 'v-2';
   };
 
-  it('400 records from the service: a refresh never rejects, and installs only what is signed', async () => {
+  it('300 records from the service: a refresh never rejects, and installs only what is signed', async () => {
     const stranger = await createSigner();
     const allow = ['search', 'write', 'transfer'];
     const own = await signedRecord(
@@ -116,11 +117,11 @@ describe('hostile input', () => {
         world.mock.on(AGENT_ROUTE, { json: world.v1 });
         source = await world.resolveByKey();
       }),
-      { numRuns: 400 },
+      { numRuns: 300 },
     );
   });
 
-  it('250 key sets at first use: nothing is resolved but a policy of the platform', async () => {
+  it('150 key sets at first use: nothing is resolved but a policy of the platform', async () => {
     const stranger = await createSigner();
     const keySet = { keys: [world.signer.jwk, stranger.jwk], successions: [world.key, 'a.b.c'] };
     let resolved = 0;
@@ -133,9 +134,28 @@ describe('hostile input', () => {
         });
         if (fault) expect(fault.code).to.match(/^key_set_|^signing_key_|^key_signature_/);
       }),
-      { numRuns: 250 },
+      { numRuns: 150 },
     );
     expect(resolved).to.be.above(0);
+  });
+
+  it('2,000 successions: none leads to a key that the old one did not vouch for', async () => {
+    const [next, stranger] = [await createSigner(), await createSigner()];
+    const good = await world.signer.vouchFor(next);
+    const forged = await stranger.vouchFor(next, { header: { kid: world.signer.kid } });
+    const trusted = new Map([[world.signer.kid, Buffer.from(world.signer.publicKey, 'base64')]]);
+    let chains = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(hostileText(good), hostileText(forged)), async (text) => {
+        const chain = await followSuccessions(next.kid, { trusted, successions: ['', text, text] });
+        if (chain === undefined) return;
+        chains += 1;
+        expect(text.split('.').slice(0, 2)).to.deep.equal(good.split('.').slice(0, 2));
+        expect([...chain.keys()]).to.deep.equal([next.kid]);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(chains).to.be.above(0);
   });
 
   let addresses = 0;
@@ -148,7 +168,7 @@ describe('hostile input', () => {
     return world.resolve({ key, baseUrl: mock.url + path.replace('/v1', '') });
   };
 
-  it('250 local records: a broken one throws, and the policy in use stays', async () => {
+  it('150 local records: a broken one throws, and the policy in use stays', async () => {
     const file = await temporaryFile('record.json', JSON.stringify(world.v1));
     const options = { localPolicy: file, publicKey: world.signer.publicKey };
     const source = await world.resolve(options);
@@ -160,7 +180,7 @@ describe('hostile input', () => {
         if (fault) expect(source.policy).to.equal(policy);
         else expect(source.policy.decide({ tool: 'transfer' }).outcome).to.not.equal('allow');
       }),
-      { numRuns: 250 },
+      { numRuns: 150 },
     );
   });
 
