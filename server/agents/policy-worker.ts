@@ -7,6 +7,9 @@ import { createPolicyTasks, type PolicyTasks } from './policy-tasks.ts';
 // On Linux this is the priority of the thread, elsewhere it would be that of the whole process.
 if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 
+// The YAML parser makes an error for each of tens of thousands of faults; their stacks would take most of its time.
+Error.stackTraceLimit = 0;
+
 const tasks = createPolicyTasks();
 parentPort?.on('message', ({ name, input }: { name: keyof PolicyTasks; input: never }) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
