@@ -1,8 +1,6 @@
 import { type CallText, callTextFrom } from '../../client/policy/language/index.ts';
 import { REPLAY_PAGE_ROWS } from '../limits.ts';
-import type { Cursor } from '../records/cursor.ts';
-import type { RunReadBytes } from '../records/days.ts';
-import { cursorParams } from '../records/decisions.ts';
+import type { RunRead, RunReadBytes } from '../records/days.ts';
 import { readWindow } from '../records/window.ts';
 import { exactJson, hasNumberAtRisk } from '../json.ts';
 import { sql } from '../store/sql.ts';
@@ -17,6 +15,7 @@ type CheckContext = {
   projectId: string;
   agentName: string;
   threads: PolicyThreads;
+  runRead: RunRead;
   runReadBytes: RunReadBytes;
   now: () => number;
   /** The request body as it was sent, with every digit of its numbers. */
@@ -36,27 +35,39 @@ export function checkPolicy({ policy_yaml, calls, replay }: Check, context: Chec
   return context.threads.run(context.projectId, check, context.signal);
 }
 
-/** Reads the newest recorded decisions of an agent page by page, so that memory holds one page of them. */
+type Place = { occurred_ms: number; event_id: string };
+
+/**
+ * Replays the newest recorded decisions of an agent page by page, so that memory holds one page of them. Their places are
+ * read first: from then on the store reads only the arguments of each page.
+ */
 async function replayRecorded(
   ask: Ask,
   { window, limit }: Replay,
-  { projectId, agentName, runReadBytes, now, signal }: CheckContext,
+  { projectId, agentName, runRead, runReadBytes, now, signal }: CheckContext,
 ) {
   const { name, fromMs } = readWindow(window, now());
-  const params = { project_id: projectId, agent_name: agentName, since: clickhouseTime(fromMs) };
-  let cursor: Cursor | undefined;
-  for (let left = limit; left > 0;) {
-    const asked = Math.min(left, REPLAY_PAGE_ROWS);
-    const place = { ...cursorParams(cursor), limit: asked };
-    const lines = await runReadBytes(sql('decisions_to_replay'), { ...params, ...place }, signal);
-    const { rows, last } = (await ask('replayRows', lines)) ?? { rows: 0, last: undefined };
-    if (rows < asked) break;
-    left -= rows;
-    cursor = last;
+  const agent = { project_id: projectId, agent_name: agentName };
+  const bounds = { ...agent, since: clickhouseTime(fromMs), limit };
+  const places = await runRead<Place>(sql('replay_places'), bounds, signal);
+  for (let start = 0; start < places.length; start += REPLAY_PAGE_ROWS) {
+    const page = places.slice(start, start + REPLAY_PAGE_ROWS);
+    const params = { ...agent, ...rangeOf(page), limit: page.length };
+    await ask('replayRows', await runReadBytes(sql('decisions_to_replay'), params, signal));
   }
   const result = await ask('replayed', undefined);
   if (result === undefined) throw new Error('The thread lost its check');
   return { window: name, ...result };
+}
+
+function rangeOf(page: Place[]) {
+  const [newest, oldest] = [page.at(0), page.at(-1)];
+  return {
+    since: clickhouseTime(oldest?.occurred_ms ?? 0),
+    since_id: oldest?.event_id ?? '',
+    until: clickhouseTime(newest?.occurred_ms ?? 0),
+    until_id: newest?.event_id ?? '',
+  };
 }
 
 /** The calls as JSON text, without rounding numbers that JavaScript cannot represent. */

@@ -10,7 +10,7 @@ import { addressOf } from '../http/rate-limit.ts';
 import { listOf, PROJECT_ID } from '../http/schemas.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
 import type { Metrics } from '../metrics.ts';
-import type { RunReadBytes } from '../records/days.ts';
+import type { RunRead, RunReadBytes } from '../records/days.ts';
 import { agentUnknown, type AgentSaver, type Edit } from './agent-saver.ts';
 import type { AgentStore } from './agent-store.ts';
 import { bundleOf, fetchBody, savedBody, versionSummary } from './agent-version.ts';
@@ -30,6 +30,7 @@ export type AgentDeps = {
   recordActivity: RecordActivity;
   recordReads: RecordReads;
   policyThreads: PolicyThreads;
+  runRead: RunRead;
   runReadBytes: RunReadBytes;
   now: () => number;
 };
@@ -167,8 +168,8 @@ function editEndpoints(deps: AgentDeps) {
         const { id: projectId, name: agentName } = params;
         const read = { projectId, actor: caller.actor, address: addressOf(req) };
         if (body.replay !== undefined) await deps.recordReads.read('replay', read);
-        const { policyThreads: threads, runReadBytes, now } = deps;
-        return checkPolicy(body, { projectId, agentName, threads, runReadBytes, now, text, signal });
+        const { policyThreads: threads, runRead, runReadBytes, now } = deps;
+        return checkPolicy(body, { projectId, agentName, threads, runRead, runReadBytes, now, text, signal });
       },
     }),
   ];

@@ -53,7 +53,7 @@ export function createPolicyTasks() {
         calls === undefined ? {} : { decisions: calls.map((call) => decisionOf(engine, call)) };
       return { valid: true as const, errors: [], ...sizeOf(compiled), ...decisions };
     },
-    /** Decides a page of recorded decisions, which JSON lines hold, and returns the place of its last one. */
+    /** Decides a page of recorded decisions, which are JSON lines. */
     replayRows: (lines: Uint8Array) => replay?.addRows(lines),
     replayed: () => replay?.result(),
   };

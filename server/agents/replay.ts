@@ -1,16 +1,8 @@
 import type { Decision, PolicyEngine } from '../../client/policy/language/index.ts';
 import type { Outcome } from '../ingest/decision-event.ts';
-import type { Cursor } from '../records/cursor.ts';
 
 /** A row of decisions_to_replay.sql. `arguments` is JSON text. */
-type RecordedRow = [
-  occurredAtMs: number,
-  event_id: string,
-  tool_name: string,
-  role: string,
-  outcome: Outcome,
-  arguments_: string,
-];
+type RecordedRow = [tool_name: string, role: string, outcome: Outcome, arguments_: string, event_id: string];
 type Change = { tool: string; role: string; from: Outcome; to: Outcome; count: number; samples: string[] };
 
 const SAMPLES_MAX = 5;
@@ -25,16 +17,9 @@ export class Replay {
     this.#engine = engine;
   }
 
-  addRows(lines: Uint8Array): { rows: number; last: Cursor | undefined } {
-    let rows = 0;
-    let last: Cursor | undefined;
-    for (const line of linesOf(Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength))) {
-      const row = JSON.parse(line) as RecordedRow;
-      this.#add(row);
-      rows += 1;
-      last = { occurredAtMs: row[0], event_id: row[1] };
-    }
-    return { rows, last };
+  addRows(lines: Uint8Array): void {
+    for (const line of linesOf(Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength)))
+      this.#add(JSON.parse(line) as RecordedRow);
   }
 
   result() {
@@ -49,12 +34,12 @@ export class Replay {
     }
     this.#counts.replayed += 1;
     const { outcome } = JSON.parse(this.#engine.decideText(callText(row))) as Decision;
-    if (outcome === row[4]) return;
+    if (outcome === row[2]) return;
     this.#counts.changed += 1;
     this.#addChange(row, outcome);
   }
 
-  #addChange([, event_id, tool, role, from]: RecordedRow, to: Outcome): void {
+  #addChange([tool, role, from, , event_id]: RecordedRow, to: Outcome): void {
     const key = JSON.stringify([tool, role, from, to]);
     const change = this.#changes.get(key) ?? { tool, role, from, to, count: 0, samples: [] };
     change.count += 1;
@@ -69,12 +54,12 @@ function* linesOf(bytes: Buffer): Generator<string> {
 }
 
 /** A decision whose arguments were truncated or redacted before they were sent cannot be decided again. */
-function isReplayable([, , , , , text]: RecordedRow): boolean {
+function isReplayable([, , , text]: RecordedRow): boolean {
   return !text.includes('"[REDACTED]"') && !text.startsWith('{"_truncated":true,');
 }
 
 /** Built from the stored text, so that every number keeps its digits. */
-function callText([, , tool, role, , text]: RecordedRow): string {
+function callText([tool, role, , text]: RecordedRow): string {
   const head = JSON.stringify({ tool, ...(role === '' ? {} : { role }) });
   return `${head.slice(0, -1)},"arguments":${text || 'null'}}`;
 }
