@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { readMigrations } from '../../server/store/sql.ts';
 import { createProject, gate, issueKey } from '../support/gate.ts';
 import { runGate } from '../support/processes.ts';
-import { temporaryDirectory } from '../support/service.ts';
+import { storeDirectory, temporaryDirectory } from '../support/service.ts';
 
 type ListedKey = {
   key_id: string;
@@ -68,8 +68,8 @@ describe('the command line', () => {
 
   it('reports an unknown project in every command that takes one', async () => {
     const commands = ['key issue', 'key list', 'key revoke --key x', 'member list', 'verify'];
-    const answers = commands.map((words) =>
-      runGate({ dataDir: temporaryDirectory(), args: [...words.split(' '), '--project', 'nope'] }),
+    const answers = commands.map(async (words) =>
+      runGate({ dataDir: await storeDirectory(), args: [...words.split(' '), '--project', 'nope'] }),
     );
 
     for (const { code, stdout, stderr } of await Promise.all(answers))

@@ -1,5 +1,5 @@
 import { runGate } from './processes.ts';
-import { temporaryDirectory } from './service.ts';
+import { storeDirectory } from './service.ts';
 
 export type IssuedKey = { project_id: string; key_id: string; key: string };
 
@@ -20,8 +20,8 @@ export async function createProject(dataDir: string, name: string): Promise<Issu
   return issueKey(dataDir, id);
 }
 
-/** A fresh data directory with one project in it, which is not the demo. */
+/** A data directory with a project in it that is not the demo's. */
 export async function directoryWithProject(): Promise<{ dataDir: string; project: IssuedKey }> {
-  const dataDir = temporaryDirectory();
+  const dataDir = await storeDirectory();
   return { dataDir, project: await createProject(dataDir, 'first') };
 }
