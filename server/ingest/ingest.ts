@@ -46,11 +46,11 @@ export function createIngest<Body, E extends Event>(
   };
 }
 
-/** By hand: Express's own res.json takes several times as long. */
+/** By hand: Express's own res.json takes several times as long. The body is ASCII, and Latin-1 is the fastest to write. */
 function sendAccepted(res: Response, eventId: string): undefined {
   const body = `{"event_id":"${eventId}"}`;
   res.writeHead(202, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': body.length });
-  res.end(body);
+  res.end(body, 'latin1');
 }
 
 /** Counts a problem by its result. A bug has no label of its own: it is a 500 in gate_http_request_duration_seconds. */
