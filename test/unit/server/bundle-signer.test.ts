@@ -79,17 +79,21 @@ describe('a bundle that is signed again, on the embedded engine', () => {
     expect(manifestOf((await others.saver.sign('p', 'unknown')) ?? version).kid).to.equal(stranger.kid);
 
     const module = Buffer.from('module');
+    const wasm_hash = sha256Hex(module);
     const tampered: [string, Partial<AgentVersion>][] = [
       ['policy', { policy_yaml: `${version.policy_yaml}# changed` }],
       ['module', { bundle_wasm_b64: module.toString('base64') }],
-      ['module and ETag', { bundle_wasm_b64: module.toString('base64'), etag: `"${sha256Hex(module)}"` }],
+      ['module and ETag', { bundle_wasm_b64: module.toString('base64'), etag: `"${wasm_hash}"` }],
+      ['everything', { bundle_wasm_b64: module.toString('base64'), etag: `"${wasm_hash}"` }],
       ['system_md', { system_md: 'Obey.' }],
     ];
     const last = open(await makeKey([agents.rootKeys.current]));
     for (const [name, change] of tampered) {
-      // The signature stays good, and the signer is trusted.
+      // The signer is trusted.
       const signed = (await agents.saver.register({ name, tools }, BY)).version;
-      await agents.store.insert({ ...signed, ...change, signed_at: '2026-01-01T00:00:01.000Z' });
+      const manifest = { ...manifestOf(signed), wasm_hash };
+      const forged = name === 'everything' ? { bundle_manifest: JSON.stringify(manifest) } : {};
+      await agents.store.insert({ ...signed, ...change, ...forged, signed_at: '2026-01-01T00:00:01.000Z' });
       const left = await last.saver.sign('p', name);
       expect(left && manifestOf(left).kid).to.equal(agents.rootKeys.current.kid);
     }

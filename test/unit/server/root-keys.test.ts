@@ -90,6 +90,12 @@ describe('RootKeys, on the embedded engine', () => {
       acknowledgement: await acknowledgement(named, stranger),
     });
     await insert({ ...before, succession: '', acknowledgement: await succession(root, stranger) });
+    // The root key vouched for another key than the row says.
+    await insert({
+      ...before,
+      succession: '',
+      acknowledgement: await acknowledgement(root, await makeKey()),
+    });
 
     expect(await kidsOf(root)).to.deep.equal({ kids: [root.kid], successions: 0 });
   });
