@@ -59,7 +59,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     metricsToken: config.metricsToken,
     now,
   });
-  const agents = createAgents({ ...shared, rootKeys, bundleDaysMax: config.bundleDaysMax });
+  const agents = createAgents({ ...shared, rootKeys, bundleDaysMax: config.bundleDaysMax, logger });
   const columns = { decisions: DECISION_COLUMNS, llm_invocations: LLM_COLUMNS };
   const commits = createCommits(store, { config, columns, metrics, logger, now });
   const runRead: RunRead = (text, params, signal) =>

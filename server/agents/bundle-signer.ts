@@ -1,4 +1,5 @@
 import { verify } from 'node:crypto';
+import type { Logger } from 'pino';
 import type { BundleManifest } from '../../client/policy/language/index.ts';
 import type { RootKeys } from '../keys/root-keys.ts';
 import { DAY_MS } from '../limits.ts';
@@ -14,6 +15,7 @@ type BundleSignerOptions = {
   policyMaker: PolicyMaker;
   /** A bundle expires so long after it was signed; undefined: never. */
   daysMax: number | undefined;
+  logger: Logger | undefined;
   now: () => number;
 };
 
@@ -45,18 +47,28 @@ export class BundleSigner {
    * root key or a later one, or nothing vouches for what is stored.
    */
   async signAgain(version: AgentVersion): Promise<AgentVersion | undefined> {
-    const { signingKey, rootKeys, now } = this.#options;
+    const { signingKey, rootKeys, logger, now } = this.#options;
     const { kid } = manifestOf(version);
     if (kid === undefined) return undefined;
     if (kid === signingKey.kid && this.dueAtMs(version) > now()) return undefined;
     // This process was left behind by a rotation. What the new key signed stays.
     if (kid !== signingKey.kid && (await rootKeys.isSuccessor(kid))) return undefined;
-    if (!(await this.#isSound(version))) return undefined;
+    if (!(await this.#isSound(version))) {
+      const { project_id, agent_name, version: number } = version;
+      const context = { project_id, agent_name, version: number, kid };
+      logger?.warn(
+        context,
+        'The bundle was not signed again: no trusted key signed what the store has. Save the agent',
+      );
+      return undefined;
+    }
     const wasm_hash = sha256Hex(moduleOf(version));
     const fields = { ...version, kid: signingKey.kid, wasm_hash, record_hash: recordHash(version) };
     const bundle_manifest = manifestText({ ...fields, expires_at: this.expiresAt() });
     const bundle_signature_b64 = await signManifest(bundle_manifest, signingKey);
-    return { ...version, bundle_manifest, bundle_signature_b64, signed_at: new Date(now()).toISOString() };
+    // Later than the signature before, whatever the clocks of two processes say.
+    const signed_at = new Date(Math.max(now(), Date.parse(version.signed_at) + 1)).toISOString();
+    return { ...version, bundle_manifest, bundle_signature_b64, signed_at };
   }
 
   /** Whoever can write to the store must not get a signature: a trusted key signed this, or it is what its texts compile to. */

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { RootKeys } from '../keys/root-keys.ts';
 import { createBoundedStore } from '../store/bounded-store.ts';
 import type { Connection } from '../store/connection.ts';
@@ -16,6 +17,7 @@ type AgentOptions = {
   isSoleWriter: boolean;
   rootKeys: RootKeys;
   bundleDaysMax: number | undefined;
+  logger?: Logger | undefined;
   now: () => number;
 };
 
@@ -26,6 +28,7 @@ export function createAgents({
   isSoleWriter,
   rootKeys,
   bundleDaysMax,
+  logger,
   now,
 }: AgentOptions) {
   const store = new AgentStore(createBoundedStore(connection, ready));
@@ -33,7 +36,7 @@ export function createAgents({
   const threads = new PolicyThreads();
   const policyMaker = new PolicyMaker(threads);
   const signingKey = rootKeys.current;
-  const signer = new BundleSigner({ signingKey, rootKeys, policyMaker, daysMax: bundleDaysMax, now });
+  const signer = new BundleSigner({ signingKey, rootKeys, policyMaker, daysMax: bundleDaysMax, logger, now });
   const saver = new AgentSaver({
     store,
     directory,
@@ -44,6 +47,6 @@ export function createAgents({
     now,
   });
   const sign = (projectId: string, agentName: string) => saver.sign(projectId, agentName);
-  const reader = new PolicyReader({ directory, store, signer, sign, now });
+  const reader = new PolicyReader({ directory, store, signer, sign, logger, now });
   return { store, directory, saver, threads, reader };
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
 import type { AgentDirectory } from './agent-directory.ts';
 import type { AgentStore } from './agent-store.ts';
 import { type AgentVersion, fetchBody } from './agent-version.ts';
@@ -25,6 +26,7 @@ type PolicyReaderOptions = {
   signer: Signer;
   /** Signs the latest version again if it must be. */
   sign: (projectId: string, agentName: string) => Promise<AgentVersion | undefined>;
+  logger?: Logger | undefined;
   now: () => number;
 };
 
@@ -76,8 +78,15 @@ export class PolicyReader {
 
   /** Never rejects: what cannot be signed now is served as it is, and tried again after a while. */
   async #sign(served: ServedPolicy, projectId: string, agentName: string): Promise<ServedPolicy> {
-    const { sign, now } = this.#options;
-    const version = await sign(projectId, agentName).catch(() => undefined);
+    const { sign, logger, now } = this.#options;
+    const version = await sign(projectId, agentName).catch((err: unknown) => {
+      const expires_at = Number.isFinite(served.expiresAtMs)
+        ? new Date(served.expiresAtMs).toISOString()
+        : null;
+      const context = { err, project_id: projectId, agent_name: agentName, expires_at };
+      logger?.warn(context, 'The bundle must be signed again before it expires, and could not be');
+      return undefined;
+    });
     const next = version === undefined ? served : this.#add(version);
     next.dueAtMs = Math.max(next.dueAtMs, now() + SIGN_RETRY_MS);
     return next;

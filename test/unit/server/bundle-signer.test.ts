@@ -99,6 +99,18 @@ describe('a bundle that is signed again, on the embedded engine', () => {
     }
   });
 
+  it('is served with its latest signature, also when the clock of its signer is behind', async () => {
+    const old = await makeKey();
+    await open(old).saver.register({ name: 'clocks', tools }, BY);
+    const [fresh, next] = [await makeKey([old]), await makeKey()];
+    await open(fresh).saver.sign('p', 'clocks');
+    nowMs -= DAY_MS;
+    await open(fresh).rootKeys.recordRotation(next);
+    await open(next).saver.sign('p', 'clocks');
+
+    expect(await served(open(next), 'clocks')).to.include({ kid: next.kid });
+  });
+
   it('stays as it is in a process that a rotation left behind', async () => {
     const [old, fresh] = [await makeKey(), await makeKey()];
     const left = open(old);
