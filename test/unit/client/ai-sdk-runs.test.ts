@@ -161,14 +161,51 @@ describe('@gatehouse/client/ai-sdk refreshes at the top of each run', () => {
     expect(unseen()).to.deep.equal([]);
   });
 
+  it('a tool that streams still streams after the first call of a run without prepareStep', async () => {
+    const execute = async function* () {
+      yield 'one';
+    };
+    const { key, mock, logger } = world;
+    const { tools: only } = await governTools(
+      { search: tool({ inputSchema, execute }) },
+      { agentName: 'support-bot', key, baseUrl: mock.url, logger },
+    );
+    const call = (messages: ModelMessage[]) =>
+      only.search.execute?.({}, { toolCallId: '1', messages, context: {} });
+    const messages: ModelMessage[] = [{ role: 'user', content: 'Search.' }];
+    const first: unknown = call(messages);
+    expect(await first).to.equal('one');
+
+    expect(call([...messages, { role: 'assistant', content: 'Again.' }])).to.have.property(
+      Symbol.asyncIterator,
+    );
+  });
+
+  it('an approval of the SDK begins a run, even after the same message of the user', async () => {
+    const { tools: only } = await governed();
+    const call = (messages: ModelMessage[]) =>
+      only.search.execute?.({}, { toolCallId: '1', messages, context: {} });
+    const messages: ModelMessage[] = [{ role: 'user', content: 'Search.' }];
+    const answer = { type: 'tool-approval-response', approvalId: '1', approved: true } as const;
+    await call(messages);
+    await call([...messages, { role: 'assistant', content: 'May I?' }, { role: 'tool', content: [answer] }]);
+
+    expect(refreshes()).to.equal(2);
+    expect(unseen()).to.have.length(1);
+  });
+
   it('runs no tool when the policy cannot be refreshed, and tries again at the next call', async () => {
     const localPolicy = await temporaryFile('policy.yaml', POLICY);
     const { tools: only } = await governed({ localPolicy });
+    const messages: ModelMessage[] = [{ role: 'user', content: 'Search.' }];
+    const call = async (): Promise<unknown> =>
+      only.search.execute?.({}, { toolCallId: '1', messages, context: {} });
     await writeFile(localPolicy, '');
-    await generate({ tools: only, model: modelCalling(callOf('search', {})) });
+    const fault: unknown = await call().catch((error: unknown) => error);
+    expect(fault).to.have.property('code', 'policy_invalid');
     expect(ran).to.deep.equal([]);
     await writeFile(localPolicy, POLICY);
-    await generate({ tools: only, model: modelCalling(callOf('search', {})) });
+    await call();
 
     expect(ran).to.deep.equal(['search']);
   });

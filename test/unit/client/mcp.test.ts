@@ -62,6 +62,7 @@ describe('@gatehouse/client/mcp, with a real server process', () => {
         'PolicyDeniedError',
       );
       await governed.listTools({});
+      await governed.listTools({ cursor: 'the next page' });
 
       expect((await governed.callTool(write)).content).to.deep.equal([{ type: 'text', text: 'written' }]);
       expect(refreshes()).to.equal(2);
