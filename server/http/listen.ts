@@ -1,16 +1,15 @@
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { type ProblemCode, RequestError } from '../errors.ts';
-import { HEADERS_ARRIVAL_MS_MAX, REQUEST_ARRIVAL_MS_MAX } from '../limits.ts';
 import { type Connections, ConnectionTable, endConnection, isHandshaking } from './connections.ts';
+import { createHttpServer } from './create-server.ts';
 import { problemHeaders, problemText, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
-import { followTlsFiles, readTls, type TlsFiles } from './tls.ts';
+import type { TlsFiles } from './tls.ts';
 
 /** How long an idle connection stays open after the stop began: a request may be under way on it. */
 const IDLE_GRACE_MS = 300;
@@ -21,9 +20,6 @@ const ARRIVAL_GRACE_MS = 4000;
 /** Connections with unfinished answers are closed then. */
 const ANSWER_GRACE_MS = 8000;
 const POLL_MS = 50;
-/** How often Node looks for requests that arrive too slowly. */
-const ARRIVAL_CHECK_MS = 1000;
-const KEEP_ALIVE_MS = 65_000;
 
 export type Listening = { url: string; port: number; stop(): Promise<void> };
 
@@ -35,26 +31,7 @@ export async function listen(
 ): Promise<Listening> {
   const refusals: Refusals = (line) => logger?.info(line, 'request');
   let isStopping = false;
-  const options = {
-    requestTimeout: REQUEST_ARRIVAL_MS_MAX,
-    headersTimeout: HEADERS_ARRIVAL_MS_MAX,
-    connectionsCheckingInterval: ARRIVAL_CHECK_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    // Node's own answer would be no problem document and have no id.
-    requireHostHeader: false,
-    IncomingMessage: withPrototype(IncomingMessage, app.request),
-    ServerResponse: withPrototype(ServerResponse, app.response),
-  };
-  const server = tls === undefined ? createServer(options, take) : listenTls(tls);
-  function listenTls(files: TlsFiles): Server {
-    const inUse = readTls(files);
-    const tlsServer = createTlsServer(
-      { ...options, ...inUse, handshakeTimeout: HEADERS_ARRIVAL_MS_MAX },
-      take,
-    );
-    followTlsFiles(tlsServer, { files, inUse, logger });
-    return tlsServer;
-  }
+  const server = createHttpServer(take, { app, tls, logger });
   function take(req: IncomingMessage, res: ServerResponse): void {
     table.track(res);
     if (isStopping) sayLast(res);
@@ -91,21 +68,6 @@ export async function listen(
     port: actualPort,
     stop,
   };
-}
-
-/**
- * A class of node:http whose instances have the application's prototype from the start. Express sets it on every request,
- * and a prototype that changes is slow: this saves an eighth of the processor time of an ingest request.
- */
-function withPrototype<C extends typeof IncomingMessage | typeof ServerResponse>(
-  base: C,
-  prototype: object,
-): C {
-  function Instance(...args: unknown[]): object {
-    return Reflect.construct(base, args, Instance) as object;
-  }
-  Instance.prototype = prototype;
-  return Instance as unknown as C;
 }
 
 /** Faults that Node's parser accepts and no handler could answer. */
