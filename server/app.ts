@@ -2,6 +2,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import type { Logger } from 'pino';
 import type { Access } from './access/access.ts';
 import { accountEndpoints, type AccountDeps } from './accounts/endpoints.ts';
+import { singleSignOnEndpoints, type SingleSignOnDeps } from './accounts/single-sign-on-endpoints.ts';
 import { activityEndpoints, type ActivityDeps } from './activity/endpoints.ts';
 import { agentEndpoints, type AgentDeps } from './agents/endpoints.ts';
 import { RequestError } from './errors.ts';
@@ -23,6 +24,7 @@ type EndpointDeps = IngestEndpointDeps &
   ReadDeps &
   KeyDeps &
   AccountDeps &
+  SingleSignOnDeps &
   ProjectDeps &
   MemberDeps &
   ActivityDeps &
@@ -40,6 +42,7 @@ export function createEndpoints(deps: EndpointDeps) {
     ...recordEndpoints(deps),
     ...keyEndpoints(deps),
     ...accountEndpoints(deps),
+    ...singleSignOnEndpoints(deps),
     ...projectEndpoints(deps),
     ...memberEndpoints(deps),
     ...activityEndpoints(deps),

@@ -80,10 +80,9 @@ export function readConfig(env: Environment = process.env): Config {
     const [clientId, clientSecret] = [text('GATE_OIDC_CLIENT_ID'), text('GATE_OIDC_CLIENT_SECRET')];
     const names = ['GATE_OIDC_ISSUER', 'GATE_OIDC_CLIENT_ID', 'GATE_OIDC_CLIENT_SECRET'];
     const missing = names.filter((name) => text(name) === undefined);
-    if (missing.length > 0 && missing.length < names.length)
-      faults.push(
-        `${missing.join(' and ')} must be set, too: single sign-on needs all of ${names.join(', ')}`,
-      );
+    const given = names.filter((name) => !missing.includes(name));
+    if (given.length > 0 && missing.length > 0)
+      faults.push(`${given.join(' and ')} cannot be used without ${missing.join(' and ')}`);
     if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
     return {
       issuer,

@@ -23,6 +23,7 @@ export const PROBLEMS = {
   request_invalid: { status: 400, title: 'Invalid HTTP request' },
   internal: { status: 500, title: 'Internal error' },
   store_unavailable: { status: 503, title: 'Store unavailable' },
+  provider_unavailable: { status: 503, title: 'Single sign-on provider unavailable' },
   overloaded: { status: 503, title: 'Service overloaded' },
 } as const;
 

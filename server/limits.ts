@@ -87,6 +87,11 @@ export const SESSION_IDLE_MS_MAX = 12 * 60 * 60 * SECOND_MS;
 export const SESSION_MS_MAX = 7 * DAY_MS;
 /** What is kept of the User-Agent of a login. */
 export const USER_AGENT_CHARS_MAX = 300;
+/** A sign-on at the provider must end within this time. */
+export const SIGN_ON_MS_MAX = 10 * 60 * SECOND_MS;
+/** Sign-ons that may be exchanging their code at once, and that may wait for it. */
+export const SIGN_ONS_RUNNING_MAX = 8;
+export const SIGN_ONS_WAITING_MAX = 64;
 /** The last use of a session is stored at most this often. */
 export const SESSION_TOUCH_MS_MIN = 5 * 60 * SECOND_MS;
 

@@ -56,6 +56,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     dashboardUrl: config.dashboardUrl,
     readAuth: config.readAuth,
     registration: config.registration,
+    passwordLogin: config.passwordLogin,
+    oidc: config.oidc,
     metricsToken: config.metricsToken,
     now,
   });
@@ -72,11 +74,6 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     rootKeys,
     bearerKeys,
     ...accountServices,
-    signIn: {
-      registration: config.registration,
-      password: config.passwordLogin,
-      sso: config.oidc !== undefined,
-    },
     trustedProxies: config.trustedProxies,
     latestVersionId: (projectId, agentName) => agents.directory.latestVersionId(projectId, agentName),
     agentStore: agents.store,

@@ -63,8 +63,26 @@ export class AccountStore {
 
   /** Undefined when the e-mail is taken. `hash` is called only once the e-mail is known to be free. */
   async register(email: string, hash: () => Promise<string>): Promise<Account | undefined> {
+    const account = this.#newAccount(email);
+    const holder = await claim(this.#options.mutex, `email:${account.email_folded}`, {
+      find: () => this.find(email),
+      write: async (token) => this.#append({ ...account, password_hash: await hash() }, 'registered', token),
+    });
+    return holder.id === account.id ? holder : undefined;
+  }
+
+  /** An account that only single sign-on leads to. */
+  async registerWithoutEmail(): Promise<Account> {
+    const account = this.#newAccount('');
+    // No e-mail begins so, and the key of an account must differ from all others.
+    const made = { ...account, email_folded: `sso:${account.id}`, password_hash: '' };
+    await this.#append(made, 'registered');
+    return made;
+  }
+
+  #newAccount(email: string): Omit<Account, 'password_hash'> {
     const nowMs = this.#options.now();
-    const account = {
+    return {
       id: randomUUID(),
       email,
       email_folded: foldedEmail(email),
@@ -74,11 +92,6 @@ export class AccountStore {
       created_at: new Date(nowMs).toISOString(),
       version: nowMs,
     };
-    const holder = await claim(this.#options.mutex, `email:${account.email_folded}`, {
-      find: () => this.find(email),
-      write: async (token) => this.#append({ ...account, password_hash: await hash() }, 'registered', token),
-    });
-    return holder.id === account.id ? holder : undefined;
   }
 
   async setVerified(account: Account): Promise<void> {

@@ -22,7 +22,8 @@ export type AccountsDeps = {
   projects: Projects;
   dispossess: Dispossess;
   mailer: Mailer;
-  registration: 'open' | 'closed';
+  /** Whether members can be added who have no account yet. */
+  invites: boolean;
   recordActivity: RecordActivity;
 };
 
@@ -55,21 +56,21 @@ export class Accounts {
     );
     if (account === undefined)
       throw new RequestError('conflict', 'An account with this e-mail already exists');
-    await this.#ensureProject(account, projectName);
+    await this.ensureProject(account, projectName);
     await recordActivity({ event: 'account_registered', actor: actorFrom(account), address });
     return account;
   }
 
   /**
-   * The account that may become a member: one whose address is verified. When registration is closed, also one that nobody
+   * The account that may become a member: one whose address is verified. Where people are invited, also one that nobody
    * can have entered yet; it is made here, and a mail lets its owner choose a password. Undefined for others.
    */
   async findInvitee(email: string): Promise<Account | undefined> {
-    const { store, tokens, mailer, registration } = this.#deps;
+    const { store, tokens, mailer, invites } = this.#deps;
     const found = await store.find(email);
     // Anyone can register an address that is not theirs, so an unverified one gives no access.
     if (found?.is_verified === true) return found;
-    if (registration === 'open' || (found !== undefined && found.password_hash !== '')) return undefined;
+    if (!invites || (found !== undefined && found.password_hash !== '')) return undefined;
     const account = found ?? (await store.register(email, () => Promise.resolve('')));
     if (account === undefined) return undefined;
     mailer.post({ kind: 'invite', to: account.email, token: await tokens.issue('invite', account) });
@@ -138,7 +139,7 @@ export class Accounts {
         throw new RequestError('unauthenticated', 'Wrong e-mail or password');
       }
       await limits.succeeded({ email, address });
-      await this.#ensureProject(account, FIRST_PROJECT);
+      await this.ensureProject(account);
       const secret = await sessions.open(account, origin);
       await recordActivity({ event: 'login', actor: actorFrom(account), address });
       return { account, secret };
@@ -182,7 +183,7 @@ export class Accounts {
   }
 
   /** Also called at login, because a registration may have failed between the account and its project. */
-  async #ensureProject({ id }: Account, name: string): Promise<void> {
+  async ensureProject({ id }: Account, name = FIRST_PROJECT): Promise<void> {
     const { projects } = this.#deps;
     if ((await projects.listOf(id)).length === 0) await projects.create(name, id);
   }

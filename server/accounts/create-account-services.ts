@@ -1,3 +1,4 @@
+import type { OidcConfig } from '../config.ts';
 import { createRecordActivity } from '../activity/activity.ts';
 import { createRecordReads } from '../activity/record-reads.ts';
 import { KeyedMutex } from '../keyed-mutex.ts';
@@ -14,8 +15,10 @@ import { createDispossess } from './dispossess.ts';
 import { LoginLimits } from './login-limits.ts';
 import { MailRequests } from './mail-requests.ts';
 import { MailedTokens } from './mailed-tokens.ts';
+import { OidcProvider } from './oidc-provider.ts';
 import { Passwords } from './passwords.ts';
 import { Sessions } from './sessions.ts';
+import { SingleSignOn } from './single-sign-on.ts';
 
 type Needs = {
   store: BoundedStore;
@@ -24,6 +27,8 @@ type Needs = {
   dashboardUrl: string;
   readAuth: 'open' | 'required';
   registration: 'open' | 'closed';
+  passwordLogin: boolean;
+  oidc: OidcConfig | undefined;
   metricsToken: string | undefined;
   now: () => number;
 };
@@ -32,7 +37,7 @@ type Needs = {
 export type AccountServices = ReturnType<typeof createAccountServices>;
 
 export function createAccountServices(needs: Needs) {
-  const { store, bearerKeys, mailer, dashboardUrl, readAuth, metricsToken, registration, now } = needs;
+  const { store, bearerKeys, mailer, dashboardUrl, readAuth, metricsToken, registration, oidc, now } = needs;
   const mutex = new KeyedMutex();
   const accountStore = new AccountStore({ store, mutex, now });
   const projects = new Projects({ store, mutex, now });
@@ -53,7 +58,8 @@ export function createAccountServices(needs: Needs) {
     limits: new LoginLimits(mutex),
     projects,
     mailer,
-    registration,
+    // An invitation leads to a password.
+    invites: registration === 'closed' && needs.passwordLogin,
     dispossess: createDispossess({ projects, members, bearerKeys, recordActivity }),
     recordActivity,
   });
@@ -78,6 +84,23 @@ export function createAccountServices(needs: Needs) {
     recordReads,
     store,
     dashboardUrl,
+    signIn: { registration, password: needs.passwordLogin, sso: oidc !== undefined },
+    singleSignOn: oidc && {
+      provider: new OidcProvider(oidc, `${dashboardUrl}/v1/auth/oidc/callback`),
+      people: new SingleSignOn({
+        groups: oidc.groups,
+        store,
+        accounts: accountStore,
+        mutex,
+        sessions,
+        members,
+        // Where nobody may register, projects are given by others.
+        ensureProject: async (account) =>
+          registration === 'open' ? accounts.ensureProject(account) : undefined,
+        recordActivity,
+        now,
+      }),
+    },
     findInvitee: (email: string) => accounts.findInvitee(email),
   };
 }

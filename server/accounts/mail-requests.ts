@@ -56,7 +56,7 @@ export class MailRequests {
     await this.#work.run(async () => {
       const { store, tokens, mailer } = this.#deps;
       const account = await store.find(email);
-      if (account === undefined) return;
+      if (account === undefined || account.email === '') return;
       mailer.post({ kind, to: account.email, token: await tokens.issue(kind, account) });
     });
   }

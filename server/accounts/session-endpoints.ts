@@ -189,6 +189,7 @@ function ownSessionEndpoints({ accounts, sessions }: SessionDeps) {
   ];
 }
 
-function originOf(req: Request): SessionOrigin {
+/** Where a session is opened from. */
+export function originOf(req: Request): SessionOrigin {
   return { address: addressOf(req), userAgent: req.headers['user-agent'] ?? '' };
 }

@@ -8,7 +8,7 @@ import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 export type Member = { account_id: string; role: Role; added_at: string };
 
 /** `changedBy` says who changes it: an account id, '' on the command line. */
-type Membership = { projectId: string; accountId: string; changedBy: string };
+type Membership = { projectId: string; accountId: string; changedBy: string; byGroup?: boolean };
 /** The role that an account gets, undefined for none, given the one that it has. May refuse by throwing. */
 type Change = (held: Role | undefined) => Role | undefined;
 type MembersOptions = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
@@ -57,6 +57,25 @@ export class Members {
     });
   }
 
+  /**
+   * Gives an account the roles that its groups at the provider give, by project, and ends the memberships that a group gave
+   * and none gives any more. Memberships that members gave stay, and so does the last owner of a project.
+   */
+  async setByGroups(accountId: string, roles: ReadonlyMap<string, Role>): Promise<void> {
+    const rows = await this.#options.store.query<{ project_id: string }>(sql('memberships_by_group'), {
+      account_id: accountId,
+    });
+    const given = new Set(rows.map(({ project_id }) => project_id));
+    for (const projectId of new Set([...given, ...roles.keys()])) {
+      const membership = { projectId, accountId, changedBy: '', byGroup: true };
+      const change: Change = (held) =>
+        held === undefined || given.has(projectId) ? roles.get(projectId) : held;
+      await this.change(membership, change).catch((error: unknown) => {
+        if (!(error instanceof RequestError && error.code === 'conflict')) throw error;
+      });
+    }
+  }
+
   async #requireOtherOwner({ projectId, accountId }: Membership): Promise<void> {
     const members = await this.list(projectId);
     if (members.some(({ account_id, role }) => role === 'owner' && account_id !== accountId)) return;
@@ -65,7 +84,7 @@ export class Members {
 
   /** A later change gets a higher version even if another process's clock is ahead. */
   async #write(
-    { projectId, accountId, changedBy }: Membership,
+    { projectId, accountId, changedBy, byGroup = false }: Membership,
     { held, role }: { held: Member | undefined; role: Role | undefined },
   ): Promise<void> {
     const { store, now } = this.#options;
@@ -78,6 +97,7 @@ export class Members {
       // Never '': an empty role stands for a row from before roles.
       role: role ?? held?.role,
       changed_by: changedBy,
+      by_group: role !== undefined && byGroup ? 1 : 0,
       changed_at: clickhouseTime(nowMs),
       added_at: clickhouseTime(held === undefined ? nowMs : Date.parse(held.added_at)),
       version: Math.max(nowMs, Number(newest?.version ?? 0) + 1),

@@ -131,6 +131,8 @@ describe('the OpenAPI document', () => {
     expect(Object.fromEntries(bad)).to.deep.equal({
       changePassword: 403,
       endSession: 404,
+      finishSingleSignOn: 404,
+      startSingleSignOn: 404,
       addMember: 404,
       changeRole: 404,
       removeMember: 404,

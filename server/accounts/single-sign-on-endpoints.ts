@@ -1,0 +1,115 @@
+import type { Request, Response } from 'express';
+import { parseCookie, stringifySetCookie } from 'cookie';
+import { setSessionCookie } from '../access/session-cookie.ts';
+import { RequestError } from '../errors.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { problemFrom } from '../http/error-handler.ts';
+import { SIGN_ON_MS_MAX, STRANGERS_PACE } from '../limits.ts';
+import { Pace } from '../pace.ts';
+import type { OidcProvider, SignOn } from './oidc-provider.ts';
+import { originOf } from './session-endpoints.ts';
+import type { SingleSignOn } from './single-sign-on.ts';
+
+export type SingleSignOnDeps = {
+  /** Undefined when no provider is configured. */
+  singleSignOn: { provider: OidcProvider; people: SingleSignOn } | undefined;
+  dashboardUrl: string;
+};
+
+const GET = { method: 'GET', tag: 'Accounts', allow: 'anyone', cacheControl: 'no-store' } as const;
+const PROBLEMS = ['not_found', 'provider_unavailable', 'overloaded'] as const;
+
+/** The two calls that a browser makes: to the provider, and back from it. */
+export function singleSignOnEndpoints({ singleSignOn, dashboardUrl }: SingleSignOnDeps) {
+  const [startPace, callbackPace] = [new Pace(STRANGERS_PACE), new Pace(STRANGERS_PACE)];
+  const requireConfigured = () => {
+    if (singleSignOn !== undefined) return singleSignOn;
+    throw new RequestError('not_found', 'Single sign-on is not configured');
+  };
+  return [
+    endpoint({
+      ...GET,
+      path: '/v1/auth/oidc/start',
+      id: 'startSingleSignOn',
+      summary: 'Sign in by single sign-on',
+      description: 'Sends the browser to the OpenID Connect provider.',
+      answers: { 302: { description: 'To the provider', headers: ['Location', 'Set-Cookie'] } },
+      problems: PROBLEMS,
+      handle: ({ req, res }) =>
+        inBrowser({ req, res, dashboardUrl }, async () => {
+          const { provider } = requireConfigured();
+          await startPace.turn();
+          const { url, signOn } = await provider.start();
+          signOnCookie(dashboardUrl).set(res, JSON.stringify(signOn));
+          return url.href;
+        }),
+    }),
+    endpoint({
+      ...GET,
+      path: '/v1/auth/oidc/callback',
+      id: 'finishSingleSignOn',
+      summary: 'Finish a single sign-on',
+      description:
+        'The provider sends the browser here. Starts a session and sets the cookie `gate_session`.',
+      answers: { 302: { description: 'To the dashboard', headers: ['Location', 'Set-Cookie'] } },
+      problems: [...PROBLEMS, 'token_invalid', 'store_unavailable'],
+      handle: ({ req, res }) =>
+        inBrowser({ req, res, dashboardUrl }, async () => {
+          const { provider, people } = requireConfigured();
+          await callbackPace.turn();
+          const cookie = signOnCookie(dashboardUrl);
+          const signOn = cookie.read(req);
+          cookie.set(res, '');
+          if (signOn === undefined)
+            throw new RequestError('token_invalid', 'This browser has started no sign-in, or too long ago');
+          const person = await provider.finish(new URL(req.originalUrl, dashboardUrl).search, signOn);
+          setSessionCookie(res, await people.signIn(person, originOf(req)), dashboardUrl);
+          return `${dashboardUrl}/`;
+        }),
+    }),
+  ];
+}
+
+type Browser = { req: Request; res: Response; dashboardUrl: string };
+
+/** Redirects to what `work` returns. A person in a browser sees what failed on the sign-in page instead of as JSON. */
+async function inBrowser(
+  { req, res, dashboardUrl }: Browser,
+  work: () => Promise<string>,
+): Promise<undefined> {
+  try {
+    res.setHeader('Location', await work());
+  } catch (error) {
+    const { code } = problemFrom(error);
+    if (req.headers.accept?.includes('text/html') !== true || code === 'internal') throw error;
+    res.setHeader('Location', `${dashboardUrl}/sign-in?sso=${code}`);
+  }
+  return undefined;
+}
+
+/**
+ * Ties the callback to the browser that started, also without a session. With https the prefix __Host- keeps other hosts of
+ * the domain from setting it (RFC 6265bis section 4.1.3.2).
+ */
+function signOnCookie(dashboardUrl: string) {
+  const secure = dashboardUrl.startsWith('https:');
+  const name = secure ? '__Host-gate_sign_on' : 'gate_sign_on';
+  const options = { name, path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
+  return {
+    set: (res: Response, value: string) => {
+      const maxAge = value === '' ? 0 : SIGN_ON_MS_MAX / 1000;
+      res.appendHeader('Set-Cookie', stringifySetCookie({ ...options, value, maxAge }));
+    },
+    read: (req: Request): SignOn | undefined => {
+      try {
+        const signOn = JSON.parse(parseCookie(req.headers.cookie ?? '')[name] ?? '') as Partial<SignOn>;
+        const { state, nonce, verifier } = signOn;
+        const isWhole = [state, nonce, verifier].every((text) => typeof text === 'string' && text !== '');
+        return isWhole ? (signOn as SignOn) : undefined;
+      } catch {
+        // Not set, or not by us.
+        return undefined;
+      }
+    },
+  };
+}

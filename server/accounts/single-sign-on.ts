@@ -1,0 +1,100 @@
+import type { RecordActivity } from '../activity/activity.ts';
+import { actorFrom } from '../access/access.ts';
+import type { OidcConfig } from '../config.ts';
+import type { KeyedMutex } from '../keyed-mutex.ts';
+import type { Members } from '../members/members.ts';
+import { hasRole, type Role } from '../rights.ts';
+import type { BoundedStore } from '../store/bounded-store.ts';
+import { claim } from '../store/claim.ts';
+import { sql } from '../store/sql.ts';
+import { clickhouseTime } from '../store/time.ts';
+import type { Account, AccountStore } from './account-store.ts';
+import type { Person } from './oidc-provider.ts';
+import type { SessionOrigin, Sessions } from './sessions.ts';
+
+type SingleSignOnDeps = {
+  groups: OidcConfig['groups'];
+  store: BoundedStore;
+  accounts: AccountStore;
+  mutex: KeyedMutex;
+  sessions: Sessions;
+  members: Members;
+  ensureProject: (account: Account) => Promise<void>;
+  recordActivity: RecordActivity;
+  now: () => number;
+};
+type Identity = { account_id: string; email_folded: string };
+
+/** Turns people of an OpenID Connect provider into accounts, memberships and sessions. */
+export class SingleSignOn {
+  readonly #deps: SingleSignOnDeps;
+
+  constructor(deps: SingleSignOnDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves with the session secret for the cookie. */
+  async signIn(person: Person, origin: SessionOrigin): Promise<string> {
+    const { sessions, members, groups, ensureProject, recordActivity } = this.#deps;
+    const account = await this.#accountOf(person, origin.address);
+    await members.setByGroups(account.id, rolesFrom(person.groups, groups));
+    await ensureProject(account);
+    const secret = await sessions.open(account, origin);
+    const detail = { by: 'single sign-on' };
+    await recordActivity({ event: 'login', actor: actorFrom(account), address: origin.address, detail });
+    return secret;
+  }
+
+  /** The account of the identity, else one whose e-mail is verified on both sides, else a new one. */
+  async #accountOf(person: Person, address: string): Promise<Account> {
+    const { accounts, mutex, store, now } = this.#deps;
+    const { issuer, subject } = person;
+    const { email_folded } = await claim(mutex, `identity:${issuer} ${subject}`, {
+      find: () => this.#find(person),
+      write: async (token) => {
+        const account = (await this.#linkable(person)) ?? (await this.#register(person, address));
+        const values = { issuer, subject, account_id: account.id, email_folded: account.email_folded };
+        const created_at = clickhouseTime(now());
+        await store.append({ table: 'account_identities', values: { ...values, created_at }, token });
+      },
+    });
+    const account = await accounts.find(email_folded);
+    if (account === undefined) throw new Error('An identity of single sign-on has no account');
+    return account;
+  }
+
+  async #find({ issuer, subject }: Person): Promise<Identity | undefined> {
+    const rows = await this.#deps.store.query<Identity>(sql('account_identity'), { issuer, subject });
+    return rows[0];
+  }
+
+  async #linkable({ email }: Person): Promise<Account | undefined> {
+    const account = email === undefined ? undefined : await this.#deps.accounts.find(email);
+    return account?.is_verified === true ? account : undefined;
+  }
+
+  /** Without an e-mail when the provider has not verified it, or when somebody here has it. */
+  async #register({ email }: Person, address: string): Promise<Account> {
+    const { accounts, recordActivity } = this.#deps;
+    const noPassword = () => Promise.resolve('');
+    const own = email === undefined ? undefined : await accounts.register(email, noPassword);
+    const account = own ?? (await accounts.registerWithoutEmail());
+    if (own !== undefined) await accounts.setVerified(own);
+    const detail = { by: 'single sign-on' };
+    await recordActivity({ event: 'account_registered', actor: actorFrom(account), address, detail });
+    return account;
+  }
+}
+
+/** The role that the groups give in each project; of several the highest. */
+function rolesFrom(own: string[], groups: OidcConfig['groups']): Map<string, Role> {
+  const roles = new Map<string, Role>();
+  for (const group of own) {
+    if (!Object.hasOwn(groups, group)) continue;
+    for (const { project_id, role } of groups[group] ?? []) {
+      const held = roles.get(project_id);
+      if (held === undefined || hasRole(role, held)) roles.set(project_id, role);
+    }
+  }
+  return roles;
+}

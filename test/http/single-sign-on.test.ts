@@ -1,0 +1,287 @@
+import { expect } from 'chai';
+import { generateKeyPair, type JWTPayload } from 'jose';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import {
+  call,
+  codeOf,
+  jsonOf,
+  logIn,
+  mailedToken,
+  newEmail,
+  newPerson,
+  register,
+  requestToken,
+  useToken,
+} from '../support/accounts.ts';
+import {
+  CLIENT,
+  CookieJar,
+  signOnAt,
+  startOidcProvider,
+  type TestProvider,
+} from '../support/oidc-provider.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+type Me = { id: string; email: string; is_verified: boolean; projects: { id: string; name: string }[] };
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+describe('single sign-on', () => {
+  let service: TestService;
+  let provider: TestProvider;
+  let base: string;
+  let redirectUri: string;
+  before(async () => {
+    const port = await freePort();
+    base = `http://localhost:${port}`;
+    redirectUri = `${base}/v1/auth/oidc/callback`;
+    provider = await startOidcProvider(redirectUri);
+    const groups = (projectId: string) => ({
+      readers: [{ project_id: projectId, role: 'viewer' }],
+      leads: [{ project_id: projectId, role: 'admin' }],
+    });
+    const first = await startTestService();
+    await first.stop();
+    service = await startTestService({
+      dataDir: first.dataDir,
+      env: {
+        GATE_PORT: String(port),
+        GATE_DASHBOARD_URL: base,
+        GATE_OIDC_ISSUER: provider.issuer,
+        GATE_OIDC_CLIENT_ID: CLIENT.client_id,
+        GATE_OIDC_CLIENT_SECRET: CLIENT.client_secret,
+        GATE_OIDC_GROUPS: JSON.stringify(groups(first.project_id)),
+      },
+    });
+  });
+  after(async () => {
+    await service.stop();
+    await provider.stop();
+  });
+  afterEach(() => (provider.forge = undefined));
+
+  const start = async (jar: CookieJar) => {
+    const response = await jar.fetch(new URL(`${base}/v1/auth/oidc/start`));
+    return new URL(response.headers.get('location') ?? 'no://location');
+  };
+  const back = async (jar: CookieJar, login: string) => signOnAt(jar, await start(jar), login, redirectUri);
+  const meOf = async (jar: CookieJar) => jsonOf<Me>(jar.fetch(new URL(`${base}/v1/auth/me`)));
+  /** The whole way; resolves with the account. */
+  const signOn = async (login: string) => {
+    const jar = new CookieJar();
+    const response = await jar.fetch(await back(jar, login));
+    expect([response.status, response.headers.get('location')]).to.deep.equal([302, `${base}/`]);
+    return { jar, me: await meOf(jar) };
+  };
+  const roleIn = async (jar: CookieJar) => {
+    const { id } = await meOf(jar);
+    const response = await jar.fetch(new URL(`${base}/v1/projects/${service.project_id}/members`));
+    if (response.status !== 200) return response.status;
+    const { items } = await jsonOf<{ items: { account_id: string; role: string }[] }>(response);
+    return items.find((one) => one.account_id === id)?.role;
+  };
+
+  it('sends the browser to the provider with PKCE, state and nonce', async () => {
+    const { origin, searchParams } = await start(new CookieJar());
+
+    expect(origin).to.equal(provider.issuer);
+    const { state, nonce, code_challenge, ...rest } = Object.fromEntries(searchParams);
+    for (const random of [state, nonce, code_challenge]) expect(random).to.match(/^[\w-]{43}$/);
+    expect(rest).to.deep.equal({
+      client_id: CLIENT.client_id,
+      redirect_uri: redirectUri,
+      response_type: 'code',
+      scope: 'openid email profile',
+      code_challenge_method: 'S256',
+    });
+  });
+
+  it('makes an account at the first sign-in, and finds it by issuer and subject at the next', async () => {
+    const email = newEmail();
+    provider.people.set('ada', { email, email_verified: true });
+
+    const { me } = await signOn('ada');
+    provider.people.set('ada', { email: newEmail(), email_verified: true });
+    const again = await signOn('ada');
+
+    expect(me).to.include({ email, is_verified: true });
+    expect(again.me.id).to.equal(me.id);
+  });
+
+  it('sets memberships by groups: the highest role, changed and ended at the next sign-in', async () => {
+    const roles: unknown[] = [];
+    for (const groups of [['readers', 'leads', 'others'], ['readers'], [], ['leads'], undefined]) {
+      provider.people.set('grace', groups === undefined ? {} : { groups });
+      roles.push(await roleIn((await signOn('grace')).jar));
+    }
+
+    expect(roles).to.deep.equal(['admin', 'viewer', 403, 'admin', 403]);
+  });
+
+  it('leaves memberships that members gave, and the last owner', async () => {
+    const { email = '', password } = service.demo.dashboard ?? {};
+    const owner = (await logIn(service, email, password)).headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    const given = newEmail();
+    provider.people.set('joan', { email: given, email_verified: true });
+    await signOn('joan');
+    const path = `/v1/projects/${service.project_id}/members`;
+    await call(service, path, { cookie: owner, body: { email: given, role: 'editor' } });
+
+    provider.people.set('joan', { groups: ['readers'] });
+    const withGroup = await roleIn((await signOn('joan')).jar);
+    provider.people.set('joan', {});
+
+    expect([withGroup, await roleIn((await signOn('joan')).jar)]).to.deep.equal(['editor', 'editor']);
+  });
+
+  it('links an account whose e-mail is verified on both sides', async () => {
+    const ann = await newPerson(service);
+    await useToken(service, 'verify', await mailedToken(service, 'verify', ann.email));
+    provider.people.set('ann', { email: ann.email.toUpperCase(), email_verified: true });
+
+    expect((await signOn('ann')).me.id).to.equal(ann.id);
+  });
+
+  const takeovers: [string, { here: boolean; there: boolean | undefined }][] = [
+    ['the provider has not verified', { here: true, there: false }],
+    ['the provider says nothing of', { here: true, there: undefined }],
+    ['nobody has verified here', { here: false, there: true }],
+  ];
+  for (const [what, { here, there }] of takeovers) {
+    it(`takes over no account by an e-mail that ${what}`, async () => {
+      const victim = await newPerson(service);
+      if (here) await useToken(service, 'verify', await mailedToken(service, 'verify', victim.email));
+      const verified = there === undefined ? {} : { email_verified: there };
+      provider.people.set(`mallory ${what}`, { email: victim.email, ...verified });
+
+      const { me } = await signOn(`mallory ${what}`);
+
+      expect(me.id).not.to.equal(victim.id);
+      expect(me.email).to.equal('');
+      expect((await logIn(service, victim.email)).status).to.equal(200);
+    });
+  }
+
+  const forgeries: [string, (claims: JWTPayload) => JWTPayload][] = [
+    ['another nonce', (claims) => ({ ...claims, nonce: 'another' })],
+    ['no nonce', ({ nonce: _nonce, ...claims }) => claims],
+    ['another issuer', (claims) => ({ ...claims, iss: 'https://evil.example' })],
+    ['another audience', (claims) => ({ ...claims, aud: 'another client' })],
+    ['an expiry in the past', (claims) => ({ ...claims, exp: 1 })],
+  ];
+  for (const [what, change] of forgeries) {
+    it(`refuses an ID token with ${what}`, async () => {
+      const jar = new CookieJar();
+      provider.forge = { change };
+      const callback = await back(jar, 'eve');
+
+      const response = await jar.fetch(callback);
+
+      expect([response.status, await codeOf(response)]).to.deep.equal([400, 'token_invalid']);
+      expect(jar.cookie(new URL(base).host, 'gate_session')).to.equal(undefined);
+    });
+  }
+
+  it('refuses an ID token that the provider did not sign', async () => {
+    const jar = new CookieJar();
+    const { privateKey } = await generateKeyPair('RS256');
+    provider.forge = { change: (claims) => claims, key: privateKey };
+    const response = await jar.fetch(await back(jar, 'eve'));
+
+    expect([response.status, await codeOf(response)]).to.deep.equal([400, 'token_invalid']);
+  });
+
+  it('refuses a forged state, another browser, another issuer in the answer, and a second use', async () => {
+    const jar = new CookieJar();
+    const callback = await back(jar, 'eve');
+    const changed = (name: string, value: string) => {
+      const url = new URL(callback);
+      url.searchParams.set(name, value);
+      return url;
+    };
+    const statusOf = async (other: CookieJar, url: URL) => {
+      const response = await other.fetch(url);
+      return [response.status, response.status === 302 ? '' : await codeOf(response)];
+    };
+    const forged = await statusOf(jar, changed('state', 'forged'));
+    const stranger = await statusOf(new CookieJar(), callback);
+    const mixedUp = new CookieJar();
+    const issuer = new URL(await back(mixedUp, 'eve'));
+    issuer.searchParams.set('iss', 'https://evil.example');
+    const fresh = new CookieJar();
+    const once = await back(fresh, 'eve');
+
+    const refused = [400, 'token_invalid'];
+    expect([forged, stranger, await statusOf(mixedUp, issuer)]).to.deep.equal([refused, refused, refused]);
+    expect([await statusOf(fresh, once), await statusOf(fresh, once)]).to.deep.equal([[302, ''], refused]);
+  });
+
+  it('shows a person in a browser what failed on the sign-in page', async () => {
+    const headers = { Accept: 'text/html,*/*' };
+
+    const response = await new CookieJar().fetch(new URL(`${redirectUri}?code=x&state=y`), { headers });
+
+    expect([response.status, response.headers.get('location')]).to.deep.equal([
+      302,
+      `${base}/sign-in?sso=token_invalid`,
+    ]);
+  });
+
+  it('answers 503 while the provider is away, and works again when it is back', async () => {
+    const jar = new CookieJar();
+    const callback = await back(jar, 'eve');
+    const { port } = new URL(provider.issuer);
+    await provider.stop();
+
+    const response = await jar.fetch(callback);
+    const answer = [response.status, response.headers.get('Retry-After'), await codeOf(response)];
+    const { people } = provider;
+    provider = await startOidcProvider(redirectUri, Number(port));
+    for (const [login, claims] of people) provider.people.set(login, claims);
+
+    expect(answer).to.deep.equal([503, '5', 'provider_unavailable']);
+    await signOn('eve');
+  });
+});
+
+describe('single sign-on with GATE_PASSWORD_LOGIN=0 and a provider that is away', () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService({
+      env: {
+        GATE_PASSWORD_LOGIN: '0',
+        GATE_OIDC_ISSUER: `http://localhost:${await freePort()}`,
+        GATE_OIDC_CLIENT_ID: CLIENT.client_id,
+        GATE_OIDC_CLIENT_SECRET: CLIENT.client_secret,
+      },
+    });
+  });
+  after(() => service.stop());
+
+  it('answers 503 at the start, and 403 to register, login, forgot and reset', async () => {
+    const started = await call(service, '/v1/auth/oidc/start');
+    const email = newEmail();
+    const passwords = [
+      await register(service, email),
+      await logIn(service, email),
+      await requestToken(service, 'reset', email),
+      await useToken(service, 'reset', 'any'),
+    ];
+
+    expect([started.status, await codeOf(started)]).to.deep.equal([503, 'provider_unavailable']);
+    expect(passwords.map(({ status }) => status)).to.deep.equal([403, 403, 403, 403]);
+    expect(await jsonOf(call(service, '/v1/auth/options'))).to.deep.equal({
+      registration: 'open',
+      password: false,
+      sso: true,
+    });
+  });
+});
