@@ -13,7 +13,7 @@ const fragment = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
   {
     weight: 1,
-    arbitrary: fc.tuple(fc.constantFrom(...FRAGMENTS), fc.nat({ max: 300 })).map(([t, n]) => t.repeat(n)),
+    arbitrary: fc.tuple(fc.constantFrom(...FRAGMENTS), fc.nat({ max: 60 })).map(([t, n]) => t.repeat(n)),
   },
 );
 
