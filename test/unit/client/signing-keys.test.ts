@@ -138,7 +138,7 @@ describe('the signing keys that a client trusts', () => {
     mock.on(
       KEYS_ROUTE,
       { json: { keys: [signer.jwk] } },
-      { json: { keys: [signer.jwk, stranger.jwk] }, delay_ms: 80 },
+      { json: { keys: [signer.jwk, stranger.jwk] }, delay_ms: 500 },
       { json: { keys: [signer.jwk, stranger.jwk] } },
     );
     const [first, second] = [resolveByKey(), resolve({ key })];
