@@ -83,7 +83,7 @@ async function makeCredentials(
       cookie: owner.cookie,
       headers: { Origin: 'https://elsewhere.example' },
     },
-    "a stranger's session and a key": { cookie: cookieOf(await logIn(service, stranger.email)), key: all },
+    "a stranger's session and a key": { cookie: (await newPerson(service)).cookie, key: all },
   };
   return { projectId: owner.project.id, credentials };
 }

@@ -35,6 +35,13 @@ DELETE /v1/projects/{id}/keys/{key_id}                    1   1   1   1   3     
 POST   /v1/auth/register                                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   3    .
 POST   /v1/auth/login                                     .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   3    .
 GET    /v1/auth/me                                        1   1   1   1   3      3    3     3   3    3    3     1   .   .    .    .   .   .    .
+GET    /v1/auth/options                                   .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/auth/oidc/start                                .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/auth/oidc/callback                             .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+POST   /v1/auth/change-password                           1   1   1   1   3      3    3     3   3    3    3     1   .   .    .    .   .   3    .
+GET    /v1/auth/sessions                                  1   1   1   1   3      3    3     3   3    3    3     1   .   .    .    .   .   .    .
+DELETE /v1/auth/sessions                                  1   1   1   1   3      3    3     3   3    3    3     1   .   .    .    .   .   3    .
+DELETE /v1/auth/sessions/{id}                             1   1   1   1   3      3    3     3   3    3    3     1   .   .    .    .   .   3    .
 POST   /v1/auth/request-verify-token                      .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   3    .
 POST   /v1/auth/forgot-password                           .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   3    .
 POST   /v1/auth/verify                                    .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   3    .
