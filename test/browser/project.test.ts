@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { decodeJwt } from 'jose';
+import { cookieOf, logIn, newMember, newVerifiedPerson, PASSWORD } from '../support/accounts.ts';
 import { decisionEvent, post } from '../support/events.ts';
+import { ingest, issue, type Owner } from '../support/keys.ts';
 import { runCommand } from '../support/processes.ts';
 import { expectAccessible, useWorld } from './support/world.ts';
 
@@ -79,6 +82,108 @@ describe('Projects, keys and members in a browser', function () {
     await page.getByText('No account has this verified e-mail address.').waitFor();
     await expectAccessible(page);
   });
+
+  it('makes a key with the chosen permissions and agents, and shows who created it', async () => {
+    const { page, faults } = await world.newPage();
+    await page.goto(world.projectPath('keys'));
+    await page.getByLabel('Name').fill('narrow');
+    await page.getByLabel(/^read_audit/).uncheck();
+    await page.getByLabel(/^emit_audit/).uncheck();
+    await page.getByText('Choose at least one permission.').waitFor();
+    expect(await page.getByRole('button', { name: 'Create key' }).isDisabled()).to.equal(true);
+    await page.getByLabel(/^fetch_policy/).check();
+    await page.getByLabel(/^edit_policy/).check();
+    await page.getByLabel('Only for these agents').fill('demo-agent\n\n a second, longer name ');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const once = page.getByRole('status', { name: 'The new key' });
+    const key = (await once.locator('pre').innerText()).trim();
+
+    const { email } = world.service.demo.dashboard ?? {};
+    const row = page.getByRole('row', { name: /^narrow/ });
+    expect(await row.innerText()).to.include('fetch_policy, edit_policy');
+    expect(await row.innerText()).to.include('only for demo-agent, a second, longer name');
+    expect(await row.innerText()).to.include(email);
+    expect(decodeJwt(key)).to.deep.include({
+      scope: 'fetch_policy edit_policy',
+      agents: ['demo-agent', 'a second, longer name'],
+    });
+    await expectAccessible(page);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('gives a member a role, changes it, and removes the member with their keys', async () => {
+    const { service } = world;
+    const owner = await demoOwner();
+    const bob = await newVerifiedPerson(service);
+    const { page, faults } = await world.newPage();
+    await page.goto(world.projectPath('members'));
+    await page.getByText('The only owner cannot leave.').waitFor();
+    await page.getByLabel('Add member by e-mail').fill(bob.email);
+    await page.getByLabel('Role', { exact: true }).selectOption('viewer');
+    await page.getByRole('button', { name: 'Add' }).click();
+    const select = page.getByLabel(`Role of ${bob.email}`);
+    await select.waitFor();
+    expect(await select.inputValue()).to.equal('viewer');
+    await expectAccessible(page);
+
+    await select.selectOption('admin');
+    await page.getByText(`${bob.email} is now admin.`).waitFor();
+    const { key } = await issue(service, { cookie: bob.cookie, project: owner.project });
+    await page.getByRole('button', { name: `Remove ${bob.email}` }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(/Also revoke the keys that this member created/).check();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await select.waitFor({ state: 'detached' });
+
+    expect(await ingest(service, key)).to.equal(401);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('hides from a viewer what only others may do, and says why', async () => {
+    const viewer = await newMember(world.service, await demoOwner(), 'viewer');
+    const { page, faults } = await world.newPage({ isSignedIn: false });
+    await page.request.post('/v1/auth/login', { data: { email: viewer.email, password: PASSWORD } });
+
+    await page.goto(world.projectPath('keys'));
+    await page.getByText('Only admins and owners see and create keys').waitFor();
+    await page.getByText('You are a viewer of this project.').waitFor();
+    expect(await page.getByRole('button', { name: 'Create key' }).count()).to.equal(0);
+    await expectAccessible(page);
+    await page.goto(world.projectPath('agents/demo-agent'));
+    await page.getByText('Only editors, admins and owners can edit. You are a viewer.').waitFor();
+    expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).to.equal(true);
+    await page.goto(world.projectPath('members'));
+    await page
+      .getByText('Only admins and owners add, change and remove members. You are a viewer.')
+      .waitFor();
+    const actions = page.getByRole('region', { name: 'Members' }).getByRole('button');
+    expect(await actions.allInnerTexts()).to.deep.equal(['Leave']);
+    await expectAccessible(page);
+
+    await page.getByRole('button', { name: 'Leave the project' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
+    await page.waitForURL((url) => !url.pathname.startsWith(world.projectPath('')));
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('shows an admin which members only owners manage', async () => {
+    const admin = await newMember(world.service, await demoOwner(), 'admin');
+    const { page } = await world.newPage({ isSignedIn: false });
+    await page.request.post('/v1/auth/login', { data: { email: admin.email, password: PASSWORD } });
+    await page.goto(world.projectPath('members'));
+    await page.getByText('Only owners change this role.').waitFor();
+    const offered = await page.getByLabel('Role', { exact: true }).locator('option').allInnerTexts();
+    expect(offered).to.deep.equal(['viewer', 'editor']);
+  });
+
+  /** The demo account, which owns the project. */
+  async function demoOwner(): Promise<Owner> {
+    const { service } = world;
+    const { email = '', password } = service.demo.dashboard ?? {};
+    const project = { id: service.project_id, name: '' };
+    return { cookie: cookieOf(await logIn(service, email, password)), project };
+  }
 
   it('writes down what was done', async () => {
     const { page } = await world.newPage();

@@ -84,3 +84,8 @@ export function roleLabel(role: string): string {
 }
 
 export const OUTCOME_LABELS = { allow: 'Allow', deny: 'Deny', needs_approval: 'Needs approval' } as const;
+
+/** A role in a sentence: "an editor". */
+export function withArticle(role: string): string {
+  return `${/^[aeo]/.test(role) ? 'an' : 'a'} ${role}`;
+}

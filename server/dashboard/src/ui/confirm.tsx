@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { Dialog } from './dialog.tsx';
 import { FormError } from './form-error.tsx';
 import { useAction } from './use-action.ts';
@@ -5,6 +6,8 @@ import { useAction } from './use-action.ts';
 type ConfirmProps = {
   title: string;
   text: string;
+  /** A choice that goes with the action. */
+  children?: ComponentChildren;
   action: string;
   work: () => Promise<unknown>;
   onClose: () => void;
@@ -12,7 +15,7 @@ type ConfirmProps = {
 };
 
 /** Asks for confirmation before an action. */
-export function Confirm({ title, text, action, work, onClose, onDone }: ConfirmProps) {
+export function Confirm({ title, text, children, action, work, onClose, onDone }: ConfirmProps) {
   const { run, isRunning, error } = useAction(async () => {
     await work();
     onClose();
@@ -21,6 +24,7 @@ export function Confirm({ title, text, action, work, onClose, onDone }: ConfirmP
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{text}</p>
+      {children}
       <FormError error={error} />
       <div class="dialog-actions">
         <button type="button" onClick={onClose}>

@@ -1,11 +1,12 @@
 import { useRef } from 'preact/hooks';
 
+import { hasRole } from '../../../../rights.ts';
 import { call, versionOf } from '../../api/call.ts';
 import type { AgentVersion, VersionSummary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { usePlace } from '../../app/location.ts';
 import { projectPath } from '../../app/route.ts';
-import { useIsMember } from '../../app/session.tsx';
+import { useRole } from '../../app/role.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
@@ -36,7 +37,8 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
   );
   const newest = versions.data?.items[0]?.version;
   const latest = useAnswer(newest === undefined ? undefined : versionOf(projectId, agentName, newest));
-  const mayEdit = useIsMember(projectId);
+  const { role } = useRole(projectId);
+  const mayEdit = role !== undefined && hasRole(role, 'editor');
   // Keep the previous version while a newer one loads. An unmounted tab would lose unsaved text.
   const kept = useRef<AgentVersion | undefined>(undefined);
   kept.current = latest.data ?? kept.current;

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { CodeEditor } from '../../editor/code-editor.tsx';
 import type { PolicyFault } from '../../api/types.ts';
+import { useRole } from '../../app/role.ts';
 import { useSession } from '../../app/session.tsx';
-import { formatBytes, formatCount } from '../../text/format.ts';
+import { formatBytes, formatCount, withArticle } from '../../text/format.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import type { AgentTabProps } from './agent-page.tsx';
@@ -28,7 +29,7 @@ export function PolicyTab(props: AgentTabProps) {
       <section class="policy-main" aria-label="Policy">
         <div class="policy-bar">
           <span class="tag">v{latest.version}</span>
-          {mayEdit ? <CheckStatus check={check} /> : <ReadOnlyNote />}
+          {mayEdit ? <CheckStatus check={check} /> : <ReadOnlyNote projectId={projectId} />}
           <span class="policy-actions">
             {draft.isChanged && (
               <button type="button" class="ghost" onClick={draft.discard}>
@@ -83,10 +84,14 @@ export function PolicyTab(props: AgentTabProps) {
   );
 }
 
-function ReadOnlyNote() {
+function ReadOnlyNote({ projectId }: { projectId: string }) {
   const { status } = useSession();
+  const { role, isLoading } = useRole(projectId);
   const next = location.pathname + location.search;
-  if (status === 'loading') return null;
+  if (isLoading) return null;
+  if (role !== undefined) {
+    return <span class="muted">Only editors, admins and owners can edit. You are {withArticle(role)}.</span>;
+  }
   if (status === 'in') {
     return (
       <span class="muted">

@@ -1,25 +1,41 @@
 import { useState } from 'preact/hooks';
 
+import { hasRole } from '../../../../rights.ts';
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import type { KeyItem, NewKey } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import { formatAgo, formatDate } from '../../text/format.ts';
+import { useRole } from '../../app/role.ts';
+import { formatAgo, formatDate, withArticle } from '../../text/format.ts';
 import { inertText } from '../../text/inert-text.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
-import { Field } from '../../ui/field.tsx';
-import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
-import { useAction } from '../../ui/use-action.ts';
-import { submitted } from '../account/door.tsx';
+import { NewKeyForm } from './new-key-form.tsx';
 
 /** The project's bearer keys. A key is shown only once, after it was created. */
 export function KeysPage({ projectId }: { projectId: string }) {
+  const { role, isLoading } = useRole(projectId);
+  const isRefused = role !== undefined && !hasRole(role, 'admin');
+  return (
+    <>
+      <PageHead title="Keys" />
+      {isLoading && <Loading />}
+      {isRefused && (
+        <EmptyState title="Only admins and owners see and create keys">
+          <p>You are {withArticle(role)} of this project. Ask an owner for another role, or for a key.</p>
+        </EmptyState>
+      )}
+      {!isLoading && !isRefused && <Keys projectId={projectId} />}
+    </>
+  );
+}
+
+function Keys({ projectId }: { projectId: string }) {
   const keys = useAnswer(call('GET /v1/projects/{id}/keys', { params: { id: projectId } }));
   const [made, setMade] = useState<NewKey | undefined>(undefined);
   const onMade = (key: NewKey) => {
@@ -28,7 +44,6 @@ export function KeysPage({ projectId }: { projectId: string }) {
   };
   return (
     <>
-      <PageHead title="Keys" />
       {made !== undefined && <KeyOnce made={made} onDone={() => setMade(undefined)} />}
       {keys.error !== undefined && <ErrorState error={keys.error} retry={keys.reload} />}
       {keys.data !== undefined && (
@@ -66,27 +81,6 @@ function KeyOnce({ made, onDone }: { made: NewKey; onDone: () => void }) {
   );
 }
 
-function NewKeyForm({ projectId, onMade }: { projectId: string; onMade: (key: NewKey) => void }) {
-  const { run, isRunning, error } = useAction(async ({ name = '', days = '' }: Record<string, string>) => {
-    const body = {
-      name: name.trim(),
-      scope: 'emit_audit read_audit',
-      ...(days === '' ? {} : { expires_in_days: Number(days) }),
-    };
-    onMade(await request(call('POST /v1/projects/{id}/keys', { params: { id: projectId } }), { body }));
-  });
-  return (
-    <form class="inline-form" onSubmit={(event) => submitted(event, (values) => void run(values))}>
-      <Field label="Name" name="name" placeholder="Where it is used" maxLength={100} autocomplete="off" />
-      <Field label="Expires after (days)" name="days" type="number" min={1} max={3650} placeholder="never" />
-      <button type="submit" class="primary" disabled={isRunning}>
-        Create key
-      </button>
-      <FormError error={error} />
-    </form>
-  );
-}
-
 type KeyTableProps = { projectId: string; items: KeyItem[]; onRevoked: () => void };
 
 function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
@@ -97,7 +91,7 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
     <div class="panel">
       <Table
         label="Keys"
-        columns={['Name', 'State', 'Permissions', 'Created', 'Expires (UTC)', ['Actions', 'hidden']]}
+        columns={['Name', 'State', 'Permissions', 'Created', 'By', 'Expires (UTC)', ['Actions', 'hidden']]}
       >
         {sorted.map((key) => (
           <tr key={key.key_id}>
@@ -110,9 +104,15 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
             </th>
             <td>{stateTag(key, nowMs)}</td>
             <td class="muted">
-              {key.scope.replaceAll('_', ' ').replaceAll(' audit', '').split(' ').join(', ')}
+              {key.scope.replaceAll(' ', ', ')}
+              {key.agents !== undefined && (
+                <div>
+                  only for <Inert text={key.agents.join(', ')} />
+                </div>
+              )}
             </td>
             <td title={formatDate(key.created_at)}>{formatAgo(key.created_at, nowMs)}</td>
+            <td class="muted">{key.created_by === '' ? 'unknown' : <Inert text={key.created_by} />}</td>
             <td>{key.expires_at === null ? 'never' : formatDate(key.expires_at)}</td>
             <td class="actions">
               {(key.revoked_at ?? null) === null && (

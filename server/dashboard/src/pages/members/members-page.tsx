@@ -1,44 +1,70 @@
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 
+import { hasRole, mayManage, type Role, ROLES } from '../../../../rights.ts';
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
-import type { Member } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import { formatDate } from '../../text/format.ts';
-import { inertText } from '../../text/inert-text.ts';
-import { Confirm } from '../../ui/confirm.tsx';
+import { useRole } from '../../app/role.ts';
+import { withArticle } from '../../text/format.ts';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
-import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { submitted } from '../account/door.tsx';
+import { MemberTable } from './member-table.tsx';
+
+const ROLE_TEXTS: Record<Role, string> = {
+  viewer: 'reads records, agents, members and activity',
+  editor: 'also saves and checks policies',
+  admin: 'also manages keys, viewers and editors',
+  owner: 'may do everything',
+};
 
 export function MembersPage({ projectId }: { projectId: string }) {
   const members = useAnswer(call('GET /v1/projects/{id}/members', { params: { id: projectId } }));
+  const { role } = useRole(projectId);
   return (
     <>
       <PageHead title="Members" />
       {members.error !== undefined && <ErrorState error={members.error} retry={members.reload} />}
       {members.isLoading && <Loading />}
-      {members.data !== undefined && (
+      {members.data !== undefined && role !== undefined && (
         <>
           <section class="panel" aria-label="Add a member">
-            <AddMember projectId={projectId} onAdded={members.reload} />
+            {hasRole(role, 'admin') ? (
+              <AddMember projectId={projectId} role={role} onAdded={members.reload} />
+            ) : (
+              <p>Only admins and owners add, change and remove members. You are {withArticle(role)}.</p>
+            )}
           </section>
-          <MemberTable projectId={projectId} items={members.data.items} onRemoved={members.reload} />
+          <MemberTable
+            projectId={projectId}
+            role={role}
+            items={members.data.items}
+            onChanged={members.reload}
+          />
+          <dl class="role-list">
+            {ROLES.map((one) => (
+              <div key={one}>
+                <dt>{one}</dt>
+                <dd>{ROLE_TEXTS[one]}</dd>
+              </div>
+            ))}
+          </dl>
         </>
       )}
     </>
   );
 }
 
-function AddMember({ projectId, onAdded }: { projectId: string; onAdded: () => void }) {
+type AddMemberProps = { projectId: string; role: Role; onAdded: () => void };
+
+function AddMember({ projectId, role, onAdded }: AddMemberProps) {
   const [round, setRound] = useState(0);
-  const { run, isRunning, error } = useAction(async ({ email = '' }: Record<string, string>) => {
-    const body = { email, role: 'editor' } as const;
+  const roleId = useId();
+  const { run, isRunning, error } = useAction(async ({ email = '', given }: Record<string, string>) => {
+    const body = { email, role: ROLES.find((one) => one === given) ?? 'editor' };
     await request(call('POST /v1/projects/{id}/members', { params: { id: projectId } }), { body });
     setRound(round + 1);
     onAdded();
@@ -55,58 +81,20 @@ function AddMember({ projectId, onAdded }: { projectId: string; onAdded: () => v
       onSubmit={(event) => submitted(event, (values) => void run(values))}
     >
       <Field label="Add member by e-mail" name="email" type="email" autocomplete="off" required />
+      <div class="field field-small">
+        <label for={roleId}>Role</label>
+        <select id={roleId} name="given" defaultValue="editor">
+          {ROLES.filter((one) => mayManage(role, [one])).map((one) => (
+            <option key={one} value={one} selected={one === 'editor'}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </div>
       <button type="submit" class="primary" disabled={isRunning}>
         Add
       </button>
       <FormError error={error} title={error === undefined ? undefined : words[error.code]} />
     </form>
-  );
-}
-
-type MemberTableProps = { projectId: string; items: Member[]; onRemoved: () => void };
-
-function MemberTable({ projectId, items, onRemoved }: MemberTableProps) {
-  const [removing, setRemoving] = useState<Member | undefined>(undefined);
-  return (
-    <div class="panel">
-      <Table label="Members" columns={['Account', 'Since (UTC)', ['Actions', 'hidden']]}>
-        {items.map((member) => (
-          <tr key={member.account_id}>
-            <th scope="row">
-              <Inert text={member.email} /> {member.is_owner && <span class="tag">owner</span>}
-            </th>
-            <td>{formatDate(member.added_at)}</td>
-            <td class="actions">
-              {!member.is_owner && (
-                <button
-                  type="button"
-                  class="small danger"
-                  aria-label={`Remove ${inertText(member.email)}`}
-                  onClick={() => setRemoving(member)}
-                >
-                  Remove
-                </button>
-              )}
-            </td>
-          </tr>
-        ))}
-      </Table>
-      {removing !== undefined && (
-        <Confirm
-          title={`Remove ${inertText(removing.email)}?`}
-          text="The account loses access to this project immediately. You can add it again."
-          action="Remove"
-          work={() =>
-            request(
-              call('DELETE /v1/projects/{id}/members/{account_id}', {
-                params: { id: projectId, account_id: removing.account_id },
-              }),
-            )
-          }
-          onClose={() => setRemoving(undefined)}
-          onDone={onRemoved}
-        />
-      )}
-    </div>
   );
 }

@@ -1,0 +1,169 @@
+import { useState } from 'preact/hooks';
+
+import { hasRole, mayManage, type Role, ROLES } from '../../../../rights.ts';
+import { call } from '../../api/call.ts';
+import { request } from '../../api/request.ts';
+import type { Member } from '../../api/types.ts';
+import { navigate } from '../../app/location.ts';
+import { useSession } from '../../app/session.tsx';
+import { formatDate } from '../../text/format.ts';
+import { inertText } from '../../text/inert-text.ts';
+import { Confirm } from '../../ui/confirm.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { Inert } from '../../ui/inert.tsx';
+import { Table } from '../../ui/table.tsx';
+import { useSay } from '../../ui/toast.tsx';
+import { useAction } from '../../ui/use-action.ts';
+
+type MemberTableProps = {
+  projectId: string;
+  /** The role of the person who looks at it. */
+  role: Role;
+  items: Member[];
+  onChanged: () => void;
+};
+
+/** The members with what one may do to each of them. */
+export function MemberTable({ projectId, role, items, onChanged }: MemberTableProps) {
+  const session = useSession();
+  const ownId = session.status === 'in' ? session.me.id : '';
+  const [leaving, setLeaving] = useState<Member | undefined>(undefined);
+  const isOnlyOwner = role === 'owner' && items.filter((one) => one.role === 'owner').length === 1;
+  return (
+    <div class="panel">
+      <Table label="Members" columns={['Account', 'Role', 'Since (UTC)', ['Actions', 'hidden']]}>
+        {items.map((member) => {
+          const isSelf = member.account_id === ownId;
+          const isManaged = !isSelf && mayManage(role, [member.role]);
+          return (
+            <tr key={member.account_id}>
+              <th scope="row">
+                <Inert text={member.email} /> {isSelf && <span class="muted">(you)</span>}
+              </th>
+              <td>
+                {isManaged ? (
+                  <RoleSelect projectId={projectId} role={role} member={member} onChanged={onChanged} />
+                ) : (
+                  <span class="tag">{member.role}</span>
+                )}
+              </td>
+              <td>{formatDate(member.added_at)}</td>
+              <td class="actions">
+                {isSelf && isOnlyOwner && (
+                  <span class="muted">The only owner cannot leave. Make another member owner first.</span>
+                )}
+                {!isSelf && !isManaged && hasRole(role, 'admin') && (
+                  <span class="muted">Only owners change this role.</span>
+                )}
+                {(isManaged || (isSelf && !isOnlyOwner)) && (
+                  <button
+                    type="button"
+                    class="small danger"
+                    aria-label={isSelf ? 'Leave the project' : `Remove ${inertText(member.email)}`}
+                    onClick={() => setLeaving(member)}
+                  >
+                    {isSelf ? 'Leave' : 'Remove'}
+                  </button>
+                )}
+              </td>
+            </tr>
+          );
+        })}
+      </Table>
+      {leaving !== undefined && (
+        <RemoveMember
+          {...{ projectId, role }}
+          member={leaving}
+          isSelf={leaving.account_id === ownId}
+          onClose={() => setLeaving(undefined)}
+          onDone={onChanged}
+        />
+      )}
+    </div>
+  );
+}
+
+type RoleSelectProps = { projectId: string; role: Role; member: Member; onChanged: () => void };
+
+function RoleSelect({ projectId, role, member, onChanged }: RoleSelectProps) {
+  const say = useSay();
+  const { run, isRunning, error } = useAction(async (chosen: Role) => {
+    const params = { id: projectId, account_id: member.account_id };
+    await request(call('PUT /v1/projects/{id}/members/{account_id}', { params }), { body: { role: chosen } });
+    say(`${inertText(member.email)} is now ${chosen}.`);
+    onChanged();
+  });
+  return (
+    <>
+      <select
+        aria-label={`Role of ${inertText(member.email)}`}
+        value={member.role}
+        disabled={isRunning}
+        onChange={({ currentTarget }) => {
+          const chosen = ROLES.find((one) => one === currentTarget.value);
+          // The list shows the new role once it is stored.
+          currentTarget.value = member.role;
+          if (chosen !== undefined) void run(chosen);
+        }}
+      >
+        {ROLES.filter((one) => mayManage(role, [one])).map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+      <FormError error={error} />
+    </>
+  );
+}
+
+type RemoveMemberProps = {
+  projectId: string;
+  role: Role;
+  member: Member;
+  isSelf: boolean;
+  onClose: () => void;
+  onDone: () => void;
+};
+
+function RemoveMember({ projectId, role, member, isSelf, onClose, onDone }: RemoveMemberProps) {
+  const { reload } = useSession();
+  const [withKeys, setWithKeys] = useState(false);
+  const params = { id: projectId, account_id: member.account_id };
+  const query = { revoke_keys: withKeys ? 'true' : 'false' } as const;
+  return (
+    <Confirm
+      title={isSelf ? 'Leave this project?' : `Remove ${inertText(member.email)}?`}
+      text={
+        isSelf
+          ? 'You lose access to this project immediately. Only its admins and owners can add you again.'
+          : 'The account loses access to this project immediately. You can add it again.'
+      }
+      action={isSelf ? 'Leave' : 'Remove'}
+      work={async () => {
+        await request(call('DELETE /v1/projects/{id}/members/{account_id}', { params, query }));
+        if (!isSelf) return;
+        await reload();
+        navigate('/');
+      }}
+      onClose={onClose}
+      onDone={onDone}
+    >
+      {hasRole(role, 'admin') && (
+        <div class="check-list">
+          <label>
+            <input
+              type="checkbox"
+              checked={withKeys}
+              onChange={({ currentTarget }) => setWithKeys(currentTarget.checked)}
+            />
+            <span>
+              Also revoke the keys that {isSelf ? 'you' : 'this member'} created{' '}
+              <span class="muted">Agents that use them stop recording and fetching policies.</span>
+            </span>
+          </label>
+        </div>
+      )}
+    </Confirm>
+  );
+}
