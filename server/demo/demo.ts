@@ -73,7 +73,7 @@ async function makeDemo(
   if (project === undefined) throw new Error('The demo account has no project');
   const projectId = project.id;
   await agentSaver.register({ name: AGENT_NAME, tools: TOOLS }, { projectId, by: 'demo' });
-  const { key } = await bearerKeys.issue(projectId, { name: 'demo' });
+  const { key } = await bearerKeys.issue(projectId, { name: 'demo' }, account.id);
   const fleet = hasFleet ? { fleet_project_id: (await projects.create('Demo fleet', account.id)).id } : {};
   return { project_id: projectId, agent_name: AGENT_NAME, key, dashboard, ...fleet };
 }

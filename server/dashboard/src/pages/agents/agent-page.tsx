@@ -37,7 +37,7 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
   );
   const newest = versions.data?.items[0]?.version;
   const latest = useAnswer(newest === undefined ? undefined : versionOf(projectId, agentName, newest));
-  const { role } = useRole(projectId);
+  const { role, isLoading: isRoleLoading } = useRole(projectId);
   const mayEdit = role !== undefined && hasRole(role, 'editor');
   // Keep the previous version while a newer one loads. An unmounted tab would lose unsaved text.
   const kept = useRef<AgentVersion | undefined>(undefined);
@@ -58,8 +58,9 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
       </PageHead>
       <Tabs label="Agent" names={TABS} current={tab} first="policy" />
       {error !== undefined && <ErrorState error={error} retry={retry} />}
-      {error === undefined && shown === undefined && <Loading lines={12} />}
-      {versions.data !== undefined && shown !== undefined && (
+      {error === undefined && (shown === undefined || isRoleLoading) && <Loading lines={12} />}
+      {/* An editor that became writable later would lose what was typed before. */}
+      {versions.data !== undefined && shown !== undefined && !isRoleLoading && (
         <Tab
           tab={tab}
           projectId={projectId}
