@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallText, callTextFrom } from '../../client/policy/language/index.ts';
 import { REPLAY_PAGE_ROWS } from '../limits.ts';
 import type { RunRead, RunReadBytes } from '../records/days.ts';
@@ -35,6 +36,9 @@ export function checkPolicy({ policy_yaml, calls, replay }: Check, context: Chec
   return context.threads.run(context.projectId, check, context.signal);
 }
 
+/** Pauses between pages, in times of what a page takes: a replay leaves the store to ingest two thirds of the time. */
+const REPLAY_PAUSE = 2;
+
 type Place = { occurred_ms: number; event_id: string };
 
 /**
@@ -50,10 +54,14 @@ async function replayRecorded(
   const agent = { project_id: projectId, agent_name: agentName };
   const bounds = { ...agent, since: clickhouseTime(fromMs), limit };
   const places = await runRead<Place>(sql('replay_places'), bounds, signal);
+  let tookMs = 0;
   for (let start = 0; start < places.length; start += REPLAY_PAGE_ROWS) {
+    await sleep(REPLAY_PAUSE * tookMs, undefined, { signal });
+    const startMs = performance.now();
     const page = places.slice(start, start + REPLAY_PAGE_ROWS);
     const params = { ...agent, ...rangeOf(page), limit: page.length };
     await ask('replayRows', await runReadBytes(sql('decisions_to_replay'), params, signal));
+    tookMs = performance.now() - startMs;
   }
   const result = await ask('replayed', undefined);
   if (result === undefined) throw new Error('The thread lost its check');

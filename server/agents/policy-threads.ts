@@ -87,7 +87,8 @@ function projectQueue(): BoundedQueue {
 
 class PolicyThread {
   readonly #worker = new Worker(WORKER, {
-    resourceLimits: { maxOldGenerationSizeMb: POLICY_THREAD_MEBIBYTES_MAX },
+    // The collector's helper threads have no lower priority. With more room for new objects they run less often.
+    resourceLimits: { maxOldGenerationSizeMb: POLICY_THREAD_MEBIBYTES_MAX, maxYoungGenerationSizeMb: 64 },
   });
   #timer: NodeJS.Timeout | undefined;
   #leftMs = 0;

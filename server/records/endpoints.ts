@@ -158,6 +158,8 @@ export function recordEndpoints(deps: ReadDeps) {
           // An error before the first record is a problem as usual. After it only a broken connection can tell.
           const first = await pages.next();
           describeExport(res, query.format, scope);
+          // Those of pipeline, beside those of the edge.
+          res.setMaxListeners(LISTENERS_MAX);
           if (req.method === 'HEAD') res.end();
           else
             await pipeline(Readable.from(chain(first, pages), { objectMode: false, highWaterMark: 0 }), res);
@@ -169,6 +171,8 @@ export function recordEndpoints(deps: ReadDeps) {
 }
 
 type ReadCall = { req: Request; caller: { actor: Actor }; params: { id: string } };
+const LISTENERS_MAX = 20;
+
 type ScopedCall = ReadCall & { query: { window: WindowName }; readonly signal: AbortSignal };
 
 function readFrom({ req, caller, params }: ReadCall) {

@@ -72,6 +72,14 @@ describe('the documents', () => {
     expect(broken).to.deep.equal([]);
   });
 
+  it('name tests that exist', () => {
+    const tests = git('ls-files', 'test');
+    const named = text('SECURITY.md').match(/[\w./-]+\.test\.ts/g) ?? [];
+
+    expect(named.length).to.be.above(20);
+    expect(named.filter((name) => !tests.some((path) => path.endsWith(name)))).to.deep.equal([]);
+  });
+
   it('are cited by file and heading, and no document is cited that is not here', () => {
     const broken = found('docs/[a-z0-9/-]+\\.md(, "[^"]+")?').filter((citation) => {
       const [, file = '', heading] = /:(docs[^,]*)(?:, "(.*)")?$/.exec(citation) ?? [];
