@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { POLICY_TASKS_OF_PROJECT_MAX } from '../../server/limits.ts';
 import { newPerson } from '../support/accounts.ts';
 import { checkDraft, policyText, register, save } from '../support/agents.ts';
 import { sendDecision, timeFromNow } from '../support/audit.ts';
@@ -40,7 +41,7 @@ describe('hostile policy texts', () => {
     const other = await newPerson(service);
     const { key } = await issue(service, other, { scope: 'emit_audit edit_policy' });
     await register(service, { name: 'calm', tools: ['search'] }, { key });
-    const flood = Array.from({ length: 24 }, () => checkDraft(service, 'x', { policy_yaml: HOSTILE[0] }));
+    const flood = Array.from({ length: POLICY_TASKS_OF_PROJECT_MAX + 8 }, () => checkDraft(service, 'x', { policy_yaml: HOSTILE[0] }));
 
     const startMs = performance.now();
     const saved = await save(
