@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { POLICY_TASKS_OF_PROJECT_MAX } from '../../server/limits.ts';
-import { newPerson } from '../support/accounts.ts';
+import { jsonOf, newPerson } from '../support/accounts.ts';
 import { checkDraft, policyText, register, save } from '../support/agents.ts';
 import { sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { issue } from '../support/keys.ts';
-import { jsonOf } from '../support/accounts.ts';
 import { rssMb } from '../support/rss.ts';
 import { useSharedService } from '../support/shared-service.ts';
 import { watchWaits } from '../support/waits.ts';
@@ -41,7 +40,9 @@ describe('hostile policy texts', () => {
     const other = await newPerson(service);
     const { key } = await issue(service, other, { scope: 'emit_audit edit_policy' });
     await register(service, { name: 'calm', tools: ['search'] }, { key });
-    const flood = Array.from({ length: POLICY_TASKS_OF_PROJECT_MAX + 8 }, () => checkDraft(service, 'x', { policy_yaml: HOSTILE[0] }));
+    const flood = Array.from({ length: POLICY_TASKS_OF_PROJECT_MAX + 8 }, () =>
+      checkDraft(service, 'x', { policy_yaml: HOSTILE[0] }),
+    );
 
     const startMs = performance.now();
     const saved = await save(
