@@ -18,7 +18,7 @@ import { RootKeys } from './keys/root-keys.ts';
 import { readSigningKeys } from './keys/signing-keys.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics.ts';
-import { createStore, fatalStoreFault, type Store } from './store/store.ts';
+import { createStore, fatalStoreFault, type Store, waitForSchema } from './store/store.ts';
 import { createBoundedStore } from './store/bounded-store.ts';
 import { shareMetrics } from './workers.ts';
 
@@ -90,7 +90,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     now,
   });
   registry.startPolling();
-  await warnOfSuccessor(rootKeys, logger);
+  void warnOfSuccessor(rootKeys, logger);
   // Write demo.json before accepting connections.
   const demo = config.demo === '0' ? undefined : await makeDemo(config.demo);
   const demoFleet = new DemoFleet({
@@ -143,25 +143,13 @@ async function warnOfSuccessor(rootKeys: RootKeys, logger: Logger): Promise<void
 /** To create the schema of an empty store takes longer than a caller waits for a statement. */
 const SCHEMA_WAITS = 3;
 
-/** Waits for the running attempt up to three times as long as a caller would. A store that refuses is not asked again. */
-async function waitForSchema(store: Store): Promise<void> {
-  for (let waits = 1; waits < SCHEMA_WAITS; waits += 1) {
-    const isReady = await store.ready().then(
-      () => true,
-      () => false,
-    );
-    if (isReady) return;
-  }
-  await store.ready();
-}
-
 /** A server may be down at the start. An embedded store that cannot be opened stops the start. */
 async function openStore(
   store: Store,
   { config, logger }: { config: Config; logger: Logger },
 ): Promise<void> {
   try {
-    await waitForSchema(store);
+    await waitForSchema(store, SCHEMA_WAITS);
   } catch (error) {
     const fatal = fatalStoreFault(error, config.dataDir);
     if (fatal !== undefined) throw fatal;

@@ -17,6 +17,8 @@ import { showProgress } from './transfer.ts';
 /** The other processes of a store may take a read longer than ROOT_KEYS_AGE_MS_MAX to see a rotation. */
 const PUBLISHED_AFTER_MS = 2 * ROOT_KEYS_AGE_MS_MAX;
 
+const PROGRESS_EVERY = 100;
+
 /**
  * Replaces the root key: makes the new one, records that the old one vouches for it, signs the latest version of every
  * agent again, and then puts it in its place. Each step can be repeated, so an interrupted rotation is resumed.
@@ -72,7 +74,9 @@ async function signAll(
 ): Promise<{ agents_signed: number; agents_left: number }> {
   const { store, saver } = agentsSignedBy(next);
   const counts = { agents_signed: 0, agents_left: 0 };
-  for (const { project_id, agent_name } of await store.all()) {
+  const agents = await store.all();
+  for (const [index, { project_id, agent_name }] of agents.entries()) {
+    if (index % PROGRESS_EVERY === 0 && index > 0) showProgress(`${index} of ${agents.length} agents`);
     const version = await saver.sign(project_id, agent_name);
     if (version === undefined || version.bundle_manifest === '') continue;
     const isSigned = (JSON.parse(version.bundle_manifest) as { kid: string }).kid === next.kid;

@@ -189,6 +189,18 @@ function initializeWithRetry(
   };
 }
 
+/** Waits for the running attempt so many times as long as a caller would. A store that refuses is not asked again. */
+export async function waitForSchema({ ready }: Pick<Store, 'ready'>, waits: number): Promise<void> {
+  for (let waited = 1; waited < waits; waited += 1) {
+    const isReady = await ready().then(
+      () => true,
+      () => false,
+    );
+    if (isReady) return;
+  }
+  await ready();
+}
+
 /** The error that must stop the start of the service, because retrying would not help; else undefined. */
 export function fatalStoreFault(error: unknown, dataDir: string): Error | undefined {
   const origin = error instanceof StoreError ? error.cause : error;

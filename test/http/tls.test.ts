@@ -20,12 +20,12 @@ let [first, second]: Certificate[] = [];
 
 /** Makes fetch, and everything else in this process, trust these certificates. */
 function useTrusted(): void {
-  const before_ = getCACertificates();
+  const defaults = getCACertificates();
   before('certificates', async () => {
     [first, second] = [await makeCertificate(), await makeCertificate()];
-    setDefaultCACertificates([...before_, first.cert, second.cert]);
+    setDefaultCACertificates([...defaults, first.cert, second.cert]);
   });
-  after(() => setDefaultCACertificates(before_));
+  after(() => setDefaultCACertificates(defaults));
 }
 
 /** The certificate that a new connection gets, as PEM. */
