@@ -55,6 +55,10 @@ export const ROOT_KEYS_AGE_MS_MAX = 1000;
 export const REQUEST_ARRIVAL_MS_MAX = 30 * SECOND_MS;
 export const HEADERS_ARRIVAL_MS_MAX = 10 * SECOND_MS;
 
+/** Bodies that are still arriving, from callers with a credential and from all others. */
+export const ARRIVING_BYTES_MAX = 256 * 1024 * 1024;
+export const ARRIVING_BYTES_OF_STRANGERS_MAX = 32 * 1024 * 1024;
+
 /** Open connections; fewer where the process may not open so many files. */
 export const CONNECTIONS_MAX = 10_000;
 /** A caller must read the next piece of its answer, such as a page of an export, within this time. */

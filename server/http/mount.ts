@@ -1,7 +1,8 @@
 import type { Express } from 'express';
 import { RequestError } from '../errors.ts';
 import type { Endpoint, Method } from './endpoint.ts';
-import { createHandler, type EdgeDeps } from './run-endpoint.ts';
+import { ARRIVING_BYTES_MAX, ARRIVING_BYTES_OF_STRANGERS_MAX } from '../limits.ts';
+import { type Arriving, createHandler, type EdgeDeps } from './run-endpoint.ts';
 
 const VERBS = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const satisfies Record<
   Method,
@@ -13,10 +14,15 @@ const VERBS = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as cons
  * deferred endpoints come first, and observe themselves; all other requests are observed by the layer behind them.
  */
 export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], deps: EdgeDeps): void {
+  const arriving: Arriving = {
+    known: { count: 0, max: ARRIVING_BYTES_MAX },
+    strangers: { count: 0, max: ARRIVING_BYTES_OF_STRANGERS_MAX },
+  };
+  const edge = { ...deps, arriving };
   const [others = [], deferred = []] = [undefined, 'deferred'].map((log) =>
     endpoints.filter((one) => one.log === log),
   );
-  for (const one of deferred) app[VERBS[one.method]](expressPath(one.path), createHandler(one, deps));
+  for (const one of deferred) app[VERBS[one.method]](expressPath(one.path), createHandler(one, edge));
   app.use((req, res, next) => {
     deps.observe(req, res);
     next();
@@ -24,7 +30,7 @@ export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], dep
   for (const path of new Set(endpoints.map((one) => one.path))) {
     const route = app.route(expressPath(path));
     for (const one of others.filter((other) => other.path === path))
-      route[VERBS[one.method]](createHandler(one, deps));
+      route[VERBS[one.method]](createHandler(one, edge));
     const allow = endpoints.filter((one) => one.path === path).flatMap(({ method }) => allowed(method));
     route.all((req) => {
       throw methodNotAllowed(req.method, allow.join(', '));

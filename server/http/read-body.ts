@@ -12,9 +12,9 @@ const COMPRESSION_EXTRA_BYTES_MAX = 1024;
 
 /**
  * Reads a JSON body of at most 1 MiB, inflated, as text. Not express.json, because handlers need the exact text (numbers
- * digit for digit), and because every refusal has a code of its own. Throws body_invalid or body_too_large.
+ * digit for digit), and because every refusal has a code of its own. Throws body_invalid, body_too_large or overloaded.
  */
-export async function readBody(req: IncomingMessage): Promise<string> {
+export async function readBody(req: IncomingMessage, arriving: ArrivingBytes): Promise<string> {
   const contentType = req.headers['content-type'] ?? '';
   if (!isJson(contentType))
     throw headerInvalid('Content-Type', `must be application/json, not ${contentType || 'absent'}`);
@@ -22,7 +22,8 @@ export async function readBody(req: IncomingMessage): Promise<string> {
   if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'zstd')
     throw headerInvalid('Content-Encoding', `must be gzip, zstd or absent, not ${encoding}`);
   const isPlain = encoding === 'identity';
-  const raw = await readBytes(req, BODY_BYTES_MAX + (isPlain ? 0 : COMPRESSION_EXTRA_BYTES_MAX));
+  const bytesMax = BODY_BYTES_MAX + (isPlain ? 0 : COMPRESSION_EXTRA_BYTES_MAX);
+  const raw = await readBytes(req, { bytesMax, arriving });
   const bytes = isPlain ? raw : await decompress(raw, encoding);
   if (!isUtf8(bytes)) throw new RequestError('body_invalid', 'The body is not valid UTF-8');
   return bytes.toString('utf8');
@@ -46,25 +47,42 @@ function isJson(contentType: string): boolean {
   }
 }
 
-function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
+/** Bytes of bodies that are still arriving: a slow caller keeps them in memory for as long as a request may take. */
+export type ArrivingBytes = { count: number; readonly max: number };
+
+function readBytes(
+  req: IncomingMessage,
+  { bytesMax, arriving }: { bytesMax: number; arriving: ArrivingBytes },
+): Promise<Buffer> {
   if (Number(req.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
+    let counted = 0;
+    const release = () => {
+      arriving.count -= counted;
+      counted = 0;
+    };
     req.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > bytesMax) {
+      counted += chunk.length;
+      arriving.count += chunk.length;
+      if (bytes > bytesMax || arriving.count > arriving.max) {
         // The rest is read and discarded, so that the caller gets its answer instead of a reset.
         req.removeAllListeners('data').resume();
-        reject(tooLarge());
+        chunks.length = 0;
+        release();
+        reject(bytes > bytesMax ? tooLarge() : tooMuchArriving());
       } else chunks.push(chunk);
     });
     req.on('end', () => {
+      release();
       const [first] = chunks;
       resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, bytes));
     });
     // The caller has disconnected. Nobody receives this error, but the handler must not wait for ever.
     const endEarly = () => {
+      release();
       if (!req.complete)
         reject(new RequestError('body_invalid', 'The connection closed before the body ended'));
     };
@@ -79,6 +97,10 @@ async function decompress(raw: Buffer, encoding: keyof typeof DECOMPRESS): Promi
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
     throw new RequestError('body_invalid', `The body is not valid ${encoding}`, { cause: error });
   }
+}
+
+function tooMuchArriving(): RequestError {
+  return new RequestError('overloaded', 'Too many bodies are arriving at the same time. Try again.');
 }
 
 function tooLarge(): RequestError {

@@ -10,12 +10,17 @@ import { answerError, problemFrom } from './error-handler.ts';
 import type { Observe } from './observe.ts';
 import { NO_CACHE } from './problem.ts';
 import { createQueryParser } from './query.ts';
-import { readBody } from './read-body.ts';
+import { type ArrivingBytes, readBody } from './read-body.ts';
 
 export type EdgeDeps = { access: Access; observe: Observe; logger: Logger };
+/** The bodies that arrive from callers with and without a credential. */
+export type Arriving = { known: ArrivingBytes; strangers: ArrivingBytes };
 
 /** Returns the Express handler of an endpoint. The order: credential, query, body, agent, handler, answer. */
-export function createHandler(endpoint: Endpoint, { access, observe, logger }: EdgeDeps): RequestHandler {
+export function createHandler(
+  endpoint: Endpoint,
+  { access, observe, logger, arriving }: EdgeDeps & { arriving: Arriving },
+): RequestHandler {
   const { allow, log } = endpoint;
   const isPrivate = endpoint.path.startsWith('/v1/');
   const identify = access(allow);
@@ -32,7 +37,7 @@ export function createHandler(endpoint: Endpoint, { access, observe, logger }: E
       const credentialMs = performance.now() - startMs;
       if (parseQuery !== undefined) call.query = parseQuery(req.originalUrl);
       if (parseBody !== undefined) {
-        call.text = await readBody(req);
+        call.text = await readBody(req, call.caller === undefined ? arriving.strangers : arriving.known);
         call.body = parseBody(parseJson(call.text));
       }
       if (endpoint.agentOf !== undefined) requireAgent(call.caller, endpoint.agentOf(call));

@@ -98,7 +98,7 @@ export function problemsOf({ allow, params, query, body, problems = [] }: Endpoi
     ...(allow === 'anyone' ? [] : (['unauthenticated'] as const)),
     ...(allow === 'anyone' || allow === 'scraper' ? [] : (['forbidden', 'store_unavailable'] as const)),
     ...queryCodes.map((schema) => schema['x-problem'] ?? 'query_invalid'),
-    ...(body === undefined ? [] : (['body_invalid', 'body_too_large'] as const)),
+    ...(body === undefined ? [] : (['body_invalid', 'body_too_large', 'overloaded'] as const)),
     ...problems,
     // A path with an invalid percent-encoding names nothing.
     ...(params === undefined ? [] : (['not_found'] as const)),
