@@ -7,7 +7,7 @@ type Limits = {
   runningMax: number;
   waitingMax: number;
   waitMsMax: number;
-  /** While the event loop is busy, the place of finished work stays empty for four times as long as the work took. */
+  /** While the event loop is busy, the place of finished work stays empty for four times as long as the work took, up to 1 s. */
   yields?: boolean;
   /** Makes the error for work that is refused. */
   refusal?: () => Error;
@@ -71,6 +71,8 @@ export class BoundedQueue {
 /** Of one thread: the engine's own threads have as much to do again for each event. */
 const BUSY_UTILIZATION = 0.2;
 const REST_FACTOR = 4;
+/** On a slow machine, too, urgent work must get a place soon. */
+const REST_MS_MAX = 1000;
 
 /** Returns a function that rests, if the event loop has been busy since. */
 function startRestMeter(): () => Promise<void> {
@@ -78,7 +80,8 @@ function startRestMeter(): () => Promise<void> {
   const before = performance.eventLoopUtilization();
   return async () => {
     const { utilization } = performance.eventLoopUtilization(before);
-    if (utilization > BUSY_UTILIZATION) await sleep((performance.now() - startMs) * REST_FACTOR);
+    if (utilization > BUSY_UTILIZATION)
+      await sleep(Math.min((performance.now() - startMs) * REST_FACTOR, REST_MS_MAX));
   };
 }
 

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import {
+  call,
+  cookieOf,
+  logIn,
+  newEmail,
+  PASSWORD as DEFAULT_PASSWORD,
+  register,
+} from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';
 import { addressOf, expectAccessible, type World, useWorld } from './support/world.ts';
 
@@ -51,6 +59,37 @@ describe('the account pages in a browser', function () {
     await page.getByText('This link no longer works').waitFor();
     await page.getByRole('link', { name: 'Request a new link' }).waitFor();
     await expectAccessible(page);
+  });
+
+  it('list the own sessions, end the others, and change the password', async () => {
+    const { page } = await world.newPage({ isSignedIn: false });
+    const { url } = world.service;
+    const email = newEmail();
+    await register({ url }, email);
+    const phone = cookieOf(await logIn({ url }, email));
+    await page.goto('/sign-in');
+    await signIn(page, email, DEFAULT_PASSWORD);
+    await page.waitForURL(/\/overview$/);
+
+    await page.goto('/account');
+    await page.getByText('this one').waitFor();
+    await page.getByRole('button', { name: 'End', exact: true }).click();
+    await eventually(async () =>
+      (await call({ url }, '/v1/auth/me', { cookie: phone })).status === 401 ? true : undefined,
+    );
+    await page.getByRole('button', { name: 'End', exact: true }).waitFor({ state: 'detached' });
+    const tablet = cookieOf(await logIn({ url }, email));
+    await page.getByLabel('Current password').fill('not the password');
+    await page.getByLabel('New password').fill(NEW_PASSWORD);
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('The current password is wrong.').waitFor();
+    await page.getByLabel('Current password').fill(DEFAULT_PASSWORD);
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('The password is changed.').waitFor();
+    await expectAccessible(page);
+
+    expect((await call({ url }, '/v1/auth/me', { cookie: tablet })).status).to.equal(401);
+    expect((await logIn({ url }, email, NEW_PASSWORD)).status).to.equal(200);
   });
 
   it('leave nothing of who signs out in the page, no draft either', async () => {

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
 import { generateKeyPair, type JWTPayload } from 'jose';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import {
   call,
   codeOf,
@@ -14,6 +12,7 @@ import {
   requestToken,
   useToken,
 } from '../support/accounts.ts';
+import { freePort } from '../support/free-port.ts';
 import {
   CLIENT,
   CookieJar,
@@ -24,15 +23,6 @@ import {
 import { startTestService, type TestService } from '../support/service.ts';
 
 type Me = { id: string; email: string; is_verified: boolean; projects: { id: string; name: string }[] };
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 describe('single sign-on', () => {
   let service: TestService;

@@ -36,6 +36,7 @@ export type Decision = NonNullable<CheckResult['decisions']>[number];
 export type ReplayResult = NonNullable<CheckResult['replay']>;
 
 export type Me = Answer<'GET /v1/auth/me'>;
+export type SessionItem = Answer<'GET /v1/auth/sessions'>['items'][number];
 export type KeyItem = Answer<'GET /v1/projects/{id}/keys'>['items'][number];
 export type NewKey = Answer<'POST /v1/projects/{id}/keys'>;
 export type Member = Answer<'GET /v1/projects/{id}/members'>['items'][number];

@@ -1,3 +1,5 @@
+import { call } from '../../api/call.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { projectPath } from '../../app/route.ts';
 import { useSession } from '../../app/session.tsx';
 import { CreateProject } from '../home/create-project.tsx';
@@ -6,10 +8,15 @@ import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, Loading } from '../../ui/states.tsx';
 import { useAction } from '../../ui/use-action.ts';
+import { ChangePassword } from './change-password.tsx';
 import { RequestVerification } from './request-verification.tsx';
+import { SessionList } from './session-list.tsx';
 
 export function AccountPage() {
   const session = useSession();
+  const isIn = session.status === 'in';
+  const sessions = useAnswer(isIn ? call('GET /v1/auth/sessions', {}) : undefined);
+  const { data: options } = useAnswer(call('GET /v1/auth/options', {}));
   const signOut = useAction(session.signOut);
   if (session.status === 'loading') return <Loading />;
   if (session.status === 'out') {
@@ -31,8 +38,10 @@ export function AccountPage() {
       </PageHead>
       <FormError error={signOut.error} />
       <section class="panel">
-        <h2>{email}</h2>
-        {is_verified ? (
+        <h2>{email === '' ? 'Account without an e-mail address' : email}</h2>
+        {email === '' ? (
+          <p class="muted">You sign in by single sign-on.</p>
+        ) : is_verified ? (
           <p class="muted">E-mail address verified.</p>
         ) : (
           <>
@@ -42,9 +51,16 @@ export function AccountPage() {
             <RequestVerification />
           </>
         )}
-        <p>
-          <a href="/forgot-password">Change password</a> <span class="muted">through a link by e-mail</span>
-        </p>
+      </section>
+      {options?.password !== false && email !== '' && (
+        <section class="panel">
+          <h2>Password</h2>
+          <ChangePassword onChanged={sessions.reload} />
+        </section>
+      )}
+      <section class="panel">
+        <h2>Sessions</h2>
+        <SessionList sessions={sessions} />
       </section>
       <section class="panel">
         <h2>Projects</h2>

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { call } from '../../api/call.ts';
-import { forgetAnswers } from '../../api/use-answer.ts';
+import { forgetAnswers, useAnswer } from '../../api/use-answer.ts';
 import { request } from '../../api/request.ts';
 import { navigate, usePlace } from '../../app/location.ts';
 import { useSession } from '../../app/session.tsx';
@@ -11,10 +11,49 @@ import { Door, submitted } from './door.tsx';
 import { nextPlace } from './next-place.ts';
 import { OpenProject } from './open-project.tsx';
 
+/** What went wrong at a single sign-on, by the code that the service sends the browser back with. */
+const SINGLE_SIGN_ON_FAULTS: Record<string, string> = {
+  provider_unavailable: 'The single sign-on provider does not answer. Try again in a moment.',
+  token_invalid: 'The sign-in was not completed. Start again.',
+};
+
 export function SignInPage() {
   const session = useSession();
   const { query } = usePlace();
   const next = nextPlace(query.get('next'));
+  const { data: options } = useAnswer(call('GET /v1/auth/options', {}));
+  const hasPassword = options?.password !== false;
+  const isIn = session.status === 'in';
+  useEffect(() => {
+    if (isIn) navigate(next, { replace: true });
+  }, [isIn]);
+  const failed = query.get('sso');
+  return (
+    <Door title="Sign in">
+      {failed !== null && (
+        <p class="form-error" role="alert">
+          {SINGLE_SIGN_ON_FAULTS[failed] ?? 'The single sign-on failed. Try again.'}
+        </p>
+      )}
+      {options?.sso === true && (
+        <a class={`button wide ${hasPassword ? '' : 'primary'}`} href="/v1/auth/oidc/start">
+          Sign in with single sign-on
+        </a>
+      )}
+      {hasPassword && <PasswordForm />}
+      {hasPassword && (
+        <p class="door-links">
+          <a href="/forgot-password">Forgot password?</a>
+          {options?.registration !== 'closed' && <a href="/register">Create account</a>}
+        </p>
+      )}
+      <OpenProject />
+    </Door>
+  );
+}
+
+function PasswordForm() {
+  const session = useSession();
   const { run, isRunning, error } = useAction(
     async ({ email = '', password = '' }: Record<string, string>) => {
       await request(call('POST /v1/auth/login', {}), { body: { email, password } });
@@ -22,26 +61,15 @@ export function SignInPage() {
       await session.reload();
     },
   );
-  const isIn = session.status === 'in';
-  useEffect(() => {
-    if (isIn) navigate(next, { replace: true });
-  }, [isIn]);
   const wrong = error?.status === 401 ? 'Wrong e-mail or password.' : undefined;
   return (
-    <Door title="Sign in">
-      <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
-        <Field label="E-mail" name="email" type="email" autocomplete="username" required autofocus />
-        <Field label="Password" name="password" type="password" autocomplete="current-password" required />
-        <FormError error={error} title={wrong} />
-        <button type="submit" class="primary wide" disabled={isRunning}>
-          {isRunning ? 'Signing in…' : 'Sign in'}
-        </button>
-      </form>
-      <p class="door-links">
-        <a href="/forgot-password">Forgot password?</a>
-        <a href="/register">Create account</a>
-      </p>
-      <OpenProject />
-    </Door>
+    <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
+      <Field label="E-mail" name="email" type="email" autocomplete="username" required autofocus />
+      <Field label="Password" name="password" type="password" autocomplete="current-password" required />
+      <FormError error={error} title={wrong} />
+      <button type="submit" class="primary wide" disabled={isRunning}>
+        {isRunning ? 'Signing in…' : 'Sign in'}
+      </button>
+    </form>
   );
 }
