@@ -25,7 +25,7 @@ function templateKey(): string {
   return hash.digest('hex');
 }
 
-let path: string | undefined;
+let template: Promise<string> | undefined;
 
 /**
  * Copies the data directory of a service after its first start, whose schema and demo project take most of the time of many a test. `firstStart` makes it where no
@@ -35,16 +35,23 @@ export async function copyTemplate(
   to: string,
   firstStart: (dataDir: string) => Promise<void>,
 ): Promise<void> {
-  path ??= join(CACHE, templateKey());
-  if (!existsSync(path)) {
-    const made = `${path}.${process.pid}`;
-    mkdirSync(made, { recursive: true });
-    await firstStart(made);
-    // Whichever process is first.
-    if (existsSync(path)) rmSync(made, { recursive: true });
-    else renameSync(made, path);
-    const old = readdirSync(CACHE).filter((name) => !join(CACHE, name).startsWith(path ?? ''));
-    for (const name of old) rmSync(join(CACHE, name), { recursive: true, force: true });
-  }
-  cpSync(path, to, { recursive: true });
+  template ??= makeTemplate(firstStart).catch((error: unknown) => {
+    template = undefined;
+    throw error;
+  });
+  cpSync(await template, to, { recursive: true });
+}
+
+async function makeTemplate(firstStart: (dataDir: string) => Promise<void>): Promise<string> {
+  const path = join(CACHE, templateKey());
+  if (existsSync(path)) return path;
+  mkdirSync(CACHE, { recursive: true });
+  const made = mkdtempSync(`${path}.`);
+  await firstStart(made);
+  // Whichever process is first.
+  if (existsSync(path)) rmSync(made, { recursive: true });
+  else renameSync(made, path);
+  const old = readdirSync(CACHE).filter((name) => !join(CACHE, name).startsWith(path));
+  for (const name of old) rmSync(join(CACHE, name), { recursive: true, force: true });
+  return path;
 }
