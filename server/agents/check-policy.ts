@@ -36,8 +36,8 @@ export function checkPolicy({ policy_yaml, calls, replay }: Check, context: Chec
   return context.threads.run(context.projectId, check, context.signal);
 }
 
-/** Pauses between pages, in times of what a page takes: a replay leaves the store to ingest two thirds of the time. */
-const REPLAY_PAUSE = 2;
+/** Pauses between pages, in times of what a page takes: a replay leaves the store to ingest most of the time. */
+const REPLAY_PAUSE = 4;
 
 type Place = { occurred_ms: number; event_id: string };
 
