@@ -7,7 +7,7 @@ type Limits = {
   runningMax: number;
   waitingMax: number;
   waitMsMax: number;
-  /** While the event loop is busy, the place of finished work stays empty for four times as long as the work took, up to 1 s. */
+  /** While the event loop is busy, the place of finished work stays empty for ten times as long as the work took, up to 1 s. */
   yields?: boolean;
   /** Makes the error for work that is refused. */
   refusal?: () => Error;
@@ -70,7 +70,7 @@ export class BoundedQueue {
 
 /** Of one thread: the engine's own threads have as much to do again for each event. */
 const BUSY_UTILIZATION = 0.2;
-const REST_FACTOR = 4;
+const REST_FACTOR = 10;
 /** On a slow machine, too, urgent work must get a place soon. */
 const REST_MS_MAX = 1000;
 
