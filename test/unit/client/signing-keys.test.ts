@@ -14,8 +14,8 @@ import { forEachTest } from '../../support/for-each-test.ts';
 
 describe('the signing keys that a client trusts', () => {
   const world = forEachTest(startPolicyWorld);
-  let { mock, signer, key, logger, resolve, resolveByKey, faultOf } = world;
-  beforeEach(() => void ({ mock, signer, key, logger, resolve, resolveByKey, faultOf } = world));
+  let { mock, signer, key, v1, logger, resolveByKey, faultOf } = world;
+  beforeEach(() => void ({ mock, signer, key, v1, logger, resolveByKey, faultOf } = world));
 
   /** The service serves version 2, signed by this key. */
   async function serveSignedBy(by: Signer): Promise<void> {
@@ -135,18 +135,22 @@ describe('the signing keys that a client trusts', () => {
 
   it('are those of the first use for a source that began at the same time', async () => {
     const stranger = await createSigner();
+    const keys = [signer.jwk, stranger.jwk];
     mock.on(
       KEYS_ROUTE,
       { json: { keys: [signer.jwk] } },
-      { json: { keys: [signer.jwk, stranger.jwk] }, delay_ms: 500 },
-      { json: { keys: [signer.jwk, stranger.jwk] } },
+      { json: { keys }, delay_ms: 500 },
+      { json: { keys } },
     );
-    const [first, second] = [resolveByKey(), resolve({ key })];
-    await first;
-    await serveSignedBy(stranger);
+    const strange = await signedRecord(publishedAgent({ version: 2 }), stranger);
+    // The second source waits for its key set, so the first one fetches its policy before.
+    mock.on(AGENT_ROUTE, conditionally(v1), { json: strange });
+    const first = resolveByKey({ timeoutMs: 5_000 });
+    await mock.arrived(KEYS_ROUTE, 1);
+    const second = faultOf({ key, timeoutMs: 5_000 });
 
-    const fault: unknown = await second.catch((error: unknown) => error);
-    expect(fault).to.include({ code: 'signing_key_untrusted' });
+    expect((await first).agentVersionId).to.equal('v-1');
+    expect((await second).code).to.equal('signing_key_untrusted');
   });
 
   it('are reported when the signer of the bearer key does not vouch for them on first use', async () => {
