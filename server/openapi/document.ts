@@ -77,6 +77,7 @@ function operationFrom(given: Endpoint, components: Components): Json {
     responses: {
       ...answersFrom(given.answers, components),
       ...problemAnswers(problemsOf(given), components),
+      ...defaultAnswer(given.answers, components),
     },
   };
 }
@@ -173,6 +174,15 @@ function problemAnswers(codes: Set<ProblemCode>, components: Components): Json {
     },
   ]);
   return Object.fromEntries(entries) as Json;
+}
+
+/** Linters expect an answer 2xx or a default one. A call that only redirects has no 2xx. */
+function defaultAnswer(answers: Endpoint['answers'], components: Components): Json {
+  if (Object.keys(answers).some((status) => status.startsWith('2'))) return {};
+  const schema = publicSchema(PROBLEM, components);
+  return {
+    default: { description: 'Any other problem', content: { 'application/problem+json': { schema } } },
+  };
 }
 
 /** Our own formats in terms that every validator knows. */
