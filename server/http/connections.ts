@@ -3,6 +3,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:tls';
 import type { Socket } from 'node:net';
 import { CONNECTIONS_MAX, LATE_REQUEST_MS_MAX, UNREAD_BYTES_MAX, UNREAD_MS_MAX } from '../limits.ts';
+import { networkOf } from './rate-limit.ts';
 
 /** The unfinished answers of each open connection, the oldest connection first. */
 export type Connections = Map<Socket, Set<ServerResponse>>;
@@ -31,7 +32,7 @@ export class ConnectionTable {
   /** What a caller had read of its answers when it last read something. */
   readonly #progress = new WeakMap<Socket, { readBytes: number; atMs: number }>();
   readonly #all = createGroup();
-  readonly #byAddress = new Map<string, Group>();
+  readonly #byNetwork = new Map<string, Group>();
 
   constructor(server: Server, { max = connectionsMax(), unreadMsMax = UNREAD_MS_MAX } = {}) {
     this.#max = max;
@@ -78,8 +79,8 @@ export class ConnectionTable {
       socket.destroy();
       return;
     }
-    const address = addressOf(socket);
-    this.#byAddress.set(address, group);
+    const network = networkOf(socket.remoteAddress ?? '');
+    this.#byNetwork.set(network, group);
     this.connections.set(socket, new Set());
     for (const { all, fresh } of [this.#all, group]) {
       all.add(socket);
@@ -87,12 +88,12 @@ export class ConnectionTable {
     }
     socket.on('close', () => {
       this.#forget(socket, group);
-      if (group.all.size === 0) this.#byAddress.delete(address);
+      if (group.all.size === 0) this.#byNetwork.delete(network);
     });
   }
 
   #groupOf(socket: Socket): Group {
-    return this.#byAddress.get(addressOf(socket)) ?? createGroup();
+    return this.#byNetwork.get(networkOf(socket.remoteAddress ?? '')) ?? createGroup();
   }
 
   /** Closes a connection of a full group. False when the service works for all of them. */
@@ -169,10 +170,6 @@ function endLater(socket: Socket, ms: number, isOver = () => false): void {
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
-}
-
-function addressOf({ remoteAddress = '' }: Socket): string {
-  return remoteAddress;
 }
 
 /** The bound of all connections of this process. */

@@ -59,9 +59,14 @@ function rateLimited(waitMs: number): RequestError {
   });
 }
 
-/** The caller's address for rate limits: an IPv4 address, or the /64 prefix of an IPv6 address, which one customer holds. */
+/** The caller's address for rate limits. */
 export function addressOf(req: Request): string {
-  const ip = (req.ip ?? '').replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  return networkOf(req.ip ?? '');
+}
+
+/** An IPv4 address as it is, or the /64 prefix of an IPv6 address, which one customer holds. */
+export function networkOf(address: string): string {
+  const ip = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   if (!isIPv6(ip)) return ip;
   const [head = '', tail] = ip.split('::');
   const groups = head === '' ? [] : head.split(':');

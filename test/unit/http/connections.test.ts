@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, Socket } from 'node:net';
 import { ConnectionTable } from '../../../server/http/connections.ts';
 
 const CONNECTIONS_MAX = 4;
@@ -55,6 +55,24 @@ describe('the connections of a server', () => {
     const alive = [answered, other, late, await open(TWO)].map(isAnswered);
     expect(await Promise.all(alive)).to.deep.equal([true, true, true, true]);
   });
+
+  for (const [what, network, isClosed] of [
+    ['of one /64 of IPv6 count as those of one address', '2001:db8:0:0', true],
+    ['of another /64 do not', '2001:db8:0:1', false],
+  ] as const) {
+    it(what, () => {
+      const bare = new EventEmitter();
+      new ConnectionTable(bare as Server, { max: CONNECTIONS_MAX });
+      const addresses = ['2001:db8::1', '2001:db8::2', '2001:db8::3', `${network}::4`];
+      const sockets = addresses.map((value) =>
+        Object.defineProperty(new Socket(), 'remoteAddress', { value }),
+      );
+      for (const socket of sockets) bare.emit('connection', socket);
+      bare.emit('close');
+
+      expect(sockets.map(({ destroyed }) => destroyed)).to.deep.equal([isClosed, false, false, false]);
+    });
+  }
 
   it('make room for a new one: the oldest that was never answered goes', async () => {
     const answered = await open(ONE);
