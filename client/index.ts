@@ -3,10 +3,13 @@ import type { Gate } from './audit/gate.ts';
 import { bindingDeps, gates } from './defaults.ts';
 import { createGovern } from './govern/govern.ts';
 
-/** The gate for this API key, created once. Without a key and in local mode the gate is inert. */
+/**
+ * The gate for this API key, created once. Without a key and in local mode the gate is inert. Throws a ValueError for batch
+ * options out of range.
+ */
 export const configure = (options?: ConfigureOptions): Gate => gates.configure(options);
 
-/** Resolves when no event is in flight. */
+/** Sends what waits for a batch, and resolves when no event is in flight. */
 export const flush = (): Promise<void> => gates.flush();
 
 /** Takes no more events, waits for those in flight (15 s by default), then closes every connection. May be repeated. */
@@ -21,6 +24,7 @@ export { resolvePolicy } from './defaults.ts';
 export { PolicyError, ValueError } from './errors.ts';
 export { redact } from './audit/plain-copy.ts';
 export { truncateArguments } from './audit/truncate.ts';
+export type { BatchOptions } from './audit/batch-options.ts';
 export type { ConfigureOptions } from './audit/gates.ts';
 export type { DecisionEvent, DecisionInput } from './audit/decision-event.ts';
 export type { Gate } from './audit/gate.ts';

@@ -1,5 +1,17 @@
-/** POSTs in flight per sender; the next event is dropped. */
+/** POSTs in flight per sender. The next event is dropped, or waits for its batch. */
 export const IN_FLIGHT_MAX = 32;
+
+/** What `batch: true` means. */
+export const BATCH_DEFAULTS = { maxEvents: 100, maxWaitMs: 50, maxPending: 10_000 };
+
+/** The service takes no larger batch. */
+export const BATCH_EVENTS_MAX = 1_000;
+
+/** As much as the largest event may have, so that batches in flight take no more memory than single posts; the service takes 8 MiB. */
+export const BATCH_BYTES_MAX = 1024 * 1024;
+
+/** Of events that wait for a batch; what comes then is dropped. */
+export const PENDING_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Warns at drops 1, 100, 200 and so on. */
 export const DROP_WARNING_EVERY = 100;

@@ -9,6 +9,7 @@ import {
 } from '../config.ts';
 import { DESTROY_TIMEOUT_MS, HTTP_TIMEOUT_MS, SHUTDOWN_TIMEOUT_MS } from '../limits.ts';
 import { safeLogger, type Logger } from '../logger.ts';
+import { batchLimitsFrom, type BatchLimits, type BatchOptions } from './batch-options.ts';
 import { addressOf, createGate, createInertGate, type Gate, type InnerGate } from './gate.ts';
 import { holdOpen, within, type Loop, type Sleep } from './loop.ts';
 import { Sender } from './sender.ts';
@@ -20,11 +21,19 @@ export type ConfigureOptions = {
   baseUrl?: string | undefined;
   /** For one request; default 5,000. */
   timeoutMs?: number | undefined;
+  /** Sends events in batches; default false, one POST per event. */
+  batch?: boolean | BatchOptions | undefined;
   /** Default console. */
   logger?: Logger | undefined;
 };
 
-export type GatesDeps = { now: () => number; sleep: Sleep; createLoop: () => Loop };
+export type GatesDeps = { now: () => number; sleep: Sleep; createLoop: (beforeEnd: () => void) => Loop };
+
+type OpenOptions = Omit<ConfigureOptions, 'batch'> & {
+  apiKey: string;
+  logger: Logger;
+  batch: BatchLimits | undefined;
+};
 
 type OpenGate = { gate: InnerGate; senders: readonly Sender[]; baseUrl: string };
 
@@ -39,12 +48,15 @@ export class Gates {
   readonly #closing = new Set<OpenGate>();
   #hasAnnouncedLocalMode = false;
   #loop: Loop | undefined;
+  #isEndOverdue = false;
 
   constructor(deps: GatesDeps) {
     this.#deps = deps;
   }
 
+  /** Throws a ValueError for batch options out of range. */
   configure(options: ConfigureOptions = {}): InnerGate {
+    const batch = batchLimitsFrom(options.batch);
     const environment = readEnvironment();
     const apiKey = options.apiKey ?? environment.apiKey;
     const logger = safeLogger(options.logger);
@@ -56,7 +68,7 @@ export class Gates {
       return createInertGate({ apiKey, baseUrl });
     }
     const { gate, baseUrl: baseUrlInUse } =
-      this.#open.get(apiKey) ?? this.#openGate({ ...options, apiKey, baseUrl, logger });
+      this.#open.get(apiKey) ?? this.#openGate({ ...options, apiKey, baseUrl, logger, batch });
     if (baseUrl !== undefined && urlOf(baseUrl, '') !== urlOf(baseUrlInUse, '')) {
       logger.warn('This API key is configured already; its first base URL stays in use', {
         baseUrl: baseUrlInUse,
@@ -96,14 +108,15 @@ export class Gates {
     logger,
     baseUrl = BASE_URL_DEFAULT,
     timeoutMs = HTTP_TIMEOUT_MS,
-  }: ConfigureOptions & { apiKey: string; logger: Logger }): OpenGate {
+    batch,
+  }: OpenOptions): OpenGate {
     warnOfPlaintext(baseUrl, logger);
     // Not earlier, because an import must not add a listener to the application's process.
-    const loop = (this.#loop ??= this.#deps.createLoop());
+    const loop = (this.#loop ??= this.#deps.createLoop(() => this.#sendBeforeEnd()));
     const { now, sleep } = this.#deps;
     const [decisions, usage] = PATHS.map((path) => {
       const url = urlOf(baseUrl, path);
-      return new Sender({ url, path, apiKey, timeoutMs: timerMs(timeoutMs), logger, loop, sleep });
+      return new Sender({ url, path, apiKey, timeoutMs: timerMs(timeoutMs), batch, logger, loop, sleep });
     }) as [Sender, Sender];
     const open = {
       gate: createGate({ decisions, usage }, { now, apiKey, baseUrl }),
@@ -112,6 +125,19 @@ export class Gates {
     };
     this.#open.set(apiKey, open);
     return open;
+  }
+
+  /** Holds the process, as long as shutdown would, until the batches are settled. */
+  #sendBeforeEnd(): void {
+    const batched = [...this.#open.values()].filter(({ senders }) =>
+      senders.some((sender) => sender.batched > 0),
+    );
+    if (batched.length === 0 || this.#isEndOverdue) return;
+    this.#isEndOverdue = true;
+    const settled = drainAll(batched).then(() => {
+      this.#isEndOverdue = false;
+    });
+    void within(settled, SHUTDOWN_TIMEOUT_MS);
   }
 
   #announceLocalMode(logger: Logger): void {

@@ -2,9 +2,12 @@
 export class InFlight {
   readonly #running = new Set<Promise<void>>();
   readonly #tasksMax: number;
+  readonly #onEnd: () => void;
 
-  constructor(tasksMax: number) {
+  /** Calls `onEnd` whenever a task has ended and its place is free. */
+  constructor(tasksMax: number, onEnd: () => void = () => undefined) {
     this.#tasksMax = tasksMax;
+    this.#onEnd = onEnd;
   }
 
   get size(): number {
@@ -14,7 +17,10 @@ export class InFlight {
   /** Starts the task, or returns false when the set is full. */
   tryStart(task: () => Promise<void>): boolean {
     if (this.#running.size >= this.#tasksMax) return false;
-    const end = (): void => void this.#running.delete(running);
+    const end = (): void => {
+      this.#running.delete(running);
+      this.#onEnd();
+    };
     const running: Promise<void> = task().then(end, end);
     this.#running.add(running);
     return true;

@@ -6,9 +6,13 @@ export type Loop = { identity(): string; isRunning(): boolean };
 /** Waits; ends early, without an error, when the signal is aborted. */
 export type Sleep = (waitMs: number, signal: AbortSignal) => Promise<void>;
 
-/** The loop of this thread. It counts as running until the process's exit phase. */
-export function createLoop(): Loop {
+/**
+ * The loop of this thread. It counts as running until the process's exit phase. `beforeEnd` is called when it has nothing left
+ * to do; what is started there goes on, and it is called again after that.
+ */
+export function createLoop(beforeEnd: () => void): Loop {
   let isExiting = false;
+  process.on('beforeExit', beforeEnd);
   // Before the exit handlers of the application, which may emit.
   process.prependListener('exit', () => {
     isExiting = true;

@@ -1,12 +1,11 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { PROBLEM_CHARACTERS_MAX } from '../limits.ts';
 import { messageOf } from '../errors.ts';
 import type { Sleep } from './loop.ts';
 
-/** What became of one event; failures are values, because audit never throws. */
+/** What became of one POST; failures are values, because audit never throws. */
 export type SendResult =
-  | { kind: 'accepted' }
+  | { kind: 'accepted'; status: number; text: string }
   | { kind: 'retryable'; status: number }
   | { kind: 'rejected'; status: number; problem: string }
   | { kind: 'unreachable'; problem: string };
@@ -14,7 +13,15 @@ export type SendResult =
 /** Sends one body; never rejects, and ends early when the signal is aborted. */
 export type Send = (body: string, signal: AbortSignal) => Promise<SendResult>;
 
-type PostTarget = { url: string; apiKey: string; timeoutMs: number; agent: http.Agent };
+type PostTarget = {
+  url: string;
+  apiKey: string;
+  timeoutMs: number;
+  agent: http.Agent;
+  contentType: string;
+  /** So much of the answer is read. */
+  answerCharactersMax: number;
+};
 
 const STATUS_RETRYABLE = 503;
 
@@ -35,7 +42,7 @@ export function retryOnce(send: Send, { waitMs, sleep }: { waitMs: number; sleep
 }
 
 /** One POST. Follows no redirect; the timeout covers everything from connecting to the last byte. */
-export function postEvent({ url, apiKey, timeoutMs, agent }: PostTarget): Send {
+export function postEvent({ url, apiKey, agent, contentType, ...limits }: PostTarget): Send {
   const { request } = url.startsWith('https:') ? https : http;
   return async (body, signal) => {
     try {
@@ -43,23 +50,24 @@ export function postEvent({ url, apiKey, timeoutMs, agent }: PostTarget): Send {
         const bytes = Buffer.from(body);
         const headers = {
           Authorization: `Bearer ${apiKey}`,
-          'Content-Type': 'application/json',
+          'Content-Type': contentType,
           'Content-Length': bytes.byteLength,
         };
         const sending = request(url, { method: 'POST', agent, headers, signal }, answer);
         sending.end(bytes);
         return sending;
-      }, timeoutMs);
+      }, limits);
     } catch (error) {
       return { kind: 'unreachable', problem: messageOf(error) };
     }
   };
 }
 
+type AnswerLimits = Pick<PostTarget, 'timeoutMs' | 'answerCharactersMax'>;
 type Start = (answer: (response: http.IncomingMessage) => void) => http.ClientRequest;
 
 /** Resolves when the answer is complete. Neither the timer nor the socket keeps the process alive. */
-function exchange(start: Start, timeoutMs: number): Promise<SendResult> {
+function exchange(start: Start, { timeoutMs, answerCharactersMax }: AnswerLimits): Promise<SendResult> {
   return new Promise((resolve, reject) => {
     const onClose = (): void => {
       clearTimeout(timer);
@@ -71,7 +79,7 @@ function exchange(start: Start, timeoutMs: number): Promise<SendResult> {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => {
-        if (text.length < PROBLEM_CHARACTERS_MAX) text += chunk;
+        if (text.length < answerCharactersMax) text += chunk;
       });
       response.on('end', () => resolve(resultOf(response.statusCode ?? 0, text)));
       response.on('error', reject);
@@ -87,7 +95,7 @@ function exchange(start: Start, timeoutMs: number): Promise<SendResult> {
 }
 
 function resultOf(status: number, text: string): SendResult {
-  if (status >= 200 && status < 300) return { kind: 'accepted' };
+  if (status >= 200 && status < 300) return { kind: 'accepted', status, text };
   if (status === STATUS_RETRYABLE) return { kind: 'retryable', status };
   return { kind: 'rejected', status, problem: problemFrom(text) };
 }
@@ -95,10 +103,15 @@ function resultOf(status: number, text: string): SendResult {
 /** The code and detail of a problem document; empty for any other body. */
 function problemFrom(text: string): string {
   try {
-    const { code, detail } = JSON.parse(text) as { code?: unknown; detail?: unknown };
-    return [code, detail].filter((part) => typeof part === 'string').join(': ');
+    return problemOf(JSON.parse(text));
   } catch {
     // A proxy on the way may answer with any body.
     return '';
   }
+}
+
+/** The code and detail of what a service says of an error; empty for any other value. */
+export function problemOf(value: unknown): string {
+  const { code, detail } = Object(value) as { code?: unknown; detail?: unknown };
+  return [code, detail].filter((part) => typeof part === 'string').join(': ');
 }

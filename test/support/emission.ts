@@ -1,10 +1,12 @@
 import { Gates, type GatesDeps } from '../../client/audit/gates.ts';
 import { sleep } from '../../client/audit/loop.ts';
 import type { DecisionInput } from '../../client/index.ts';
-import { startMockServer, type MockServer } from './mock-server.ts';
+import { startMockServer, type MockServer, type Reply, type SeenRequest } from './mock-server.ts';
 
 export const DECISIONS = 'POST /v1/audit/decisions';
 export const USAGE = 'POST /v1/audit/llm-invocations';
+export const DECISION_BATCH = `${DECISIONS}/batch`;
+export const USAGE_BATCH = `${USAGE}/batch`;
 
 /** What `emitLlm` needs, and no more. */
 export const usage = { agent_name: 'support-bot', model: 'm-1', input_tokens: 12, output_tokens: 34 };
@@ -25,7 +27,26 @@ export async function startAuditServer(): Promise<MockServer> {
   const mock = await startMockServer();
   mock.on(DECISIONS, { status: 202, json: { event_id: 'x' } });
   mock.on(USAGE, { status: 202, json: { event_id: 'x' } });
+  mock.on(DECISION_BATCH, acceptAll);
+  mock.on(USAGE_BATCH, acceptAll);
   return mock;
+}
+
+/** The answer to a batch of which every event is stored. */
+export function acceptAll({ text }: SeenRequest): Reply {
+  return { status: 202, json: { accepted: text.split('\n').length, duplicates: 0, rejected: [] } };
+}
+
+/** The events of each batch that arrived. */
+export function batchesOf(mock: MockServer, route: string): Record<string, unknown>[][] {
+  return mock
+    .seen(route)
+    .map(({ text }) => text.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>));
+}
+
+/** How many events each batch that arrived has. */
+export function batchSizes(mock: MockServer, route: string): number[] {
+  return batchesOf(mock, route).map(({ length }) => length);
 }
 
 export function bodiesOf(mock: MockServer, route: string): Record<string, unknown>[] {

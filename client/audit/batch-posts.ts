@@ -1,0 +1,143 @@
+import { BATCH_BYTES_MAX, IN_FLIGHT_MAX, PENDING_BYTES_MAX } from '../limits.ts';
+import { rejectionsFrom } from './batch-answer.ts';
+import type { BatchLimits } from './batch-options.ts';
+import { bytesOf, EventQueue, type QueuedEvent } from './event-queue.ts';
+import { InFlight } from './in-flight.ts';
+import { nextTurn } from './loop.ts';
+import type { Outbox, OutboxDeps } from './outbox.ts';
+import type { Send } from './post-event.ts';
+
+type BatchDeps = OutboxDeps & {
+  /** Posts one batch. */
+  sendBatch: Send;
+  limits: BatchLimits;
+};
+
+/** A service that does not have the call. */
+const NO_SUCH_CALL: readonly number[] = [404, 405];
+const TOO_LARGE = 413;
+
+/** Lets events wait for each other and posts them together; what comes while too many wait is dropped. */
+export class BatchPosts implements Outbox {
+  readonly full: string;
+  readonly #deps: BatchDeps;
+  readonly #waiting: EventQueue;
+  readonly #inFlight = new InFlight(IN_FLIGHT_MAX, () => this.#schedule());
+  #eventsMax: number;
+  #bytesMax = BATCH_BYTES_MAX;
+  #isBatching = true;
+  #eventsInFlight = 0;
+  /** So many of those that wait, from the first, do so no longer. */
+  #due = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isScheduled = false;
+
+  constructor(deps: BatchDeps) {
+    this.#deps = deps;
+    const { maxEvents, maxPending } = deps.limits;
+    this.full = `${maxPending} events or 16 MiB of them are waiting already`;
+    this.#waiting = new EventQueue({ eventsMax: maxPending, bytesMax: PENDING_BYTES_MAX });
+    this.#eventsMax = Math.min(maxEvents, maxPending);
+  }
+
+  get size(): number {
+    return this.#waiting.length + this.#eventsInFlight;
+  }
+
+  tryAdd(bodyFrom: () => string): boolean {
+    if (this.#waiting.isFull) return false;
+    const body = this.#deps.outcomes.built(bodyFrom);
+    if (body === undefined) return true;
+    if (!this.#waiting.tryPush(body)) return false;
+    this.#timer ??= setTimeout(() => this.#sendAll(), this.#deps.limits.maxWaitMs).unref();
+    this.#schedule();
+    return true;
+  }
+
+  async drain(): Promise<void> {
+    while (this.size > 0) {
+      this.#sendAll();
+      await nextTurn();
+      await this.#inFlight.drain();
+    }
+  }
+
+  discard(): void {
+    const events = this.#waiting.length;
+    if (events === 0) return;
+    this.#waiting.take({ eventsMax: events, bytesMax: Infinity });
+    this.#deps.outcomes.fail(events, 'Audit events were still waiting at shutdown; events dropped', {
+      events,
+    });
+  }
+
+  /** Lets nothing that waits now wait for more. */
+  #sendAll(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#due = this.#waiting.length;
+    this.#schedule();
+  }
+
+  get #isReady(): boolean {
+    const { length, bytes } = this.#waiting;
+    const isBatchFull = length >= this.#eventsMax || bytes >= this.#bytesMax;
+    return length > 0 && (this.#due > 0 || isBatchFull) && this.#inFlight.size < IN_FLIGHT_MAX;
+  }
+
+  /** One batch in a turn of the loop, so that the agent's own work goes between. */
+  #schedule(): void {
+    if (this.#isScheduled || !this.#isReady) return;
+    this.#isScheduled = true;
+    void nextTurn().then(() => {
+      this.#isScheduled = false;
+      if (this.#isReady) this.#start();
+      this.#schedule();
+    });
+  }
+
+  #start(): void {
+    const events = this.#waiting.take({ eventsMax: this.#eventsMax, bytesMax: this.#bytesMax });
+    this.#due = Math.max(0, this.#due - events.length);
+    if (this.#waiting.length === 0) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    }
+    this.#eventsInFlight += events.length;
+    this.#inFlight.tryStart(() => this.#deliver(events));
+  }
+
+  async #deliver(events: QueuedEvent[]): Promise<void> {
+    const { outcomes, send, sendBatch, signal } = this.#deps;
+    const isBatch = this.#isBatching;
+    const body = events.map(({ text }) => text).join('\n');
+    const result = await (isBatch ? sendBatch : send)(body, signal);
+    this.#eventsInFlight -= events.length;
+    if (!isBatch) return outcomes.settle(result, events.length);
+    if (result.kind === 'accepted') return outcomes.settleBatch(rejectionsFrom(result), events.length);
+    const status = result.kind === 'rejected' ? result.status : undefined;
+    if (status !== undefined && NO_SUCH_CALL.includes(status)) return this.#sendSingly(events);
+    if (status === TOO_LARGE && events.length > 1) return this.#sendSmaller(events);
+    outcomes.settle(result, events.length);
+  }
+
+  /** From now on. */
+  #sendSingly(events: readonly QueuedEvent[]): void {
+    if (this.#isBatching)
+      this.#deps.outcomes.warn('The service takes no batches; each event is sent by itself');
+    this.#isBatching = false;
+    this.#eventsMax = 1;
+    this.#sendAgain(events);
+  }
+
+  /** From now on: what does not fit through a proxy today will not fit tomorrow. */
+  #sendSmaller(events: readonly QueuedEvent[]): void {
+    this.#bytesMax = Math.min(this.#bytesMax, bytesOf(events) / 2);
+    this.#sendAgain(events);
+  }
+
+  #sendAgain(events: readonly QueuedEvent[]): void {
+    this.#waiting.putBack(events);
+    this.#due += events.length;
+  }
+}

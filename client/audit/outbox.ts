@@ -1,0 +1,22 @@
+import type { Outcomes } from './outcomes.ts';
+import type { Send } from './post-event.ts';
+
+/** Takes the events of one sender on one event loop, and settles each in its outcomes. No method throws or waits. */
+export type Outbox = {
+  /** Events that are not settled. */
+  readonly size: number;
+  /** Why `tryAdd` returns false. */
+  readonly full: string;
+  tryAdd(bodyFrom: () => string): boolean;
+  /** Sends what waits, and resolves when every event is settled. */
+  drain(): Promise<void>;
+  /** Fails what waits. */
+  discard(): void;
+};
+
+export type OutboxDeps = {
+  outcomes: Outcomes;
+  /** Posts one event. */
+  send: Send;
+  signal: AbortSignal;
+};

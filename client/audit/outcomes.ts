@@ -1,0 +1,91 @@
+import { messageOf } from '../errors.ts';
+import { DROP_WARNING_EVERY, EVENT_CHARACTERS_MAX } from '../limits.ts';
+import type { Logger } from '../logger.ts';
+import type { Rejection } from './batch-answer.ts';
+import type { SendResult } from './post-event.ts';
+
+/** Codes that one warning names. */
+const CODES_MAX = 5;
+
+/** Counts what became of the events of one sender, and warns of those that were not stored. */
+export class Outcomes {
+  readonly #path: string;
+  readonly #logger: Logger;
+  readonly #counts = { sent: 0, failed: 0, dropped: 0 };
+
+  constructor({ path, logger }: { path: string; logger: Logger }) {
+    this.#path = path;
+    this.#logger = logger;
+  }
+
+  counts(): { sent: number; failed: number; dropped: number } {
+    return { ...this.#counts };
+  }
+
+  /** The text of an event; undefined if it cannot be built, which counts as failed. */
+  built(bodyFrom: () => string): string | undefined {
+    try {
+      const body = bodyFrom();
+      if (body.length > EVENT_CHARACTERS_MAX) throw new Error('the event is too large');
+      return body;
+    } catch (error) {
+      this.fail(1, 'Audit event could not be built; event dropped', { problem: messageOf(error) });
+      return undefined;
+    }
+  }
+
+  drop(reason: string): void {
+    this.#counts.dropped += 1;
+    const { dropped } = this.#counts;
+    if (dropped !== 1 && dropped % DROP_WARNING_EVERY !== 0) return;
+    this.warn(`Audit event dropped: ${reason}`, { dropped });
+  }
+
+  /** `events` went in one POST. */
+  settle(result: SendResult, events: number): void {
+    const [what, context] = events === 1 ? ['event', {}] : ['events', { events }];
+    switch (result.kind) {
+      case 'accepted':
+        this.#counts.sent += events;
+        return;
+      case 'rejected':
+        return this.fail(events, `Audit ingest error ${result.status}`, {
+          problem: result.problem,
+          ...context,
+        });
+      case 'retryable':
+        return this.fail(
+          events,
+          `Audit ingest still unavailable (${result.status}) after one retry; ${what} dropped`,
+          context,
+        );
+      case 'unreachable':
+        return this.fail(events, `Audit endpoint unreachable; ${what} dropped`, {
+          problem: result.problem,
+          ...context,
+        });
+    }
+  }
+
+  /** The service took a batch, except the rejected events; undefined if it does not say which. */
+  settleBatch(rejections: readonly Rejection[] | undefined, events: number): void {
+    if (rejections === undefined)
+      return this.settle({ kind: 'unreachable', problem: 'the answer is unreadable' }, events);
+    const failed = Math.min(rejections.length, events);
+    this.#counts.sent += events - failed;
+    const [first] = rejections;
+    if (first === undefined) return;
+    const codes = [...new Set(rejections.map(({ code }) => code))].slice(0, CODES_MAX).join(', ');
+    const context = { problem: first.problem, rejected: failed, events };
+    this.fail(failed, `Audit ingest rejected events: ${codes}`, context);
+  }
+
+  fail(events: number, message: string, context: Record<string, unknown>): void {
+    this.#counts.failed += events;
+    this.warn(message, context);
+  }
+
+  warn(message: string, context: Record<string, unknown> = {}): void {
+    this.#logger.warn(message, { path: this.#path, ...context });
+  }
+}

@@ -1,0 +1,38 @@
+import { IN_FLIGHT_MAX } from '../limits.ts';
+import { InFlight } from './in-flight.ts';
+import { nextTurn } from './loop.ts';
+import type { Outbox, OutboxDeps } from './outbox.ts';
+
+/** Posts each event by itself, and takes none while 32 are in flight. */
+export class SinglePosts implements Outbox {
+  readonly full = `${IN_FLIGHT_MAX} are in flight already`;
+  readonly #inFlight = new InFlight(IN_FLIGHT_MAX);
+  readonly #deps: OutboxDeps;
+
+  constructor(deps: OutboxDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#inFlight.size;
+  }
+
+  /** Builds the body synchronously, so that it says what is true now, but only once it has a slot. */
+  tryAdd(bodyFrom: () => string): boolean {
+    return this.#inFlight.tryStart(() => this.#deliver(bodyFrom));
+  }
+
+  drain(): Promise<void> {
+    return this.#inFlight.drain();
+  }
+
+  discard(): void {}
+
+  async #deliver(bodyFrom: () => string): Promise<void> {
+    const { outcomes, send, signal } = this.#deps;
+    const body = outcomes.built(bodyFrom);
+    if (body === undefined) return;
+    await nextTurn();
+    outcomes.settle(await send(body, signal), 1);
+  }
+}
