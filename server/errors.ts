@@ -18,6 +18,7 @@ export const PROBLEMS = {
   arguments_too_large: { status: 413, title: 'arguments too large' },
   hint_too_large: { status: 413, title: 'hint too large' },
   body_too_large: { status: 413, title: 'Request body too large' },
+  batch_too_large: { status: 413, title: 'Batch too large' },
   rate_limited: { status: 429, title: 'Too many attempts' },
   headers_too_large: { status: 431, title: 'Request headers too large' },
   request_invalid: { status: 400, title: 'Invalid HTTP request' },

@@ -7,6 +7,9 @@ export const DAY_MS = 24 * HOUR_MS;
 export const ARGUMENTS_BYTES_MAX = 8192;
 export const HINT_BYTES_MAX = 4096;
 export const BODY_BYTES_MAX = 1024 * 1024;
+/** Events in one request, and their bytes after decompression. */
+export const BATCH_EVENTS_MAX = 1000;
+export const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 
 export const OCCURRED_AT_FUTURE_MS_MAX = 5 * 60 * SECOND_MS;
 export const RETENTION_MS = 90 * DAY_MS;

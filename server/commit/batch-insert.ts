@@ -5,7 +5,7 @@ import { type StoreError, storeErrorFrom } from '../store/store-error.ts';
 import type { Stream } from './identity.ts';
 import type { IdentityIndex } from './identity-index.ts';
 import { UncertainInserts } from './uncertain-inserts.ts';
-import type { Waiter } from './write-queue.ts';
+import type { Row } from './write-queue.ts';
 
 export type BatchInsertOptions = {
   stream: Stream;
@@ -15,8 +15,8 @@ export type BatchInsertOptions = {
 };
 
 type Outcomes = {
-  onWritten: (waiter: Waiter) => void;
-  onFailed: (waiter: Waiter, fault: StoreError) => void;
+  onWritten: (row: Row) => void;
+  onFailed: (row: Row, fault: StoreError) => void;
 };
 
 const RETRY_AFTER_MS = [50, 300] as const;
@@ -36,38 +36,38 @@ export class BatchInsert {
     return this.#uncertain.resolve();
   }
 
-  /** Resolves when each waiter was reported as written or failed. */
-  async insert(waiters: Waiter[]): Promise<void> {
+  /** Resolves when each row was reported as written or failed. */
+  async insert(rows: Row[]): Promise<void> {
     const token = randomUUID();
     try {
-      await this.#write(waiters, token);
+      await this.#write(rows, token);
     } catch (error) {
       const fault = storeErrorFrom(error);
-      if (fault.code === 'row_rejected') return this.#isolate(waiters, fault);
-      return this.#retry(waiters, { token, fault });
+      if (fault.code === 'row_rejected') return this.#isolate(rows, fault);
+      return this.#retry(rows, { token, fault });
     }
   }
 
-  async #write(waiters: Waiter[], token: string): Promise<void> {
+  async #write(rows: Row[], token: string): Promise<void> {
     const { stream, columns, connection, identities, onWritten } = this.#options;
-    const lines = waiters.map(({ entry }) => entry.line);
+    const lines = rows.map(({ entry }) => entry.line);
     await connection.insert({ table: stream, columns, lines, token });
-    identities.add(waiters.map(({ entry }) => entry.identity));
-    waiters.forEach(onWritten);
+    identities.add(rows.map(({ entry }) => entry.identity));
+    rows.forEach(onWritten);
   }
 
   /** Halves the batch until the row that the store rejects is alone. All other rows are written. */
-  async #isolate(waiters: Waiter[], fault: StoreError): Promise<void> {
-    const [only] = waiters;
-    if (waiters.length === 1 && only !== undefined) return this.#options.onFailed(only, fault);
-    const half = waiters.length >> 1;
-    await this.insert(waiters.slice(0, half));
-    await this.insert(waiters.slice(half));
+  async #isolate(rows: Row[], fault: StoreError): Promise<void> {
+    const [only] = rows;
+    if (rows.length === 1 && only !== undefined) return this.#options.onFailed(only, fault);
+    const half = rows.length >> 1;
+    await this.insert(rows.slice(0, half));
+    await this.insert(rows.slice(half));
   }
 
   /** After an insert of unknown outcome: looks which rows are there, and inserts the others again. */
-  async #retry(waiters: Waiter[], { token, fault }: { token: string; fault: StoreError }): Promise<void> {
-    let missing = waiters;
+  async #retry(rows: Row[], { token, fault }: { token: string; fault: StoreError }): Promise<void> {
+    let missing = rows;
     for (const waitMs of RETRY_AFTER_MS) {
       await sleep(waitMs);
       try {
@@ -80,13 +80,13 @@ export class BatchInsert {
       }
     }
     this.#uncertain.add(missing.map(({ entry }) => entry.identity));
-    for (const waiter of missing) this.#options.onFailed(waiter, fault);
+    for (const row of missing) this.#options.onFailed(row, fault);
   }
 
-  /** Resolves with the waiters whose rows are not in the store. */
-  async #reportWritten(waiters: Waiter[]): Promise<Waiter[]> {
-    const written = await this.#uncertain.findWritten(waiters.map(({ entry }) => entry.identity));
-    for (const waiter of waiters) if (written.has(waiter.key)) this.#options.onWritten(waiter);
-    return waiters.filter(({ key }) => !written.has(key));
+  /** Resolves with the rows that are not in the store. */
+  async #reportWritten(rows: Row[]): Promise<Row[]> {
+    const written = await this.#uncertain.findWritten(rows.map(({ entry }) => entry.identity));
+    for (const row of rows) if (written.has(row.key)) this.#options.onWritten(row);
+    return rows.filter(({ key }) => !written.has(key));
   }
 }

@@ -3,7 +3,15 @@ import { StoreError, storeErrorFrom } from '../store/store-error.ts';
 import { BatchInsert, type BatchInsertOptions } from './batch-insert.ts';
 import { FlushPace } from './flush-pace.ts';
 import { keyOf } from './identity.ts';
-import { type Entry, type QueueBounds, type Waiter, WriteQueue, type WriteResult } from './write-queue.ts';
+import {
+  type Entry,
+  type QueueBounds,
+  type Row,
+  type RowResult,
+  type Unit,
+  WriteQueue,
+  type WriteResult,
+} from './write-queue.ts';
 
 export type GroupCommitOptions = BatchInsertOptions &
   QueueBounds & {
@@ -23,7 +31,7 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #pace = new FlushPace();
   /** By identity: everything queued or being flushed. */
-  readonly #pending = new Map<string, Waiter>();
+  readonly #pending = new Map<string, Row>();
   readonly #queue: WriteQueue;
   readonly #batches: BatchInsert;
   #running: Promise<void> | undefined;
@@ -36,8 +44,8 @@ export class GroupCommit {
     this.#queue = new WriteQueue(options, options.onQueue);
     this.#batches = new BatchInsert({
       ...options,
-      onWritten: (waiter) => this.#settle(waiter, 'accepted'),
-      onFailed: (waiter, fault) => this.#fail(waiter, fault),
+      onWritten: (row) => this.#settle(row, 'accepted'),
+      onFailed: (row, fault) => this.#fail(row, fault),
     });
   }
 
@@ -45,16 +53,27 @@ export class GroupCommit {
    * Resolves when the row is durable. Rejects with row_rejected only for the row that the store rejects, with
    * store_unavailable, or at once with overloaded. `sinceMs` is when the caller began to wait, by performance.now().
    */
-  write(entry: Entry, sinceMs = performance.now()): Promise<WriteResult> {
-    const key = keyOf(entry.identity);
+  async write(entry: Entry, sinceMs?: number): Promise<WriteResult> {
+    const [result] = (await this.writeAll([entry], sinceMs)) as [RowResult];
+    if (result instanceof StoreError) throw result;
+    return result;
+  }
+
+  /** As `write`, for one or more rows: resolves with the result of each, when all that can be are durable. */
+  writeAll(entries: readonly Entry[], sinceMs = performance.now()): Promise<RowResult[]> {
     return new Promise((resolve, reject) => {
-      if (this.#queue.isFull(this.#pace.flushMs)) {
+      if (this.#queue.isFullFor(entries.length, this.#pace.flushMs)) {
         reject(new StoreError('overloaded', 'The write queue is full. Try again.'));
         return;
       }
-      const first = this.#pending.get(key);
-      if (first !== undefined) this.#queue.pushFollower(first, { entry, sinceMs, resolve, reject });
-      else this.#enqueue({ key, entry, sinceMs, isSettled: false, followers: [], resolve, reject });
+      const unit = { sinceMs, results: [], open: entries.length, isSettled: false, resolve, reject };
+      entries.forEach((entry, place) =>
+        this.#add({ key: keyOf(entry.identity), entry, unit, place, followers: undefined }),
+      );
+      this.#queue.pushed();
+      this.#sweep ??= setInterval(() => this.#failOverdue(), SWEEP_EVERY_MS).unref();
+      if (this.#gathered !== undefined && this.#queue.rows >= this.#gatherRows) this.#gathered();
+      if (this.#queue.rows > 0) this.#running ??= this.#run();
     });
   }
 
@@ -64,12 +83,11 @@ export class GroupCommit {
     this.#stopSweep();
   }
 
-  #enqueue(waiter: Waiter): void {
-    this.#pending.set(waiter.key, waiter);
-    this.#queue.push(waiter);
-    this.#sweep ??= setInterval(() => this.#failOverdue(), SWEEP_EVERY_MS).unref();
-    if (this.#gathered !== undefined && this.#queue.rows >= this.#gatherRows) this.#gathered();
-    this.#running ??= this.#run();
+  #add(row: Row): void {
+    const first = this.#pending.get(row.key);
+    if (first !== undefined) return this.#queue.pushFollower(first, row);
+    this.#pending.set(row.key, row);
+    this.#queue.push(row);
   }
 
   async #run(): Promise<void> {
@@ -106,58 +124,53 @@ export class GroupCommit {
     this.#gathered = undefined;
   }
 
-  async #flush(batch: Waiter[]): Promise<void> {
+  async #flush(batch: Row[]): Promise<void> {
     const { identities, ready } = this.#options;
     try {
       await ready();
       await identities.open();
       await this.#batches.resolveUncertain();
       const known = await identities.findKnown(batch.map(({ entry }) => entry.identity));
-      const fresh: Waiter[] = [];
-      for (const waiter of batch) {
-        if (known.has(waiter.key)) this.#settle(waiter, 'duplicate');
-        else fresh.push(waiter);
+      const fresh: Row[] = [];
+      for (const row of batch) {
+        if (known.has(row.key)) this.#settle(row, 'duplicate');
+        else fresh.push(row);
       }
       if (fresh.length > 0) await this.#batches.insert(fresh);
     } catch (error) {
       const fault = storeErrorFrom(error);
-      for (const waiter of batch)
-        this.#fail(waiter, fault.code === 'row_rejected' ? unavailable(fault) : fault);
+      for (const row of batch) this.#fail(row, fault.code === 'row_rejected' ? unavailable(fault) : fault);
     }
   }
 
-  #settle(waiter: Waiter, result: WriteResult): void {
-    this.#pending.delete(waiter.key);
-    for (const follower of this.#queue.takeFollowers(waiter)) follower.resolve('duplicate');
-    if (waiter.isSettled) return;
-    waiter.isSettled = true;
-    waiter.resolve(result);
+  #settle(row: Row, result: WriteResult): void {
+    this.#pending.delete(row.key);
+    for (const follower of this.#queue.takeFollowers(row)) report(follower, 'duplicate');
+    report(row, result);
   }
 
-  #fail(waiter: Waiter, fault: StoreError): void {
+  #fail(row: Row, fault: StoreError): void {
     // Already settled by success: the batch failed for its other rows.
-    if (this.#pending.get(waiter.key) !== waiter) return;
-    this.#pending.delete(waiter.key);
-    for (const { entry, sinceMs, resolve, reject } of this.#queue.takeFollowers(waiter)) {
+    if (this.#pending.get(row.key) !== row) return;
+    this.#pending.delete(row.key);
+    const isRejected = fault.code === 'row_rejected';
+    for (const follower of this.#queue.takeFollowers(row)) {
       // Another row with the same identity may be good: it is tried on its own.
-      if (fault.code === 'row_rejected') this.write(entry, sinceMs).then(resolve, reject);
-      else reject(fault);
+      if (isRejected) this.#add(follower);
+      else failUnit(follower.unit, fault);
     }
-    if (waiter.isSettled) return;
-    waiter.isSettled = true;
-    waiter.reject(fault);
+    if (isRejected) report(row, fault);
+    else failUnit(row.unit, fault);
   }
 
   /** Rejects callers that have waited too long. Their queued rows are discarded; rows in a flush may still be written. */
   #failOverdue(): void {
     const sinceMs = performance.now() - WRITE_WAIT_MS_MAX;
     const fault = unavailable(undefined);
-    for (const waiter of this.#queue.takeOlderThan(sinceMs)) this.#fail(waiter, fault);
-    for (const waiter of this.#pending.values()) {
-      for (const { reject } of this.#queue.takeFollowers(waiter, sinceMs)) reject(fault);
-      if (waiter.sinceMs > sinceMs || waiter.isSettled) continue;
-      waiter.isSettled = true;
-      waiter.reject(fault);
+    for (const row of this.#queue.takeOlderThan(sinceMs)) this.#fail(row, fault);
+    for (const row of this.#pending.values()) {
+      for (const { unit } of this.#queue.takeFollowers(row, sinceMs)) failUnit(unit, fault);
+      if (row.unit.sinceMs <= sinceMs) failUnit(row.unit, fault);
     }
     if (this.#pending.size === 0) this.#stopSweep();
   }
@@ -166,6 +179,21 @@ export class GroupCommit {
     clearInterval(this.#sweep);
     this.#sweep = undefined;
   }
+}
+
+function report({ unit, place }: Row, result: RowResult): void {
+  unit.results[place] = result;
+  unit.open -= 1;
+  if (unit.open > 0 || unit.isSettled) return;
+  unit.isSettled = true;
+  unit.resolve(unit.results);
+}
+
+/** Nothing of the unit is acknowledged, whatever becomes of its other rows. */
+function failUnit(unit: Unit, fault: StoreError): void {
+  if (unit.isSettled) return;
+  unit.isSettled = true;
+  unit.reject(fault);
 }
 
 function unavailable(cause: unknown): StoreError {

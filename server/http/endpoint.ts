@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Audience, CallerOf } from '../access/access.ts';
 import type { ProblemCode } from '../errors.ts';
+import type { Item } from './read-items.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -28,6 +29,8 @@ export type Call<P extends string, W extends Audience, Q extends TObject, B exte
   body: Static<B>;
   /** The body as it came: its numbers have all their digits. */
   text: string;
+  /** Reads a body that is declared as a list, and calls `onItem` for each item as it arrives. See `readItems`. */
+  readItems(onItem: (item: Item) => void): Promise<void>;
   /** Since when (performance.now) the caller waits for the service: the arrival of its body is its own time. */
   sinceMs: number;
   /** Aborts when the caller disconnects before it has its answer. */
@@ -59,7 +62,8 @@ export type Endpoint<
   /** Request headers that have an effect here. */
   headers?: Record<string, string>;
   query?: Q;
-  body?: { schema: B; example: object };
+  /** `isList`: the handler reads the body with `readItems`, and validates each item itself. */
+  body?: { schema: B; example: object; isList?: true };
   /** The good answers, by status. The first is the default. */
   answers: A;
   /** What can go wrong beyond the credential, the query, the body and the store. */

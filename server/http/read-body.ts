@@ -6,45 +6,62 @@ import { RequestError } from '../errors.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
 
 const CONTENT_TYPE_CHARS_MAX = 256;
+type Compression = 'gzip' | 'zstd';
 const DECOMPRESS = { gzip: promisify(gunzip), zstd: promisify(zstdDecompress) };
 /** Text that cannot be compressed grows by headers and a few bytes for each block (RFC 1951 section 3.2.4, RFC 8878). */
-const COMPRESSION_EXTRA_BYTES_MAX = 1024;
+export const COMPRESSION_EXTRA_BYTES_MAX = 1024;
 
 /**
  * Reads a JSON body of at most 1 MiB, inflated, as text. Not express.json, because handlers need the exact text (numbers
  * digit for digit), and because every refusal has a code of its own. Throws body_invalid, body_too_large or overloaded.
  */
 export async function readBody(req: IncomingMessage, arriving: ArrivingBytes): Promise<string> {
-  const contentType = req.headers['content-type'] ?? '';
-  if (!isJson(contentType))
-    throw headerInvalid('Content-Type', `must be application/json, not ${contentType || 'absent'}`);
-  const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'zstd')
-    throw headerInvalid('Content-Encoding', `must be gzip, zstd or absent, not ${encoding}`);
+  mediaTypeOf(req, JSON_ONLY);
+  const encoding = encodingOf(req);
   const isPlain = encoding === 'identity';
   const bytesMax = BODY_BYTES_MAX + (isPlain ? 0 : COMPRESSION_EXTRA_BYTES_MAX);
   const raw = await readBytes(req, { bytesMax, arriving });
   const bytes = isPlain ? raw : await decompress(raw, encoding);
-  if (!isUtf8(bytes)) throw new RequestError('body_invalid', 'The body is not valid UTF-8');
+  if (!isUtf8(bytes)) throw notUtf8('body');
   return bytes.toString('utf8');
+}
+
+const JSON_ONLY = ['application/json'] as const;
+
+/**
+ * Which of these media types the body has. Parameters have no effect (RFC 8259 section 11), except a charset that names
+ * another encoding. Throws body_invalid.
+ */
+export function mediaTypeOf<T extends string>(req: IncomingMessage, allowed: readonly T[]): T {
+  const contentType = req.headers['content-type'] ?? '';
+  const found = allowed.find((type) => type === contentType) ?? parsedType(contentType, allowed);
+  if (found !== undefined) return found;
+  const message = `must be ${allowed.join(' or ')}, not ${contentType || 'absent'}`;
+  throw headerInvalid('Content-Type', message);
+}
+
+function parsedType<T extends string>(contentType: string, allowed: readonly T[]): T | undefined {
+  // MIMEType takes quadratic time on long values.
+  if (contentType.length > CONTENT_TYPE_CHARS_MAX) return undefined;
+  try {
+    const { essence, params } = new MIMEType(contentType);
+    if (!/^utf-?8$/i.test(params.get('charset') ?? 'utf-8')) return undefined;
+    return allowed.find((type) => type === essence);
+  } catch {
+    // Not a media type. The problem tells the caller which one to send.
+    return undefined;
+  }
+}
+
+/** Throws body_invalid. */
+export function encodingOf(req: IncomingMessage): 'identity' | Compression {
+  const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (encoding === 'identity' || encoding === 'gzip' || encoding === 'zstd') return encoding;
+  throw headerInvalid('Content-Encoding', `must be gzip, zstd or absent, not ${encoding}`);
 }
 
 function headerInvalid(path: string, message: string): RequestError {
   return new RequestError('body_invalid', `${path} ${message}`, { errors: [{ path, message }] });
-}
-
-/** Media type parameters have no effect (RFC 8259 section 11), except a charset that names another encoding. */
-function isJson(contentType: string): boolean {
-  if (contentType === 'application/json') return true;
-  // MIMEType takes quadratic time on long values.
-  if (contentType.length > CONTENT_TYPE_CHARS_MAX) return false;
-  try {
-    const { essence, params } = new MIMEType(contentType);
-    return essence === 'application/json' && /^utf-?8$/i.test(params.get('charset') ?? 'utf-8');
-  } catch {
-    // Not a media type. The problem tells the caller which one to send.
-    return false;
-  }
 }
 
 /** Bytes of bodies that are still arriving: a slow caller keeps them in memory for as long as a request may take. */
@@ -54,7 +71,7 @@ function readBytes(
   req: IncomingMessage,
   { bytesMax, arriving }: { bytesMax: number; arriving: ArrivingBytes },
 ): Promise<Buffer> {
-  if (Number(req.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(tooLarge());
+  if (Number(req.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(tooLarge('body'));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -72,7 +89,7 @@ function readBytes(
         req.removeAllListeners('data').resume();
         chunks.length = 0;
         release();
-        reject(bytes > bytesMax ? tooLarge() : tooMuchArriving());
+        reject(bytes > bytesMax ? tooLarge('body') : tooMuchArriving());
       } else chunks.push(chunk);
     });
     req.on('end', () => {
@@ -83,26 +100,37 @@ function readBytes(
     // The caller has disconnected. Nobody receives this error, but the handler must not wait for ever.
     const endEarly = () => {
       release();
-      if (!req.complete)
-        reject(new RequestError('body_invalid', 'The connection closed before the body ended'));
+      if (!req.complete) reject(endedEarly());
     };
     req.on('error', endEarly).on('close', endEarly);
   });
 }
 
-async function decompress(raw: Buffer, encoding: keyof typeof DECOMPRESS): Promise<Buffer> {
+async function decompress(raw: Buffer, encoding: Compression): Promise<Buffer> {
   try {
     return await DECOMPRESS[encoding](raw, { maxOutputLength: BODY_BYTES_MAX });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
-    throw new RequestError('body_invalid', `The body is not valid ${encoding}`, { cause: error });
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge('body');
+    throw badCompression(encoding, error);
   }
 }
 
-function tooMuchArriving(): RequestError {
+export function badCompression(encoding: Compression, cause: unknown): RequestError {
+  return new RequestError('body_invalid', `The body is not valid ${encoding}`, { cause });
+}
+
+export function notUtf8(what: 'body' | 'event'): RequestError {
+  return new RequestError('body_invalid', `The ${what} is not valid UTF-8`);
+}
+
+export function endedEarly(): RequestError {
+  return new RequestError('body_invalid', 'The connection closed before the body ended');
+}
+
+export function tooMuchArriving(): RequestError {
   return new RequestError('overloaded', 'Too many bodies are arriving at the same time. Try again.');
 }
 
-function tooLarge(): RequestError {
-  return new RequestError('body_too_large', `The body has more than ${BODY_BYTES_MAX} bytes`);
+export function tooLarge(what: 'body' | 'event'): RequestError {
+  return new RequestError('body_too_large', `The ${what} has more than ${BODY_BYTES_MAX} bytes`);
 }

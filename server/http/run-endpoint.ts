@@ -11,6 +11,7 @@ import type { Observe } from './observe.ts';
 import { NO_CACHE } from './problem.ts';
 import { createQueryParser } from './query.ts';
 import { type ArrivingBytes, readBody } from './read-body.ts';
+import { type Item, readItems } from './read-items.ts';
 
 export type EdgeDeps = { access: Access; observe: Observe; logger: Logger };
 /** The bodies that arrive from callers with and without a credential. */
@@ -25,23 +26,24 @@ export function createHandler(
   const isPrivate = endpoint.path.startsWith('/v1/');
   const identify = access(allow);
   const parseQuery = endpoint.query && createQueryParser(endpoint.query);
-  const parseBody = endpoint.body && createParser(endpoint.body.schema);
+  const parseBody =
+    endpoint.body === undefined || endpoint.body.isList ? undefined : createParser(endpoint.body.schema);
   const [status = 200] = Object.keys(endpoint.answers).map(Number);
   return async (req: Request, res: Response) => {
     if (log === 'deferred') observe(req, res, log);
     if (isPrivate) res.setHeader('Cache-Control', NO_CACHE);
-    const call = new EndpointCall(req, res);
+    const call = new EndpointCall(req, res, arriving);
     try {
       const startMs = performance.now();
       call.caller = await identify(req, call.params);
-      const credentialMs = performance.now() - startMs;
+      call.credentialMs = performance.now() - startMs;
       if (parseQuery !== undefined) call.query = parseQuery(req.originalUrl);
       if (parseBody !== undefined) {
-        call.text = await readBody(req, call.caller === undefined ? arriving.strangers : arriving.known);
+        call.text = await readBody(req, call.arriving);
         call.body = parseBody(parseJson(call.text));
       }
       if (endpoint.agentOf !== undefined) requireAgent(call.caller, endpoint.agentOf(call));
-      call.sinceMs = performance.now() - credentialMs;
+      call.beginWait();
       res.statusCode = status;
       const body = await endpoint.handle(call);
       if (body !== undefined) res.json(body);
@@ -63,12 +65,28 @@ class EndpointCall implements Call<string, Audience, TObject, TSchema> {
   body: unknown;
   text = '';
   sinceMs = 0;
+  credentialMs = 0;
+  readonly #arriving: Arriving;
   #signal: AbortSignal | undefined;
 
-  constructor(req: Request, res: Response) {
+  constructor(req: Request, res: Response, arriving: Arriving) {
     this.req = req;
     this.res = res;
+    this.#arriving = arriving;
     this.params = req.params as Record<string, string>;
+  }
+
+  get arriving(): ArrivingBytes {
+    return this.caller === undefined ? this.#arriving.strangers : this.#arriving.known;
+  }
+
+  async readItems(onItem: (item: Item) => void): Promise<void> {
+    await readItems(this.req, { arriving: this.arriving, onItem });
+    this.beginWait();
+  }
+
+  beginWait(): void {
+    this.sinceMs = performance.now() - this.credentialMs;
   }
 
   get signal(): AbortSignal {

@@ -1,10 +1,19 @@
+import { type TObject, Type } from 'typebox';
 import type { GroupCommit } from '../commit/group-commit.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { answer, UUID } from '../http/schemas.ts';
+import { BATCH_EVENTS_MAX } from '../limits.ts';
 import type { Metrics } from '../metrics.ts';
 import { admitSizes } from './admit.ts';
-import { DECISION_COLUMNS, decisionEventFrom, decisionEventSchema } from './decision-event.ts';
+import { createBatchIngest } from './batch.ts';
+import {
+  DECISION_COLUMNS,
+  type DecisionEvent,
+  decisionEventFrom,
+  decisionEventSchema,
+} from './decision-event.ts';
 import { countProblem, createIngest, type IngestDeps } from './ingest.ts';
+import { BATCH_ANSWER } from './judgement.ts';
 import { LLM_COLUMNS, llmInvocationFrom, llmInvocationSchema } from './llm-invocation.ts';
 
 export type IngestEndpointDeps = IngestDeps & {
@@ -17,10 +26,19 @@ const INGEST = {
   method: 'POST',
   tag: 'Ingest',
   allow: { scope: 'emit_audit' },
+  log: 'deferred',
+} as const;
+const ONE = {
   answers: {
     202: { description: 'The event is durable', schema: answer({ event_id: UUID }, 'Accepted') },
   },
-  log: 'deferred',
+} as const;
+const BATCH = {
+  answers: {
+    202: { description: 'All events are durable', schema: BATCH_ANSWER },
+    207: { description: 'Some events were rejected, and all others are durable', schema: BATCH_ANSWER },
+  },
+  problems: ['overloaded'],
 } as const;
 const PROBLEMS = ['occurred_at_out_of_range', 'row_rejected', 'overloaded'] as const;
 
@@ -29,53 +47,82 @@ const EXAMPLE = {
   occurred_at: '2026-01-31T12:00:00.000Z',
   agent_name: 'support-bot',
 };
+const DECISION = { ...EXAMPLE, tool_name: 'search', outcome: 'allow', arguments: { query: 'hello' } };
+const USAGE = { ...EXAMPLE, model: 'model-1', input_tokens: 100, output_tokens: 20, cost_usd: 0.01 };
 
-/** Both calls that record events, by the same rules. */
+/** The calls that record events, one by one or in batches, by the same rules. */
 export function ingestEndpoints(deps: IngestEndpointDeps) {
   const { decisions, llmInvocations, metrics } = deps;
+  const decisionKind = {
+    schema: decisionEventSchema,
+    eventFrom: decisionEventFrom,
+    columns: DECISION_COLUMNS,
+    commit: decisions,
+    counter: metrics.ingest,
+    admit: admitSizes,
+    written: { counter: metrics.written, outcomeOf: ({ outcome }: DecisionEvent) => outcome },
+  };
+  const usageKind = {
+    schema: llmInvocationSchema,
+    eventFrom: llmInvocationFrom,
+    columns: LLM_COLUMNS,
+    commit: llmInvocations,
+    counter: metrics.ingestLlm,
+  };
   return [
     endpoint({
       ...INGEST,
+      ...ONE,
       path: '/v1/audit/decisions',
       id: 'recordDecision',
       summary: 'Record a decision',
       description:
         'Answers when the record is on disk. Sending an `event_id` again changes nothing: the first write wins.',
       agentOf: ({ body: { agent_name } }) => agent_name,
-      body: {
-        schema: decisionEventSchema,
-        example: { ...EXAMPLE, tool_name: 'search', outcome: 'allow', arguments: { query: 'hello' } },
-      },
+      body: { schema: decisionEventSchema, example: DECISION },
       problems: [...PROBLEMS, 'arguments_too_large', 'hint_too_large'],
       onProblem: (code) => countProblem(metrics.ingest, code),
-      handle: createIngest(deps, {
-        eventFrom: decisionEventFrom,
-        columns: DECISION_COLUMNS,
-        commit: decisions,
-        counter: metrics.ingest,
-        admit: admitSizes,
-        onAccepted: ({ outcome }) => metrics.written.inc({ outcome }),
-      }),
+      handle: createIngest(deps, decisionKind),
     }),
     endpoint({
       ...INGEST,
+      ...ONE,
       path: '/v1/audit/llm-invocations',
       id: 'recordLlmInvocation',
       summary: 'Record token usage',
       description: 'Records the token usage of one model call, by the rules of decisions.',
       agentOf: ({ body: { agent_name } }) => agent_name,
-      body: {
-        schema: llmInvocationSchema,
-        example: { ...EXAMPLE, model: 'model-1', input_tokens: 100, output_tokens: 20, cost_usd: 0.01 },
-      },
+      body: { schema: llmInvocationSchema, example: USAGE },
       problems: PROBLEMS,
       onProblem: (code) => countProblem(metrics.ingestLlm, code),
-      handle: createIngest(deps, {
-        eventFrom: llmInvocationFrom,
-        columns: LLM_COLUMNS,
-        commit: llmInvocations,
-        counter: metrics.ingestLlm,
-      }),
+      handle: createIngest(deps, usageKind),
+    }),
+    endpoint({
+      ...INGEST,
+      ...BATCH,
+      path: '/v1/audit/decisions/batch',
+      id: 'recordDecisions',
+      summary: 'Record many decisions',
+      description:
+        'Judges each decision alone, and answers when those that are accepted are on disk. The answer lists the others.',
+      body: { schema: listOfEvents(decisionEventSchema), example: [DECISION], isList: true },
+      onProblem: (code) => countProblem(metrics.ingest, code),
+      handle: createBatchIngest(deps, decisionKind),
+    }),
+    endpoint({
+      ...INGEST,
+      ...BATCH,
+      path: '/v1/audit/llm-invocations/batch',
+      id: 'recordLlmInvocations',
+      summary: 'Record token usage of many calls',
+      description: 'Records the token usage of many model calls, by the rules of batches of decisions.',
+      body: { schema: listOfEvents(llmInvocationSchema), example: [USAGE], isList: true },
+      onProblem: (code) => countProblem(metrics.ingestLlm, code),
+      handle: createBatchIngest(deps, usageKind),
     }),
   ];
+}
+
+function listOfEvents(schema: TObject) {
+  return Type.Array(schema, { minItems: 1, maxItems: BATCH_EVENTS_MAX });
 }

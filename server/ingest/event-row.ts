@@ -4,20 +4,17 @@ import type { Event } from './event.ts';
 /** What the service adds to an event. */
 export type ServerFields = { project_id: string; agent_version_id: string; receivedAtMs: number };
 
-/** A stored row. Times are milliseconds since the epoch: ClickHouse reads a number as the ticks of a DateTime64(3). */
-type Row<E extends Event> = Omit<E, 'occurredAtMs' | 'occurred_at'> & {
-  project_id: string;
-  agent_version_id: string;
-  occurred_at: number;
-  received_at: number;
-  version: number;
-};
-export type Columns<E extends Event> = readonly (keyof Row<E> & string)[];
+/** The columns that the service adds, in the order of `lineStart`. */
+const SERVER_COLUMNS = ['project_id', 'agent_version_id', 'received_at', 'version'] as const;
 
-/** The columns of an event table: the fields of its events, and the ones that the service adds. */
+export type Columns<E extends Event> = readonly (
+  Exclude<keyof E & string, 'occurredAtMs'> | (typeof SERVER_COLUMNS)[number]
+)[];
+
+/** The columns of an event table: the ones that the service adds, and the fields of its events. */
 export function columnsOf<Name extends string>(schema: { properties: Record<Name, unknown> }) {
   const names = Object.keys(schema.properties) as Name[];
-  return ['project_id', 'agent_version_id', 'received_at', 'version', ...names] as const;
+  return [...SERVER_COLUMNS, ...names] as const;
 }
 
 /**
@@ -32,22 +29,32 @@ function versionAt(receivedAtMs: number): number {
 }
 
 /** The stored row of an event, as a line in the order of the columns. */
-export function entryFrom<E extends Event>(
-  event: E,
+export function entryFrom<E extends Event>(event: E, server: ServerFields, columns: Columns<E>): Entry {
+  return entryOf(event, server, lineEndFrom(event, columns));
+}
+
+/** As `entryFrom`, for an event of which `lineEndFrom` has made the end of its line. */
+export function entryOf(
+  { event_id, occurredAtMs }: Pick<Event, 'event_id' | 'occurredAtMs'>,
   { project_id, agent_version_id, receivedAtMs }: ServerFields,
-  columns: Columns<E>,
+  lineEnd: string,
 ): Entry {
-  const { event_id, occurredAtMs } = event;
-  const row: Row<E> = {
-    ...event,
-    project_id,
-    agent_version_id,
-    occurred_at: occurredAtMs,
-    received_at: receivedAtMs,
-    version: versionAt(receivedAtMs),
-  };
+  const ids = `${JSON.stringify(project_id)},${JSON.stringify(agent_version_id)}`;
   return {
     identity: { project_id, event_id, occurredAtMs, receivedAtMs },
-    line: JSON.stringify(columns.map((column) => row[column])),
+    line: `[${ids},${receivedAtMs},${versionAt(receivedAtMs)},${lineEnd}`,
   };
+}
+
+/**
+ * What the event itself gives to its line: all but the first columns, which the service adds. Times are milliseconds since
+ * the epoch: ClickHouse reads a number as the ticks of a DateTime64(3).
+ */
+export function lineEndFrom<E extends Event>(event: E, columns: Columns<E>): string {
+  const values: unknown[] = [];
+  for (let at = SERVER_COLUMNS.length; at < columns.length; at += 1) {
+    const column = columns[at] as keyof E;
+    values.push(column === 'occurred_at' ? event.occurredAtMs : event[column]);
+  }
+  return JSON.stringify(values).slice(1);
 }

@@ -2,7 +2,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import { parseRfc3339 } from '../rfc3339.ts';
 import { text } from '../validate.ts';
 
-const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
 
 /** The fields that every kind of event has. */
 export const COMMON_FIELDS = {

@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import type { Counter } from 'prom-client';
+import type { TObject } from 'typebox';
 import type { GroupCommit } from '../commit/group-commit.ts';
 import type { ProblemCode } from '../errors.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
@@ -15,14 +16,16 @@ export type IngestDeps = {
 };
 
 /** What one kind of event does differently from another. */
-type EventKind<Body, E extends Event> = {
+export type EventKind<Body, E extends Event> = {
+  schema: TObject;
   eventFrom: (body: Body, bodyText: string) => E;
   columns: Columns<E>;
   commit: GroupCommit;
   counter: Counter<'result'>;
   /** Checks that come after the one of the time. */
   admit?: (event: E) => void;
-  onAccepted?: (event: E) => void;
+  /** Accepted events are counted by their outcome, if they have one. */
+  written?: { counter: Counter<'outcome'>; outcomeOf: (event: E) => string };
 };
 
 type IngestCall<Body> = { res: Response; caller: KeyIdentity; body: Body; text: string; sinceMs: number };
@@ -30,7 +33,7 @@ type IngestCall<Body> = { res: Response; caller: KeyIdentity; body: Body; text: 
 /** Checks the time, then the sizes; looks up the agent's version; writes the row; answers when it is durable. */
 export function createIngest<Body, E extends Event>(
   { latestVersionId, now }: IngestDeps,
-  { eventFrom, columns, commit, counter, admit, onAccepted }: EventKind<Body, E>,
+  { eventFrom, columns, commit, counter, admit, written }: EventKind<Body, E>,
 ) {
   return async ({ res, caller: { project_id }, body, text, sinceMs }: IngestCall<Body>) => {
     const event = eventFrom(body, text);
@@ -41,7 +44,7 @@ export function createIngest<Body, E extends Event>(
     const entry = entryFrom(event, { project_id, agent_version_id, receivedAtMs }, columns);
     const result = await commit.write(entry, sinceMs);
     counter.inc({ result });
-    if (result === 'accepted') onAccepted?.(event);
+    if (result === 'accepted') written?.counter.inc({ outcome: written.outcomeOf(event) });
     return sendAccepted(res, event.event_id);
   };
 }
@@ -53,10 +56,10 @@ function sendAccepted(res: Response, eventId: string): undefined {
   res.end(body, 'latin1');
 }
 
-/** Counts a problem by its result. A bug has no label of its own: it is a 500 in gate_http_request_duration_seconds. */
-export function countProblem(counter: Counter<'result'>, code: ProblemCode): void {
+/** Counts events with a problem by its result. A bug has no label of its own: it is a 500 in gate_http_request_duration_seconds. */
+export function countProblem(counter: Counter<'result'>, code: ProblemCode, events = 1): void {
   const result = resultOf(code);
-  if (result !== undefined) counter.inc({ result });
+  if (result !== undefined) counter.inc({ result }, events);
 }
 
 function resultOf(code: ProblemCode): IngestResult | undefined {
@@ -71,6 +74,7 @@ function resultOf(code: ProblemCode): IngestResult | undefined {
     case 'arguments_too_large':
     case 'hint_too_large':
     case 'body_too_large':
+    case 'batch_too_large':
       return 'too_large';
     default:
       return undefined;

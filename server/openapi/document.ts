@@ -99,7 +99,8 @@ export function problemsOf({ allow, params, query, body, problems = [] }: Endpoi
     ...(allow === 'anyone' ? [] : (['unauthenticated'] as const)),
     ...(allow === 'anyone' || allow === 'scraper' ? [] : (['forbidden', 'store_unavailable'] as const)),
     ...queryCodes.map((schema) => schema['x-problem'] ?? 'query_invalid'),
-    ...(body === undefined ? [] : (['body_invalid', 'body_too_large', 'overloaded'] as const)),
+    ...(body === undefined ? [] : (['body_invalid', 'overloaded'] as const)),
+    ...(body === undefined ? [] : [body.isList ? ('batch_too_large' as const) : ('body_too_large' as const)]),
     ...problems,
     // A path with an invalid percent-encoding names nothing.
     ...(params === undefined ? [] : (['not_found'] as const)),
@@ -137,11 +138,19 @@ function parameterFrom(head: Json, schema: TSchema): Json {
   };
 }
 
-function requestBodyFrom({ schema, example }: NonNullable<Endpoint['body']>, components: Components): Json {
-  return {
-    required: true,
-    content: { 'application/json': { schema: publicSchema(schema, components), example } },
-  };
+function requestBodyFrom(
+  { schema, example, isList }: NonNullable<Endpoint['body']>,
+  components: Components,
+): Json {
+  const json = { 'application/json': { schema: publicSchema(schema, components), example } };
+  return { required: true, content: isList ? { ...json, ...linesOf(example) } : json };
+}
+
+/** OpenAPI 3.1 has no schema for the lines of a text. */
+function linesOf(example: object): Json {
+  const lines = Object.values(example).map((item) => `${JSON.stringify(item)}\n`);
+  const description = 'The items of the array, one a line';
+  return { 'application/x-ndjson': { schema: { type: 'string', description }, example: lines.join('') } };
 }
 
 function answersFrom(answers: Endpoint['answers'], components: Components): Json {

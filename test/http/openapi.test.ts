@@ -60,7 +60,9 @@ describe('the OpenAPI document', () => {
         search.set(name, JSON.stringify(example).replaceAll('"', ''));
     }
     const content = Object.values(operation.requestBody?.content ?? {})[0];
-    const body = content === undefined ? undefined : { ...(content.example as object), ...bodyOf(operation) };
+    const filled = (example: object) => ({ ...example, ...bodyOf(operation) });
+    const example = content?.example as object | object[] | undefined;
+    const body = Array.isArray(example) ? example.map(filled) : example && filled(example);
     return { url: search.size === 0 ? url : `${url}?${search.toString()}`, body };
   }
 

@@ -15,6 +15,8 @@ const REQUIRED = `
                                                           no  bad rev exp alien  emit fetch reg read edit narr  end out view edit adm own site mixed
 POST   /v1/audit/decisions                                1   1   1   1   .      .    3     3   3    3    3     1   1   1    1    1   1   1    .
 POST   /v1/audit/llm-invocations                          1   1   1   1   .      .    3     3   3    3    3     1   1   1    1    1   1   1    .
+POST   /v1/audit/decisions/batch                          1   1   1   1   .      .    3     3   3    3    .     1   1   1    1    1   1   1    .
+POST   /v1/audit/llm-invocations/batch                    1   1   1   1   .      .    3     3   3    3    .     1   1   1    1    1   1   1    .
 GET    /v1/agents/{name}                                  1   1   1   1   .      .    .     3   3    3    3     1   1   1    1    1   1   1    .
 POST   /v1/agents                                         1   1   1   1   .      .    3     .   3    3    3     1   1   1    1    1   1   1    .
 PUT    /v1/projects/{id}/agents/{name}                    1   1   1   1   3      3    3     3   3    .    3     1   3   3    .    .   .   3    .

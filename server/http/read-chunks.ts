@@ -1,0 +1,100 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable, Transform } from 'node:stream';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { RequestError } from '../errors.ts';
+import { BATCH_BYTES_MAX } from '../limits.ts';
+import {
+  type ArrivingBytes,
+  badCompression,
+  COMPRESSION_EXTRA_BYTES_MAX,
+  encodingOf,
+  endedEarly,
+  tooMuchArriving,
+} from './read-body.ts';
+
+const INFLATE = { gzip: createGunzip, zstd: createZstdDecompress };
+const CHUNK_BYTES = 64 * 1024;
+/** After so much work on one body the event loop turns to the others. */
+const SLICE_MS_MAX = 5;
+
+/**
+ * Calls `onChunk` with each piece of a body of at most 8 MiB, inflated, as it arrives. Rejects with what `onChunk` throws,
+ * and with body_invalid, batch_too_large or overloaded.
+ */
+export function readChunks(
+  req: IncomingMessage,
+  arriving: ArrivingBytes,
+  onChunk: (chunk: Buffer) => void,
+): Promise<void> {
+  const encoding = encodingOf(req);
+  const isPlain = encoding === 'identity';
+  const rawBytesMax = BATCH_BYTES_MAX + (isPlain ? 0 : 8 * COMPRESSION_EXTRA_BYTES_MAX);
+  if (Number(req.headers['content-length'] ?? 0) > rawBytesMax) return Promise.reject(tooManyBytes());
+  const inflate: Transform | undefined = isPlain ? undefined : INFLATE[encoding]({ chunkSize: CHUNK_BYTES });
+  const source: Readable = inflate ?? req;
+  return new Promise((resolve, reject) => {
+    let [rawBytes, bytes] = [0, 0];
+    const end = () => {
+      arriving.count -= bytes;
+      bytes = 0;
+    };
+    const fail = (error: unknown) => {
+      end();
+      // The rest is read and discarded, so that the caller gets its answer instead of a reset.
+      source.removeAllListeners('data');
+      inflate?.destroy();
+      req.unpipe().removeAllListeners('data').resume();
+      reject(error);
+    };
+    const slice = createSlices(source);
+    source.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      arriving.count += chunk.length;
+      if (bytes > BATCH_BYTES_MAX) return fail(tooManyBytes());
+      if (arriving.count > arriving.max) return fail(tooMuchArriving());
+      try {
+        slice(() => onChunk(chunk));
+      } catch (error) {
+        fail(error);
+      }
+    });
+    source.on('end', () => {
+      end();
+      resolve();
+    });
+    // The caller has disconnected. Nobody receives this error, but the handler must not wait for ever.
+    const endEarly = () => {
+      if (!req.complete) fail(endedEarly());
+    };
+    req.on('error', endEarly).on('close', endEarly);
+    if (inflate === undefined || isPlain) return;
+    inflate.on('error', (error) => fail(badCompression(encoding, error)));
+    req.on('data', (chunk: Buffer) => {
+      rawBytes += chunk.length;
+      if (rawBytes > rawBytesMax) fail(tooManyBytes());
+    });
+    req.pipe(inflate);
+  });
+}
+
+/** Returns a function that does a piece of work, and pauses the source until the next turn when its time is used up. */
+function createSlices(source: Readable): (work: () => void) => void {
+  let usedMs = 0;
+  return (work) => {
+    const startMs = performance.now();
+    work();
+    usedMs += performance.now() - startMs;
+    if (usedMs < SLICE_MS_MAX) return;
+    usedMs = 0;
+    source.pause();
+    setImmediate(() => source.resume());
+  };
+}
+
+function tooManyBytes(): RequestError {
+  return batchTooLarge(`${BATCH_BYTES_MAX} bytes`);
+}
+
+export function batchTooLarge(bound: string): RequestError {
+  return new RequestError('batch_too_large', `The batch has more than ${bound}`);
+}

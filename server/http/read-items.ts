@@ -1,0 +1,54 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { RequestError } from '../errors.ts';
+import { parseJson } from '../json.ts';
+import { BATCH_EVENTS_MAX, BODY_BYTES_MAX } from '../limits.ts';
+import { type ArrivingBytes, mediaTypeOf, notUtf8, tooLarge } from './read-body.ts';
+import { readChunks, batchTooLarge } from './read-chunks.ts';
+import { splitArray, splitLines } from './split-items.ts';
+
+/** An item as it was sent, or the fault that refuses it alone. A refused item may have a value all the same. */
+export type Item = { value: unknown; text: string; fault: RequestError | undefined };
+
+type ReadItemsOptions = { arriving: ArrivingBytes; onItem: (item: Item) => void };
+
+export const LIST_TYPES = ['application/json', 'application/x-ndjson'] as const;
+
+/**
+ * Reads a list of items while it arrives, a JSON array or JSON lines, and calls `onItem` for each in order. A line that is
+ * no JSON, and an item over 1 MiB, are refused alone. Throws body_invalid (no list, or an empty one), batch_too_large or
+ * overloaded.
+ */
+export async function readItems(req: IncomingMessage, { arriving, onItem }: ReadItemsOptions): Promise<void> {
+  const isLines = mediaTypeOf(req, LIST_TYPES) === 'application/x-ndjson';
+  let items = 0;
+  const splitter = (isLines ? splitLines : splitArray)((chunk, start, end) => {
+    items += 1;
+    if (items > BATCH_EVENTS_MAX) throw batchTooLarge(`${BATCH_EVENTS_MAX} events`);
+    const item = itemFrom(chunk, start, end);
+    // An array with an element that is no JSON is no JSON.
+    if (!isLines && item.fault !== undefined) throw item.fault;
+    if (end - start > BODY_BYTES_MAX) item.fault = tooLarge('event');
+    onItem(item);
+  });
+  await readChunks(req, arriving, (chunk) => {
+    if (!splitter.push(chunk)) throw notAnArray();
+  });
+  if (!splitter.end()) throw notAnArray();
+  if (items === 0) throw new RequestError('body_invalid', 'The body has no events');
+}
+
+function itemFrom(chunk: Buffer, start: number, end: number): Item {
+  const text = chunk.toString('utf8', start, end);
+  try {
+    // Only a text with a replacement character may have lost bytes.
+    if (text.includes('\ufffd') && !isUtf8(chunk.subarray(start, end))) throw notUtf8('event');
+    return { value: parseJson(text), text, fault: undefined };
+  } catch (error) {
+    return { value: undefined, text, fault: error as RequestError };
+  }
+}
+
+function notAnArray(): RequestError {
+  return new RequestError('body_invalid', 'The body is not a JSON array');
+}
