@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { benchAttack } from './attack/main.ts';
 import { benchClient } from './client.ts';
+import { benchEmit } from './emit.ts';
 import { benchIngest } from './ingest.ts';
 import { benchMemory } from './memory.ts';
 import { benchPolicy } from './policy.ts';
@@ -44,6 +45,7 @@ const PARTS: Record<string, () => Promise<void> | void> = {
   attack: () => benchAttack({ seconds, ...only }),
   policy: benchPolicy,
   client: benchClient,
+  emit: () => benchEmit({ seconds, rounds: Number(values.rounds) }),
 };
 
 const names = positionals.length > 0 ? positionals : Object.keys(PARTS);

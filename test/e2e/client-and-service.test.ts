@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { govern, PolicyDeniedError, shutdown } from '../../client/index.ts';
+import {
+  configure,
+  govern,
+  PolicyDeniedError,
+  shutdown,
+  type DecisionInput,
+  type GovernOptions,
+} from '../../client/index.ts';
 import { fetchAgent, register, save } from '../support/agents.ts';
 import { readDecisions } from '../support/audit.ts';
 import { captureLogger } from '../support/capture-logger.ts';
@@ -34,9 +41,9 @@ describe('the client against the service', () => {
     return results;
   };
 
-  const bind = (run: typeof callAll = callAll, baseUrl = service.url, logger = captureLogger()) => {
-    const { key } = service;
-    return govern({ name: NAME, tools, run }, { key, apiKey: key, baseUrl, logger, bindPolicy: true });
+  const bind = (run: typeof callAll = callAll, more: Omit<GovernOptions, 'bindPolicy'> = {}) => {
+    const options = { key: service.key, apiKey: service.key, baseUrl: service.url, logger: captureLogger() };
+    return govern({ name: NAME, tools, run }, { ...options, ...more, bindPolicy: true });
   };
 
   it('stores decisions with the version that made them', async () => {
@@ -83,7 +90,7 @@ describe('the client against the service', () => {
     const keys: unknown = await (await fetch(`${service.url}/v1/.well-known/keys`)).json();
     between.on('GET /v1/.well-known/keys', { json: keys });
     between.on(`GET /v1/agents/${NAME}`, { json: record });
-    const governed = await bind(callAll, between.url, logger);
+    const governed = await bind(callAll, { baseUrl: between.url, logger });
     between.on(`GET /v1/agents/${NAME}`, {
       json: { ...record, policy_yaml: policyYaml({ allow: ['search', 'write', 'transfer'] }) },
     });
@@ -105,5 +112,42 @@ describe('the client against the service', () => {
     ).catch((error: unknown) => error);
 
     expect(fault).to.have.property('code', 'key_signature_invalid');
+  });
+
+  it('stores what is emitted in batches, except what the service rejects', async () => {
+    const logger = captureLogger();
+    const gate = configure({ apiKey: service.key, baseUrl: service.url, logger, batch: true });
+    const agent_name = 'batch-bot';
+    const decision = (n: number, more: Partial<DecisionInput> = {}) =>
+      gate.emit({ agent_name, tool_name: `tool-${n}`, outcome: 'allow', ...more });
+    for (let n = 0; n < 150; n += 1) decision(n);
+    const event_id = crypto.randomUUID();
+    decision(150, { event_id });
+    decision(151, { event_id });
+    decision(152, { outcome: 'maybe' as never });
+    decision(153, { hint: { text: 'x'.repeat(5_000) } });
+    gate.emitLlm({ agent_name, model: 'm-1', input_tokens: 1, output_tokens: 2 });
+    gate.emitLlm({ agent_name, model: 'm-1', input_tokens: -1, output_tokens: 2 });
+    await shutdown();
+
+    expect(gate.stats()).to.deep.equal({ sent: 153, failed: 3, dropped: 0, in_flight: 0 });
+    expect(logger.at('warn').toSorted()).to.deep.equal([
+      'Audit ingest rejected events: body_invalid',
+      'Audit ingest rejected events: body_invalid, hint_too_large',
+    ]);
+    const { total, items } = await readDecisions(service, { agent: agent_name, limit: '200' });
+    expect(total).to.equal(151);
+    const stored = items.map(({ tool_name }) => tool_name);
+    expect(new Set(stored)).to.deep.equal(new Set(Array.from({ length: 151 }, (_, n) => `tool-${n}`)));
+  });
+
+  it('stores the decisions of a governed agent in batches', async () => {
+    const governed = await bind(callAll, { batch: true });
+    await governed.run(['search'], { sessionId: 'in a batch' });
+    await shutdown();
+
+    expect(governed.gate.stats()).to.include({ sent: 1, failed: 0 });
+    const { items } = await readDecisions(service, { agent: NAME });
+    expect(items.map(({ session_id }) => session_id)).to.include('in a batch');
   });
 });
