@@ -26,10 +26,10 @@ export class EventQueue {
     return this.#events.length >= this.#eventsMax || this.#bytes >= this.#bytesMax;
   }
 
-  /** Returns false, and takes nothing, when the event does not fit. */
+  /** For a queue that is not full. Returns false, and takes nothing, when the event is too large for the room that is left. */
   tryPush(text: string): boolean {
     const bytes = Buffer.byteLength(text) + 1;
-    if (this.isFull || this.#bytes + bytes > this.#bytesMax) return false;
+    if (this.#bytes + bytes > this.#bytesMax) return false;
     this.#events.push({ text, bytes });
     this.#bytes += bytes;
     return true;

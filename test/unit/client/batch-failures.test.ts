@@ -130,6 +130,19 @@ describe('client batches: what the service answers', () => {
       expect(logger.lines).to.deep.equal([]);
     });
 
+    it('its events do not wait again', async () => {
+      mock.on(DECISION_BATCH, { status: 413 }, acceptAll);
+      const gates = gatesWith();
+      const batch = { maxEvents: 2, maxWaitMs: 60_000 };
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, batch });
+      gate.emit(decision());
+      gate.emit(decision());
+      await mock.arrived(DECISION_BATCH, 3);
+
+      expect(batchSizes(mock, DECISION_BATCH)).to.deep.equal([2, 1, 1]);
+      await gates.shutdown();
+    });
+
     it('one event that is too large fails', async () => {
       mock.on(DECISION_BATCH, { status: 413, json: { code: 'batch_too_large' } });
       const { stats: counted, logger } = await emitAll(4);

@@ -28,6 +28,7 @@ describe('a process that emits in batches', () => {
     const result = await run('batchedThenEnd');
 
     expect(result).to.include({ code: 0, stdout: '', stderr: '' });
+    expect(result.tookMs).to.be.below(5_000);
     expectEvents(250);
   });
 

@@ -76,6 +76,23 @@ describe('client batches', () => {
       expect(batchSizes(mock, DECISION_BATCH)).to.deep.equal([2]);
     });
 
+    it('maxWaitMs is counted anew after a batch that was full', async () => {
+      timers.enable({ apis: ['setTimeout'] });
+      const { gates, emit } = open({ maxEvents: 2 });
+      emit(2);
+      await mock.arrived(DECISION_BATCH, 1);
+      timers.tick(30);
+      emit(1);
+      timers.tick(49);
+      await new Promise(setImmediate);
+      await new Promise(setImmediate);
+      expect(mock.connections()).to.equal(1);
+      timers.tick(1);
+      await mock.arrived(DECISION_BATCH, 2);
+      timers.reset();
+      await gates.shutdown();
+    });
+
     it('by the clock, for as many rounds as there are', async () => {
       const { gates, emit } = open({ maxWaitMs: 5 });
       for (let round = 1; round <= 3; round += 1) {
@@ -127,8 +144,9 @@ describe('client batches', () => {
     });
 
     it('a batch that is answered makes room for the next one', async () => {
-      const { gates, gate, emit } = open({ maxEvents: 1 });
+      const { gates, gate, emit } = open({ maxEvents: 1, maxWaitMs: 60_000 });
       emit(100);
+      await mock.arrived(DECISION_BATCH, 100);
       await gates.flush();
 
       expect(gate.stats().sent).to.equal(100);
@@ -171,6 +189,19 @@ describe('client batches', () => {
       expect(bytes.toSorted((a, b) => b - a)[1]).to.be.at.most(MIB);
     });
 
+    it('a batch is full with 1 MiB, or with maxPending events', async () => {
+      const { gates, emit } = open({ maxWaitMs: 60_000 });
+      emit(2, { reason: 'x'.repeat(MIB / 2) });
+      await mock.arrived(DECISION_BATCH, 1);
+      await gates.shutdown();
+      const { gates: others, emit: emitOther } = open({ maxWaitMs: 60_000, maxPending: 3 });
+      emitOther(3);
+      await mock.arrived(DECISION_BATCH, 3);
+      await others.shutdown();
+
+      expect(batchSizes(mock, DECISION_BATCH)).to.deep.equal([1, 1, 3]);
+    });
+
     it('an event that cannot be built fails alone', async () => {
       const { gates, logger, gate, emit } = open();
       emit(1);
@@ -204,6 +235,7 @@ describe('client batches', () => {
       mock.on(DECISION_BATCH, { fault: 'hang' });
       const { gates, logger, gate, emit } = open({ maxEvents: 1 });
       emit(40);
+      await mock.arrived(DECISION_BATCH, 32);
       const ended = gates.shutdown({ timeoutMs: 30 });
       emit(1);
       await ended;
@@ -225,6 +257,38 @@ describe('client batches', () => {
 
       expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 0 });
       expect(logger.at('warn')).to.have.length(1);
+    });
+
+    it('at its end a batch is waited for once, up to 15 seconds', async () => {
+      mock.on(DECISION_BATCH, { fault: 'hang' });
+      timers.enable({ apis: ['setTimeout'] });
+      const { mock: spy } = nodeMock.method(globalThis, 'setTimeout');
+      const waits = () => spy.calls.filter(({ arguments: [, delayMs] }) => delayMs === 15_000).length;
+      let beforeEnd = (): void => undefined;
+      const createLoop: GatesDeps['createLoop'] = (given) => {
+        beforeEnd = given;
+        return { identity: () => 'one', isRunning: () => true };
+      };
+      const gates = gatesWith({ createLoop });
+      const gate = gates.configure({
+        apiKey: 'k',
+        baseUrl: mock.url,
+        batch: true,
+        timeoutMs: 60_000,
+        logger: captureLogger(),
+      });
+      beforeEnd();
+      expect(waits()).to.equal(0);
+      gate.emit(decision());
+      beforeEnd();
+      await mock.arrived(DECISION_BATCH, 1);
+      timers.tick(15_000);
+      await new Promise(setImmediate);
+      beforeEnd();
+      expect(waits()).to.equal(1);
+      spy.restore();
+      timers.reset();
+      await gates.shutdown({ timeoutMs: 1 });
     });
 
     it('when it changes, connections and what waits are new, and what waited is sent', async () => {
