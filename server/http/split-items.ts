@@ -41,6 +41,8 @@ export function splitLines(onItem: OnItem): Splitter {
       for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, start)) {
         carried.finish(chunk, start, at);
         start = at + 1;
+        // A call of indexOf for each of a million empty lines would take long.
+        while (chunk[start] === NEWLINE) start += 1;
       }
       carried.add(chunk, start, chunk.length);
       return true;

@@ -9,6 +9,8 @@ const KILLS = 20;
 /** The later kills meet more of what is under way. */
 const ACKNOWLEDGED_STEP = 20;
 const JITTER_MS_MAX = 60;
+/** One connection in twelve sends batches among the single events of the others. */
+const BATCHES = { every: 12, events: 50 };
 
 describe('kill -9 under load', () => {
   it(`${KILLS} times: every id that got 202 is there exactly once after the restart`, async function () {
@@ -22,7 +24,7 @@ describe('kill -9 under load', () => {
       const previous = rounds.at(-1);
       if (previous !== undefined) await holdsWhatWasAcknowledged(service, previous);
       const agent = `round-${kill}`;
-      const load = startLoad(service, { connections: 48, agent });
+      const load = startLoad(service, { connections: 48, agent, batches: BATCHES });
       await eventually(() => (acknowledged(load.sent).length > kill * ACKNOWLEDGED_STEP ? true : undefined));
       // At another point of the flush cycle, of the copying of identities and of the merges each time.
       await sleep((kill * 23) % JITTER_MS_MAX);

@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import { accepted, outcomeOf, readAllDecisions, readSummary, sendDecision, tally } from '../support/audit.ts';
+import { batchOutcome, sendBatch } from '../support/batch.ts';
 import { decisionEvent } from '../support/events.ts';
 import { runOnStore } from '../support/engine.ts';
 import { ingestResult, readMetrics } from '../support/metrics.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
+const eventsOf = (count: number, agent_name: string) =>
+  Array.from({ length: count }, () => decisionEvent({ agent_name }));
 const rejected = { status: 422, code: 'row_rejected' };
 
 describe('a row that the storage layer rejects', () => {
@@ -75,9 +78,59 @@ describe('a row that the storage layer rejects', () => {
     expect(tally(outcomes.filter((_, i) => i % 10 === 9))).to.deep.equal({ '422 row_rejected': 10 });
     expect((await idsOf('ten')).length).to.equal(90);
   });
+
+  it('fails alone out of a batch of a thousand, with single events beside it', async () => {
+    const before = await readMetrics(service);
+    const events = eventsOf(1000, 'thousand');
+    const poison: Record<string, unknown> = { ...events[617], tool_name: 'poison' };
+    const batch = events.with(617, poison);
+
+    const [{ rejected: refused, ...counts }, single] = await Promise.all([
+      batchOutcome(sendBatch(service, batch)),
+      send(decisionEvent({ agent_name: 'beside' })),
+    ]);
+    const again = await batchOutcome(sendBatch(service, batch));
+
+    expect(counts).to.deep.equal({ status: 207, accepted: 999, duplicates: 0 });
+    expect(refused.map(({ detail: _, ...rest }) => rest)).to.deep.equal([
+      { index: 617, event_id: poison['event_id'], ...rejected },
+    ]);
+    expect(single).to.deep.equal(accepted);
+    expect([again.status, again.duplicates, again.rejected.length]).to.deep.equal([207, 999, 1]);
+    const ids = events.map(({ event_id }) => event_id).toSpliced(617, 1);
+    expect(await idsOf('thousand')).to.have.members(ids);
+    const after = await readMetrics(service);
+    const grown = ['row_rejected', 'accepted', 'duplicate'].map(
+      (result) => after.value(ingestResult(result)) - before.value(ingestResult(result)),
+    );
+    expect(grown).to.deep.equal([2, 1000, 999]);
+  });
 });
 
 describe('a full queue', () => {
+  it('refuses a whole batch that would overflow it, counts each of its events, and takes any into an empty one', async () => {
+    const service = await startTestService({ env: { GATE_QUEUE_ROWS_MAX: '5' } });
+    const batches = Array.from({ length: 40 }, (_, i) => eventsOf(20, `crowd-${i}`));
+
+    const responses = await Promise.all(batches.map((batch) => sendBatch(service, batch)));
+    const outcomes = await Promise.all(responses.map(batchOutcome));
+    const { by_agent } = await readSummary(service);
+    const metrics = await readMetrics(service);
+    await service.stop();
+
+    const refused = outcomes.filter(({ code }) => code === 'overloaded').length;
+    expect(refused).to.be.within(1, 39);
+    expect(tally(outcomes)).to.deep.equal({ '202': 40 - refused, '503 overloaded': refused });
+    expect(responses.filter((response) => response.headers.get('Retry-After') === '5').length).to.equal(
+      refused,
+    );
+    const written = batches.flatMap((_, i) => (outcomes[i]?.status === 202 ? [`crowd-${i}`] : []));
+    expect(by_agent.map(({ agent_name }) => agent_name)).to.have.members(written);
+    expect(by_agent.filter(({ total }) => total !== 20)).to.deep.equal([]);
+    expect(metrics.value(ingestResult('overloaded'))).to.equal(refused * 20);
+    expect(metrics.value(ingestResult('accepted'))).to.equal((40 - refused) * 20);
+  });
+
   it('answers 503 overloaded with Retry-After: 5 at once, and stores exactly what got 202', async () => {
     const service = await startTestService({ env: { GATE_QUEUE_ROWS_MAX: '5' } });
     const events = Array.from({ length: 100 }, () => decisionEvent({ agent_name: 'crowd' }));

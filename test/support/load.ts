@@ -17,34 +17,44 @@ export type Load = {
   end: () => void;
 };
 
-type LoadOptions = { connections: number; agent: string };
+/** `batches`: one connection in `every` sends batches, of which each event counts as one that was sent. */
+type LoadOptions = { connections: number; agent: string; batches?: { every: number; events: number } };
 
 /** Sends decisions of one agent over so many connections, each with one request at a time, until told to end or cut off. */
-export function startLoad({ url, key }: RunningService, { connections, agent }: LoadOptions): Load {
+export function startLoad(
+  { url, key }: RunningService,
+  { connections, agent, batches = { every: Number.POSITIVE_INFINITY, events: 1 } }: LoadOptions,
+): Load {
   const http = new Agent({ keepAlive: true, maxSockets: connections });
   const sent: Sent[] = [];
   const ending = new AbortController();
-  const sender = async () => {
+  const sender = async (number: number) => {
+    const size = (number + 1) % batches.every === 0 ? batches.events : undefined;
     while (!ending.signal.aborted) {
-      const entry = await send(decisionEvent({ agent_name: agent }));
-      sent.push(entry);
-      if (entry.error !== undefined) return;
+      const events = Array.from({ length: size ?? 1 }, () => decisionEvent({ agent_name: agent }));
+      const result = await send(size === undefined ? '' : '/batch', events);
+      sent.push(...events.map((event) => ({ ...result, event })));
+      if (result.error !== undefined) return;
     }
   };
-  const send = (event: Record<string, unknown>): Promise<Sent> =>
+  const send = (path: string, events: object[]): Promise<Omit<Sent, 'event'>> =>
     new Promise((resolve) => {
       const sentMs = performance.now();
-      const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
-      const req = request(`${url}/v1/audit/decisions`, { method: 'POST', agent: http, headers }, (res) => {
-        res.resume().on('end', () => resolve({ event, sentMs, status: res.statusCode, error: undefined }));
-        res.on('error', (error) => resolve({ event, sentMs, status: undefined, error: error.message }));
+      const type = path === '' ? 'application/json' : 'application/x-ndjson';
+      const headers = { Authorization: `Bearer ${key}`, 'Content-Type': type };
+      const options = { method: 'POST', agent: http, headers };
+      const req = request(`${url}/v1/audit/decisions${path}`, options, (res) => {
+        res.resume().on('end', () => resolve({ sentMs, status: res.statusCode, error: undefined }));
+        res.on('error', (error) => resolve({ sentMs, status: undefined, error: error.message }));
       });
       req.on('error', (error: NodeJS.ErrnoException) =>
-        resolve({ event, sentMs, status: undefined, error: error.code ?? error.message }),
+        resolve({ sentMs, status: undefined, error: error.code ?? error.message }),
       );
-      req.end(JSON.stringify(event));
+      req.end(events.map((event) => JSON.stringify(event)).join('\n'));
     });
-  const ended = Promise.all(Array.from({ length: connections }, sender)).then(() => http.destroy());
+  const ended = Promise.all(Array.from({ length: connections }, (_, i) => sender(i))).then(() =>
+    http.destroy(),
+  );
   return { sent, ended, end: () => ending.abort() };
 }
 

@@ -3,6 +3,7 @@ import type { Writers } from '../../../server/records/days.ts';
 import type { DecisionFilters } from '../../../server/records/decisions.ts';
 import { readWindow, WINDOW_NAMES, type WindowName } from '../../../server/records/window.ts';
 import type { Random } from '../../support/random.ts';
+import type { Entry } from '../../../server/commit/write-queue.ts';
 import { Model, type ModelRecord } from './model.ts';
 import { askBuckets, askIds, askSummary, entryOf, insertRows, type World } from './world.ts';
 
@@ -91,10 +92,17 @@ export class History {
     const alive = records.filter(({ occurredAtMs }) => this.#nowMs - occurredAtMs <= 90 * DAY_MS);
     for (const record of alive) this.model.write(record);
     for (const { event_id } of alive) this.#posted.add(event_id);
-    const writes = alive.map((record) =>
-      this.#world.commit.write(entryOf(this.projectId, record, Date.now())),
-    );
-    await Promise.all(writes);
+    await Promise.all(this.#write(alive.map((record) => entryOf(this.projectId, record, Date.now()))));
+  }
+
+  /** In batches and single events at once, as chance divides them. */
+  #write(entries: Entry[]): Promise<unknown>[] {
+    if (entries.length === 0) return [];
+    const size = 1 + this.#random.below(this.#random.pick([1, 12]));
+    const [now, later] = [entries.slice(0, size), entries.slice(size)];
+    const { commit } = this.#world;
+    const write = size === 1 ? commit.write(now[0] as Entry) : commit.writeAll(now);
+    return [write, ...this.#write(later)];
   }
 
   /** Rows that came by another way, with some that are expired already. */

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sendDecision } from '../audit.ts';
+import { sendBatch } from '../batch.ts';
 import { decisionEvent } from '../events.ts';
 import type { RunningService } from '../service.ts';
 
@@ -31,9 +32,19 @@ export async function write(service: RunningService, event: Record<string, unkno
   return { event, ...(await probe(() => sendDecision(service, event))) };
 }
 
-/** So many decisions of an agent at once. */
-export function writeMany(service: RunningService, agent_name: string, count: number): Promise<WriteProbe[]> {
-  return Promise.all(Array.from({ length: count }, () => write(service, decisionEvent({ agent_name }))));
+/** So many decisions of an agent at once: a quarter of them as one batch, the others alone. */
+export async function writeMany(
+  service: RunningService,
+  agent_name: string,
+  count: number,
+): Promise<WriteProbe[]> {
+  const events = Array.from({ length: count }, () => decisionEvent({ agent_name }));
+  const inBatch = Math.floor(count / 4);
+  const [batch, ...alone] = await Promise.all([
+    probe(() => sendBatch(service, events.slice(0, inBatch))),
+    ...events.slice(inBatch).map((event) => write(service, event)),
+  ]);
+  return [...events.slice(0, inBatch).map((event) => ({ ...batch, event })), ...alone];
 }
 
 /** One of each kind of request that asks the store, besides the writes. */

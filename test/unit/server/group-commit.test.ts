@@ -212,6 +212,86 @@ describe('GroupCommit on the embedded engine', () => {
     expect(second).to.deep.equal(second.map(() => 'accepted'));
   });
 
+  describe('of units of several rows', () => {
+    /** The result of each row of each unit, or the code with which the whole unit failed. */
+    const writeUnits = ({ commit }: Made, units: Entry[][]): Promise<(string | string[])[]> =>
+      Promise.all(
+        units.map((unit) =>
+          commit.writeAll(unit).then(
+            (results) => results.map((result) => (typeof result === 'string' ? result : result.code)),
+            (error: RequestError) => error.code,
+          ),
+        ),
+      );
+
+    it('writes units and single rows in one batch, and answers each by its rows', async () => {
+      const [made, project, event_id] = [make(), randomUUID(), randomUUID()];
+      const poison = entryOf(project, { tool_name: 'poison' });
+      const twice = entriesOf(2, project, { event_id });
+
+      const [units, single] = await Promise.all([
+        writeUnits(made, [
+          [entryOf(project), ...twice, poison],
+          [...twice, entryOf(project)],
+        ]),
+        writeAll(made, [entryOf(project), twice[0] as Entry]),
+      ]);
+      await made.close();
+
+      expect(units).to.deep.equal([
+        ['accepted', 'accepted', 'duplicate', 'row_rejected'],
+        ['duplicate', 'duplicate', 'accepted'],
+      ]);
+      expect(single).to.deep.equal(['accepted', 'duplicate']);
+      expect(made.batches).to.deep.equal([5]);
+      expect((await stored(project)).length).to.equal(4);
+    });
+
+    it('accepts the second row of an identity in a unit when the store rejects the first', async () => {
+      const [made, project, event_id] = [make(), randomUUID(), randomUUID()];
+      const rows = ['poison', 'fine', 'fine'].map((tool_name) => entryOf(project, { event_id, tool_name }));
+
+      const results = await writeUnits(made, [rows]);
+      await made.close();
+
+      expect(results).to.deep.equal([['row_rejected', 'accepted', 'duplicate']]);
+    });
+
+    it('divides no unit that fits into a batch, and only one that does not', async () => {
+      const [made, project] = [make({ batchRowsMax: 10 }), randomUUID()];
+
+      const results = await writeUnits(
+        made,
+        [6, 6, 3, 25, 1].map((rows) => entriesOf(rows, project)),
+      );
+      await made.close();
+
+      expect(made.batches).to.deep.equal([6, 9, 10, 10, 6]);
+      expect(results.flat()).to.deep.equal(Array.from({ length: 41 }, () => 'accepted'));
+    });
+
+    it('refuses a unit that would go beyond queueRowsMax, but any into an empty queue', async () => {
+      const [made, project] = [make({ queueRowsMax: 20 }), randomUUID()];
+
+      const some = await writeUnits(
+        made,
+        [15, 6, 5, 1].map((rows) => entriesOf(rows, project)),
+      );
+      const large = await writeUnits(made, [entriesOf(30, project), entriesOf(1, project)]);
+      await made.close();
+
+      expect(some.map((results) => results.length)).to.deep.equal([
+        15,
+        'overloaded'.length,
+        5,
+        'overloaded'.length,
+      ]);
+      expect([some[1], some[3]]).to.deep.equal(['overloaded', 'overloaded']);
+      expect([large[0]?.length, large[1]]).to.deep.equal([30, 'overloaded']);
+      expect((await stored(project)).length).to.equal(50);
+    });
+  });
+
   it('drains: resolves when everything accepted is written', async () => {
     const [made, project] = [make(), randomUUID()];
     const writes = writeAll(made, entriesOf(50, project));
