@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { DAY_MS, readAllDecisions, sendDecision, sendLlm, timeFromNow } from '../support/audit.ts';
-import { batchOutcome, linesOf, sendBatch } from '../support/batch.ts';
+import { batchOutcome, linesOf, sendBatch, withoutDetail } from '../support/batch.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { issue } from '../support/keys.ts';
 import { askJson } from '../support/reads.ts';
@@ -286,7 +286,7 @@ describe('POST /v1/audit/decisions/batch', () => {
       [`[${sized(MIB + 1)},${JSON.stringify(good)}]`, 'application/json'],
     ] as const) {
       const { status, rejected } = await send(body, { type });
-      expect([status, rejected.map(({ detail: _, ...rest }) => rest)]).to.deep.equal([
+      expect([status, rejected.map(withoutDetail)]).to.deep.equal([
         207,
         [{ index: 0, event_id: large?.['event_id'], status: 413, code: 'body_too_large' }],
       ]);

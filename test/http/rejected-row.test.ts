@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { accepted, outcomeOf, readAllDecisions, readSummary, sendDecision, tally } from '../support/audit.ts';
-import { batchOutcome, sendBatch } from '../support/batch.ts';
+import { batchOutcome, sendBatch, withoutDetail } from '../support/batch.ts';
 import { decisionEvent } from '../support/events.ts';
 import { runOnStore } from '../support/engine.ts';
 import { ingestResult, readMetrics } from '../support/metrics.ts';
@@ -92,7 +92,7 @@ describe('a row that the storage layer rejects', () => {
     const again = await batchOutcome(sendBatch(service, batch));
 
     expect(counts).to.deep.equal({ status: 207, accepted: 999, duplicates: 0 });
-    expect(refused.map(({ detail: _, ...rest }) => rest)).to.deep.equal([
+    expect(refused.map(withoutDetail)).to.deep.equal([
       { index: 617, event_id: poison['event_id'], ...rejected },
     ]);
     expect(single).to.deep.equal(accepted);

@@ -10,6 +10,11 @@ export type Rejection = {
 };
 export type BatchAnswer = { accepted: number; duplicates: number; rejected: Rejection[] };
 
+/** What a program may rely on: the texts may change. */
+export function withoutDetail({ index, event_id, status, code }: Rejection) {
+  return { index, event_id, status, code };
+}
+
 type BatchOptions = {
   path?: '/v1/audit/decisions/batch' | '/v1/audit/llm-invocations/batch';
   type?: string;
