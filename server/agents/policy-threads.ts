@@ -32,6 +32,7 @@ export class PolicyThreads {
     runningMax: POLICY_THREADS_MAX,
     waitingMax: POLICY_TASKS_WAITING_MAX,
     waitMsMax: READ_WAIT_MS_MAX,
+    yields: true,
   });
 
   /**
