@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { temporaryDirectory } from '../support/service.ts';
+import { storeDirectory } from '../support/service.ts';
 import { runCommand } from '../support/processes.ts';
 
 const SEED = Number(process.env['GATE_TEST_SEED'] ?? Math.floor(Math.random() * 1_000_000));
@@ -22,7 +22,7 @@ describe('the reads are exact', () => {
     this.timeout(600_000);
     const lanes = Array.from({ length: LANES }, async (_, lane) => {
       for (let store = lane; store < LANES * STORES; store += LANES) {
-        const dataDir = temporaryDirectory();
+        const dataDir = await storeDirectory();
         for (let life = 0; life < LIVES; life += 1) {
           const result = await live(dataDir, SEED * 10 + store, life * HISTORIES, HISTORIES);
           expect(result).to.include({ histories: HISTORIES });
@@ -36,7 +36,7 @@ describe('the reads are exact', () => {
   it('at the edges of every window, counted by hand', async () => {
     const { output } = await runCommand(process.execPath, [
       'test/e2e/exactness/edges.ts',
-      temporaryDirectory(),
+      await storeDirectory(),
     ]);
 
     expect(output).to.equal('as counted\n');

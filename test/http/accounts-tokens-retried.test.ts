@@ -28,7 +28,7 @@ describe('a one-time token whose use was answered 503', () => {
   let service: TestService;
   before(async () => {
     server = await startClickHouse();
-    service = await startTestService({ env: onServer(server, { GATE_TEST_PASSWORDS: 'real' }) });
+    service = await startTestService({ env: onServer(server, { GATE_TEST_SCRYPT_MS: '400' }) });
   });
   after(async () => {
     await service.stop();
