@@ -133,13 +133,14 @@ describe('client batches: what the service answers', () => {
     it('its events do not wait again', async () => {
       mock.on(DECISION_BATCH, { status: 413 }, acceptAll);
       const gates = gatesWith();
-      const batch = { maxEvents: 2, maxWaitMs: 60_000 };
+      const batch = { maxEvents: 3, maxWaitMs: 60_000 };
       const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, batch });
+      gate.emit(decision({ reason: 'x'.repeat(3_000) }));
       gate.emit(decision());
       gate.emit(decision());
       await mock.arrived(DECISION_BATCH, 3);
 
-      expect(batchSizes(mock, DECISION_BATCH)).to.deep.equal([2, 1, 1]);
+      expect(batchSizes(mock, DECISION_BATCH)).to.deep.equal([3, 1, 2]);
       await gates.shutdown();
     });
 
