@@ -1,7 +1,7 @@
 # Gatehouse. Every target works from a clean clone, and twice in a row.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test bench chaos mutants demo check fmt observe-check sbom up down clean
+.PHONY: help run test bench chaos mutants demo check fmt observe-check collector-check sbom up down clean
 
 INSTALLED := node_modules/.installed
 BUILT := node_modules/.built
@@ -47,6 +47,9 @@ fmt: $(INSTALLED) ## Format everything
 
 observe-check: $(BUILT) ## Let a real Prometheus scrape the service, evaluate the alerts and answer every panel
 	@npm run --silent observe:check
+
+collector-check: $(BUILT) ## Let a real syslog-ng carry files of events to the service while both are killed
+	@npm run --silent collector:check
 
 sbom: ## Write what the service depends on to sbom.cdx.json (CycloneDX)
 	@npm sbom --sbom-format cyclonedx --sbom-type application --package-lock-only --omit dev > sbom.cdx.json
