@@ -84,6 +84,12 @@ export function createMetrics({ isStoreUp }: { isStoreUp: () => Promise<boolean>
       labelNames: ['result'] as const,
       registers,
     }),
+    policySignings: new Counter({
+      name: 'gate_policy_sign_total',
+      help: 'Bundles that had to be signed again before they expire, by result',
+      labelNames: ['result'] as const,
+      registers,
+    }),
     mail: new Counter({
       name: 'gate_mail_total',
       help: 'Mails, by kind and result',

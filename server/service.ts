@@ -61,7 +61,13 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     metricsToken: config.metricsToken,
     now,
   });
-  const agents = createAgents({ ...shared, rootKeys, bundleDaysMax: config.bundleDaysMax, logger });
+  const agents = createAgents({
+    ...shared,
+    rootKeys,
+    bundleDaysMax: config.bundleDaysMax,
+    logger,
+    signings: metrics.policySignings,
+  });
   const columns = { decisions: DECISION_COLUMNS, llm_invocations: LLM_COLUMNS };
   const commits = createCommits(store, { config, columns, metrics, logger, now });
   const runRead: RunRead = (text, params, signal) =>

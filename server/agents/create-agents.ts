@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Counter } from 'prom-client';
 import type { RootKeys } from '../keys/root-keys.ts';
 import { createBoundedStore } from '../store/bounded-store.ts';
 import type { Connection } from '../store/connection.ts';
@@ -18,6 +19,7 @@ type AgentOptions = {
   rootKeys: RootKeys;
   bundleDaysMax: number | undefined;
   logger?: Logger | undefined;
+  signings?: Counter<'result'> | undefined;
   now: () => number;
 };
 
@@ -29,6 +31,7 @@ export function createAgents({
   rootKeys,
   bundleDaysMax,
   logger,
+  signings,
   now,
 }: AgentOptions) {
   const store = new AgentStore(createBoundedStore(connection, ready));
@@ -47,6 +50,6 @@ export function createAgents({
     now,
   });
   const sign = (projectId: string, agentName: string) => saver.sign(projectId, agentName);
-  const reader = new PolicyReader({ directory, store, signer, sign, logger, now });
+  const reader = new PolicyReader({ directory, store, signer, sign, logger, counter: signings, now });
   return { store, directory, saver, threads, reader };
 }

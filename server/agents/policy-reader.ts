@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import type { Counter } from 'prom-client';
 import type { AgentDirectory } from './agent-directory.ts';
 import type { AgentStore } from './agent-store.ts';
 import { type AgentVersion, fetchBody } from './agent-version.ts';
@@ -27,6 +28,8 @@ type PolicyReaderOptions = {
   /** Signs the latest version again if it must be. */
   sign: (projectId: string, agentName: string) => Promise<AgentVersion | undefined>;
   logger?: Logger | undefined;
+  /** Counts bundles that were due, as `signed` or `failed`. */
+  counter?: Pick<Counter<'result'>, 'inc'> | undefined;
   now: () => number;
 };
 
@@ -48,6 +51,8 @@ export class PolicyReader {
 
   constructor(options: PolicyReaderOptions) {
     this.#options = options;
+    // Prometheus sees the first increase only of a counter that exists before it.
+    for (const result of ['signed', 'failed']) options.counter?.inc({ result }, 0);
   }
 
   /** Undefined when the agent does not exist. Rejects with store_unavailable. */
@@ -78,7 +83,7 @@ export class PolicyReader {
 
   /** Never rejects: what cannot be signed now is served as it is, and tried again after a while. */
   async #sign(served: ServedPolicy, projectId: string, agentName: string): Promise<ServedPolicy> {
-    const { sign, logger, now } = this.#options;
+    const { sign, logger, counter, now } = this.#options;
     const version = await sign(projectId, agentName).catch((err: unknown) => {
       const expires_at = Number.isFinite(served.expiresAtMs)
         ? new Date(served.expiresAtMs).toISOString()
@@ -88,6 +93,7 @@ export class PolicyReader {
       return undefined;
     });
     const next = version === undefined ? served : this.#add(version);
+    counter?.inc({ result: next.dueAtMs > now() ? 'signed' : 'failed' });
     next.dueAtMs = Math.max(next.dueAtMs, now() + SIGN_RETRY_MS);
     return next;
   }

@@ -47,6 +47,7 @@ describe('operations', () => {
       gate_ingest_queue_rows: 'gauge',
       gate_store_up: 'gauge',
       gate_policy_fetch_total: 'counter',
+      gate_policy_sign_total: 'counter',
       gate_mail_total: 'counter',
       process_cpu_seconds_total: 'counter',
       process_resident_memory_bytes: 'gauge',

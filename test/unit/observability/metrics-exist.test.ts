@@ -48,7 +48,7 @@ describe('Grafana dashboards and Prometheus alerts', () => {
     }
   });
 
-  it('alert on the service, store, queue, ingest, denials and mail', () => {
+  it('alert on the service, store, queue, ingest, denials, mail and signing', () => {
     expect(alertExpressions().map(({ place }) => place)).to.deep.equal([
       'GatehouseDown',
       'GatehouseStoreDown',
@@ -56,6 +56,7 @@ describe('Grafana dashboards and Prometheus alerts', () => {
       'GatehouseIngestRefused',
       'GatehouseDenialSpike',
       'GatehouseMailFailing',
+      'GatehouseBundleNotSigned',
     ]);
   });
 
