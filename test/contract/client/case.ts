@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { DecisionInput, ResolveOptions, UsageInput } from '../../../client/index.ts';
+import type { BatchOptions, DecisionInput, ResolveOptions, UsageInput } from '../../../client/index.ts';
 import type { Logger } from '../../../client/logger.ts';
 import type { Reply } from '../../support/mock-server.ts';
 
@@ -25,7 +25,7 @@ export type AgentReply = {
 };
 
 export type Step =
-  | { configure: { apiKey?: string; timeoutMs?: number } }
+  | { configure: { apiKey?: string; timeoutMs?: number; batch?: boolean | BatchOptions } }
   | { emit: DecisionInput; times?: number }
   | { emit_llm: UsageInput; times?: number }
   | { flush: object }
@@ -43,7 +43,11 @@ export type Step =
       original_bytes?: number;
     };
 
-export type WantedRequest = { headers?: Record<string, string>; json?: Record<string, unknown> };
+export type WantedRequest = {
+  headers?: Record<string, string>;
+  json?: Record<string, unknown>;
+  ndjson?: Record<string, unknown>[];
+};
 
 export type WantedLog = { level: keyof Logger; about: string; times?: number };
 

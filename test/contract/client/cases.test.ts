@@ -19,6 +19,8 @@ const ABOUT: Record<string, RegExp> = {
   unreachable: /unreachable/,
   unavailable: /still unavailable .* after one retry/,
   ingest_error: /^Audit ingest error/,
+  rejected: /^Audit ingest rejected events/,
+  no_batches: /takes no batches/,
   refresh: /^Policy refresh failed/,
   tools_absent: /^Tools absent/,
   unsigned: /is not signed/,
@@ -115,11 +117,18 @@ function checkRequests(mock: MockServer, wanted: Expectation | undefined): void 
     const seen = mock.seen(route);
     expect(seen, route).to.have.length(typeof requests === 'number' ? requests : requests.length);
     if (typeof requests === 'number') continue;
-    for (const [index, { headers = {}, json }] of requests.entries()) {
+    for (const [index, { headers = {}, json, ndjson }] of requests.entries()) {
       expect(seen[index]?.headers).to.include(headers);
       if (json) expect(JSON.parse(seen[index]?.text ?? '')).to.deep.include(json);
+      if (ndjson) checkLines(seen[index]?.text ?? '', ndjson);
     }
   }
+}
+
+function checkLines(text: string, wanted: Record<string, unknown>[]): void {
+  const lines = text.split('\n').filter((line) => line !== '');
+  expect(lines).to.have.length(wanted.length);
+  for (const [index, line] of lines.entries()) expect(JSON.parse(line)).to.deep.include(wanted[index]);
 }
 
 function checkLogs(logger: CaptureLogger, wanted: Expectation | undefined): void {
