@@ -20,12 +20,12 @@ FROM
     WHERE is_match
         AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: final_days
     GROUP BY day
-    UNION ALL
-    SELECT toDate(occurred_at) AS day, count() AS rows
-    FROM decisions FINAL
-    WHERE is_match
-        AND toDate(occurred_at) IN {final_days: Array(Date)}
-    GROUP BY day
+    UNION ALL -- optional: final_days
+    SELECT toDate(occurred_at) AS day, count() AS rows -- optional: final_days
+    FROM decisions FINAL -- optional: final_days
+    WHERE is_match -- optional: final_days
+        AND toDate(occurred_at) IN {final_days: Array(Date)} -- optional: final_days
+    GROUP BY day -- optional: final_days
 )
 GROUP BY day
 ORDER BY day DESC

@@ -34,13 +34,13 @@ FROM
         AND toStartOfHour(occurred_at) = toStartOfHour({since: DateTime64(3, 'UTC')})
         AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: final_days
     GROUP BY ALL
-    UNION ALL
-    SELECT agent_name, model, n, input, output, cached, reasoning, cost
-    FROM llm_invocations FINAL
-    WHERE project_id = {project_id: String}
-        AND occurred_at >= {since: DateTime64(3, 'UTC')}
-        AND toDate(occurred_at) IN {final_days: Array(Date)}
-    GROUP BY ALL
+    UNION ALL -- optional: final_days
+    SELECT agent_name, model, n, input, output, cached, reasoning, cost -- optional: final_days
+    FROM llm_invocations FINAL -- optional: final_days
+    WHERE project_id = {project_id: String} -- optional: final_days
+        AND occurred_at >= {since: DateTime64(3, 'UTC')} -- optional: final_days
+        AND toDate(occurred_at) IN {final_days: Array(Date)} -- optional: final_days
+    GROUP BY ALL -- optional: final_days
 ) AS rows
 GROUP BY GROUPING SETS ((), (model), (agent_name))
 ORDER BY

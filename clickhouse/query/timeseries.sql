@@ -23,13 +23,13 @@ FROM
         AND toStartOfHour(occurred_at) = toStartOfHour({since: DateTime64(3, 'UTC')})
         AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: final_days
     GROUP BY ALL
-    UNION ALL
-    SELECT toStartOfHour(occurred_at) AS hour, outcome, count() AS rows
-    FROM decisions FINAL
-    WHERE project_id = {project_id: String}
-        AND occurred_at >= {since: DateTime64(3, 'UTC')}
-        AND toDate(occurred_at) IN {final_days: Array(Date)}
-    GROUP BY ALL
+    UNION ALL -- optional: final_days
+    SELECT toStartOfHour(occurred_at) AS hour, outcome, count() AS rows -- optional: final_days
+    FROM decisions FINAL -- optional: final_days
+    WHERE project_id = {project_id: String} -- optional: final_days
+        AND occurred_at >= {since: DateTime64(3, 'UTC')} -- optional: final_days
+        AND toDate(occurred_at) IN {final_days: Array(Date)} -- optional: final_days
+    GROUP BY ALL -- optional: final_days
 )
 GROUP BY hour
 ORDER BY hour

@@ -1,7 +1,7 @@
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import type { AuditReads } from './days.ts';
-import type { ReadWindow } from './window.ts';
+import { firstDayOf, type ReadWindow } from './window.ts';
 
 /** One project over one window; the signal aborts when the caller is gone. */
 export type ReadScope = { projectId: string; window: ReadWindow; signal: AbortSignal };
@@ -22,7 +22,7 @@ export async function readSummary({ runRead, days }: AuditReads, scope: ReadScop
   const read = (final_days: string[]) =>
     runRead<SummaryRow>(
       sql('summary'),
-      { project_id: projectId, since, final_days, limit: GROUPS_MAX },
+      { project_id: projectId, since, first_day: firstDayOf(window), final_days, limit: GROUPS_MAX },
       signal,
     );
   const rows = await days.decisions.read(window, read, signal);

@@ -5,6 +5,7 @@ import type { ReadScope } from './counts.ts';
 import type { AuditReads } from './days.ts';
 import { type Cursor, cursorText } from './cursor.ts';
 import { type DecisionRow, recordText } from './record.ts';
+import { firstDayOf } from './window.ts';
 
 /** null does not filter; '' selects the empty value. */
 export type DecisionFilters = {
@@ -19,7 +20,7 @@ export type DecisionFilters = {
 export type PageRequest = { limit: number; offset: number; cursor: Cursor | undefined };
 /** How many records match on each day, newest first. */
 export type DayCount = { day: string; total: number };
-export type Where = { project_id: string; since: string } & DecisionFilters;
+export type Where = { project_id: string; since: string; first_day: string | null } & DecisionFilters;
 
 /** GET …/audit/decisions, as JSON text. */
 export async function readDecisions(
@@ -55,7 +56,8 @@ function cursorAt({ occurred_at, event_id }: DecisionRow): Cursor {
 }
 
 export function whereOf({ projectId, window }: ReadScope, filters: DecisionFilters): Where {
-  return { project_id: projectId, since: clickhouseTime(window.fromMs), ...filters };
+  const since = clickhouseTime(window.fromMs);
+  return { project_id: projectId, since, first_day: firstDayOf(window), ...filters };
 }
 
 export type DaysRead = { finalDays: string[]; signal: AbortSignal };

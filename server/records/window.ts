@@ -15,6 +15,14 @@ export type WindowName = keyof typeof WINDOWS;
 /** A window as of now: records with occurred_at >= fromMs, with no upper end. */
 export type ReadWindow = { name: WindowName; fromMs: number; toMs: number; bucketSeconds: number };
 
+/**
+ * The first day of a window, when its other days are worth a statement of their own in a read. Null for a window of a day:
+ * its 24 hours are quickly read, and planning a statement takes longer.
+ */
+export function firstDayOf({ fromMs, toMs }: Pick<ReadWindow, 'fromMs' | 'toMs'>): string | null {
+  return toMs - fromMs > DAY_MS ? new Date(fromMs).toISOString().slice(0, 10) : null;
+}
+
 /** Throws window_invalid. Absent means 24h. */
 export function readWindow(text: string | undefined, nowMs: number): ReadWindow {
   const name = WINDOW_NAMES.find((known) => known === (text ?? '24h'));
