@@ -4,7 +4,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
-import { temporaryDirectory } from '../support/service.ts';
+import { environmentOf, temporaryDirectory } from '../support/service.ts';
 import { World } from './support/world.ts';
 
 const PICTURE = new URL('../../server/dashboard/screenshots/overview.png', import.meta.url).pathname;
@@ -53,7 +53,7 @@ process.exit(0);
 function filledStore(): string {
   const dataDir = temporaryDirectory();
   const args = ['server/demo/fleet.ts', '--rows', '300000', '--days', '30', '--seed', '1'];
-  execFileSync(process.execPath, args, { env: { ...process.env, GATE_DATA_DIR: dataDir }, stdio: 'inherit' });
+  execFileSync(process.execPath, args, { env: environmentOf(dataDir, {}), stdio: 'inherit' });
   return dataDir;
 }
 
