@@ -84,6 +84,9 @@ async function carry(): Promise<void> {
   await during('A new file, and an old one with another name', 2_000);
   clearInterval(writing);
   await allStored();
+  const twice = (await readMetrics(service)).value(ingestResult('duplicate'));
+  if (twice === 0) throw new Error('The file with another name was not read again, as the recipe says');
+  console.log(`${twice} of them came twice since the service was started last`);
 }
 
 /** The recipe for this service and these files. */
