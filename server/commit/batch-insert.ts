@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '../store/connection.ts';
 import { type StoreError, storeErrorFrom } from '../store/store-error.ts';
-import type { Stream } from './identity.ts';
+import { keyOf, type Stream } from './identity.ts';
 import type { IdentityIndex } from './identity-index.ts';
 import { UncertainInserts } from './uncertain-inserts.ts';
 import type { Row } from './write-queue.ts';
@@ -86,7 +86,7 @@ export class BatchInsert {
   /** Resolves with the rows that are not in the store. */
   async #reportWritten(rows: Row[]): Promise<Row[]> {
     const written = await this.#uncertain.findWritten(rows.map(({ entry }) => entry.identity));
-    for (const row of rows) if (written.has(row.key)) this.#options.onWritten(row);
-    return rows.filter(({ key }) => !written.has(key));
+    for (const row of rows) if (written.has(keyOf(row.entry.identity))) this.#options.onWritten(row);
+    return rows.filter(({ entry }) => !written.has(keyOf(entry.identity)));
   }
 }

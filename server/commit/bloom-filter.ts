@@ -108,11 +108,21 @@ function hash(seed: number, words: UuidWords): number {
 /** The words of a UUID, given as lower-case text with hyphens. */
 export function wordsOfUuid(uuid: string): UuidWords {
   return [
-    Number.parseInt(uuid.slice(0, 8), 16) | 0,
-    Number.parseInt(uuid.slice(9, 13) + uuid.slice(14, 18), 16) | 0,
-    Number.parseInt(uuid.slice(19, 23) + uuid.slice(24, 28), 16) | 0,
-    Number.parseInt(uuid.slice(28), 16) | 0,
+    (fourDigits(uuid, 0) << 16) | fourDigits(uuid, 4),
+    (fourDigits(uuid, 9) << 16) | fourDigits(uuid, 14),
+    (fourDigits(uuid, 19) << 16) | fourDigits(uuid, 24),
+    (fourDigits(uuid, 28) << 16) | fourDigits(uuid, 32),
   ];
+}
+
+function fourDigits(uuid: string, at: number): number {
+  let value = 0;
+  for (let i = at; i < at + 4; i += 1) {
+    const code = uuid.charCodeAt(i);
+    // The codes of 0 to 9 end in their values; a to f (0x61 to 0x66) follow with 1 to 6, and 9 is missing.
+    value = (value << 4) | ((code & 15) + (code >> 6) * 9);
+  }
+  return value;
 }
 
 export function uuidOfWords(words: UuidWords): string {

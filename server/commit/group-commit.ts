@@ -2,7 +2,7 @@ import { WRITE_WAIT_MS_MAX } from '../limits.ts';
 import { StoreError, storeErrorFrom } from '../store/store-error.ts';
 import { BatchInsert, type BatchInsertOptions } from './batch-insert.ts';
 import { FlushPace } from './flush-pace.ts';
-import { keyOf } from './identity.ts';
+import { PairMap } from './identity.ts';
 import {
   type Entry,
   type QueueBounds,
@@ -31,7 +31,7 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #pace = new FlushPace();
   /** By identity: everything queued or being flushed. */
-  readonly #pending = new Map<string, Row>();
+  readonly #pending = new PairMap<Row>();
   readonly #queue: WriteQueue;
   readonly #batches: BatchInsert;
   #running: Promise<void> | undefined;
@@ -67,9 +67,7 @@ export class GroupCommit {
         return;
       }
       const unit = { sinceMs, results: [], open: entries.length, isSettled: false, resolve, reject };
-      entries.forEach((entry, place) =>
-        this.#add({ key: keyOf(entry.identity), entry, unit, place, followers: undefined }),
-      );
+      entries.forEach((entry, place) => this.#add({ entry, unit, place, followers: undefined }));
       this.#queue.pushed();
       this.#sweep ??= setInterval(() => this.#failOverdue(), SWEEP_EVERY_MS).unref();
       if (this.#gathered !== undefined && this.#queue.rows >= this.#gatherRows) this.#gathered();
@@ -84,9 +82,9 @@ export class GroupCommit {
   }
 
   #add(row: Row): void {
-    const first = this.#pending.get(row.key);
+    const first = this.#pending.get(row.entry.identity);
     if (first !== undefined) return this.#queue.pushFollower(first, row);
-    this.#pending.set(row.key, row);
+    this.#pending.set(row.entry.identity, row);
     this.#queue.push(row);
   }
 
@@ -133,7 +131,7 @@ export class GroupCommit {
       const known = await identities.findKnown(batch.map(({ entry }) => entry.identity));
       const fresh: Row[] = [];
       for (const row of batch) {
-        if (known.has(row.key)) this.#settle(row, 'duplicate');
+        if (known.has(row.entry.identity)) this.#settle(row, 'duplicate');
         else fresh.push(row);
       }
       if (fresh.length > 0) await this.#batches.insert(fresh);
@@ -144,15 +142,15 @@ export class GroupCommit {
   }
 
   #settle(row: Row, result: WriteResult): void {
-    this.#pending.delete(row.key);
+    this.#pending.delete(row.entry.identity);
     for (const follower of this.#queue.takeFollowers(row)) report(follower, 'duplicate');
     report(row, result);
   }
 
   #fail(row: Row, fault: StoreError): void {
     // Already settled by success: the batch failed for its other rows.
-    if (this.#pending.get(row.key) !== row) return;
-    this.#pending.delete(row.key);
+    if (this.#pending.get(row.entry.identity) !== row) return;
+    this.#pending.delete(row.entry.identity);
     const isRejected = fault.code === 'row_rejected';
     for (const follower of this.#queue.takeFollowers(row)) {
       // Another row with the same identity may be good: it is tried on its own.
@@ -168,7 +166,7 @@ export class GroupCommit {
     const sinceMs = performance.now() - WRITE_WAIT_MS_MAX;
     const fault = unavailable(undefined);
     for (const row of this.#queue.takeOlderThan(sinceMs)) this.#fail(row, fault);
-    for (const row of this.#pending.values()) {
+    for (const [, row] of this.#pending.entries()) {
       for (const { unit } of this.#queue.takeFollowers(row, sinceMs)) failUnit(unit, fault);
       if (row.unit.sinceMs <= sinceMs) failUnit(row.unit, fault);
     }

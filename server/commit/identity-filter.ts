@@ -22,15 +22,22 @@ export class IdentityFilter {
   readonly #filter = new GrowingFilter({ keysFirst: KEYS_FIRST, bytesMax: BYTES_MAX });
   /** Projects that are not completely read yet, with the last event_id read. Undefined until the projects are known. */
   #unread: Map<string, UuidWords | undefined> | undefined;
+  #last = { projectId: '', seed: seedOfText('') };
 
   add({ project_id, event_id }: Pair): void {
-    this.#filter.add(seedOfText(project_id), wordsOfUuid(event_id));
+    this.#filter.add(this.#seedOf(project_id), wordsOfUuid(event_id));
   }
 
   /** False only when no living record has this identity. */
   mayHave({ project_id, event_id }: Pair): boolean {
     const words = wordsOfUuid(event_id);
-    return !this.#isRead(project_id, words) || this.#filter.mayHave(seedOfText(project_id), words);
+    return !this.#isRead(project_id, words) || this.#filter.mayHave(this.#seedOf(project_id), words);
+  }
+
+  /** Events of one project mostly come together. */
+  #seedOf(projectId: string): number {
+    if (projectId !== this.#last.projectId) this.#last = { projectId, seed: seedOfText(projectId) };
+    return this.#last.seed;
   }
 
   /** Reads all living identities of the store, page by page in their order. Until then `mayHave` is true for the rest. */

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { RETENTION_MS } from '../limits.ts';
 import type { Connection } from '../store/connection.ts';
@@ -7,6 +8,7 @@ import { clickhouseTime } from '../store/time.ts';
 import { chunksOf, idsOf, type Identity, keyOf, type Pair, type Stream } from './identity.ts';
 import type { IdentityConflicts } from './identity-conflicts.ts';
 import { IdentityFilter } from './identity-filter.ts';
+import { RecentIdentities } from './recent-identities.ts';
 
 /** Identities of durable rows are copied to event_identities in groups, after this long. */
 const COPY_AFTER_MS = 1000;
@@ -14,6 +16,8 @@ const COPY_AFTER_MS = 1000;
 const COPY_AFTER_MS_SHARED = 250;
 /** With more identities than this not copied yet, writes wait for the copy. */
 const UNCOPIED_MAX = 500_000;
+/** A copy of tens of thousands leaves the event loop to the others in between. */
+const LINES_PER_TURN = 2000;
 const WRITER_MAX = 2 ** 48 - 1;
 const COLUMNS = ['stream', 'project_id', 'event_id', 'occurred_at', 'received_at', 'writer'] as const;
 
@@ -43,8 +47,8 @@ export class IdentityIndex {
   readonly #writer: number;
   readonly #copyAfterMs: number;
   readonly #closing = new AbortController();
-  #uncopied = new Map<string, Identity>();
-  #copying: { identities: Map<string, Identity>; done: Promise<void> } | undefined;
+  #uncopied = new RecentIdentities();
+  #copying: { identities: RecentIdentities; done: Promise<void> } | undefined;
   #opening: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -69,7 +73,7 @@ export class IdentityIndex {
   /** Remembers identities whose rows are durable. */
   add(identities: Identity[]): void {
     for (const identity of identities) {
-      this.#uncopied.set(keyOf(identity), identity);
+      this.#uncopied.add(identity);
       this.#filter?.add(identity);
     }
     this.#timer ??= setTimeout(() => void this.#copyInBackground(), this.#copyAfterMs);
@@ -80,18 +84,23 @@ export class IdentityIndex {
     this.#options.conflicts?.resolveUncertain(identities, (written) => this.add(written));
   }
 
-  /** The keys of the given identities that belong to a living record. Rejects when the store cannot tell. */
-  async findKnown(identities: Identity[]): Promise<Set<string>> {
+  /** Those of the given identities that belong to a living record. Rejects when the store cannot tell. */
+  async findKnown(identities: Identity[]): Promise<Set<Identity>> {
     if (this.#uncopied.size > UNCOPIED_MAX) await this.#copy();
-    const known = new Set<string>();
+    const known = new Set<Identity>();
     const unsure: Identity[] = [];
+    const aliveSinceMs = this.#aliveSinceMs();
+    const copying = this.#copying?.identities;
     for (const identity of identities) {
-      const key = keyOf(identity);
-      const recent = this.#uncopied.get(key) ?? this.#copying?.identities.get(key);
-      if (recent !== undefined && recent.occurredAtMs >= this.#aliveSinceMs()) known.add(key);
-      else if (this.#filter?.mayHave(identity) ?? true) unsure.push(identity);
+      // The filter is asked first: it holds the latest ones, too, and most identities are new.
+      if (this.#filter?.mayHave(identity) === false) continue;
+      const occurredAtMs = this.#uncopied.occurredAtMs(identity) ?? copying?.occurredAtMs(identity);
+      if (occurredAtMs !== undefined && occurredAtMs >= aliveSinceMs) known.add(identity);
+      else unsure.push(identity);
     }
-    if (unsure.length > 0) for (const key of await this.#lookUp(unsure)) known.add(key);
+    if (unsure.length === 0) return known;
+    const keys = await this.#lookUp(unsure);
+    for (const identity of unsure) if (keys.has(keyOf(identity))) known.add(identity);
     return known;
   }
 
@@ -105,13 +114,13 @@ export class IdentityIndex {
     await this.#options.conflicts?.close();
   }
 
-  async #lookUp(identities: Identity[]): Promise<string[]> {
+  async #lookUp(identities: Identity[]): Promise<Set<string>> {
     const { connection, stream } = this.#options;
     const alive_since = clickhouseTime(this.#aliveSinceMs());
     const chunks = Array.from(chunksOf(identities), (chunk) =>
       connection.query<Pair>(sql('identities_known'), { stream, ...idsOf(chunk), alive_since }),
     );
-    return (await Promise.all(chunks)).flat().map(keyOf);
+    return new Set((await Promise.all(chunks)).flat().map(keyOf));
   }
 
   #aliveSinceMs(): number {
@@ -150,24 +159,26 @@ export class IdentityIndex {
     while (this.#copying !== undefined) await this.#copying.done.catch(() => undefined);
     if (this.#uncopied.size === 0) return;
     const identities = this.#uncopied;
-    this.#uncopied = new Map();
+    this.#uncopied = new RecentIdentities();
     this.#copying = { identities, done: this.#insert(identities) };
     try {
       await this.#copying.done;
-      this.#options.conflicts?.resolve([...identities.values()]);
+      this.#options.conflicts?.resolve([...identities]);
     } catch (error) {
-      for (const [key, identity] of identities) this.#uncopied.set(key, identity);
+      for (const identity of identities) this.#uncopied.add(identity);
       throw error;
     } finally {
       this.#copying = undefined;
     }
   }
 
-  #insert(identities: Map<string, Identity>): Promise<void> {
+  async #insert(identities: RecentIdentities): Promise<void> {
     const { stream } = this.#options;
-    const lines = Array.from(identities.values(), ({ project_id, event_id, occurredAtMs, receivedAtMs }) =>
-      JSON.stringify([stream, project_id, event_id, occurredAtMs, receivedAtMs, this.#writer]),
-    );
-    return this.#background.insert({ table: 'event_identities', columns: COLUMNS, lines, token: '' });
+    const lines: string[] = [];
+    for (const { project_id, event_id, occurredAtMs, receivedAtMs } of identities) {
+      lines.push(JSON.stringify([stream, project_id, event_id, occurredAtMs, receivedAtMs, this.#writer]));
+      if (lines.length % LINES_PER_TURN === 0) await nextTurn();
+    }
+    await this.#background.insert({ table: 'event_identities', columns: COLUMNS, lines, token: '' });
   }
 }

@@ -26,3 +26,33 @@ export function idsOf(identities: Pair[]): { project_ids: string[]; event_ids: s
 export function keyOf({ project_id, event_id }: Pair): string {
   return `${project_id} ${event_id}`;
 }
+
+/** A map by identity, in two steps: to join both texts into one key would cost more than all other work on it. */
+export class PairMap<T> {
+  readonly #projects = new Map<string, Map<string, T>>();
+  size = 0;
+
+  get({ project_id, event_id }: Pair): T | undefined {
+    return this.#projects.get(project_id)?.get(event_id);
+  }
+
+  set({ project_id, event_id }: Pair, value: T): void {
+    let events = this.#projects.get(project_id);
+    if (events === undefined) this.#projects.set(project_id, (events = new Map()));
+    const before = events.size;
+    events.set(event_id, value);
+    this.size += events.size - before;
+  }
+
+  delete({ project_id, event_id }: Pair): void {
+    const events = this.#projects.get(project_id);
+    if (events?.delete(event_id) !== true) return;
+    this.size -= 1;
+    if (events.size === 0) this.#projects.delete(project_id);
+  }
+
+  *entries(): Generator<[Pair, T]> {
+    for (const [project_id, events] of this.#projects)
+      for (const [event_id, value] of events) yield [{ project_id, event_id }, value];
+  }
+}

@@ -24,7 +24,6 @@ export type Unit = {
 
 /** A row, and the later ones with the same identity, which wait for its result. */
 export type Row = {
-  key: string;
   entry: Entry;
   unit: Unit;
   place: number;

@@ -5,7 +5,7 @@ import type { Item } from '../http/read-items.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
 import { createParser } from '../validate.ts';
 import type { Event } from './event.ts';
-import { entryOf } from './event-row.ts';
+import { lineStartFrom } from './event-row.ts';
 import { countProblem, type EventKind, type IngestDeps } from './ingest.ts';
 import { type BATCH_ANSWER, Judgement } from './judgement.ts';
 
@@ -29,11 +29,16 @@ export function createBatchIngest<Body extends object, E extends Event>(
     const receivedAtMs = now();
     const passed = judgement.judgeTimes(receivedAtMs);
     try {
-      const versions = await versionsOf(passed, (agentName) => latestVersionId(project_id, agentName));
-      const entries = passed.map((event) => {
-        const agent_version_id = versions.get(event.agent_name) ?? '';
-        return entryOf(event, { project_id, agent_version_id, receivedAtMs }, event.lineEnd);
-      });
+      const lineStarts = new Map<string, string>();
+      for (const { agent_name } of passed) {
+        if (lineStarts.has(agent_name)) continue;
+        const agent_version_id = await latestVersionId(project_id, agent_name);
+        lineStarts.set(agent_name, lineStartFrom({ project_id, agent_version_id, receivedAtMs }));
+      }
+      const entries = passed.map(({ event_id, occurredAtMs, agent_name, lineEnd }) => ({
+        identity: { project_id, event_id, occurredAtMs, receivedAtMs },
+        line: (lineStarts.get(agent_name) ?? '') + lineEnd,
+      }));
       if (entries.length > 0) judgement.settle(await kind.commit.writeAll(entries, call.sinceMs));
     } catch (error) {
       // None is acknowledged. The edge counts the first of them.
@@ -44,15 +49,4 @@ export function createBatchIngest<Body extends object, E extends Event>(
     if (result.rejected.length > 0) call.res.statusCode = 207;
     return result;
   };
-}
-
-/** The latest version id of each agent, asked for once. */
-async function versionsOf(
-  events: { agent_name: string }[],
-  latestVersionId: (agentName: string) => string | Promise<string>,
-): Promise<Map<string, string>> {
-  const versions = new Map<string, string>();
-  for (const { agent_name } of events)
-    if (!versions.has(agent_name)) versions.set(agent_name, await latestVersionId(agent_name));
-  return versions;
 }

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { exactJson, hasNumberAtRisk } from '../json.ts';
 import { text } from '../validate.ts';
-import { type EventOf, COMMON_FIELDS, createEventCopy, optionalText } from './event.ts';
+import { parseRfc3339 } from '../rfc3339.ts';
+import { type EventOf, COMMON_FIELDS, optionalText } from './event.ts';
 import { type Columns, columnsOf } from './event-row.ts';
 
 export const OUTCOMES = ['allow', 'deny', 'needs_approval'] as const;
@@ -40,8 +41,6 @@ export type DecisionEvent = Omit<EventOf<typeof decisionEventSchema>, 'hint' | '
 
 export const DECISION_COLUMNS: Columns<DecisionEvent> = columnsOf(decisionEventSchema);
 
-const copyEvent = createEventCopy(decisionEventSchema);
-
 const ERROR_TYPES: Record<Outcome, string> = {
   allow: '',
   deny: 'policy_denied',
@@ -54,11 +53,24 @@ export function decisionEventFrom(body: DecisionBody, bodyText: string): Decisio
     ? exactJson(bodyText)
     : { value: body, textOf: JSON.stringify };
   const objects = value as DecisionBody;
+  // By hand: to copy the fields by their names takes three times as long.
+  const { event_id, occurred_at, agent_name, tool_name, outcome } = body;
+  const { role, reason, violations, user_id, session_id } = body as Required<DecisionBody>;
   return {
-    ...copyEvent(body),
-    error_type: body.error_type || ERROR_TYPES[body.outcome],
+    event_id: event_id.toLowerCase(),
+    occurred_at,
+    occurredAtMs: parseRfc3339(occurred_at) as number,
+    agent_name,
+    tool_name,
+    outcome,
+    role,
+    error_type: body.error_type || ERROR_TYPES[outcome],
+    reason,
+    violations,
     hint: jsonTextOf(objects.hint, textOf),
     arguments: jsonTextOf(objects.arguments, textOf),
+    user_id,
+    session_id,
   };
 }
 

@@ -4,7 +4,7 @@ import type { Event } from './event.ts';
 /** What the service adds to an event. */
 export type ServerFields = { project_id: string; agent_version_id: string; receivedAtMs: number };
 
-/** The columns that the service adds, in the order of `lineStart`. */
+/** The columns that the service adds, in the order of `lineStartFrom`. */
 const SERVER_COLUMNS = ['project_id', 'agent_version_id', 'received_at', 'version'] as const;
 
 export type Columns<E extends Event> = readonly (
@@ -30,20 +30,18 @@ function versionAt(receivedAtMs: number): number {
 
 /** The stored row of an event, as a line in the order of the columns. */
 export function entryFrom<E extends Event>(event: E, server: ServerFields, columns: Columns<E>): Entry {
-  return entryOf(event, server, lineEndFrom(event, columns));
-}
-
-/** As `entryFrom`, for an event of which `lineEndFrom` has made the end of its line. */
-export function entryOf(
-  { event_id, occurredAtMs }: Pick<Event, 'event_id' | 'occurredAtMs'>,
-  { project_id, agent_version_id, receivedAtMs }: ServerFields,
-  lineEnd: string,
-): Entry {
-  const ids = `${JSON.stringify(project_id)},${JSON.stringify(agent_version_id)}`;
+  const { event_id, occurredAtMs } = event;
+  const { project_id, receivedAtMs } = server;
   return {
     identity: { project_id, event_id, occurredAtMs, receivedAtMs },
-    line: `[${ids},${receivedAtMs},${versionAt(receivedAtMs)},${lineEnd}`,
+    line: lineStartFrom(server) + lineEndFrom(event, columns),
   };
+}
+
+/** The values that the service adds. The events of a batch may share them: no two rows of a batch have one identity. */
+export function lineStartFrom({ project_id, agent_version_id, receivedAtMs }: ServerFields): string {
+  const ids = `${JSON.stringify(project_id)},${JSON.stringify(agent_version_id)}`;
+  return `[${ids},${receivedAtMs},${versionAt(receivedAtMs)},`;
 }
 
 /**

@@ -3,11 +3,14 @@ import {
   type ClickHouseClient,
   ClickHouseLogLevel,
   type ClickHouseSettings,
+  parseError,
 } from '@clickhouse/client';
+import type { ChdbExtension } from 'chdb/connection';
 import { fileURLToPath } from 'node:url';
 import type { ClickHouseConfig } from '../config.ts';
 import { type QueryParams, withParamsSet } from './bind-params.ts';
 import { dropOptionalConditions } from './optional-conditions.ts';
+import { LineEncoder } from './line-encoder.ts';
 import { storeErrorFrom } from './store-error.ts';
 
 export type { QueryParams };
@@ -74,7 +77,7 @@ export function connectServer(
     json,
   });
   const bind: Bind = (sql, params) => ({ query: sql, query_params: params });
-  return connectionOver(() => Promise.resolve(client), { bind, sendsToken: true });
+  return connectionOver(() => Promise.resolve(client), { bind });
 }
 
 const EMBEDDED_CONFIG = fileURLToPath(new URL('../../clickhouse/embedded.xml', import.meta.url));
@@ -84,44 +87,63 @@ const EMBEDDED_CONFIG = fileURLToPath(new URL('../../clickhouse/embedded.xml', i
  * `settings` are set once and stay on the connection.
  */
 export function connectEmbedded(path: string, settings: ClickHouseSettings): Connection {
-  let opening: Promise<ClickHouseClient> | undefined;
+  let opening: Promise<Opened> | undefined;
   const open = async () => {
     const [{ Session }, { createChdbConnection }] = await Promise.all([
       import('chdb'),
       import('chdb/connection'),
     ]);
-    let client: ClickHouseClient;
+    let opened: Opened;
     // The first session of a process configures its engine; the driver's connection takes no configuration.
     const opener = new Session(path, { connectionArgs: [`--config-file=${EMBEDDED_CONFIG}`] });
     try {
+      const connection = createChdbConnection({ path });
       // chdb has its own copy of the client's types.
-      const connection = createChdbConnection({ path }) as unknown as NonNullable<ClientConfig['connection']>;
-      client = createClient({ connection, json });
+      const driver = connection as unknown as NonNullable<ClientConfig['connection']>;
+      opened = { client: createClient({ connection: driver, json }), engine: connection.chdb };
     } finally {
       opener.close();
     }
     for (const [name, value] of Object.entries(settings))
-      await client.command({
+      await opened.client.command({
         query: `SET ${name} = ${typeof value === 'string' ? `'${value}'` : String(value)}`,
       });
-    return client;
+    return opened;
   };
   const make = () =>
     (opening ??= open().catch((error: unknown) => {
       opening = undefined;
       throw error;
     }));
-  // In process the outcome of an insert is always known, so a token would only cost time.
   const bind: Bind = (sql, params) => ({ query: withParamsSet(sql, params) });
-  const connection = connectionOver(make, { bind, sendsToken: false });
-  return { ...connection, close: async () => (opening === undefined ? undefined : connection.close()) };
+  const connection = connectionOver(async () => (await make()).client, { bind });
+  const encoder = new LineEncoder();
+  return {
+    ...connection,
+    // Bytes go to the engine as they are: the driver would copy their text four times. In process the outcome of an insert
+    // is always known, so the token would only cost time.
+    insert: async ({ table, columns, lines }) => {
+      const bytes = encoder.encode(lines);
+      try {
+        const { engine } = await make();
+        await engine.rawInsert({ table, columns, values: bytes.value, format: 'JSONCompactEachRow' });
+      } catch (error) {
+        throw storeErrorFrom(parseError(error as Error));
+      } finally {
+        bytes.release();
+      }
+    },
+    close: async () => (opening === undefined ? undefined : connection.close()),
+  };
 }
+
+/** The driver over an engine in process, and the engine itself. */
+type Opened = { client: ClickHouseClient; engine: ChdbExtension };
 
 /** Makes the driver's arguments of a statement and its parameters. */
 type Bind = (sql: string, params: QueryParams) => { query: string; query_params?: QueryParams };
-type Ways = { bind: Bind; sendsToken: boolean };
 
-function connectionOver(client: MakeClient, { bind, sendsToken }: Ways): Connection {
+function connectionOver(client: MakeClient, { bind }: { bind: Bind }): Connection {
   const prepare: Bind = (sql, params) => bind(dropOptionalConditions(sql, params), params);
   const attempt = async <T>(work: (client: ClickHouseClient) => Promise<T>): Promise<T> => {
     try {
@@ -154,7 +176,7 @@ function connectionOver(client: MakeClient, { bind, sendsToken }: Ways): Connect
           columns: columns as [string, ...string[]],
           values: [new EncodedText(lines.join('\n'))],
           format: 'JSONCompactEachRow',
-          ...(sendsToken ? { clickhouse_settings: { insert_deduplication_token: token } } : {}),
+          clickhouse_settings: { insert_deduplication_token: token },
         });
       }),
     close: async () => (await client()).close(),

@@ -80,7 +80,7 @@ describe('IdentityIndex on the embedded engine', () => {
     const perPage: number[] = [];
     for (;;) {
       const known = await index.findKnown(stored);
-      expect([...known].sort()).to.deep.equal(stored.map(keyOf).sort());
+      expect([...known].map(keyOf).sort()).to.deep.equal(stored.map(keyOf).sort());
       perPage.push(await lookUps());
       const next = turns.shift();
       if (next === undefined) break;

@@ -63,6 +63,36 @@ describe('parseRfc3339', () => {
     });
   }
 
+  it('reads a time on the day of the last one, and refuses what only looks like one', () => {
+    const last = '2026-01-02T03:04:05.678Z';
+    const wrong = [
+      '24:00:00.000',
+      '03:60:00.000',
+      '03:04:60.000',
+      '03:0a:05.000',
+      '03:04:05.0 0',
+      '03-04:05.000',
+      '03:04-05.000',
+      '03:04:05,000',
+      ' 3:04:05.000',
+      '03:04:05.00/',
+    ];
+    for (const time of wrong) {
+      expect(parseRfc3339(last)).to.equal(Date.parse(last));
+      expect(parseRfc3339(`2026-01-02T${time}Z`), time).to.equal(undefined);
+    }
+    expect(parseRfc3339('2026-01-02 03:04:05.678Z')).to.equal(undefined);
+    expect(parseRfc3339('2026-01-02t03:04:05.678Z')).to.equal(Date.parse(last));
+    fc.assert(
+      fc.property(
+        fc.date({ min: new Date('2026-01-02T00:00:00Z'), max: new Date('2026-01-03T00:00:00Z') }),
+        (date) => {
+          expect(parseRfc3339(date.toISOString())).to.equal(date.getTime());
+        },
+      ),
+    );
+  });
+
   it('agrees with Date on every instant in every zone', () => {
     const instant = fc.date({
       min: new Date('0001-01-02T00:00:00Z'),

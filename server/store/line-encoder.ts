@@ -1,0 +1,36 @@
+/** Kept between inserts. Larger ones have a buffer of their own. */
+const KEPT_BYTES_MAX = 4 * 1024 * 1024;
+const BYTES_PER_UNIT_MAX = 3;
+const NEWLINE = 0x0a;
+
+/** Lines as bytes, which stay as they are until they are released. */
+export type EncodedLines = { value: Buffer; release: () => void };
+
+/**
+ * Writes lines of text into a buffer that is used again for the next insert: pages that are new for each insert took a tenth
+ * of its time.
+ */
+export class LineEncoder {
+  #kept = Buffer.allocUnsafeSlow(64 * 1024);
+  #isInUse = false;
+
+  encode(lines: readonly string[]): EncodedLines {
+    let units = lines.length;
+    for (const line of lines) units += line.length;
+    const bytesMax = units * BYTES_PER_UNIT_MAX;
+    const isKept = !this.#isInUse && bytesMax <= KEPT_BYTES_MAX * BYTES_PER_UNIT_MAX;
+    if (isKept && bytesMax > this.#kept.length) this.#kept = Buffer.allocUnsafeSlow(2 * bytesMax);
+    const buffer = isKept ? this.#kept : Buffer.allocUnsafeSlow(bytesMax);
+    let at = 0;
+    for (const line of lines) {
+      at += buffer.write(line, at);
+      buffer[at] = NEWLINE;
+      at += 1;
+    }
+    if (isKept) this.#isInUse = true;
+    const release = () => {
+      if (isKept) this.#isInUse = false;
+    };
+    return { value: buffer.subarray(0, at), release };
+  }
+}
