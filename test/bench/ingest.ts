@@ -16,7 +16,7 @@ import {
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 
-type Rival = {
+export type Rival = {
   name: string;
   child: ChildProcess;
   url: URL;
@@ -27,7 +27,7 @@ type Rival = {
   /** Its store is in processes of its own: what this one takes is not all. */
   hasOtherProcesses?: boolean;
 };
-type Run = LoadResult & { rowsPerFlush: number | undefined; cpu: number; rss: number };
+export type Run = LoadResult & { rowsPerFlush: number | undefined; cpu: number; rss: number };
 
 type BenchOptions = { seconds: number; rounds: number; connectionCounts: number[]; only?: string };
 
@@ -46,23 +46,32 @@ export async function benchIngest({ seconds, rounds, connectionCounts, only }: B
       for (let round = 0; round < rounds; round += 1) {
         for (const rival of rivals) runs.get(rival)?.push(await measure(rival, { connections, seconds }));
       }
-      printTable(connections, runs);
+      printTable(`${connections} connections`, runs);
     }
-    for (const { name, child, accepted, count } of rivals) {
-      child.kill('SIGCONT');
-      const stored = await count();
-      console.log(
-        `${name}: ${accepted} accepted, ${stored} in the store${stored === accepted ? '' : '  <-- NOT EQUAL'}`,
-      );
-      if (stored !== accepted) process.exitCode = 1;
-    }
+    await checkCounts(rivals);
   } finally {
-    for (const { child } of rivals) {
-      child.kill('SIGCONT');
-      await endProcess(child);
-    }
+    await endRivals(rivals);
     postgres?.stop();
     rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** What was accepted is in the store of each, and nothing else. */
+export async function checkCounts(rivals: Rival[]): Promise<void> {
+  for (const { name, child, accepted, count } of rivals) {
+    child.kill('SIGCONT');
+    const stored = await count();
+    console.log(
+      `${name}: ${accepted} accepted, ${stored} in the store${stored === accepted ? '' : '  <-- NOT EQUAL'}`,
+    );
+    if (stored !== accepted) process.exitCode = 1;
+  }
+}
+
+export async function endRivals(rivals: Rival[]): Promise<void> {
+  for (const { child } of rivals) {
+    child.kill('SIGCONT');
+    await endProcess(child);
   }
 }
 
@@ -105,8 +114,9 @@ export async function startGatehouse(dataDir: string, more: Record<string, strin
     key,
     accepted: 0,
     count: async () => {
-      const answer = await fetch(new URL(`/v1/projects/${project_id}/audit/summary`, url));
-      return ((await answer.json()) as { totals: { total: number } }).totals.total;
+      const query = 'agent=bench-agent&limit=1';
+      const answer = await fetch(new URL(`/v1/projects/${project_id}/audit/decisions?${query}`, url));
+      return ((await answer.json()) as { total: number }).total;
     },
     flushes: async () => {
       const text = await (await fetch(new URL('/metrics', url))).text();
@@ -115,8 +125,8 @@ export async function startGatehouse(dataDir: string, more: Record<string, strin
   };
 }
 
-async function startRival(name: string, script: string, argument: string): Promise<Rival> {
-  const { child, url } = await startServer(join(ROOT, 'test/bench/rivals', script), [argument]);
+export async function startRival(name: string, script: string, ...args: string[]): Promise<Rival> {
+  const { child, url } = await startServer(join(ROOT, 'test/bench/rivals', script), args);
   const ask = async () =>
     (await (await fetch(new URL('/count', url))).json()) as { count: number; flushes?: number };
   const hasOtherProcesses = script === 'postgres.ts';
@@ -127,14 +137,14 @@ async function startRival(name: string, script: string, argument: string): Promi
 }
 
 /** The others stand still meanwhile: what one still merges from its last turn is no burden of another. */
-async function measure(
+export async function measure(
   rival: Rival,
-  { connections, seconds }: { connections: number; seconds: number },
+  options: { connections: number; seconds: number; batch?: number },
 ): Promise<Run> {
   rival.child.kill('SIGCONT');
   const before = (await rival.flushes?.()) ?? 0;
   const cpuBefore = cpuMicroseconds(rival.child);
-  const result = await load(rival.url, { key: rival.key, connections, seconds });
+  const result = await load(rival.url, { key: rival.key, ...options });
   const flushes = ((await rival.flushes?.()) ?? 0) - before;
   rival.accepted += result.accepted;
   rival.child.kill('SIGSTOP');
@@ -149,7 +159,7 @@ async function measure(
   };
 }
 
-function printTable(connections: number, runs: Map<Rival, Run[]>): void {
+export function printTable(title: string, runs: Map<Rival, Run[]>): void {
   const rows = [...runs].map(([{ name, hasOtherProcesses = false }, all]) => ({
     name,
     perSecond: median(all.map(({ perSecond }) => perSecond)),
@@ -160,7 +170,7 @@ function printTable(connections: number, runs: Map<Rival, Run[]>): void {
     rss: hasOtherProcesses ? '-' : median(all.map(({ rss }) => rss)),
   }));
   const own = rows[0]?.perSecond ?? 0;
-  console.log(`\n${connections} connections\n`);
+  console.log(`\n${title}\n`);
   console.log('| | events/s | (a) ÷ this | p50 ms | p99 ms | rows per flush | CPU µs/event | RSS MB |');
   console.log('|---|--:|--:|--:|--:|--:|--:|--:|');
   for (const { name, perSecond, p50, p99, rowsPerFlush, cpu, rss } of rows) {

@@ -1,24 +1,34 @@
-// A closed-loop load generator in a process of its own: each connection sends its next event when the last was answered.
-// Raw sockets and one prepared body, so that it costs as little as it can of the two cores it shares with the server.
-// node load.ts <host> <port> <key> <connections> <seconds> [<agent> <etag>] → one line of JSON
-// With an agent it pulls that agent's policy with If-None-Match instead of sending events.
+// A closed-loop load generator in a process of its own: each connection sends its next request when the last was answered.
+// Raw sockets and one prepared request, so that it costs as little as it can of the two cores it shares with the server.
+// node load.ts '<LoadArguments as JSON>' → one line of JSON
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
-const [host = '', port = '', key = '', connectionsText = '', secondsText = '', agent, etag = ''] =
-  process.argv.slice(2);
-const connections = Number(connectionsText);
-const endMs = performance.now() + Number(secondsText) * 1000;
-const GOOD = agent === undefined ? '202' : '304';
+export type LoadArguments = {
+  host: string;
+  port: string;
+  key: string;
+  connections: number;
+  seconds: number;
+  /** Pulls the policy of an agent with If-None-Match instead of sending events. */
+  pull?: { agent: string; etag: string };
+  /** Events of a request, as one batch. Without it a request is one event. */
+  batch?: number;
+};
+
+const given = JSON.parse(process.argv[2] ?? '{}') as LoadArguments;
+const { host, port, key, connections, pull, batch } = given;
+const endMs = performance.now() + given.seconds * 1000;
+const GOOD = pull === undefined ? '202' : '304';
 const latencies: number[] = [];
 const statuses: Record<string, number> = {};
 
 const EVENT_ID_MARK = '00000000-0000-4000-8000-000000000000';
 const TIME_MARK = '2026-01-01T00:00:00.000Z';
-const body = JSON.stringify({
+const event = JSON.stringify({
   event_id: EVENT_ID_MARK,
   occurred_at: TIME_MARK,
-  agent_name: 'support-bot',
+  agent_name: 'bench-agent',
   tool_name: 'send_refund',
   outcome: 'needs_approval',
   role: 'editor',
@@ -35,23 +45,37 @@ const body = JSON.stringify({
   user_id: 'user-4711',
   session_id: 'session-0815',
 });
-const head =
-  `POST /v1/audit/decisions HTTP/1.1\r\nHost: ${host}:${port}\r\nAuthorization: Bearer ${key}\r\n` +
-  `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
-const pull = `GET /v1/agents/${agent} HTTP/1.1\r\nHost: ${host}:${port}\r\nAuthorization: Bearer ${key}\r\nIf-None-Match: ${etag}\r\n\r\n`;
-const template = Buffer.from(agent === undefined ? head + body : pull);
-const idAt = template.indexOf(EVENT_ID_MARK);
-const timeAt = template.indexOf(TIME_MARK);
+const body = batch === undefined ? event : `${event}\n`.repeat(batch);
+const [path, type] = batch === undefined ? ['', 'json'] : ['/batch', 'x-ndjson'];
+const post =
+  `POST /v1/audit/decisions${path} HTTP/1.1\r\nHost: ${host}:${port}\r\nAuthorization: Bearer ${key}\r\n` +
+  `Content-Type: application/${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+const get = `GET /v1/agents/${pull?.agent} HTTP/1.1\r\nHost: ${host}:${port}\r\nAuthorization: Bearer ${key}\r\nIf-None-Match: ${pull?.etag}\r\n\r\n`;
+const template = Buffer.from(pull === undefined ? post : get);
+const idsAt = placesOf(EVENT_ID_MARK);
+const timesAt = placesOf(TIME_MARK);
 
-function nextRequest(request: Buffer): void {
-  if (idAt < 0) return;
-  const hex = randomBytes(16).toString('hex');
-  request.write(
-    `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`,
-    idAt,
-    'latin1',
-  );
-  request.write(new Date().toISOString(), timeAt, 'latin1');
+function placesOf(mark: string): number[] {
+  const places: number[] = [];
+  for (let at = template.indexOf(mark); at >= 0; at = template.indexOf(mark, at + 1)) places.push(at);
+  return places;
+}
+
+/** New event_ids for each request. The times of a batch are those of its first request: to write them costs as much. */
+function nextRequest(request: Buffer, isFirst: boolean): void {
+  if (idsAt.length === 0) return;
+  const hex = randomBytes(16 * idsAt.length).toString('hex');
+  idsAt.forEach((at, index) => {
+    const h = hex.slice(32 * index, 32 * index + 32);
+    request.write(
+      `${h.slice(0, 8)}-${h.slice(8, 12)}-4${h.slice(13, 16)}-8${h.slice(17, 20)}-${h.slice(20)}`,
+      at,
+      'latin1',
+    );
+  });
+  if (batch !== undefined && !isFirst) return;
+  const now = new Date().toISOString();
+  for (const at of timesAt) request.write(now, at, 'latin1');
 }
 
 function run(): Promise<void> {
@@ -59,9 +83,11 @@ function run(): Promise<void> {
     const request = Buffer.from(template);
     const socket: Socket = connect(Number(port), host);
     let sentMs = 0;
+    let isFirst = true;
     let answer = '';
     const send = () => {
-      nextRequest(request);
+      nextRequest(request, isFirst);
+      isFirst = false;
       sentMs = performance.now();
       socket.write(request);
     };
@@ -92,7 +118,7 @@ const seconds = (performance.now() - startMs) / 1000;
 latencies.sort((a, b) => a - b);
 const quantile = (q: number) =>
   latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))] ?? 0;
-const accepted = statuses[GOOD] ?? 0;
+const accepted = (statuses[GOOD] ?? 0) * (batch ?? 1);
 process.stdout.write(
   JSON.stringify({
     accepted,

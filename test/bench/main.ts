@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { benchAttack } from './attack/main.ts';
+import { benchBatches } from './batches.ts';
 import { benchClient } from './client.ts';
 import { benchEmit } from './emit.ts';
 import { benchIngest } from './ingest.ts';
@@ -19,6 +20,7 @@ const { values, positionals } = parseArgs({
     rows: { type: 'string', default: '1000000' },
     directory: { type: 'string' },
     events: { type: 'string', default: '500000' },
+    stored: { type: 'string', default: '0' },
   },
 });
 const seconds = Number(values.seconds);
@@ -27,6 +29,8 @@ const only = values.only === undefined ? {} : { only: values.only };
 
 const PARTS: Record<string, () => Promise<void> | void> = {
   ingest: () => benchIngest({ seconds, rounds: Number(values.rounds), connectionCounts, ...only }),
+  batches: () =>
+    benchBatches({ seconds, rounds: Number(values.rounds), stored: Number(values.stored), ...only }),
   memory: () => benchMemory({ events: Number(values.events) }),
   pulls: () => benchPulls({ seconds }),
   reads: () =>

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { LoadArguments } from './load.ts';
 import { rssMb as rssMbOf } from '../support/rss.ts';
 
 export type LoadResult = {
@@ -53,17 +54,12 @@ export async function startServer(script: string, args: string[], env: Record<st
   throw new Error(`${script} ended with ${child.exitCode ?? child.signalCode}`);
 }
 
-export type LoadOptions = {
-  key: string;
-  connections: number;
-  seconds: number;
-  pull?: { agent: string; etag: string };
-};
+export type LoadOptions = Omit<LoadArguments, 'host' | 'port'>;
 
 /** Runs the load generator in its own process. */
-export function load(url: URL, { key, connections, seconds, pull }: LoadOptions): Promise<LoadResult> {
-  const args = [join(HERE, 'load.ts'), url.hostname, url.port, key, String(connections), String(seconds)];
-  if (pull !== undefined) args.push(pull.agent, pull.etag);
+export function load({ hostname: host, port }: URL, options: LoadOptions): Promise<LoadResult> {
+  const given: LoadArguments = { host, port, ...options };
+  const args = [join(HERE, 'load.ts'), JSON.stringify(given)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   return new Promise((resolve, reject) => {
     let output = '';
