@@ -1,38 +1,32 @@
 const PATTERN =
   /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** The date of the last common time, and its midnight. Most times are of today. */
-let day = { date: 'none', ms: 0 };
+/** As most senders write a time, `2026-01-31T12:00:00.000Z`: where its other characters stand. */
+const COMMON_MARKS: [number, string][] = [4, 7, 10, 13, 16, 19, 23].map((at, index) => [
+  at,
+  '--T::.Z'[index] ?? '',
+]);
+const COMMON_LENGTH = 24;
 
 /**
  * Milliseconds since the epoch of an RFC 3339 time (section 5.6) with a zone; digits beyond the millisecond are dropped.
  * Undefined for anything else, such as a day that does not exist or second 60.
  */
 export function parseRfc3339(text: string): number | undefined {
-  const isCommon = COMMON_LENGTH === text.length && text.endsWith('Z');
-  if (isCommon && text.startsWith(day.date)) {
-    const ms = timeOfDay(text);
-    if (ms !== undefined) return day.ms + ms;
-  }
-  const ms = parse(text);
-  if (isCommon && ms !== undefined) {
-    const date = text.slice(0, 10);
-    day = { date, ms: Date.parse(date) };
-  }
-  return ms;
+  return commonTime(text) ?? parse(text);
 }
 
-/** As most senders write a time: `2026-01-31T12:00:00.000Z`. */
-const COMMON_LENGTH = 24;
-const [COLON, DOT, UPPER_T] = [0x3a, 0x2e, 0x54];
-
 /** Reads a common time by hand, in a tenth of the time. Undefined for anything unusual. */
-function timeOfDay(text: string): number | undefined {
-  if (text.charCodeAt(10) !== UPPER_T || text.charCodeAt(19) !== DOT) return undefined;
-  if (text.charCodeAt(13) !== COLON || text.charCodeAt(16) !== COLON) return undefined;
-  const [hours, minutes, seconds] = [digits(text, 11, 2), digits(text, 14, 2), digits(text, 17, 2)];
-  const ms = ((hours * 60 + minutes) * 60 + seconds) * 1000 + digits(text, 20, 3);
-  return hours < 24 && minutes < 60 && seconds < 60 && ms >= 0 ? ms : undefined;
+function commonTime(text: string): number | undefined {
+  if (text.length !== COMMON_LENGTH || COMMON_MARKS.some(([at, mark]) => text[at] !== mark)) return undefined;
+  const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 2), digits(text, 8, 2)];
+  const [hour, minute, second] = [digits(text, 11, 2), digits(text, 14, 2), digits(text, 17, 2)];
+  // Date.UTC takes the years before 100 for others, and what is too large for a later time. Of no digit it makes NaN.
+  if (year < 100 || month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59)
+    return undefined;
+  const ms = Date.UTC(year, month - 1, day, hour, minute, second, digits(text, 20, 3));
+  const isInMonth = day <= 28 || new Date(ms).getUTCDate() === day;
+  return isInMonth && !Number.isNaN(ms) ? ms : undefined;
 }
 
 /** NaN when one of them is no digit. */
