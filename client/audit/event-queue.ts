@@ -1,10 +1,11 @@
-/** An event as it is sent. */
-export type QueuedEvent = { text: string; bytes: number };
+/** An event as it is sent, with its place in the order of arrival. */
+export type QueuedEvent = { text: string; bytes: number; order: number };
 
 /** Events that wait to be sent, in the order of their arrival, within a number and a size. */
 export class EventQueue {
   #events: QueuedEvent[] = [];
   #bytes = 0;
+  #arrived = 0;
   readonly #eventsMax: number;
   readonly #bytesMax: number;
 
@@ -30,7 +31,7 @@ export class EventQueue {
   tryPush(text: string): boolean {
     const bytes = Buffer.byteLength(text) + 1;
     if (this.#bytes + bytes > this.#bytesMax) return false;
-    this.#events.push({ text, bytes });
+    this.#events.push({ text, bytes, order: (this.#arrived += 1) });
     this.#bytes += bytes;
     return true;
   }
@@ -48,9 +49,9 @@ export class EventQueue {
     return this.#events.splice(0, count);
   }
 
-  /** Puts events that were taken in front again, whatever the limits. */
+  /** Puts events that were taken back in their places, whatever the limits. */
   putBack(events: readonly QueuedEvent[]): void {
-    this.#events.unshift(...events);
+    this.#events = [...events, ...this.#events].sort((a, b) => a.order - b.order);
     this.#bytes += bytesOf(events);
   }
 }

@@ -18,6 +18,16 @@ describe('events that wait', () => {
     expect(queue.take(NO_LIMIT).map(({ text }) => text)).to.deep.equal(['é', 'abc', 'later']);
   });
 
+  it('keep their order, whichever is put back first', () => {
+    const queue = new EventQueue({ eventsMax: 10, bytesMax: 100 });
+    for (const text of ['a', 'b', 'c']) queue.tryPush(text);
+    const [first, second] = [1, 1].map((eventsMax) => queue.take({ eventsMax, bytesMax: 100 }));
+    queue.putBack(first ?? []);
+    queue.putBack(second ?? []);
+
+    expect(queue.take(NO_LIMIT).map(({ text }) => text)).to.deep.equal(['a', 'b', 'c']);
+  });
+
   it('fit up to the last byte', () => {
     const queue = new EventQueue({ eventsMax: 10, bytesMax: 8 });
 
