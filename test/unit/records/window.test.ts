@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readWindow } from '../../../server/records/window.ts';
+import { firstDayOf, readWindow } from '../../../server/records/window.ts';
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.parse('2026-03-04T05:06:07.089Z');
@@ -29,6 +29,20 @@ describe('readWindow', () => {
       expect(() => readWindow(text, NOW_MS))
         .to.throw(`window ${message}`)
         .that.deep.includes({ code: 'window_invalid', errors: [{ path: 'window', message }] });
+    });
+  }
+});
+
+describe('firstDayOf', () => {
+  const firstDays: [string, string | null][] = [
+    ['24h', null],
+    ['7d', '2026-02-25'],
+    ['30d', '2026-02-02'],
+    ['90d', '2025-12-04'],
+  ];
+  for (const [name, day] of firstDays) {
+    it(`of ${name} is ${day}`, () => {
+      expect(firstDayOf(readWindow(name, NOW_MS))).to.equal(day);
     });
   }
 });
