@@ -2,8 +2,6 @@ import { ARGUMENTS_BYTES_MAX } from '../limits.ts';
 import { utf8Length } from '../policy/language/utf8.ts';
 import { jsonText, plainCopy, type Shaped } from './plain-copy.ts';
 
-const BYTES_PER_UNIT_MAX = 3;
-
 /**
  * A plain copy of the arguments; over 8,192 bytes of JSON it is `{ _truncated: true, original_bytes, preview }` instead, with
  * the beginning of the JSON text as preview. Never throws.
@@ -14,9 +12,8 @@ export function truncateArguments(args: unknown): unknown {
 
 /** Plain data that fits as it is; otherwise, and if it is a cut copy, the beginning of its JSON text. */
 export function fitted({ plain, isCut }: Shaped, bytesMax: number): unknown {
-  if (plain === null || plain === undefined) return plain;
+  if (plain === undefined) return plain;
   const text = jsonText(plain);
-  if (!isCut && text.length * BYTES_PER_UNIT_MAX <= bytesMax) return plain;
   const bytes = utf8Length(text);
   return !isCut && bytes <= bytesMax ? plain : truncated(text, { bytes, bytesMax });
 }
@@ -27,7 +24,7 @@ function truncated(text: string, { bytes, bytesMax }: { bytes: number; bytesMax:
   return { ...envelope, preview: text.slice(0, unitsThatFit(text, room)) };
 }
 
-/** How many UTF-16 units of the text fit into `room` bytes of a JSON string. */
+/** How many UTF-16 units of a JSON text fit into `room` bytes of a JSON string. */
 function unitsThatFit(text: string, room: number): number {
   let units = 0;
   for (let left = room; units < text.length;) {
@@ -39,10 +36,9 @@ function unitsThatFit(text: string, room: number): number {
   return units;
 }
 
+/** A JSON text has no control characters and no lone surrogates: they are escaped in it. */
 function bytesInJsonString(codePoint: number): number {
   if (codePoint === 0x22 || codePoint === 0x5c) return 2;
-  // Control characters and lone surrogates are written as \uXXXX.
-  if (codePoint < 0x20 || (codePoint >= 0xd800 && codePoint <= 0xdfff)) return 6;
   if (codePoint < 0x80) return 1;
   if (codePoint < 0x800) return 2;
   return codePoint < 0x10000 ? 3 : 4;

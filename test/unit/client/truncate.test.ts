@@ -83,6 +83,38 @@ describe('truncateArguments', () => {
     );
   });
 
+  const widths: [string, string][] = [
+    ['a quotation mark', '"'],
+    ['a backslash', '\\'],
+    ['a space', ' '],
+    ['a control character', '\u001f'],
+    ['a lone surrogate', '\ud800'],
+    ['U+007F', '\u007f'],
+    ['U+0080', '\u0080'],
+    ['U+07FF', '\u07ff'],
+    ['U+0800', '\u0800'],
+    ['U+FFFF', '\uffff'],
+    ['U+10000', '\u{10000}'],
+  ];
+  for (const [name, character] of widths) {
+    it(`fills the preview with ${name} to the last byte that fits`, () => {
+      for (const pad of ['', 'x', 'xx', 'xxx']) {
+        const args = { text: pad + character.repeat(9_000) };
+        const result = truncateArguments(args) as Truncated;
+        const rest = JSON.stringify(args).slice(result.preview.length);
+
+        expect(bytesOf(result)).to.be.at.most(BYTES_MAX);
+        expect(
+          bytesOf({ ...result, preview: result.preview + String.fromCodePoint(rest.codePointAt(0) ?? 0) }),
+        ).to.be.above(BYTES_MAX);
+      }
+    });
+  }
+
+  it('returns undefined for nothing', () => {
+    expect(truncateArguments(undefined)).to.equal(undefined);
+  });
+
   it('never throws: depth 10,000, cycles, endless proxies, text of 1 MB', () => {
     const originalBytes = (args: unknown): number => (truncateArguments(args) as Truncated).original_bytes;
     const cycle: Record<string, unknown> = {};
