@@ -66,7 +66,8 @@ export class GroupCommit {
         reject(new StoreError('overloaded', 'The write queue is full. Try again.'));
         return;
       }
-      const unit = { sinceMs, results: [], open: entries.length, isSettled: false, resolve, reject };
+      const { length: rows } = entries;
+      const unit = { rows, sinceMs, results: [], open: rows, isSettled: false, resolve, reject };
       entries.forEach((entry, place) => this.#add({ entry, unit, place, followers: undefined }));
       this.#queue.pushed();
       this.#sweep ??= setInterval(() => this.#failOverdue(), SWEEP_EVERY_MS).unref();

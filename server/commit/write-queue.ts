@@ -1,4 +1,5 @@
 import { QUEUE_WAIT_MS_MAX } from '../limits.ts';
+import { bytesOf, Lane } from './lane.ts';
 import type { StoreError } from '../store/store-error.ts';
 import type { Identity } from './identity.ts';
 
@@ -12,6 +13,7 @@ export type RowResult = WriteResult | StoreError;
 
 /** The rows of one caller. They share a flush where its bounds allow it, and are answered together. */
 export type Unit = {
+  rows: number;
   sinceMs: number;
   /** By place in the unit. */
   results: RowResult[];
@@ -33,14 +35,17 @@ export type Row = {
 export type QueueBounds = { batchRowsMax: number; queueRowsMax: number; queueBytesMax: number };
 
 const INSERT_BYTES_MAX = 32 * 1024 * 1024;
+/** Rows of larger units in a flush that single callers wait for: they make it longer. At least one unit is taken. */
+const TOGETHER_BESIDE_SINGLE = 500;
 
-/** The rows that wait for a flush, in order of arrival. Followers count towards the bounds, but are never flushed. */
+/** The rows that wait for a flush. Followers count towards the bounds, but are never flushed. */
 export class WriteQueue {
   readonly #bounds: QueueBounds;
   readonly #onRows: (rows: number) => void;
-  #waiting: Row[] = [];
-  #followers = 0;
-  #bytes = 0;
+  /** Rows whose callers wait for them alone, and rows of larger units. */
+  readonly #lanes = { single: new Lane(), together: new Lane() };
+  readonly #followers = { rows: 0, bytes: 0 };
+  #hadSingle = false;
 
   constructor(bounds: QueueBounds, onRows: (rows: number) => void) {
     this.#bounds = bounds;
@@ -48,7 +53,11 @@ export class WriteQueue {
   }
 
   get rows(): number {
-    return this.#waiting.length;
+    return this.#lanes.single.rows + this.#lanes.together.rows;
+  }
+
+  get #bytes(): number {
+    return this.#lanes.single.bytes + this.#lanes.together.bytes + this.#followers.bytes;
   }
 
   /**
@@ -57,15 +66,15 @@ export class WriteQueue {
    */
   isFullFor(more: number, flushMs: number): boolean {
     const { queueRowsMax, queueBytesMax, batchRowsMax } = this.#bounds;
-    const held = this.rows + this.#followers;
+    const held = this.rows + this.#followers.rows;
     if ((held > 0 && held + more > queueRowsMax) || this.#bytes >= queueBytesMax) return true;
     // A row waits for the running flush and for those before its own.
     return this.rows >= batchRowsMax && flushMs * (this.rows / batchRowsMax + 1) > QUEUE_WAIT_MS_MAX;
   }
 
   push(row: Row): void {
-    this.#waiting.push(row);
-    this.#bytes += row.entry.line.length;
+    const { single, together } = this.#lanes;
+    (row.unit.rows === 1 ? single : together).push(row);
   }
 
   /** Reports the number of rows. To do so for each row of a unit would cost more than to add it. */
@@ -75,8 +84,8 @@ export class WriteQueue {
 
   pushFollower(row: Row, follower: Row): void {
     (row.followers ??= []).push(follower);
-    this.#followers += 1;
-    this.#bytes += follower.entry.line.length;
+    this.#followers.rows += 1;
+    this.#followers.bytes += follower.entry.line.length;
   }
 
   /** Removes and returns the followers of a row, or only those that have waited since `sinceMs` or longer. */
@@ -84,45 +93,36 @@ export class WriteQueue {
     if (row.followers === undefined) return [];
     const taken = row.followers.filter(({ unit }) => unit.sinceMs <= sinceMs);
     row.followers = row.followers.filter(({ unit }) => unit.sinceMs > sinceMs);
-    this.#followers -= taken.length;
-    for (const { entry } of taken) this.#bytes -= entry.line.length;
+    this.#followers.rows -= taken.length;
+    this.#followers.bytes -= bytesOf(taken);
     return taken;
   }
 
-  /** Removes and returns the oldest rows, as many as one insert may hold. Only a unit that is larger is divided. */
+  /**
+   * Removes and returns the rows of the next insert, the oldest of each lane. Single callers wait for no more than a few
+   * larger units; units are divided only where even one is too large.
+   */
   takeBatch(): Row[] {
-    const rows = this.#wholeUnits(this.#rowsThatFit());
-    const batch = this.#waiting.slice(0, rows);
-    this.#waiting = this.#waiting.slice(rows);
-    for (const { entry } of batch) this.#bytes -= entry.line.length;
+    const { single, together } = this.#lanes;
+    const { batchRowsMax } = this.#bounds;
+    const shareMax = Math.min(together.rows, TOGETHER_BESIDE_SINGLE, batchRowsMax >> 1);
+    const batch = single.take({ rowsMax: batchRowsMax - shareMax, bytesMax: INSERT_BYTES_MAX });
+    // Single callers who were answered by the last flush are about to send again.
+    const isShared = batch.length > 0 || this.#hadSingle;
+    this.#hadSingle = batch.length > 0;
+    const rest = batchRowsMax - batch.length;
+    const rowsMax = isShared ? Math.min(rest, TOGETHER_BESIDE_SINGLE) : rest;
+    const bytesMax = INSERT_BYTES_MAX - bytesOf(batch);
+    if (rest > 0 && bytesMax > 0) batch.push(...together.take({ rowsMax, bytesMax, unitRowsMax: rest }));
     this.#onRows(this.rows);
     return batch;
   }
 
-  #rowsThatFit(): number {
-    let bytes = 0;
-    let rows = 0;
-    const rowsMax = Math.min(this.rows, this.#bounds.batchRowsMax);
-    while (rows < rowsMax && (rows === 0 || bytes < INSERT_BYTES_MAX)) {
-      bytes += this.#waiting[rows]?.entry.line.length ?? 0;
-      rows += 1;
-    }
-    return rows;
-  }
-
-  #wholeUnits(rowsMax: number): number {
-    let rows = rowsMax;
-    while (rows > 0 && this.#waiting[rows]?.unit === this.#waiting[rows - 1]?.unit) rows -= 1;
-    return rows === 0 ? rowsMax : rows;
-  }
-
   /** Removes and returns the rows that have waited since `sinceMs` or longer. */
   takeOlderThan(sinceMs: number): Row[] {
-    const old = this.#waiting.filter(({ unit }) => unit.sinceMs <= sinceMs);
-    if (old.length === 0) return old;
-    this.#waiting = this.#waiting.filter(({ unit }) => unit.sinceMs > sinceMs);
-    for (const { entry } of old) this.#bytes -= entry.line.length;
-    this.#onRows(this.rows);
+    const { single, together } = this.#lanes;
+    const old = [...single.takeOlderThan(sinceMs), ...together.takeOlderThan(sinceMs)];
+    if (old.length > 0) this.#onRows(this.rows);
     return old;
   }
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { RequestError } from '../errors.ts';
 import { parseJson } from '../json.ts';
 import { BATCH_EVENTS_MAX, BODY_BYTES_MAX } from '../limits.ts';
+import { findMember } from './find-member.ts';
 import { type ArrivingBytes, mediaTypeOf, notUtf8, tooLarge } from './read-body.ts';
 import { readChunks, batchTooLarge } from './read-chunks.ts';
 import { splitArray, splitLines } from './split-items.ts';
@@ -25,10 +26,10 @@ export async function readItems(req: IncomingMessage, { arriving, onItem }: Read
   const splitter = (isLines ? splitLines : splitArray)((chunk, start, end) => {
     items += 1;
     if (items > BATCH_EVENTS_MAX) throw batchTooLarge(`${BATCH_EVENTS_MAX} events`);
-    const item = itemFrom(chunk, start, end);
+    const item =
+      end - start > BODY_BYTES_MAX ? largeItemFrom(chunk, start, end) : itemFrom(chunk, start, end);
     // An array with an element that is no JSON is no JSON.
-    if (!isLines && item.fault !== undefined) throw item.fault;
-    if (end - start > BODY_BYTES_MAX) item.fault = tooLarge('event');
+    if (!isLines && item.fault?.code === 'body_invalid') throw item.fault;
     onItem(item);
   });
   await readChunks(req, arriving, (chunk) => {
@@ -47,6 +48,12 @@ function itemFrom(chunk: Buffer, start: number, end: number): Item {
   } catch (error) {
     return { value: undefined, text, fault: error as RequestError };
   }
+}
+
+/** Not parsed, like a body that is too large: only its event_id is looked for, which the answer tells. */
+function largeItemFrom(chunk: Buffer, start: number, end: number): Item {
+  const event_id = findMember(chunk.subarray(start, end), 'event_id');
+  return { value: { event_id }, text: '', fault: tooLarge('event') };
 }
 
 function notAnArray(): RequestError {

@@ -266,8 +266,34 @@ describe('GroupCommit on the embedded engine', () => {
       );
       await made.close();
 
-      expect(made.batches).to.deep.equal([6, 9, 10, 10, 6]);
+      // The single row goes first.
+      expect(made.batches).to.deep.equal([7, 9, 10, 10, 5]);
       expect(results.flat()).to.deep.equal(Array.from({ length: 41 }, () => 'accepted'));
+    });
+
+    it('takes few larger units at a time while single callers wait, or waited for the last flush', async () => {
+      const [made, project] = [make(), randomUUID()];
+
+      const results = await writeUnits(
+        made,
+        [300, 200, 300, 1, 800, 300, 300].map((rows) => entriesOf(rows, project)),
+      );
+      await made.close();
+
+      expect(made.batches).to.deep.equal([501, 300, 1400]);
+      expect(results.flat()).to.deep.equal(Array.from({ length: 2201 }, () => 'accepted'));
+    });
+
+    it('does not keep a larger unit waiting behind a stream of single rows', async () => {
+      const [made, project] = [make({ batchRowsMax: 20 }), randomUUID()];
+
+      const singles = writeAll(made, entriesOf(60, project));
+      await made.commit.writeAll(entriesOf(10, project));
+      const flushesBefore = made.batches.length;
+      await singles;
+      await made.close();
+
+      expect([flushesBefore, made.batches.length]).to.deep.equal([0, 4]);
     });
 
     it('refuses a unit that would go beyond queueRowsMax, but any into an empty queue', async () => {
