@@ -10,7 +10,7 @@ import { rssMb } from '../support/rss.ts';
 import { runCommand } from '../support/processes.ts';
 import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
 
-const ROWS = 300_000;
+const ROWS = 200_000;
 const GROWTH_MB_MAX = 100;
 const UNREAD = 100;
 const BYTES_BEFORE_LEAVING = 20_000_000;
