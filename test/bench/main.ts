@@ -21,6 +21,7 @@ const { values, positionals } = parseArgs({
     directory: { type: 'string' },
     events: { type: 'string', default: '500000' },
     stored: { type: 'string', default: '0' },
+    batch: { type: 'string' },
   },
 });
 const seconds = Number(values.seconds);
@@ -31,7 +32,11 @@ const PARTS: Record<string, () => Promise<void> | void> = {
   ingest: () => benchIngest({ seconds, rounds: Number(values.rounds), connectionCounts, ...only }),
   batches: () =>
     benchBatches({ seconds, rounds: Number(values.rounds), stored: Number(values.stored), ...only }),
-  memory: () => benchMemory({ events: Number(values.events) }),
+  memory: () =>
+    benchMemory({
+      events: Number(values.events),
+      ...(values.batch === undefined ? {} : { batch: Number(values.batch) }),
+    }),
   pulls: () => benchPulls({ seconds }),
   reads: () =>
     benchReads({

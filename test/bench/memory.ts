@@ -5,18 +5,21 @@ import { median } from './median.ts';
 import { endProcess, load, rssMb, temporaryDirectory } from './process.ts';
 
 const STEPS = 10;
-const CONNECTIONS = 256;
+const CONNECTIONS = { single: 256, batches: 8 };
 const SECONDS_PER_LOAD = 5;
 /** Merges make it swing; what grows with the events would grow from the first half to the second. */
 const RATIO_MAX = 1.25;
 
-/** Resident memory of one service while it takes `events` decisions, ten readings evenly apart. */
-export async function benchMemory({ events }: { events: number }): Promise<void> {
+type BenchMemory = { events: number; batch?: number };
+
+/** Resident memory of one service while it takes `events` decisions, alone or in batches, ten readings evenly apart. */
+export async function benchMemory({ events, batch }: BenchMemory): Promise<void> {
   const directory = temporaryDirectory();
   const service = await startGatehouse(join(directory, 'data'));
   try {
+    const connections = batch === undefined ? CONNECTIONS.single : CONNECTIONS.batches;
     console.log(
-      `\n${CONNECTIONS} connections\n\n| events | RSS MB |\n|--:|--:|\n| 0 | ${rssMb(service.child)} |`,
+      `\n${connections} connections${batch === undefined ? '' : ` × ${batch} events`}\n\n| events | RSS MB |\n|--:|--:|\n| 0 | ${rssMb(service.child)} |`,
     );
     let accepted = 0;
     const readings: number[] = [];
@@ -24,8 +27,9 @@ export async function benchMemory({ events }: { events: number }): Promise<void>
       while (accepted < (events * step) / STEPS) {
         const run = await load(service.url, {
           key: service.key,
-          connections: CONNECTIONS,
+          connections,
           seconds: SECONDS_PER_LOAD,
+          ...(batch === undefined ? {} : { batch }),
         });
         if (run.accepted === 0) throw new Error(`nothing was accepted: ${JSON.stringify(run.statuses)}`);
         accepted += run.accepted;
