@@ -4,6 +4,7 @@ import { MIMEType, promisify } from 'node:util';
 import { gunzip, zstdDecompress } from 'node:zlib';
 import { RequestError } from '../errors.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
+import { GatheredBytes } from './gathered-bytes.ts';
 
 const CONTENT_TYPE_CHARS_MAX = 256;
 type Compression = 'gzip' | 'zstd';
@@ -73,7 +74,7 @@ function readBytes(
 ): Promise<Buffer> {
   if (Number(req.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(tooLarge('body'));
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const gathered = new GatheredBytes();
     let bytes = 0;
     let counted = 0;
     const release = () => {
@@ -87,15 +88,14 @@ function readBytes(
       if (bytes > bytesMax || arriving.count > arriving.max) {
         // The rest is read and discarded, so that the caller gets its answer instead of a reset.
         req.removeAllListeners('data').resume();
-        chunks.length = 0;
+        gathered.take();
         release();
         reject(bytes > bytesMax ? tooLarge('body') : tooMuchArriving());
-      } else chunks.push(chunk);
+      } else gathered.add(chunk);
     });
     req.on('end', () => {
       release();
-      const [first] = chunks;
-      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, bytes));
+      resolve(gathered.take());
     });
     // The caller has disconnected. Nobody receives this error, but the handler must not wait for ever.
     const endEarly = () => {

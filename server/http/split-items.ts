@@ -1,3 +1,5 @@
+import { GatheredBytes } from './gathered-bytes.ts';
+
 /** Called with each item: its bytes are those of `chunk` from `start` to `end`, and are valid only during the call. */
 export type OnItem = (chunk: Buffer, start: number, end: number) => void;
 
@@ -9,7 +11,7 @@ const NEWLINE = 0x0a;
 /** Text that began in earlier chunks. */
 class Carried {
   readonly #onItem: OnItem;
-  #pieces: Buffer[] = [];
+  readonly #gathered = new GatheredBytes();
 
   constructor(onItem: OnItem) {
     this.#onItem = onItem;
@@ -17,15 +19,16 @@ class Carried {
 
   /** Copies: a piece must not keep the whole chunk in memory. */
   add(chunk: Buffer, start: number, end: number): void {
-    if (end > start) this.#pieces.push(Buffer.from(chunk.subarray(start, end)));
+    if (end === start) return;
+    const piece = chunk.subarray(start, end);
+    this.#gathered.add(this.#gathered.length === 0 ? Buffer.from(piece) : piece);
   }
 
   /** Ends the item with these bytes. */
   finish(chunk: Buffer, start: number, end: number): void {
-    if (this.#pieces.length === 0) return this.#onItem(chunk, start, end);
+    if (this.#gathered.length === 0) return this.#onItem(chunk, start, end);
     this.add(chunk, start, end);
-    const whole = Buffer.concat(this.#pieces);
-    this.#pieces = [];
+    const whole = this.#gathered.take();
     this.#onItem(whole, 0, whole.length);
   }
 }

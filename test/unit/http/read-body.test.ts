@@ -2,9 +2,13 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { createServer, request, type ClientRequest, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { problemFrom } from '../../../server/http/error-handler.ts';
 import { readBody } from '../../../server/http/read-body.ts';
+import { readItems } from '../../../server/http/read-items.ts';
 
 const ARRIVING_MAX = 100_000;
 
@@ -63,4 +67,32 @@ describe('bodies that are still arriving', () => {
 
     await until(() => arriving.count === 0);
   });
+
+  it('cost little more memory than their bytes, however small the pieces are', async () => {
+    const bytes = 100_000;
+    const slab = Buffer.alloc(bytes, 'x');
+    const known = { count: 0, max: 2 * bytes };
+    const readers: Record<string, (req: IncomingMessage) => Promise<unknown>> = {
+      'application/json': (req) => readBody(req, known),
+      'application/x-ndjson': (req) => readItems(req, { arriving: known, onItem: () => undefined }),
+    };
+    for (const [type, read] of Object.entries(readers)) {
+      const req = Object.assign(new PassThrough(), { headers: { 'content-type': type } });
+      const before = heldBytes();
+      const reading = read(req as unknown as IncomingMessage);
+      for (let at = 0; at < bytes; at += 1) req.emit('data', slab.subarray(at, at + 1));
+
+      expect(heldBytes() - before, type).to.be.below(20 * bytes);
+      req.end();
+      await reading;
+    }
+  });
 });
+
+/** Memory that is in use, without garbage. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
