@@ -106,9 +106,17 @@ function readBytes(
   });
 }
 
+/** What zlib gives with `info`. */
+type Inflated = { buffer: Buffer; engine: { bytesWritten: number } };
+
 async function decompress(raw: Buffer, encoding: Compression): Promise<Buffer> {
   try {
-    return await DECOMPRESS[encoding](raw, { maxOutputLength: BODY_BYTES_MAX });
+    const options = { maxOutputLength: BODY_BYTES_MAX, info: true };
+    const { buffer, engine } = (await DECOMPRESS[encoding](raw, options)) as unknown as Inflated;
+    // Node ignores what follows the first frame.
+    if (encoding === 'zstd' && engine.bytesWritten < raw.length)
+      throw new Error('Bytes follow the first frame');
+    return buffer;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge('body');
     throw badCompression(encoding, error);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
-import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { createGunzip, type ZstdOptions } from 'node:zlib';
 import { RequestError } from '../errors.ts';
 import { BATCH_BYTES_MAX } from '../limits.ts';
 import {
@@ -11,8 +11,12 @@ import {
   endedEarly,
   tooMuchArriving,
 } from './read-body.ts';
+import { ZstdFrames } from './zstd-frames.ts';
 
-const INFLATE = { gzip: createGunzip, zstd: createZstdDecompress };
+const INFLATE = {
+  gzip: createGunzip,
+  zstd: (options: ZstdOptions) => new ZstdFrames(options),
+};
 const CHUNK_BYTES = 64 * 1024;
 /** After so much work on one body the event loop turns to the others. */
 const SLICE_MS_MAX = 5;

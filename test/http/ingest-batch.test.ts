@@ -198,6 +198,31 @@ describe('POST /v1/audit/decisions/batch', () => {
     expect(await stored(agent_name)).to.deep.equal([]);
   });
 
+  it('takes every member of gzip and every frame of zstd, and refuses other bytes behind them', async () => {
+    const lines = eventsOf(4).map((event) => `${JSON.stringify(event)}\n`);
+    for (const [encoding, compress] of Object.entries({ gzip: gzipSync, zstd: zstdCompressSync })) {
+      const agent_name = randomUUID();
+      const events = eventsOf(4, { agent_name });
+      const parts = events.map((event) => compress(`${JSON.stringify(event)}\n`));
+      const headers = { 'Content-Encoding': encoding };
+
+      expect(await send(Buffer.concat(parts), { headers })).to.deep.equal({ ...none, accepted: 4 });
+      expect(await stored(agent_name)).to.have.members(idsOf(events));
+
+      for (const rest of ['x'.repeat(20), parts[0]?.subarray(0, -2) ?? '']) {
+        const body = Buffer.concat([...lines.map((line) => compress(line)), Buffer.from(rest)]);
+        expect(await refusal(body, { headers })).to.deep.equal({ status: 422, code: 'body_invalid' });
+      }
+    }
+    const frame = zstdCompressSync('\n');
+    const frames = Buffer.concat(Array.from({ length: 5000 }, () => frame));
+    expect(await refusal(frames, { headers: { 'Content-Encoding': 'zstd' } })).to.deep.equal({
+      status: 422,
+      code: 'body_invalid',
+    });
+    expect(await send(lines.join(''))).to.deep.equal({ ...none, accepted: 4 });
+  });
+
   it('rejects alone a line that is not UTF-8, and keeps a replacement character that was sent', async () => {
     const agent_name = randomUUID();
     const good = decisionEvent({ agent_name, reason: '\ufffd é 😀' });
