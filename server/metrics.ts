@@ -69,6 +69,13 @@ export function createMetrics({ isStoreUp }: { isStoreUp: () => Promise<boolean>
       help: 'Rows waiting for a group commit',
       registers,
     }),
+    identityFilterComplete: new Gauge({
+      name: 'gate_identity_filter_complete',
+      help: '1 if the filter of identities holds all living ones, 0 while events are looked up in the store',
+      labelNames: ['stream'] as const,
+      aggregator: 'min',
+      registers,
+    }),
     storeUp: new Gauge({
       name: 'gate_store_up',
       help: '1 if the store responds, otherwise 0',

@@ -42,6 +42,7 @@ export class BatchInsert {
     try {
       await this.#write(rows, token);
     } catch (error) {
+      this.#options.identities.doubt();
       const fault = storeErrorFrom(error);
       if (fault.code === 'row_rejected') return this.#isolate(rows, fault);
       return this.#retry(rows, { token, fault });

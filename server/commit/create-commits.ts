@@ -8,6 +8,7 @@ import { GroupCommit } from './group-commit.ts';
 import type { Stream } from './identity.ts';
 import { IdentityConflicts } from './identity-conflicts.ts';
 import { IdentityIndex } from './identity-index.ts';
+import { SavedFilters } from './saved-filters.ts';
 
 /** A stop must end within 10 s, and answering the callers may have taken most of them. */
 const CLOSE_STEP_MS_MAX = 1500;
@@ -23,16 +24,21 @@ type CommitDeps = {
 /** A group commit and an identity index for each of the two event tables. */
 export function createCommits(store: Store, { config, columns, metrics, logger, now }: CommitDeps) {
   const isSoleWriter = store.kind === 'embedded';
+  const { handover, background } = store;
+  const saved = handover && new SavedFilters({ handover, connection: background, logger, now });
   const create = (stream: Stream, connection: Store['writer']) => {
-    const { lookups, background } = store;
+    const { lookups } = store;
     const conflicts = isSoleWriter
       ? undefined
       : new IdentityConflicts({ connection: background, engines: store.engines, stream, logger });
+    if (isSoleWriter) metrics.identityFilterComplete.set({ stream }, 0);
     const identities = new IdentityIndex({
       connection: lookups,
       background,
       stream,
       conflicts,
+      takeFilter: saved && (() => saved.take(stream)),
+      onFilterComplete: () => metrics.identityFilterComplete.set({ stream }, 1),
       logger,
       now,
     });
@@ -74,6 +80,11 @@ export function createCommits(store: Store, { config, columns, metrics, logger, 
       const warn = (error: unknown) =>
         logger.warn({ err: error }, 'The store does not respond; the next start recovers what is missing');
       await Promise.all([decisions, usage].map((stream) => closeOne(stream).catch(warn)));
+      // After both: each of them writes to event_identities.
+      await saved?.save({
+        decisions: decisions.identities.filterToSave,
+        llm_invocations: usage.identities.filterToSave,
+      });
     },
   };
 }

@@ -1,37 +1,67 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
-import { GrowingFilter, seedOfText, uuidOfWords, type UuidWords, wordsOfUuid } from './bloom-filter.ts';
+import {
+  GrowingFilter,
+  isAfter,
+  seedOfText,
+  UUID_WORDS,
+  type UuidWords,
+  wordsOfUuid,
+} from './bloom-filter.ts';
 import type { Pair, Stream } from './identity.ts';
 
-const KEYS_FIRST = 1_000_000;
-const BYTES_MAX = 512 * 1024 * 1024;
-const PAGE_ROWS = 250_000;
-const UUID_BYTES = 16;
+export const FILTER_SIZES = { keysFirst: 1_000_000, bytesMax: 512 * 1024 * 1024 };
+const GRANULE_ROWS = 256;
+const PAGE_GRANULES = 2048;
+/** Keys added before other work has its turn: about 2 ms. */
+const TURN_KEYS = 16_384;
+const UUID_FIRST = '00000000-0000-0000-0000-000000000000';
+const UUID_LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 type FillOptions = {
   connection: Connection;
   stream: Stream;
+  now: () => number;
+  /** Records that occurred before are expired. */
   aliveSinceMs: () => number;
   signal: AbortSignal;
-  pageRows?: number | undefined;
+  pageGranules?: number | undefined;
 };
+
+type Bound = { project_id: string; event_id: string; granules: string };
+type Page = { project_id: string; from: string; to: string; isLast: boolean };
 
 /** Tells which identities are certainly new. It is exact only in a process that is the sole writer of its store. */
 export class IdentityFilter {
-  readonly #filter = new GrowingFilter({ keysFirst: KEYS_FIRST, bytesMax: BYTES_MAX });
-  /** Projects that are not completely read yet, with the last event_id read. Undefined until the projects are known. */
+  readonly filter: GrowingFilter;
+  /** When the filling began: it knows nothing of records that had expired by then. Undefined before. */
+  filledAtMs: number | undefined;
+  /** Projects that are not completely read yet, with the event_id up to which they are. Undefined until the projects are known. */
   #unread: Map<string, UuidWords | undefined> | undefined;
   #last = { projectId: '', seed: seedOfText('') };
 
+  /** An empty one; or one that was complete, with when it was filled. */
+  constructor(saved?: { filter: GrowingFilter; filledAtMs: number }) {
+    this.filter = saved?.filter ?? new GrowingFilter(FILTER_SIZES);
+    this.filledAtMs = saved?.filledAtMs;
+    if (saved !== undefined) this.#unread = new Map();
+  }
+
+  /** Whether it holds all living identities. */
+  get isComplete(): boolean {
+    return this.#unread?.size === 0 && this.filter.isComplete;
+  }
+
   add({ project_id, event_id }: Pair): void {
-    this.#filter.add(this.#seedOf(project_id), wordsOfUuid(event_id));
+    this.filter.add(this.#seedOf(project_id), wordsOfUuid(event_id));
   }
 
   /** False only when no living record has this identity. */
   mayHave({ project_id, event_id }: Pair): boolean {
     const words = wordsOfUuid(event_id);
-    return !this.#isRead(project_id, words) || this.#filter.mayHave(this.#seedOf(project_id), words);
+    return !this.#isRead(project_id, words) || this.filter.mayHave(this.#seedOf(project_id), words);
   }
 
   /** Events of one project mostly come together. */
@@ -41,53 +71,74 @@ export class IdentityFilter {
   }
 
   /** Reads all living identities of the store, page by page in their order. Until then `mayHave` is true for the rest. */
-  async fill({ connection, stream, aliveSinceMs, signal, pageRows = PAGE_ROWS }: FillOptions): Promise<void> {
+  async fill(options: FillOptions): Promise<void> {
+    const { connection, stream, now, aliveSinceMs, signal, pageGranules = PAGE_GRANULES } = options;
+    this.filledAtMs = now();
     const projects = await connection.query<{ project_id: string }>(sql('identities_projects'), { stream });
+    const params = { stream, page_granules: pageGranules };
+    const bounds = await connection.query<Bound>(sql('identities_bounds'), params);
+    this.filter.reserve(Number(bounds[0]?.granules ?? 0) * GRANULE_ROWS);
+    const pages = projects.flatMap(({ project_id }) => pagesOf(project_id, bounds));
     this.#unread = new Map(projects.map(({ project_id }) => [project_id, undefined]));
-    for (const { project_id } of projects) {
-      for (let rows = pageRows; rows === pageRows;) {
-        if (signal.aborted) return;
-        const page = await connection.queryBytes(sql('identities_page'), {
-          stream,
-          project_id,
-          from: uuidOfWords(this.#unread.get(project_id) ?? [0, 0, 0, 0]),
-          alive_since: clickhouseTime(aliveSinceMs()),
-          limit: pageRows,
-        });
-        rows = page.length / UUID_BYTES;
-        this.#addPage(project_id, page);
-      }
-      this.#unread.delete(project_id);
+    const read = (page: Page | undefined) => {
+      if (page === undefined || signal.aborted || !this.filter.isComplete) return undefined;
+      const { project_id, from, to } = page;
+      const alive_since = clickhouseTime(aliveSinceMs());
+      const bytes = connection.queryBytes(sql('identities_page'), {
+        stream,
+        project_id,
+        from,
+        to,
+        alive_since,
+      });
+      // The page is awaited later.
+      bytes.catch(() => undefined);
+      return bytes;
+    };
+    let reading = read(pages[0]);
+    for (const [index, page] of pages.entries()) {
+      const bytes = await reading;
+      if (bytes === undefined) return;
+      // The engine reads the next page while this one is added.
+      reading = read(pages[index + 1]);
+      await this.#addPage(page, bytes);
     }
   }
 
-  /** RowBinary holds a UUID as two little-endian 64-bit halves, the high one first. */
-  #addPage(projectId: string, page: Buffer): void {
-    const seed = seedOfText(projectId);
-    let last: UuidWords | undefined;
-    for (let at = 0; at < page.length; at += UUID_BYTES) {
-      last = [
-        page.readInt32LE(at + 4),
-        page.readInt32LE(at),
-        page.readInt32LE(at + 12),
-        page.readInt32LE(at + 8),
-      ];
-      this.#filter.add(seed, last);
+  async #addPage({ project_id, to, isLast }: Page, bytes: Buffer): Promise<void> {
+    const seed = seedOfText(project_id);
+    const words = wordsOf(bytes);
+    for (let at = 0; at < words.length; at += TURN_KEYS * UUID_WORDS) {
+      this.filter.addAll(seed, words.subarray(at, at + TURN_KEYS * UUID_WORDS));
+      await turn();
     }
-    if (last !== undefined) this.#unread?.set(projectId, last);
+    if (isLast) this.#unread?.delete(project_id);
+    else this.#unread?.set(project_id, wordsOfUuid(to));
   }
 
   /** Whether the filter holds this identity if the store does. */
   #isRead(projectId: string, words: UuidWords): boolean {
     if (this.#unread === undefined) return false;
     if (!this.#unread.has(projectId)) return true;
-    const last = this.#unread.get(projectId);
-    return last !== undefined && !isAfter(words, last);
+    const readTo = this.#unread.get(projectId);
+    return readTo !== undefined && !isAfter(words, readTo);
   }
 }
 
-/** The order of UUIDs in ClickHouse: by their second half first. */
-function isAfter(a: UuidWords, b: UuidWords): boolean {
-  for (const at of [2, 3, 0, 1] as const) if (a[at] !== b[at]) return a[at] >>> 0 > b[at] >>> 0;
-  return false;
+/** The bounds only make pages of similar size: whatever they are, the pages of a project hold all of it. */
+function pagesOf(projectId: string, bounds: Bound[]): Page[] {
+  const between = bounds.filter(({ project_id }) => project_id === projectId).map(({ event_id }) => event_id);
+  const ends = [...between, UUID_LAST];
+  return ends.map((to, index) => ({
+    project_id: projectId,
+    from: ends[index - 1] ?? UUID_FIRST,
+    to,
+    isLast: index === ends.length - 1,
+  }));
+}
+
+/** The bytes of UUIDs as words, without a copy where they lie on a word. */
+function wordsOf(bytes: Buffer): Int32Array {
+  const aligned = bytes.byteOffset % Int32Array.BYTES_PER_ELEMENT === 0 ? bytes : Uint8Array.from(bytes);
+  return new Int32Array(aligned.buffer, aligned.byteOffset, bytes.length / Int32Array.BYTES_PER_ELEMENT);
 }

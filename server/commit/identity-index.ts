@@ -29,8 +29,12 @@ type IdentityIndexOptions = {
   stream: Stream;
   /** Set when other processes write to this store. Without it, an identity that the filter does not hold is new. */
   conflicts?: IdentityConflicts | undefined;
-  /** Identities read at a time while the filter is filled. */
-  pageRows?: number;
+  /** The filter that a clean stop left, if nothing was written since. */
+  takeFilter?: (() => Promise<IdentityFilter | undefined>) | undefined;
+  /** Called when the filter holds all living identities. */
+  onFilterComplete?: () => void;
+  /** Granules of identities read at a time while the filter is filled. */
+  pageGranules?: number;
   logger: Logger;
   now: () => number;
 };
@@ -43,13 +47,15 @@ type IdentityIndexOptions = {
 export class IdentityIndex {
   readonly #options: IdentityIndexOptions;
   readonly #background: Connection;
-  readonly #filter: IdentityFilter | undefined;
+  #filter: IdentityFilter | undefined;
   readonly #writer: number;
   readonly #copyAfterMs: number;
   readonly #closing = new AbortController();
   #uncopied = new RecentIdentities();
   #copying: { identities: RecentIdentities; done: Promise<void> } | undefined;
   #opening: Promise<void> | undefined;
+  #hasDoubts = false;
+  #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: IdentityIndexOptions) {
@@ -77,6 +83,16 @@ export class IdentityIndex {
       this.#filter?.add(identity);
     }
     this.#timer ??= setTimeout(() => void this.#copyInBackground(), this.#copyAfterMs);
+  }
+
+  /** The filter, once everything that was written is in it and in event_identities; else undefined. */
+  get filterToSave(): IdentityFilter | undefined {
+    return this.#isClosed && !this.#hasDoubts && this.#filter?.isComplete === true ? this.#filter : undefined;
+  }
+
+  /** An insert failed, so the event table may hold rows that nobody told of: the next start must look. */
+  doubt(): void {
+    this.#hasDoubts = true;
   }
 
   /** Their rows may have been written, or may still be. */
@@ -112,6 +128,7 @@ export class IdentityIndex {
     await this.#opening.catch(() => undefined);
     await this.#copy();
     await this.#options.conflicts?.close();
+    this.#isClosed = true;
   }
 
   async #lookUp(identities: Identity[]): Promise<Set<string>> {
@@ -128,19 +145,33 @@ export class IdentityIndex {
   }
 
   async #recover(): Promise<void> {
-    const { stream, conflicts, pageRows, logger } = this.#options;
-    const connection = this.#background;
-    await connection.command(sql('identities_fill'), { stream, table: stream });
+    const { stream, conflicts, takeFilter, onFilterComplete } = this.#options;
+    const taken = await takeFilter?.();
+    if (taken !== undefined) {
+      // Nothing is missing in event_identities: the stop that saved the filter had copied everything.
+      this.#filter = taken;
+      onFilterComplete?.();
+      return;
+    }
+    await this.#background.command(sql('identities_fill'), { stream, table: stream });
     conflicts?.resolveRecent();
+    if (this.#filter !== undefined) void this.#fill(this.#filter);
+  }
+
+  async #fill(filter: IdentityFilter): Promise<void> {
+    const { stream, pageGranules, onFilterComplete, logger, now } = this.#options;
     const aliveSinceMs = () => this.#aliveSinceMs();
-    this.#filter
-      ?.fill({ connection, stream, aliveSinceMs, signal: this.#closing.signal, pageRows })
-      .catch((error: unknown) =>
-        logger.warn(
-          { err: error },
-          'The identity filter is incomplete; identities are looked up in the store',
-        ),
-      );
+    const { signal } = this.#closing;
+    const startMs = performance.now();
+    try {
+      await filter.fill({ connection: this.#background, stream, now, aliveSinceMs, signal, pageGranules });
+      if (!filter.isComplete) return;
+      onFilterComplete?.();
+      const ms = Math.round(performance.now() - startMs);
+      logger.info({ stream, identities: filter.filter.keys, ms }, 'The identity filter is filled');
+    } catch (error) {
+      logger.warn({ err: error }, 'The identity filter is incomplete; identities are looked up in the store');
+    }
   }
 
   async #copyInBackground(): Promise<void> {

@@ -167,7 +167,8 @@ function connectionOver(client: MakeClient, { bind }: { bind: Bind }): Connectio
         const { stream } = await c.exec(prepare(sql, params));
         const chunks: Buffer[] = [];
         for await (const chunk of stream) chunks.push(chunk as Buffer);
-        return Buffer.concat(chunks);
+        const [first] = chunks;
+        return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
       }),
     insert: ({ table, columns, lines, token }) =>
       attempt(async (c) => {

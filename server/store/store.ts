@@ -7,6 +7,7 @@ import { closeToOthers } from '../private-files.ts';
 import { READ_SECONDS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
 import { connectEmbedded, connectServer, type Connection } from './connection.ts';
 import { type Engines, onCluster, ONE_NODE } from './engines.ts';
+import { Handover } from './handover.ts';
 import { lockDataDir, type Release } from './data-dir-lock.ts';
 import { withTimeout } from './with-timeout.ts';
 import { migrate, SchemaTooNewError } from './migrate.ts';
@@ -52,6 +53,8 @@ export type Store = {
   readonly background: Connection;
   readonly accounts: Connection;
   readonly reads: ReadPool;
+  /** What the last process left for this one. Only an embedded store has it. */
+  readonly handover: Handover | undefined;
   ready: () => Promise<void>;
   isUp: () => Promise<boolean>;
   close: () => Promise<void>;
@@ -88,6 +91,7 @@ export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Lo
   const reads = createReadPool((settings) =>
     connect({ ...READ_SETTINGS, ...standBack, ...settings }, READ_SILENCE_MS_MAX),
   );
+  const handover = clickhouse === undefined ? new Handover(dataDir) : undefined;
   let release: Release | undefined;
   const prepare = async () => {
     if (clickhouse !== undefined) await createDatabase(clickhouse, engines);
@@ -96,6 +100,8 @@ export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Lo
       if (release === undefined) throw new StoreInUseError(dataDir);
       closeToOthers(dataDir, join(dataDir, EMBEDDED_FOLDER));
     }
+    // Before anything is written, also by a command that does not use it: what is left then describes another store.
+    await handover?.open();
     await migrate(background, engines);
   };
   const ready = initializeWithRetry(prepare, {
@@ -113,6 +119,7 @@ export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Lo
     background,
     accounts,
     reads,
+    handover,
     ready,
     isUp: () =>
       withTimeout(askOne(), STATEMENT_WAIT_MS_MAX).then(
@@ -122,6 +129,7 @@ export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Lo
     close: async () => {
       const connections = new Set([writer, usageWriter, lookups, background, accounts]);
       await Promise.all([...Array.from(connections, (connection) => connection.close()), reads.close()]);
+      await handover?.close();
       release?.();
     },
   };

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import { GrowingFilter, seedOfText, uuidOfWords, wordsOfUuid } from '../../../server/commit/bloom-filter.ts';
+import { crc32 } from 'node:zlib';
+import { GrowingFilter, isAfter, seedOfText, wordsOfUuid } from '../../../server/commit/bloom-filter.ts';
+import { FILTER_FILE_VERSION } from '../../../server/commit/filter-file.ts';
 
 const SEED = seedOfText('project');
 
@@ -51,13 +53,14 @@ describe('GrowingFilter', () => {
 
   it('doubles when it is full, up to bytesMax and not a byte beyond', () => {
     const sizeOf = (count: number, bytesMax: number) => {
-      const { bytes, isComplete } = filterOf(count, { keysFirst: 100, bytesMax });
+      const { bytes, isComplete } = filterOf(count, { keysFirst: 96, bytesMax });
       return { bytes, isComplete };
     };
 
-    expect(sizeOf(100, 600)).to.deep.equal({ bytes: 200, isComplete: true });
-    expect(sizeOf(101, 600)).to.deep.equal({ bytes: 600, isComplete: true });
-    expect(sizeOf(101, 599)).to.deep.equal({ bytes: 0, isComplete: false });
+    expect(sizeOf(96, 576)).to.deep.equal({ bytes: 192, isComplete: true });
+    expect(sizeOf(97, 576)).to.deep.equal({ bytes: 576, isComplete: true });
+    expect(sizeOf(97, 575)).to.deep.equal({ bytes: 512, isComplete: true });
+    expect(sizeOf(97, 383)).to.deep.equal({ bytes: 0, isComplete: false });
   });
 
   it('takes its seed by FNV-1a, with the vectors of draft-eastlake-fnv', () => {
@@ -66,22 +69,54 @@ describe('GrowingFilter', () => {
     expect(seeds).to.deep.equal([0x811c9dc5, 0xe40c292c, 0xbf9cf968]);
   });
 
-  it('gives the words of a UUID back as its text', () => {
-    for (const uuid of [uuidAt(1), uuidAt(2), '00000001-0000-0002-0000-000300000004'])
-      expect(uuidOfWords(wordsOfUuid(uuid))).to.equal(uuid);
+  it('has every key of a page that was added at once, also where it grows in the middle', () => {
+    const filter = new GrowingFilter({ keysFirst: 1000, bytesMax: 1024 * 1024 });
+    filter.reserve(5000);
+    const page = Int32Array.from(Array.from({ length: 7777 }, (_, i) => [...wordsOfUuid(uuidAt(i))]).flat());
+    filter.addAll(SEED, page);
+
+    expect([knownBetween(filter, 0, 7777), filter.keys, filter.filters.length]).to.deep.equal([
+      7777, 7777, 3,
+    ]);
+    expect(knownBetween(filter, 7777, 17_777)).to.be.below(100);
+  });
+
+  it('holds the same bits as the version of its files says: a change of either needs the other', () => {
+    const [filter] = filterOf(1000).filters;
+
+    expect([
+      FILTER_FILE_VERSION,
+      crc32(new Uint8Array(filter?.words.buffer ?? new ArrayBuffer())),
+    ]).to.deep.equal([1, 1580986633]);
+  });
+
+  it('orders UUIDs as ClickHouse does: by their second half, and without a sign', () => {
+    const ordered = [
+      '00000000-0000-0000-0000-000000000000',
+      'ffffffff-ffff-ffff-0000-000000000001',
+      '00000000-0000-0001-0000-000000000002',
+      '00000001-0000-0000-0000-000000000002',
+      '00000000-0000-0000-7fff-ffffffffffff',
+      '00000000-0000-0000-8000-000000000000',
+    ].map(wordsOfUuid);
+
+    expect(ordered.toSorted((a, b) => (isAfter(a, b) ? 1 : -1))).to.deep.equal(ordered);
+    expect(ordered.map((words) => isAfter(words, words))).to.deep.equal(ordered.map(() => false));
   });
 
   it('uses all 128 bits of a UUID', () => {
     const zero = wordsOfUuid('00000000-0000-0000-0000-000000000000');
     const bits = Array.from({ length: 32 }, (_, at) => {
       const hex = '0'.repeat(at) + '8' + '0'.repeat(31 - at);
-      return wordsOfUuid(
-        [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-'),
-      ).join();
+      return [
+        ...wordsOfUuid(
+          [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-'),
+        ),
+      ].join();
     });
 
     expect(zero).to.deep.equal([0, 0, 0, 0]);
-    expect(new Set([...bits, zero.join()]).size).to.equal(33);
+    expect(new Set([...bits, [...zero].join()]).size).to.equal(33);
     expect(wordsOfUuid('ffffffff-ffff-ffff-ffff-ffffffffffff')).to.deep.equal([-1, -1, -1, -1]);
   });
 });

@@ -10,7 +10,8 @@ import { eventually } from '../../support/eventually.ts';
 import { temporaryDirectory } from '../../support/service.ts';
 
 const NIL = '00000000-0000-0000-0000-000000000000';
-const PAGE_ROWS = 7;
+const GRANULE_ROWS = 256;
+const STORED = 1200;
 /** About one key in 1,000 is a false positive. */
 const FALSE_HITS_MAX = 2;
 
@@ -29,9 +30,13 @@ describe('IdentityIndex on the embedded engine', () => {
     receivedAtMs: Date.now(),
   });
 
-  function open(connections: { connection: Connection; background: Connection }, pageRows?: number) {
+  function open(connections: { connection: Connection; background: Connection }, pageGranules?: number) {
     const options = { stream: 'decisions' as const, logger: createLogger('silent'), now: Date.now };
-    return new IdentityIndex({ ...options, ...connections, ...(pageRows === undefined ? {} : { pageRows }) });
+    return new IdentityIndex({
+      ...options,
+      ...connections,
+      ...(pageGranules === undefined ? {} : { pageGranules }),
+    });
   }
 
   /** Stores identities as an earlier process would. */
@@ -46,7 +51,7 @@ describe('IdentityIndex on the embedded engine', () => {
     const projects = [randomUUID(), randomUUID()];
     const stored = [
       ...projects.map((project) => identityOf(project, NIL)),
-      ...Array.from({ length: 60 }, (_, i) => identityOf(projects[i % 2] ?? '')),
+      ...Array.from({ length: STORED }, (_, i) => identityOf(projects[i % 2] ?? '')),
     ];
     await writeBefore(stored);
     const fresh = Array.from({ length: 60 }, (_, i) => identityOf(projects[i % 2] ?? ''));
@@ -67,7 +72,7 @@ describe('IdentityIndex on the embedded engine', () => {
         return store.lookups.query(sql, params);
       },
     };
-    const index = open({ connection, background }, PAGE_ROWS);
+    const index = open({ connection, background }, 1);
     await index.open();
     await eventually(() => (turns.length > 0 ? true : undefined));
 
@@ -93,7 +98,7 @@ describe('IdentityIndex on the embedded engine', () => {
 
     expect(perPage[0]).to.equal(fresh.length);
     expect(perPage.at(-1)).to.be.at.most(FALSE_HITS_MAX);
-    expect(perPage.length).to.be.above(stored.length / PAGE_ROWS);
+    expect(perPage.length).to.be.at.least(STORED / GRANULE_ROWS);
     expect(perPage).to.deep.equal(perPage.toSorted((a, b) => b - a));
   });
 });

@@ -1,0 +1,21 @@
+-- Every so many granules the first event_id of one, for each project in its order, from the primary index in memory. With
+-- each comes how many granules there are.
+-- stream: decisions or llm_invocations; page_granules: granules between two bounds.
+SELECT
+    project_id,
+    event_id,
+    granules
+FROM
+(
+    SELECT
+        project_id,
+        event_id,
+        row_number() OVER (PARTITION BY project_id ORDER BY event_id) AS place,
+        count() OVER () AS granules
+    FROM mergeTreeIndex(currentDatabase(), 'event_identities')
+    WHERE stream = {stream: String}
+)
+WHERE place % {page_granules: UInt32} = 0
+ORDER BY
+    project_id,
+    event_id

@@ -1,0 +1,160 @@
+import type { FileHandle } from 'node:fs/promises';
+import { endianness } from 'node:os';
+import { crc32 } from 'node:zlib';
+import { Filter, GrowingFilter } from './bloom-filter.ts';
+import { IdentityFilter, FILTER_SIZES } from './identity-filter.ts';
+import type { Stream } from './identity.ts';
+
+/**
+ * The file is: 8 bytes of MAGIC; the length of the header, 32 bits, little-endian; the header, JSON; the words of each
+ * filter; the CRC-32 of all that, 32 bits, little-endian.
+ */
+const MAGIC = Buffer.from('GATEBLM\n');
+/** Counts up when the hash, the probes or the layout of the filter changes. */
+export const FILTER_FILE_VERSION = 1;
+const START_BYTES = MAGIC.length + 4;
+const HEADER_BYTES_MAX = 1024 * 1024;
+const CRC_BYTES = 4;
+/** Written, read and added to the checksum at a time: less than a millisecond. */
+const CHUNK_BYTES = 1024 * 1024;
+
+/** What the store looks like, by place: see events_state.sql. */
+export type EventsState = Record<string, string>;
+/** Of the filter or the process that reads it: the stream, the state of the store and the time of the clock. */
+type Belonging = { stream: Stream; state: EventsState; nowMs: number };
+type Header = {
+  version: number;
+  endianness: string;
+  stream: Stream;
+  filled_at_ms: number;
+  saved_at_ms: number;
+  filters: { keys_max: number; keys: number }[];
+  state: EventsState;
+};
+
+/** Why a file is not used, as the end of a sentence. */
+export class FilterFileError extends Error {}
+
+/** Writes a complete filter. Rejects when the signal comes. */
+export async function writeFilterFile(
+  file: FileHandle,
+  { filter, filledAtMs }: IdentityFilter,
+  { stream, state, nowMs, signal }: Belonging & { signal: AbortSignal },
+): Promise<void> {
+  const header: Header = {
+    version: FILTER_FILE_VERSION,
+    endianness: endianness(),
+    stream,
+    filled_at_ms: filledAtMs ?? nowMs,
+    saved_at_ms: nowMs,
+    filters: filter.filters.map(({ keysMax, keys }) => ({ keys_max: keysMax, keys })),
+    state,
+  };
+  const text = Buffer.from(JSON.stringify(header));
+  let crc = 0;
+  for (const bytes of [MAGIC, uint32(text.length), text, ...filter.filters.map(bytesOf)]) {
+    for (const chunk of chunksOf(bytes)) {
+      signal.throwIfAborted();
+      crc = crc32(chunk, crc);
+      await writeAll(file, chunk);
+    }
+  }
+  await writeAll(file, uint32(crc));
+}
+
+/** Reads a filter. Throws FilterFileError unless it is whole and tells of all that the store has. */
+export async function readFilterFile(
+  file: FileHandle,
+  belonging: Belonging & { ageMsMax: number },
+): Promise<IdentityFilter> {
+  const { size } = await file.stat();
+  const start = await readAll(file, Buffer.alloc(START_BYTES));
+  if (!start.subarray(0, MAGIC.length).equals(MAGIC)) throw new FilterFileError('it is no filter');
+  const length = start.readUInt32LE(MAGIC.length);
+  if (length > HEADER_BYTES_MAX) throw new FilterFileError('its header is damaged');
+  const text = await readAll(file, Buffer.alloc(length));
+  const header = headerFrom(text);
+  checkBelonging(header, belonging);
+  const filters = filtersFrom(header, size - START_BYTES - length - CRC_BYTES);
+  let crc = crc32(text, crc32(start));
+  for (const chunk of filters.map(bytesOf).flatMap(chunksOf)) crc = crc32(await readAll(file, chunk), crc);
+  const stored = await readAll(file, Buffer.alloc(CRC_BYTES));
+  if (stored.readUInt32LE() !== crc) throw new FilterFileError('its checksum is wrong');
+  const filter = new GrowingFilter(FILTER_SIZES, filters);
+  return new IdentityFilter({ filter, filledAtMs: header.filled_at_ms });
+}
+
+function headerFrom(text: Buffer): Header {
+  try {
+    const header = JSON.parse(text.toString()) as Header;
+    const { version, filters, filled_at_ms, saved_at_ms, state } = header;
+    const sizes = filters.flatMap(({ keys_max, keys }) => [keys_max, keys]);
+    const isWhole = [version, filled_at_ms, saved_at_ms, ...sizes].every(
+      (number) => Number.isSafeInteger(number) && number >= 0,
+    );
+    if (isWhole && filters.length > 0 && state instanceof Object) return header;
+  } catch {
+    // Not JSON, or of another shape.
+  }
+  throw new FilterFileError('its header is damaged');
+}
+
+/** Which blocks the store has must be known to the filter, all of them; what has expired since may be missing. */
+function checkBelonging(
+  header: Header,
+  { stream, state, nowMs, ageMsMax }: Belonging & { ageMsMax: number },
+) {
+  if (header.version !== FILTER_FILE_VERSION) throw new FilterFileError('it has another version');
+  if (header.endianness !== endianness()) throw new FilterFileError('it has another byte order');
+  if (header.stream !== stream) throw new FilterFileError('it is of the other stream');
+  const { filled_at_ms: filled, saved_at_ms: saved } = header;
+  if (filled > saved || saved > nowMs) throw new FilterFileError('the clock was set back');
+  if (nowMs - filled > ageMsMax) throw new FilterFileError('it is too old');
+  for (const [place, newest] of Object.entries(state))
+    if (header.state[place] !== newest) throw new FilterFileError('the store was written to since');
+}
+
+/** Empty filters of the sizes in the header, which must fill the file exactly. */
+function filtersFrom({ filters }: Header, bytes: number): Filter[] {
+  const { keysFirst, bytesMax } = FILTER_SIZES;
+  let left = bytes;
+  const made = filters.map(({ keys_max, keys }) => {
+    const size = Filter.bytesFor(keys_max);
+    left -= size;
+    if (keys_max < keysFirst || keys > keys_max || left < 0 || bytes > bytesMax)
+      throw new FilterFileError('its size is wrong');
+    const filter = new Filter(keys_max);
+    filter.keys = keys;
+    return filter;
+  });
+  if (left !== 0) throw new FilterFileError('its size is wrong');
+  return made;
+}
+
+function bytesOf({ words }: Filter): Uint8Array {
+  return new Uint8Array(words.buffer);
+}
+
+function chunksOf(bytes: Uint8Array): Uint8Array[] {
+  const count = Math.ceil(bytes.length / CHUNK_BYTES);
+  return Array.from({ length: count }, (_, at) => bytes.subarray(at * CHUNK_BYTES, (at + 1) * CHUNK_BYTES));
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
+}
+
+async function readAll<Bytes extends Uint8Array>(file: FileHandle, bytes: Bytes): Promise<Bytes> {
+  for (let at = 0; at < bytes.length;) {
+    const { bytesRead } = await file.read(bytes, at);
+    if (bytesRead === 0) throw new FilterFileError('it is cut off');
+    at += bytesRead;
+  }
+  return bytes;
+}

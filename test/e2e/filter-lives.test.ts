@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { runOnStore } from '../support/engine.ts';
+import { inProcess } from '../support/in-process.ts';
+import { Random } from '../support/random.ts';
+import { storeDirectory } from '../support/service.ts';
+import type { Answers, Life } from './filter-lives.ts';
+
+const LIVES = 14;
+const SEED = Number(process.env['GATE_TEST_SEED'] ?? 15);
+/** A stop is always followed by a life that finds its file. */
+const KINDS = ['stop', 'stop', 'stop', 'kill', 'command', 'foreign'] as const;
+
+/** A process that was killed has printed what it did. */
+async function liveOn(life: Life & { taken: string[] }): Promise<Answers> {
+  const module = new URL('filter-lives.ts', import.meta.url);
+  return inProcess<Answers>(module, 'live', life).catch((error: Error & { stdout?: string }) => {
+    if (life.kind !== 'kill') throw error;
+    return JSON.parse(error.stdout ?? '') as Answers;
+  });
+}
+
+describe('a store in many lives', () => {
+  it(`accepts each identity once over ${LIVES} lives that stop, are killed, or write past the service (seed ${SEED})`, async function () {
+    this.timeout(120_000);
+    const random = new Random(SEED);
+    const dataDir = await storeDirectory();
+    const accepted = new Set<string>();
+    const wrong: string[] = [];
+    const filters: string[] = [];
+
+    for (let at = 0; at < LIVES; at += 1) {
+      const kind = random.pick(KINDS);
+      const taken = [...accepted];
+      const { results, filter } = await liveOn({ dataDir, seed: random.below(1e9), kind, taken });
+      filters.push(filter);
+      const before = new Set(taken);
+      for (const [id, result] of results) {
+        if ((result === 'accepted') === accepted.has(id) || (result === 'accepted' && before.has(id)))
+          wrong.push(`life ${at} (${kind}, ${filter}): ${id} ${result}`);
+        if (result === 'accepted') accepted.add(id);
+      }
+    }
+
+    expect(wrong).to.deep.equal([]);
+    const [stored] = await runOnStore<{ rows: string; ids: string }>(
+      dataDir,
+      "SELECT toString(count()) AS rows, toString(uniqExact(event_id)) AS ids FROM decisions WHERE project_id = 'project'",
+    );
+    expect(stored).to.deep.equal({ rows: String(accepted.size), ids: String(accepted.size) });
+    // Each way was gone.
+    for (const way of ['is used', 'is not used', 'is filled'])
+      expect(filters.filter((filter) => filter.includes(way)).length, way).to.be.above(0);
+  });
+});

@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { readdirSync } from 'node:fs';
+import { tally, sendDecision, sendLlm } from '../support/audit.ts';
+import { decisionEvent, llmInvocation } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { runOnStore } from '../support/engine.ts';
+import { gate } from '../support/gate.ts';
+import { readMetrics } from '../support/metrics.ts';
+import { startTestService, storeDirectory, type TestService } from '../support/service.ts';
+
+const STREAMS = ['decisions', 'llm_invocations'];
+const USED = 'The identity filter of the last run is used';
+const FILLED = 'The identity filter is filled';
+
+function leftIn(dataDir: string): string[] {
+  return readdirSync(dataDir).filter((name) => name.startsWith('handover-'));
+}
+
+/** How each stream got its filter, as the log tells it, once both have one. */
+async function filtersOf(service: TestService): Promise<Record<string, string>> {
+  await eventually(async () => {
+    const metrics = await readMetrics(service);
+    const values = STREAMS.map((stream) =>
+      metrics.value(`gate_identity_filter_complete{stream="${stream}"}`),
+    );
+    return values.every((value) => value === 1) ? true : undefined;
+  });
+  const lines = service
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('identity filter'))
+    .map((line) => JSON.parse(line) as { stream: string; msg: string; reason?: string });
+  return Object.fromEntries(lines.map(({ stream, msg }) => [stream, msg]));
+}
+
+const bothAre = (message: string) => Object.fromEntries(STREAMS.map((stream) => [stream, message]));
+
+describe('the identity filter across a restart', () => {
+  let dataDir: string;
+  let events: Record<string, unknown>[];
+  const reports = [llmInvocation()];
+  before(async () => {
+    dataDir = await storeDirectory();
+    events = [decisionEvent()];
+  });
+
+  /** Posts everything from before again, and one new event; resolves with how many decisions are stored. */
+  async function postAll(service: TestService): Promise<number> {
+    events.push(decisionEvent());
+    const answers = await Promise.all([
+      ...events.map((event) => sendDecision(service, event)),
+      ...reports.map((report) => sendLlm(service, report)),
+    ]);
+    expect(tally(answers)).to.deep.equal({ '202': events.length + reports.length });
+    const metrics = await readMetrics(service);
+    return metrics.value('gate_ingest_decisions_total{result="accepted"}');
+  }
+
+  it('is kept by a clean stop, and used once', async () => {
+    const first = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+    await filtersOf(first);
+    expect(await postAll(first)).to.equal(2);
+    expect(await first.stop()).to.equal(0);
+    expect(leftIn(dataDir)).to.have.members(STREAMS.map((stream) => `handover-identities-${stream}`));
+
+    const second = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+    expect(leftIn(dataDir)).to.deep.equal([]);
+    expect(await filtersOf(second)).to.deep.equal(bothAre(USED));
+    expect(await postAll(second)).to.equal(1);
+    await second.kill();
+    expect(leftIn(dataDir)).to.deep.equal([]);
+  });
+
+  it('is filled anew after kill -9', async () => {
+    const third = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+
+    expect(await filtersOf(third)).to.deep.equal(bothAre(FILLED));
+    expect(await postAll(third)).to.equal(1);
+    expect(await third.stop()).to.equal(0);
+    expect(leftIn(dataDir)).to.have.length(2);
+  });
+
+  it('is removed by a command that opens the store', async () => {
+    await gate(dataDir, 'project', 'list');
+
+    expect(leftIn(dataDir)).to.deep.equal([]);
+    const service = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+    expect(await filtersOf(service)).to.deep.equal(bothAre(FILLED));
+    expect(await postAll(service)).to.equal(1);
+    await service.stop();
+  });
+
+  it('is not used after a program that knows nothing of it wrote an event', async () => {
+    const foreign = decisionEvent();
+    await runOnStore(
+      dataDir,
+      `INSERT INTO decisions (project_id, event_id, occurred_at, received_at, outcome, version)
+       SELECT project_id, '${String(foreign['event_id'])}', occurred_at, now64(3), outcome, 1 FROM decisions LIMIT 1`,
+    );
+    events.push(foreign);
+    expect(leftIn(dataDir)).to.have.length(2);
+
+    const service = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+    expect(await filtersOf(service)).to.deep.equal(bothAre(FILLED));
+    expect(service.output()).to.contain('the store was written to since');
+    expect(await postAll(service)).to.equal(1);
+    await service.stop();
+  });
+});
