@@ -12,7 +12,7 @@ import {
 } from './bloom-filter.ts';
 import type { Pair, Stream } from './identity.ts';
 
-export const FILTER_SIZES = { keysFirst: 1_000_000, bytesMax: 512 * 1024 * 1024 };
+export const FILTER_SIZES = { keysFirst: 250_000, bytesMax: 512 * 1024 * 1024 };
 const GRANULE_ROWS = 256;
 const PAGE_GRANULES = 2048;
 /** Keys added before other work has its turn: about 2 ms. */
@@ -71,7 +71,7 @@ export class IdentityFilter {
   }
 
   /** Reads all living identities of the store, page by page in their order. Until then `mayHave` is true for the rest. */
-  async fill(options: FillOptions): Promise<void> {
+  async fillFrom(options: FillOptions): Promise<void> {
     const { connection, stream, now, aliveSinceMs, signal, pageGranules = PAGE_GRANULES } = options;
     this.filledAtMs = now();
     const projects = await connection.query<{ project_id: string }>(sql('identities_projects'), { stream });

@@ -164,7 +164,14 @@ export class IdentityIndex {
     const { signal } = this.#closing;
     const startMs = performance.now();
     try {
-      await filter.fill({ connection: this.#background, stream, now, aliveSinceMs, signal, pageGranules });
+      await filter.fillFrom({
+        connection: this.#background,
+        stream,
+        now,
+        aliveSinceMs,
+        signal,
+        pageGranules,
+      });
       if (!filter.isComplete) return;
       onFilterComplete?.();
       const ms = Math.round(performance.now() - startMs);

@@ -123,7 +123,9 @@ describe('the file of an identity filter', () => {
   });
 
   it('is not used with another header, though the checksum is right', async () => {
-    const filters = (one: object) => ({ filters: [{ keys_max: 1_000_000, keys: 1000, ...one }] });
+    const filters = (one: object) => ({
+      filters: [{ keys_max: FILTER_SIZES.keysFirst, keys: 1000, ...one }],
+    });
     const changes: [Record<string, unknown>, string][] = [
       [{ version: 2 }, 'it has another version'],
       [{ version: '1' }, 'its header is damaged'],
@@ -132,9 +134,9 @@ describe('the file of an identity filter', () => {
       [{ filled_at_ms: NOW_MS + 1 }, 'the clock was set back'],
       [{ saved_at_ms: NOW_MS + 1 }, 'the clock was set back'],
       [{ filled_at_ms: NOW_MS - AGE_MS_MAX - 1 }, 'it is too old'],
-      [filters({ keys_max: 2_000_000 }), 'its size is wrong'],
-      [filters({ keys_max: 999_999 }), 'its size is wrong'],
-      [filters({ keys: 1_000_001 }), 'its size is wrong'],
+      [filters({ keys_max: 2 * FILTER_SIZES.keysFirst }), 'its size is wrong'],
+      [filters({ keys_max: FILTER_SIZES.keysFirst - 1 }), 'its size is wrong'],
+      [filters({ keys: FILTER_SIZES.keysFirst + 1 }), 'its size is wrong'],
       [filters({ keys: -1 }), 'its header is damaged'],
       [{ filters: [] }, 'its header is damaged'],
       [{ filters: null }, 'its header is damaged'],
