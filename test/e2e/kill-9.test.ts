@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { outcomeOf, readAllDecisions, readSummary, sendDecision } from '../support/audit.ts';
 import { eventually } from '../support/eventually.ts';
-import { acknowledged, contentOf, type Sent, startLoad } from '../support/load.ts';
+import { acknowledged, contentOf, cutOff, type Sent, startLoad } from '../support/load.ts';
 import { startTestService, storeDirectory, type TestService } from '../support/service.ts';
 
 const KILLS = 20;
@@ -39,6 +39,9 @@ describe('kill -9 under load', () => {
     const { totals, by_agent } = await readSummary(service, { window: '90d' });
     expect(await service.stop()).to.equal(0);
     expect(rounds.every(({ sent }) => acknowledged(sent).length > 0)).to.equal(true);
+    const batched = rounds.flatMap(({ sent }) => sent.filter(({ isBatched }) => isBatched));
+    expect(acknowledged(batched).length).to.be.above(0);
+    expect(cutOff(batched).length).to.be.above(0);
     expect(rounds.every(({ sent }) => sent.some(({ error }) => error !== undefined))).to.equal(true);
     expect(by_agent.reduce((sum, { total }) => sum + total, 0)).to.equal(totals.total);
     expect(totals.total).to.be.at.least(rounds.flatMap(({ sent }) => acknowledged(sent)).length);

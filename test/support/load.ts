@@ -5,6 +5,7 @@ import type { RunningService } from './service.ts';
 /** One decision that was sent, and what became of it: a status, or the error of the connection. */
 export type Sent = {
   event: Record<string, unknown>;
+  isBatched: boolean;
   sentMs: number;
   status: number | undefined;
   error: string | undefined;
@@ -33,11 +34,11 @@ export function startLoad(
     while (!ending.signal.aborted) {
       const events = Array.from({ length: size ?? 1 }, () => decisionEvent({ agent_name: agent }));
       const result = await send(size === undefined ? '' : '/batch', events);
-      sent.push(...events.map((event) => ({ ...result, event })));
+      sent.push(...events.map((event) => ({ ...result, event, isBatched: size !== undefined })));
       if (result.error !== undefined) return;
     }
   };
-  const send = (path: string, events: object[]): Promise<Omit<Sent, 'event'>> =>
+  const send = (path: string, events: object[]): Promise<Omit<Sent, 'event' | 'isBatched'>> =>
     new Promise((resolve) => {
       const sentMs = performance.now();
       const type = path === '' ? 'application/json' : 'application/x-ndjson';
