@@ -20,7 +20,10 @@ export class Handover {
   async open(): Promise<void> {
     if (this.#taken !== undefined) return;
     const taken = new Map<string, FileHandle>();
-    const left = (await readdir(this.#dataDir)).filter((name) => name.startsWith(PREFIX));
+    const entries = await readdir(this.#dataDir, { withFileTypes: true });
+    const left = entries
+      .filter((entry) => entry.isFile() && entry.name.startsWith(PREFIX))
+      .map(({ name }) => name);
     for (const name of left) {
       const path = join(this.#dataDir, name);
       const file = name.endsWith(TEMPORARY) ? undefined : await open(path).catch(() => undefined);

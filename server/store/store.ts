@@ -77,6 +77,8 @@ const READ_SETTINGS: ClickHouseSettings = {
 };
 // In process, all statements share the CPUs: those that no writer waits for get a lower priority.
 const BEHIND_WRITES: ClickHouseSettings = { os_threads_nice_value_query: 10 };
+// A look-up reads hundreds of small pieces. By default another thread reads each of them, which takes twice the time.
+const READS_IN_PLACE: ClickHouseSettings = { local_filesystem_read_method: 'pread' };
 
 export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Logger): Store {
   const isCluster = clickhouse !== undefined && cluster !== undefined;
@@ -84,7 +86,8 @@ export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Lo
   const connect = connector(clickhouse, { dataDir, engines });
   const writer = connect(EVENT_SETTINGS, INSERT_SILENCE_MS_MAX);
   const usageWriter = connect(EVENT_SETTINGS, INSERT_SILENCE_MS_MAX);
-  const lookups = connect(WRITE_SETTINGS, STATEMENT_WAIT_MS_MAX);
+  const readInPlace = clickhouse === undefined ? READS_IN_PLACE : {};
+  const lookups = connect({ ...WRITE_SETTINGS, ...readInPlace }, STATEMENT_WAIT_MS_MAX);
   const accounts = connect(WRITE_SETTINGS, STATEMENT_WAIT_MS_MAX);
   const standBack = clickhouse === undefined ? BEHIND_WRITES : {};
   const background = connect({ ...WRITE_SETTINGS, ...standBack }, BACKGROUND_SILENCE_MS_MAX);

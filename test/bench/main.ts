@@ -8,6 +8,7 @@ import { benchMemory } from './memory.ts';
 import { benchPolicy } from './policy.ts';
 import { benchPulls } from './pulls.ts';
 import { benchReads } from './reads.ts';
+import { benchRestart } from './restart.ts';
 import { benchSlowRead } from './slow-read.ts';
 
 const { values, positionals } = parseArgs({
@@ -43,6 +44,12 @@ const PARTS: Record<string, () => Promise<void> | void> = {
       rows: Number(values.rows),
       seconds,
       ...only,
+      ...(values.directory === undefined ? {} : { directory: values.directory }),
+    }),
+  restart: () =>
+    benchRestart({
+      rows: Number(values.rows),
+      seconds,
       ...(values.directory === undefined ? {} : { directory: values.directory }),
     }),
   'slow-read': () =>

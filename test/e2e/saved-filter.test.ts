@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { tally, sendDecision, sendLlm } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
@@ -105,5 +106,19 @@ describe('the identity filter across a restart', () => {
     expect(service.output()).to.contain('the store was written to since');
     expect(await postAll(service)).to.equal(1);
     await service.stop();
+  });
+
+  it('that cannot be saved does not keep a stop from its end, nor the next start', async () => {
+    const service = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+    await filtersOf(service);
+    const inTheWay = join(dataDir, 'handover-identities-decisions.tmp');
+    mkdirSync(inTheWay);
+
+    expect([await service.stop(), leftIn(dataDir).length]).to.deep.equal([0, 1]);
+    expect(service.output()).to.contain('The identity filter was not saved; the next start fills it');
+    const next = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+    expect(await filtersOf(next)).to.deep.equal(bothAre(FILLED));
+    expect(await postAll(next)).to.equal(1);
+    await next.stop();
   });
 });

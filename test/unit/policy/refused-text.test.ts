@@ -72,7 +72,7 @@ describe('the size of a call', () => {
 
       expect([fits, Buffer.from(fits)].map((call) => readCall(call).ok)).to.deep.equal([true, true]);
       expect([over, Buffer.from(over)].map(readCall)).to.deep.equal(
-        Array(2).fill({ ok: false, code: 'too_large' }),
+        [0, 1].map(() => ({ ok: false, code: 'too_large' })),
       );
     });
   }
