@@ -108,6 +108,16 @@ describe('the identity filter across a restart', () => {
     await service.stop();
   });
 
+  it('is used after merges by another program, which write no event', async () => {
+    for (const table of ['decisions', 'event_identities'])
+      await runOnStore(dataDir, `OPTIMIZE TABLE ${table} FINAL`);
+    const service = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+
+    expect(await filtersOf(service)).to.deep.equal(bothAre(USED));
+    expect(await postAll(service)).to.equal(1);
+    await service.stop();
+  });
+
   it('that cannot be saved does not keep a stop from its end, nor the next start', async () => {
     const service = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
     await filtersOf(service);
