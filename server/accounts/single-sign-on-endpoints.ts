@@ -32,8 +32,14 @@ export function singleSignOnEndpoints({ singleSignOn, dashboardUrl }: SingleSign
       path: '/v1/auth/oidc/start',
       id: 'startSingleSignOn',
       summary: 'Sign in by single sign-on',
-      description: 'Sends the browser to the OpenID Connect provider.',
-      answers: { 302: { description: 'To the provider', headers: ['Location', 'Set-Cookie'] } },
+      description:
+        'Sends the browser to the OpenID Connect provider, with a cookie that knows it when it comes back.',
+      answers: {
+        302: {
+          description: 'To the provider, or with what failed to the sign-in page',
+          headers: ['Location'],
+        },
+      },
       problems: PROBLEMS,
       handle: ({ req, res }) =>
         inBrowser({ req, res, dashboardUrl }, async () => {
@@ -51,7 +57,12 @@ export function singleSignOnEndpoints({ singleSignOn, dashboardUrl }: SingleSign
       summary: 'Finish a single sign-on',
       description:
         'The provider sends the browser here. Starts a session and sets the cookie `gate_session`.',
-      answers: { 302: { description: 'To the dashboard', headers: ['Location', 'Set-Cookie'] } },
+      answers: {
+        302: {
+          description: 'To the dashboard, or with what failed to the sign-in page',
+          headers: ['Location'],
+        },
+      },
       problems: [...PROBLEMS, 'token_invalid', 'store_unavailable'],
       handle: ({ req, res }) =>
         inBrowser({ req, res, dashboardUrl }, async () => {
