@@ -5,6 +5,7 @@ import { gunzip, zstdDecompress } from 'node:zlib';
 import { RequestError } from '../errors.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
 import { GatheredBytes } from './gathered-bytes.ts';
+import { createSlices, discardRest } from './slices.ts';
 
 const CONTENT_TYPE_CHARS_MAX = 256;
 type Compression = 'gzip' | 'zstd';
@@ -75,6 +76,7 @@ function readBytes(
   if (Number(req.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(tooLarge('body'));
   return new Promise((resolve, reject) => {
     const gathered = new GatheredBytes();
+    const slice = createSlices(req);
     let bytes = 0;
     let counted = 0;
     const release = () => {
@@ -86,12 +88,11 @@ function readBytes(
       counted += chunk.length;
       arriving.count += chunk.length;
       if (bytes > bytesMax || arriving.count > arriving.max) {
-        // The rest is read and discarded, so that the caller gets its answer instead of a reset.
-        req.removeAllListeners('data').resume();
+        discardRest(req);
         gathered.take();
         release();
         reject(bytes > bytesMax ? tooLarge('body') : tooMuchArriving());
-      } else gathered.add(chunk);
+      } else slice(() => gathered.add(chunk));
     });
     req.on('end', () => {
       release();

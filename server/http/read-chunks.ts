@@ -11,6 +11,7 @@ import {
   endedEarly,
   tooMuchArriving,
 } from './read-body.ts';
+import { createSlices, discardRest } from './slices.ts';
 import { ZstdFrames } from './zstd-frames.ts';
 
 const INFLATE = {
@@ -18,8 +19,6 @@ const INFLATE = {
   zstd: (options: ZstdOptions) => new ZstdFrames(options),
 };
 const CHUNK_BYTES = 64 * 1024;
-/** After so much work on one body the event loop turns to the others. */
-const SLICE_MS_MAX = 5;
 
 /**
  * Calls `onChunk` with each piece of a body of at most 8 MiB, inflated, as it arrives. Rejects with what `onChunk` throws,
@@ -44,10 +43,9 @@ export function readChunks(
     };
     const fail = (error: unknown) => {
       end();
-      // The rest is read and discarded, so that the caller gets its answer instead of a reset.
       source.removeAllListeners('data');
       inflate?.destroy();
-      req.unpipe().removeAllListeners('data').resume();
+      discardRest(req.unpipe());
       reject(error);
     };
     const slice = createSlices(source);
@@ -79,20 +77,6 @@ export function readChunks(
     });
     req.pipe(inflate);
   });
-}
-
-/** Returns a function that does a piece of work, and pauses the source until the next turn when its time is used up. */
-function createSlices(source: Readable): (work: () => void) => void {
-  let usedMs = 0;
-  return (work) => {
-    const startMs = performance.now();
-    work();
-    usedMs += performance.now() - startMs;
-    if (usedMs < SLICE_MS_MAX) return;
-    usedMs = 0;
-    source.pause();
-    setImmediate(() => source.resume());
-  };
 }
 
 function tooManyBytes(): RequestError {

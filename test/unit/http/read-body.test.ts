@@ -89,6 +89,59 @@ describe('bodies that are still arriving', () => {
   });
 });
 
+describe('a body in pieces of one byte', () => {
+  const PIECES = 200_000;
+  const chunked = Buffer.from('1\r\nx\r\n'.repeat(PIECES));
+
+  /** The event loop's turns while a server takes in the whole body: no turn may take in much of it. */
+  async function turnsToTakeIn(arrivingMax: number): Promise<{ turns: number; answer: string }> {
+    const arriving = { count: 0, max: arrivingMax };
+    let [turns, isOver] = [0, false];
+    const server = createServer((req, res) => {
+      const count = () => {
+        turns += 1;
+        if (!isOver) setImmediate(count);
+      };
+      count();
+      const answer = readBody(req, arriving).then(
+        (body) => String(body.length),
+        (error: unknown) => problemFrom(error).code,
+      );
+      req.once('end', () => {
+        isOver = true;
+        void answer.then((text) => res.end(text));
+      });
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
+    const { port } = server.address() as AddressInfo;
+    const call = request({ host: '127.0.0.1', port, method: 'POST', headers });
+    await once(call, 'socket');
+    call.flushHeaders();
+    call.socket?.write(Buffer.concat([chunked, Buffer.from('0\r\n\r\n')]));
+    const [response] = (await once(call, 'response')) as [IncomingMessage];
+    const answer = await text(response);
+    call.destroy();
+    server.closeAllConnections();
+    server.close();
+    return { turns, answer };
+  }
+
+  it('is taken in over many turns of the event loop', async () => {
+    const { turns, answer } = await turnsToTakeIn(2 * PIECES);
+
+    expect(answer).to.equal(String(PIECES));
+    expect(turns).to.be.at.least(PIECES / 1000);
+  });
+
+  it('is discarded over many turns of the event loop, when it is refused', async () => {
+    const { turns, answer } = await turnsToTakeIn(10);
+
+    expect(answer).to.equal('overloaded');
+    expect(turns).to.be.at.least(PIECES / 1000);
+  });
+});
+
 /** Memory that is in use, without garbage. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc');
