@@ -1,5 +1,13 @@
-const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
-const [ARRAY_START, ARRAY_END, OBJECT_START, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
+import {
+  ARRAY_END,
+  ARRAY_START,
+  BACKSLASH,
+  COLON,
+  isSpace,
+  OBJECT_END,
+  OBJECT_START,
+  QUOTE,
+} from './json-bytes.ts';
 
 /**
  * The text value of a member of a JSON object, without parsing the object: to parse megabytes of nested brackets takes most
@@ -35,7 +43,7 @@ function endOfString(json: Buffer, start: number): number {
 
 function skipSpace(json: Buffer, from: number): number {
   let at = from;
-  while (json[at] === 0x20 || json[at] === 0x0a || json[at] === 0x0d || json[at] === 0x09) at += 1;
+  while (at < json.length && isSpace(json[at] as number)) at += 1;
   return at;
 }
 

@@ -1,12 +1,21 @@
 import { GatheredBytes } from './gathered-bytes.ts';
+import {
+  ARRAY_END,
+  ARRAY_START,
+  BACKSLASH,
+  COMMA,
+  isSpace,
+  NEWLINE,
+  OBJECT_END,
+  OBJECT_START,
+  QUOTE,
+} from './json-bytes.ts';
 
 /** Called with each item: its bytes are those of `chunk` from `start` to `end`, and are valid only during the call. */
 export type OnItem = (chunk: Buffer, start: number, end: number) => void;
 
 /** Divides a body into items as it arrives. `push` and `end` return false when the body is not of this form. */
 export type Splitter = { push(chunk: Buffer): boolean; end(): boolean };
-
-const NEWLINE = 0x0a;
 
 /** Text that began in earlier chunks. */
 class Carried {
@@ -61,14 +70,6 @@ function isBlank(chunk: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if (!isSpace(chunk[at] as number)) return false;
   return true;
 }
-
-/** White space of JSON (RFC 8259 section 2). */
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === NEWLINE || byte === 0x0d || byte === 0x09;
-}
-
-const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
-const [ARRAY_START, ARRAY_END, OBJECT_START, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** What may come next, between items. */
 type Place = 'array' | 'first' | 'item' | 'separator' | 'nothing';

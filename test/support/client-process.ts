@@ -32,3 +32,19 @@ export async function runClientProcess({ file, name, env, signal }: Program): Pr
   const reports = lines.map((line) => JSON.parse(line) as unknown);
   return { code: child.exitCode, ...texts, reports, tookMs: Date.now() - startedAtMs };
 }
+
+/** Returns a function that runs a program of fixtures/emitting.ts against a server. */
+export function emittersTo(server: { url: string }) {
+  return (name: string, env: Record<string, string> = {}, signal?: AbortSignal): Promise<ClientProcess> =>
+    runClientProcess({
+      file: 'emitting.ts',
+      name,
+      env: { GATE_BASE_URL: server.url, ...env },
+      ...(signal && { signal }),
+    });
+}
+
+/** 50 µs, or on a slow or busy machine three times the yardstick at the same percentile in the same loop. */
+export function callMicrosecondsMax(yardstick: number): number {
+  return Math.max(50, 3 * yardstick);
+}

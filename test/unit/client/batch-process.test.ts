@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { runClientProcess } from '../../support/client-process.ts';
+import { callMicrosecondsMax, emittersTo } from '../../support/client-process.ts';
 import { batchesOf, batchSizes, DECISION_BATCH, startAuditServer } from '../../support/emission.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 
@@ -8,13 +8,7 @@ const sum = (numbers: number[]): number => numbers.reduce((total, number) => tot
 describe('a process that emits in batches', () => {
   const mock = forEachTest(startAuditServer);
 
-  const run = (name: string, env: Record<string, string> = {}, signal?: AbortSignal) =>
-    runClientProcess({
-      file: 'emitting.ts',
-      name,
-      env: { GATE_BASE_URL: mock.url, ...env },
-      ...(signal && { signal }),
-    });
+  const run = emittersTo(mock);
 
   /** Every event that arrived, each once. */
   function expectEvents(count: number): void {
@@ -92,6 +86,6 @@ describe('a process that emits in batches', () => {
     expect(stats.in_flight).to.equal(2_000);
     expect(stats.dropped).to.equal(8_000);
     expect(grown).to.be.below(4 * 1024 * 1024);
-    expect(p99).to.be.below(Math.max(50, 3 * yard));
+    expect(p99).to.be.below(callMicrosecondsMax(yard));
   });
 });

@@ -1,25 +1,16 @@
 import { expect } from 'chai';
-import { runClientProcess } from '../../support/client-process.ts';
+import { callMicrosecondsMax, emittersTo } from '../../support/client-process.ts';
 import { DECISIONS, startAuditServer } from '../../support/emission.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 
 const DEAD_NETWORK = { GATE_BASE_URL: 'http://127.0.0.1:1' };
-
-/** 50 µs, or on a slow or busy machine three times the yardstick at the same percentile in the same loop. */
-const callMicrosecondsMax = (yardstick: number): number => Math.max(50, 3 * yardstick);
 
 const HEAP_GROWTH_BYTES_MAX = 8 * 1024 * 1024;
 
 describe('a process that emits', () => {
   const mock = forEachTest(startAuditServer);
 
-  const run = (name: string, env: Record<string, string> = {}, signal?: AbortSignal) =>
-    runClientProcess({
-      file: 'emitting.ts',
-      name,
-      env: { GATE_BASE_URL: mock.url, ...env },
-      ...(signal && { signal }),
-    });
+  const run = emittersTo(mock);
 
   type LoopReport = { p99: number; yard: number; grown: number; stats: { in_flight: number } };
 
