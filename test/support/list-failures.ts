@@ -12,7 +12,7 @@ export default class ListFailures extends Mocha.reporters.Spec {
     runner.on(Mocha.Runner.constants.EVENT_TEST_FAIL, (test: Mocha.Runnable, error: Error) => {
       const path = process.env['GATE_TEST_FAILURES'];
       if (path === undefined) return;
-      const [firstLine = ''] = String(error.message).split('\n');
+      const [firstLine = ''] = error.message.split('\n');
       const file = relative(process.cwd(), test.file ?? test.parent?.file ?? '');
       const failure: Failure = { file, title: test.fullTitle(), error: firstLine };
       appendFileSync(path, `${JSON.stringify(failure)}\n`);

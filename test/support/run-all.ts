@@ -8,16 +8,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Failure } from './list-failures.ts';
 
+type RunOptions = { stdio?: 'inherit' | 'pipe'; files?: string[] };
 type Ended = { output: string; failures: Failure[]; hasFailed: boolean };
 
 const directory = mkdtempSync(join(tmpdir(), 'gate-tests-'));
 process.env['GATE_TEST_SEED'] ??= String(Math.floor(Math.random() * 1_000_000));
 let runs = 0;
 
-async function run(script: string, { stdio = 'inherit', files = [] as string[] } = {}): Promise<Ended> {
+async function run(script: string, { stdio = 'inherit', files = [] }: RunOptions = {}): Promise<Ended> {
   const list = join(directory, String((runs += 1)));
   const child = spawn('npm', ['run', '--silent', script, '--', ...files], {
-    stdio: ['ignore', stdio as 'inherit' | 'pipe', stdio as 'inherit' | 'pipe'],
+    stdio: ['ignore', stdio, stdio],
     env: { ...process.env, GATE_TEST_FAILURES: list },
   });
   let output = '';
