@@ -37,6 +37,8 @@ export type QueueBounds = { batchRowsMax: number; queueRowsMax: number; queueByt
 const INSERT_BYTES_MAX = 32 * 1024 * 1024;
 /** Rows of larger units in a flush that single callers wait for: they make it longer. At least one unit is taken. */
 const TOGETHER_BESIDE_SINGLE = 500;
+/** And no more than these bytes of them, even if that divides a unit: the store takes some 10 ms for them. */
+const TOGETHER_BYTES_BESIDE_SINGLE = 1024 * 1024;
 
 /** The rows that wait for a flush. Followers count towards the bounds, but are never flushed. */
 export class WriteQueue {
@@ -112,7 +114,10 @@ export class WriteQueue {
     this.#hadSingle = batch.length > 0;
     const rest = batchRowsMax - batch.length;
     const rowsMax = isShared ? Math.min(rest, TOGETHER_BESIDE_SINGLE) : rest;
-    const bytesMax = INSERT_BYTES_MAX - bytesOf(batch);
+    const bytesMax = Math.min(
+      INSERT_BYTES_MAX - bytesOf(batch),
+      isShared ? TOGETHER_BYTES_BESIDE_SINGLE : Number.POSITIVE_INFINITY,
+    );
     if (rest > 0 && bytesMax > 0) batch.push(...together.take({ rowsMax, bytesMax, unitRowsMax: rest }));
     this.#onRows(this.rows);
     return batch;

@@ -284,6 +284,19 @@ describe('GroupCommit on the embedded engine', () => {
       expect(results.flat()).to.deep.equal(Array.from({ length: 2201 }, () => 'accepted'));
     });
 
+    it('takes few bytes of larger units while single callers wait, and divides one that has more', async () => {
+      const [made, project] = [make({ queueBytesMax: 100_000_000 }), randomUUID()];
+      const large = Array.from({ length: 400 }, () => entryOf(project, { reason: 'x'.repeat(4000) }));
+
+      const results = await writeUnits(made, [large, entriesOf(1, project)]);
+      await made.close();
+
+      // A mebibyte is about 249 of the large rows.
+      expect(made.batches[0]).to.be.within(240, 256);
+      expect(made.batches.reduce((sum, rows) => sum + rows)).to.equal(401);
+      expect(results.flat()).to.deep.equal(Array.from({ length: 401 }, () => 'accepted'));
+    });
+
     it('does not keep a larger unit waiting behind a stream of single rows', async () => {
       const [made, project] = [make({ batchRowsMax: 20 }), randomUUID()];
 
