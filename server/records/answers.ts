@@ -50,7 +50,7 @@ export const LLM_USAGE = answer(
   'LlmUsage',
 );
 
-const DECISION = answer(
+export const DECISION = answer(
   {
     event_id: UUID,
     occurred_at: TIME,

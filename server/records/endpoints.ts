@@ -4,19 +4,22 @@ import type { Request, Response } from 'express';
 import { Type } from 'typebox';
 import type { Actor } from '../access/access.ts';
 import type { ReadKind, RecordReads } from '../activity/record-reads.ts';
+import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import { oneOf, PROJECT_ID } from '../http/schemas.ts';
 import { OUTCOMES } from '../ingest/decision-event.ts';
 
-import { DECISIONS, LLM_USAGE, SUMMARY, TIMESERIES } from './answers.ts';
+import { DECISION, DECISIONS, LLM_USAGE, SUMMARY, TIMESERIES } from './answers.ts';
 import { readSummary, readTimeseries, type ReadScope } from './counts.ts';
 import { parseCursor } from './cursor.ts';
 import { createReads, type RunRead, type RunReadBytes, type Writers } from './days.ts';
 import { type DecisionFilters, readDecisions } from './decisions.ts';
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, exportBytes, type ExportFormat } from './export-decisions.ts';
+import { findDecision } from './find-decision.ts';
 import { readLlmUsage } from './llm-usage.ts';
 import { ExportSlots } from './export-slots.ts';
+import { recordText } from './record.ts';
 import { readWindow, WINDOW_NAMES, type WindowName } from './window.ts';
 
 export type ReadDeps = {
@@ -164,6 +167,27 @@ export function recordEndpoints(deps: ReadDeps) {
           else
             await pipeline(Readable.from(chain(first, pages), { objectMode: false, highWaterMark: 0 }), res);
         });
+        return undefined;
+      },
+    }),
+    // Behind the export, whose path it matches.
+    endpoint({
+      ...READ,
+      path: '/v1/projects/{id}/audit/decisions/{event_id}',
+      id: 'readDecision',
+      summary: 'Read a decision',
+      description: 'One record by its id, however old. 404 also for a text that is no UUID.',
+      params: { ...READ.params, event_id: Type.String({ description: 'The `event_id`, in any case' }) },
+      answers: { 200: { description: 'The record', schema: DECISION } },
+      problems: [...READ.problems, 'not_found'],
+      handle: async (call) => {
+        await deps.recordReads.read('decisions', readFrom(call));
+        const { id: projectId, event_id: eventId } = call.params;
+        const wanted = { projectId, eventId, nowMs: deps.now(), signal: call.signal };
+        const row = await findDecision(reads, wanted);
+        if (row === undefined) throw new RequestError('not_found', 'There is no record with this event_id');
+        // Sent as text: the numbers of hint and arguments keep all their digits.
+        call.res.type('json').send(recordText(row));
         return undefined;
       },
     }),

@@ -1,11 +1,11 @@
 import type { QueryParam, QueryParams } from './bind-params.ts';
 
 const OPTIONAL = /\n(.*) -- optional: (\w+(?:, \w+)*)$/gm;
-const GUARD = /\{\w+: [^}]*\} IS NULL OR /;
+const GUARD = /(?:\{\w+: [^}]*\} IS NULL|empty\(\{\w+: [^}]*\}\)) OR /;
 
 /**
  * Drops a line marked `-- optional: name` where that parameter is null or an empty list (of several, one of them), and else
- * its `IS NULL OR`. The answer stays the same, but the engine would evaluate both for every row, and plan every part of
+ * its `IS NULL OR` or `empty(…) OR`. The answer stays the same, but the engine would evaluate both for every row, and plan every part of
  * the statement: reads would take up to a third longer.
  */
 export function dropOptionalConditions(sql: string, params: QueryParams): string {

@@ -42,9 +42,11 @@ const GIVEN = {
   version: 1,
   final_days: DAYS,
   first_day: DAYS[0] ?? '',
+  recent: clickhouseTime(Date.now() - 3_600_000).slice(0, 19),
+  places: [FIRST_MS, FIRST_MS + DAY_MS].map(clickhouseTime),
 };
 /** They decide how the same records are read. */
-const WAYS = ['final_days', 'first_day'];
+const WAYS = ['final_days', 'first_day', 'places', 'recent'];
 type Name = keyof typeof GIVEN;
 
 /** What each query file answers as it stands is what the service gets, which drops conditions. */
@@ -54,8 +56,11 @@ export function optionalConditionsSuite(store: () => Store): void {
     const project_id = randomUUID();
     for (const statement of ROWS)
       await store().background.command(statement, { project_id, first: clickhouseTime(FIRST_MS) });
+    const anyOne = 'SELECT event_id FROM decisions WHERE project_id = {project_id: String} LIMIT 1';
+    const [row] = await store().lookups.query<{ event_id: string }>(anyOne, { project_id });
     params = {
       project_id,
+      event_id: row?.event_id ?? '',
       since: clickhouseTime(FIRST_MS - 7_200_000),
       days: DAYS,
       until_id: '8',
@@ -73,7 +78,7 @@ export function optionalConditionsSuite(store: () => Store): void {
         ...new Set(Array.from(sql(name).matchAll(MARK), ([, names]) => names?.split(', ') as Name[]).flat()),
       ];
       const absent = Object.fromEntries(
-        optional.map((parameter) => [parameter, parameter === 'final_days' ? [] : null]),
+        optional.map((parameter) => [parameter, Array.isArray(GIVEN[parameter]) ? [] : null]),
       );
       const all = await bothAnswers(name, absent);
       expect(all.length).to.be.above(0);

@@ -66,6 +66,7 @@ describe(`requests generated from the OpenAPI document (GATE_TEST_SEED=${SEED})`
         id: person.project.id,
         name: 'support-bot',
         version: '1',
+        event_id: String(page.items[0]?.['event_id']),
         key_id,
         account_id: randomUUID(),
         file: 'start.js',

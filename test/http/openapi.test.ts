@@ -127,6 +127,8 @@ describe('the OpenAPI document', () => {
       statuses[operation.operationId] = response.status;
       if (operation.operationId === 'issueKey')
         world['key_id'] = (JSON.parse(text) as { key_id: string }).key_id;
+      if (operation.operationId === 'recordDecision')
+        world['event_id'] = (JSON.parse(text) as { event_id: string }).event_id;
     }
 
     const bad = Object.entries(statuses).filter(([, status]) => status >= 400);

@@ -30,6 +30,7 @@ GET    /v1/projects/{id}/audit/timeseries                 1   1   1   1   3     
 GET    /v1/projects/{id}/audit/llm-usage                  1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions                  1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions/export           1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/decisions/{event_id}       1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/.well-known/keys                               .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/keys                             1   1   1   1   3      3    3     3   3    3    3     1   3   3    3    .   .   .    3
 POST   /v1/projects/{id}/keys                             1   1   1   1   3      3    3     3   3    3    3     1   3   3    3    .   .   3    3
@@ -75,6 +76,7 @@ GET    /v1/projects/{id}/audit/timeseries                 .   .   .   .   .     
 GET    /v1/projects/{id}/audit/llm-usage                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions/export           .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/decisions/{event_id}       .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 `;
 
 export const CREDENTIALS = [
