@@ -40,8 +40,8 @@ describe('the published package', () => {
         'resolvePolicy', 'shutdown', 'truncateArguments',
       ],
       pure: [
-        'PolicyError', 'createTypescriptEngine', 'createWasmEngine', 'parsePolicy', 'parsePublicKey', 'redact',
-        'truncateArguments', 'verifyBundle',
+        'PolicyError', 'createTypescriptEngine', 'createWasmEngine', 'parsePolicy', 'parsePublicKey', 'proof',
+        'redact', 'truncateArguments', 'verifyBundle',
       ],
       adapters: [['governMcpClient'], ['governTools']],
       run: 'found cats',
@@ -61,11 +61,11 @@ describe('the published package', () => {
     expect(code).to.equal(0);
   });
 
-  it('has three dependencies and none of the server’s', async () => {
+  it('has four dependencies and none of the server’s', async () => {
     const text = await readFile(join(folder, 'node_modules/@gatehouse/client/package.json'), 'utf8');
     const { dependencies } = JSON.parse(text) as { dependencies: Record<string, string> };
 
-    expect(Object.keys(dependencies)).to.deep.equal(['@noble/ed25519', 'synckit', 'yaml']);
+    expect(Object.keys(dependencies)).to.deep.equal(['@noble/ed25519', '@noble/hashes', 'synckit', 'yaml']);
   });
 
   it('holds built files and its README, and no sources or tests', async () => {
