@@ -7,6 +7,9 @@ export const BATCH_DEFAULTS = { maxEvents: 100, maxWaitMs: 50, maxPending: 10_00
 /** The service takes no larger batch. */
 export const BATCH_EVENTS_MAX = 1_000;
 
+/** Ranges of numbers in the header of a batch: with 16 digits each they take 7 KB, and proxies take 8. */
+export const BATCH_RANGES_MAX = 200;
+
 /** As much as the largest event may have, so that batches in flight take no more memory than single posts; the service takes 8 MiB. */
 export const BATCH_BYTES_MAX = 1024 * 1024;
 

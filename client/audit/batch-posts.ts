@@ -1,6 +1,7 @@
-import { BATCH_BYTES_MAX, IN_FLIGHT_MAX, PENDING_BYTES_MAX } from '../limits.ts';
+import { BATCH_BYTES_MAX, BATCH_RANGES_MAX, IN_FLIGHT_MAX, PENDING_BYTES_MAX } from '../limits.ts';
 import { rejectionsFrom } from './batch-answer.ts';
 import type { BatchLimits } from './batch-options.ts';
+import type { EventNumber } from './emitter.ts';
 import { bytesOf, EventQueue, type QueuedEvent } from './event-queue.ts';
 import { InFlight } from './in-flight.ts';
 import { nextTurn } from './loop.ts';
@@ -44,11 +45,11 @@ export class BatchPosts implements Outbox {
     return this.#waiting.length + this.#eventsInFlight;
   }
 
-  tryAdd(bodyFrom: () => string): boolean {
+  tryAdd(bodyFrom: () => string, number: EventNumber): boolean {
     if (this.#waiting.isFull) return false;
     const body = this.#deps.outcomes.built(bodyFrom);
     if (body === undefined) return true;
-    if (!this.#waiting.tryPush(body)) return false;
+    if (!this.#waiting.tryPush(body, number)) return false;
     this.#timer ??= setTimeout(() => this.#sendAll(), this.#deps.limits.maxWaitMs).unref();
     this.#schedule();
     return true;
@@ -97,7 +98,8 @@ export class BatchPosts implements Outbox {
   }
 
   #start(): void {
-    const events = this.#waiting.take({ eventsMax: this.#eventsMax, bytesMax: this.#bytesMax });
+    const limits = { eventsMax: this.#eventsMax, bytesMax: this.#bytesMax, rangesMax: BATCH_RANGES_MAX };
+    const events = this.#waiting.take(limits);
     this.#due = Math.max(0, this.#due - events.length);
     if (this.#waiting.length === 0) {
       clearTimeout(this.#timer);
@@ -108,10 +110,10 @@ export class BatchPosts implements Outbox {
   }
 
   async #deliver(events: QueuedEvent[]): Promise<void> {
-    const { outcomes, send, sendBatch, signal } = this.#deps;
+    const { outcomes, emitter, send, sendBatch, signal } = this.#deps;
     const isBatch = this.#isBatching;
     const body = events.map(({ text }) => text).join('\n');
-    const result = await (isBatch ? sendBatch : send)(body, signal);
+    const result = await (isBatch ? sendBatch : send)(body, signal, emitter.headersOf(events));
     this.#eventsInFlight -= events.length;
     if (!isBatch) return outcomes.settle(result, events.length);
     if (result.kind === 'accepted') return outcomes.settleBatch(rejectionsFrom(result), events.length);

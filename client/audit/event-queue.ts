@@ -1,11 +1,15 @@
-/** An event as it is sent, with its place in the order of arrival. */
-export type QueuedEvent = { text: string; bytes: number; order: number };
+import type { EventNumber } from './emitter.ts';
 
-/** Events that wait to be sent, in the order of their arrival, within a number and a size. */
+/** An event as it is sent. */
+export type QueuedEvent = EventNumber & { text: string; bytes: number };
+
+/** `rangesMax`: so many ranges of numbers without a hole. */
+type TakeLimits = { eventsMax: number; bytesMax: number; rangesMax?: number };
+
+/** Events that wait to be sent, in the order of their numbers, within a number and a size. */
 export class EventQueue {
   #events: QueuedEvent[] = [];
   #bytes = 0;
-  #arrived = 0;
   readonly #eventsMax: number;
   readonly #bytesMax: number;
 
@@ -28,22 +32,24 @@ export class EventQueue {
   }
 
   /** For a queue that is not full. Returns false, and takes nothing, when the event is too large for the room that is left. */
-  tryPush(text: string): boolean {
+  tryPush(text: string, { sequence, dropped }: EventNumber): boolean {
     const bytes = Buffer.byteLength(text) + 1;
     if (this.#bytes + bytes > this.#bytesMax) return false;
-    this.#events.push({ text, bytes, order: (this.#arrived += 1) });
+    this.#events.push({ text, bytes, sequence, dropped });
     this.#bytes += bytes;
     return true;
   }
 
   /** Removes and returns the first events: at least one if there is any, and no more than the limits allow. */
-  take({ eventsMax, bytesMax }: { eventsMax: number; bytesMax: number }): QueuedEvent[] {
-    let count = 0;
-    let bytes = 0;
+  take({ eventsMax, bytesMax, rangesMax = Infinity }: TakeLimits): QueuedEvent[] {
+    let [count, bytes, ranges, last] = [0, 0, 0, -1];
     for (const event of this.#events) {
-      if (count > 0 && (count >= eventsMax || bytes + event.bytes > bytesMax)) break;
+      if (event.sequence !== last + 1) ranges += 1;
+      const isOver = count >= eventsMax || bytes + event.bytes > bytesMax || ranges > rangesMax;
+      if (count > 0 && isOver) break;
       count += 1;
       bytes += event.bytes;
+      last = event.sequence;
     }
     this.#bytes -= bytes;
     return this.#events.splice(0, count);
@@ -51,7 +57,7 @@ export class EventQueue {
 
   /** Puts events that were taken back in their places, whatever the limits. */
   putBack(events: readonly QueuedEvent[]): void {
-    this.#events = [...events, ...this.#events].sort((a, b) => a.order - b.order);
+    this.#events = [...events, ...this.#events].sort((a, b) => a.sequence - b.sequence);
     this.#bytes += bytesOf(events);
   }
 }

@@ -12,7 +12,7 @@ import { safeLogger, type Logger } from '../logger.ts';
 import { batchLimitsFrom, type BatchLimits, type BatchOptions } from './batch-options.ts';
 import { addressOf, createGate, createInertGate, type Gate, type InnerGate } from './gate.ts';
 import { holdOpen, within, type Loop, type Sleep } from './loop.ts';
-import { Sender } from './sender.ts';
+import { type EventStream, Sender } from './sender.ts';
 
 export type ConfigureOptions = {
   /** The bearer key for audit; default GATE_API_KEY. Without it the gate is inert. */
@@ -39,7 +39,10 @@ type OpenGate = { gate: InnerGate; senders: readonly Sender[]; baseUrl: string }
 
 const INERT_GATE = createInertGate({ apiKey: undefined, baseUrl: undefined });
 
-const PATHS = ['/v1/audit/decisions', '/v1/audit/llm-invocations'] as const;
+const STREAMS = [
+  { path: '/v1/audit/decisions', stream: 'decisions' },
+  { path: '/v1/audit/llm-invocations', stream: 'llm_invocations' },
+] as const satisfies EventStream[];
 
 /** All gates of one copy of the package: one per API key, until shutdown. */
 export class Gates {
@@ -97,7 +100,7 @@ export class Gates {
     this.#open.clear();
     this.#hasAnnouncedLocalMode = false;
     const closing = [...this.#closing];
-    await within(drainAll(closing), timerMs(timeoutMs));
+    await within(finishAll(closing), timerMs(timeoutMs));
     for (const sender of closing.flatMap(({ senders }) => senders)) sender.destroy();
     await within(drainAll(closing), DESTROY_TIMEOUT_MS);
     for (const closed of closing) this.#closing.delete(closed);
@@ -114,10 +117,11 @@ export class Gates {
     // Not earlier, because an import must not add a listener to the application's process.
     const loop = (this.#loop ??= this.#deps.createLoop(() => this.#sendBeforeEnd()));
     const { now, sleep } = this.#deps;
-    const [decisions, usage] = PATHS.map((path) => {
-      const url = urlOf(baseUrl, path);
-      return new Sender({ url, path, apiKey, timeoutMs: timerMs(timeoutMs), batch, logger, loop, sleep });
-    }) as [Sender, Sender];
+    const shared = { baseUrl, apiKey, timeoutMs: timerMs(timeoutMs), batch, logger, loop, sleep };
+    const [decisions, usage] = STREAMS.map((stream) => new Sender({ ...shared, ...stream })) as [
+      Sender,
+      Sender,
+    ];
     const open = {
       gate: createGate({ decisions, usage }, { now, apiKey, baseUrl }),
       senders: [decisions, usage],
@@ -143,10 +147,15 @@ export class Gates {
   #announceLocalMode(logger: Logger): void {
     if (this.#hasAnnouncedLocalMode) return;
     this.#hasAnnouncedLocalMode = true;
-    for (const path of PATHS) logger.info(`Local mode: nothing is sent to ${path}, although a key is set`);
+    for (const { path } of STREAMS)
+      logger.info(`Local mode: nothing is sent to ${path}, although a key is set`);
   }
 }
 
 async function drainAll(gates: readonly OpenGate[]): Promise<void> {
   await Promise.all(gates.flatMap(({ senders }) => senders.map((sender) => sender.drain())));
+}
+
+async function finishAll(gates: readonly OpenGate[]): Promise<void> {
+  await Promise.all(gates.flatMap(({ senders }) => senders.map((sender) => sender.finish())));
 }

@@ -1,3 +1,4 @@
+import type { Emitter, EventNumber } from './emitter.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { Send } from './post-event.ts';
 
@@ -7,7 +8,7 @@ export type Outbox = {
   readonly size: number;
   /** Why `tryAdd` returns false. */
   readonly full: string;
-  tryAdd(bodyFrom: () => string): boolean;
+  tryAdd(bodyFrom: () => string, number: EventNumber): boolean;
   /** Sends what waits, and resolves when every event is settled. */
   drain(): Promise<void>;
   /** Fails what waits. */
@@ -16,6 +17,7 @@ export type Outbox = {
 
 export type OutboxDeps = {
   outcomes: Outcomes;
+  emitter: Emitter;
   /** Posts one event. */
   send: Send;
   signal: AbortSignal;

@@ -18,8 +18,8 @@ export class Outcomes {
     this.#logger = logger;
   }
 
-  counts(): { sent: number; failed: number; dropped: number } {
-    return { ...this.#counts };
+  counts(): Readonly<{ sent: number; failed: number; dropped: number }> {
+    return this.#counts;
   }
 
   /** The text of an event; undefined if it cannot be built, which counts as failed. */

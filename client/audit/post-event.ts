@@ -10,8 +10,12 @@ export type SendResult =
   | { kind: 'rejected'; status: number; problem: string }
   | { kind: 'unreachable'; problem: string };
 
-/** Sends one body; never rejects, and ends early when the signal is aborted. */
-export type Send = (body: string, signal: AbortSignal) => Promise<SendResult>;
+/** Sends one body with more headers; never rejects, and ends early when the signal is aborted. */
+export type Send = (
+  body: string,
+  signal: AbortSignal,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<SendResult>;
 
 type PostTarget = {
   url: string;
@@ -33,18 +37,18 @@ export function createAgent(url: string, socketsMax: number): http.Agent {
 
 /** One more try after a retryable answer, whatever its Retry-After says. */
 export function retryOnce(send: Send, { waitMs, sleep }: { waitMs: number; sleep: Sleep }): Send {
-  return async (body, signal) => {
-    const first = await send(body, signal);
+  return async (body, signal, headers) => {
+    const first = await send(body, signal, headers);
     if (first.kind !== 'retryable') return first;
     await sleep(waitMs, signal);
-    return send(body, signal);
+    return send(body, signal, headers);
   };
 }
 
 /** One POST. Follows no redirect; the timeout covers everything from connecting to the last byte. */
 export function postEvent({ url, apiKey, agent, contentType, ...limits }: PostTarget): Send {
   const { request } = url.startsWith('https:') ? https : http;
-  return async (body, signal) => {
+  return async (body, signal, more) => {
     try {
       return await exchange((answer) => {
         const bytes = Buffer.from(body);
@@ -52,6 +56,7 @@ export function postEvent({ url, apiKey, agent, contentType, ...limits }: PostTa
           Authorization: `Bearer ${apiKey}`,
           'Content-Type': contentType,
           'Content-Length': bytes.byteLength,
+          ...more,
         };
         const sending = request(url, { method: 'POST', agent, headers, signal }, answer);
         sending.end(bytes);

@@ -1,4 +1,5 @@
 import { IN_FLIGHT_MAX } from '../limits.ts';
+import type { EventNumber } from './emitter.ts';
 import { InFlight } from './in-flight.ts';
 import { nextTurn } from './loop.ts';
 import type { Outbox, OutboxDeps } from './outbox.ts';
@@ -18,8 +19,8 @@ export class SinglePosts implements Outbox {
   }
 
   /** Builds the body synchronously, so that it says what is true now, but only once it has a slot. */
-  tryAdd(bodyFrom: () => string): boolean {
-    return this.#inFlight.tryStart(() => this.#deliver(bodyFrom));
+  tryAdd(bodyFrom: () => string, number: EventNumber): boolean {
+    return this.#inFlight.tryStart(() => this.#deliver(bodyFrom, number));
   }
 
   drain(): Promise<void> {
@@ -28,11 +29,11 @@ export class SinglePosts implements Outbox {
 
   discard(): void {}
 
-  async #deliver(bodyFrom: () => string): Promise<void> {
-    const { outcomes, send, signal } = this.#deps;
+  async #deliver(bodyFrom: () => string, number: EventNumber): Promise<void> {
+    const { outcomes, emitter, send, signal } = this.#deps;
     const body = outcomes.built(bodyFrom);
     if (body === undefined) return;
     await nextTurn();
-    outcomes.settle(await send(body, signal), 1);
+    outcomes.settle(await send(body, signal, emitter.headersOf([number])), 1);
   }
 }

@@ -170,7 +170,7 @@ describe('client batches: what the service answers', () => {
       mock.on(DECISION_BATCH, { status: 503 });
       const { stats: counted, logger } = await emitAll(3, {}, { sleep: () => Promise.resolve() });
 
-      expect(mock.requests).to.have.length(2);
+      expect(mock.seen(DECISION_BATCH)).to.have.length(2);
       expect(counted).to.deep.equal(stats(0, 3));
       expect(logger.at('warn')).to.deep.equal([
         'Audit ingest still unavailable (503) after one retry; events dropped',
@@ -205,7 +205,7 @@ describe('client batches: what the service answers', () => {
       const { stats: counted, logger } = await emitAll(3);
       const context = { path: '/v1/audit/decisions', problem: 'some_code: what is wrong', events: 3 };
 
-      expect(mock.requests).to.have.length(1);
+      expect(mock.seen(DECISION_BATCH)).to.have.length(1);
       expect(counted).to.deep.equal(stats(0, 3));
       expect(logger.lines).to.deep.equal([
         { level: 'warn', message: `Audit ingest error ${status}`, context },
@@ -218,7 +218,7 @@ describe('client batches: what the service answers', () => {
       mock.on(DECISION_BATCH, { fault, status: 202 });
       const { stats: counted, logger } = await emitAll(3, { timeoutMs: 60 });
 
-      expect(mock.requests).to.have.length(1);
+      expect(mock.seen(DECISION_BATCH)).to.have.length(1);
       expect(counted).to.deep.equal(stats(0, 3));
       expect(logger.at('warn')).to.deep.equal(['Audit endpoint unreachable; events dropped']);
     });

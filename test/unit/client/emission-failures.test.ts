@@ -122,7 +122,7 @@ describe('client emission rules', () => {
       mock.on(DECISIONS, { status: 503 });
       const { stats, logger } = await emitOne({ timeoutMs: 200 }, { sleep: () => Promise.resolve() });
 
-      expect(mock.requests).to.have.length(2);
+      expect(mock.seen(DECISIONS)).to.have.length(2);
       expect(stats).to.deep.equal(FAILED);
       expect(logger.at('warn')).to.deep.equal([
         'Audit ingest still unavailable (503) after one retry; event dropped',
@@ -149,7 +149,7 @@ describe('client emission rules', () => {
         mock.on(DECISIONS, { status, headers: { Location: '/elsewhere' }, json });
         const { stats, logger } = await emitOne();
 
-        expect(mock.requests).to.have.length(1);
+        expect(mock.seen(DECISIONS)).to.have.length(1);
         expect(stats).to.deep.equal(FAILED);
         const context = { path: '/v1/audit/decisions', problem: 'some_code: what is wrong' };
         const message = `Audit ingest error ${status}`;
@@ -164,7 +164,7 @@ describe('client emission rules', () => {
         mock.on(DECISIONS, { fault, status: 202 });
         const { stats, lines } = await emitOne({ timeoutMs: 100 });
 
-        expect(mock.requests).to.have.length(1);
+        expect(mock.seen(DECISIONS)).to.have.length(1);
         expect(stats).to.deep.equal(FAILED);
         expect(lines).to.deep.equal([UNREACHABLE]);
       });

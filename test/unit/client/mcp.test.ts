@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { governMcpClient, type McpRun } from '../../../client/adapters/mcp.ts';
 import { shutdown, type ApprovalRequest } from '../../../client/index.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
-import { startAuditServer } from '../../support/emission.ts';
+import { DECISIONS, startAuditServer } from '../../support/emission.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 import { conditionally, policyYaml } from '../../support/platform.ts';
 import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
@@ -103,7 +103,7 @@ describe('@gatehouse/client/mcp, with a real server process', () => {
 
   const outcomes = async (): Promise<unknown[]> => {
     await shutdown();
-    return mock.requests.map(({ text }) => (JSON.parse(text) as { outcome: unknown }).outcome);
+    return mock.seen(DECISIONS).map(({ text }) => (JSON.parse(text) as { outcome: unknown }).outcome);
   };
 
   it('returns the server’s result for an allowed call', async () => {

@@ -1,6 +1,14 @@
 import { expect } from 'chai';
 import { captureLogger } from '../../support/capture-logger.ts';
-import { USAGE, bodiesOf, decision, gatesWith, startAuditServer, usage } from '../../support/emission.ts';
+import {
+  DECISIONS,
+  USAGE,
+  bodiesOf,
+  decision,
+  gatesWith,
+  startAuditServer,
+  usage,
+} from '../../support/emission.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 import { withEnvironment } from '../../support/environment.ts';
 
@@ -19,7 +27,7 @@ describe('one sender per (key, path)', () => {
     gates.configure({ apiKey: 'b', baseUrl: mock.url }).emit(decision());
     await gates.shutdown();
 
-    const bearers = mock.requests.map(({ headers }) => headers.authorization);
+    const bearers = mock.seen(DECISIONS).map(({ headers }) => headers.authorization);
     expect(bearers).to.have.members(['Bearer a', 'Bearer b']);
   });
 

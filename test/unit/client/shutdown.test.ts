@@ -24,7 +24,7 @@ describe('client emission rules: shutdown', () => {
       gate.emitLlm(usage);
       expect(gate.stats().in_flight).to.equal(0);
     }
-    expect(mock.requests).to.have.length(4);
+    expect([...mock.seen(DECISIONS), ...mock.seen(USAGE)]).to.have.length(4);
   });
 
   it('closes the connections', async () => {

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+
+/** The place of an event on its emitter. No drop is found out later: both are known when the event is emitted. */
+export type EventNumber = {
+  /** 1 for the first event. */
+  readonly sequence: number;
+  /** How many events with a lower number were dropped. */
+  readonly dropped: number;
+};
+
+type Tally = { dropped: number; failed: number };
+
+/**
+ * Numbers the events of one sender on one event loop, those that are dropped too, so that the service finds out what did not
+ * arrive. An event that fails counts as emitted and not as dropped: the service may have stored it.
+ */
+export class Emitter {
+  readonly id: string = randomUUID();
+  readonly #tally: () => Tally;
+  readonly #before: Tally;
+  #emitted = 0;
+
+  /** `tally` counts what became of the events of the sender. */
+  constructor(tally: () => Tally) {
+    this.#tally = tally;
+    this.#before = { ...tally() };
+  }
+
+  next(): EventNumber {
+    this.#emitted += 1;
+    return { sequence: this.#emitted, dropped: this.#tally().dropped - this.#before.dropped };
+  }
+
+  /** What the service is told when no more events come. */
+  totals(): { emitted: number } & Tally {
+    const { dropped, failed } = this.#tally();
+    return {
+      emitted: this.#emitted,
+      dropped: dropped - this.#before.dropped,
+      failed: failed - this.#before.failed,
+    };
+  }
+
+  /** The headers of a POST with these events, in their order. */
+  headersOf(events: readonly EventNumber[]): Record<string, string> {
+    return {
+      'Gate-Emitter': this.id,
+      'Gate-Sequence': rangesOf(events),
+      'Gate-Dropped': String(events.at(-1)?.dropped ?? 0),
+    };
+  }
+}
+
+/** The numbers as ranges: `5-60,63-70`. */
+export function rangesOf(events: readonly Pick<EventNumber, 'sequence'>[]): string {
+  const ranges: { from: number; to: number }[] = [];
+  for (const { sequence } of events) {
+    const last = ranges.at(-1);
+    if (last !== undefined && sequence === last.to + 1) last.to = sequence;
+    else ranges.push({ from: sequence, to: sequence });
+  }
+  return ranges.map(({ from, to }) => (from === to ? String(from) : `${from}-${to}`)).join(',');
+}
