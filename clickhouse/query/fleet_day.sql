@@ -1,6 +1,7 @@
 -- Writes one day of the demo fleet's decisions. Rows depend on (seed, day, row number) only, so equal seeds give equal fleets.
 --
--- project_id, seed, day, rows; since, until: only rows in between are written; users: number of users (Zipf).
+-- project_id, seed, day, rows; since, until: only rows in between are written; users: number of users (Zipf); flush: the
+-- number of this insert.
 -- fleet: JSON with hours (24 shares of the day, cumulative), agents, agent_shares (cumulative), agent_versions, tools and
 -- roles of each agent (the most common first), outcomes, reasons, violations and hints by agent, role and tool, and
 -- incidents, in which an agent calls its last tool with its last role: incident_agents (from 1), incident_from,
@@ -8,7 +9,7 @@
 INSERT INTO decisions
 (
     project_id, event_id, occurred_at, received_at, agent_name, agent_version_id, tool_name, outcome, role,
-    error_type, reason, violations, hint, arguments, user_id, session_id, version
+    error_type, reason, violations, hint, arguments, user_id, session_id, version, salt, flush
 )
 WITH
     JSONExtract({fleet: String}, 'agents', 'Array(String)') AS agents,
@@ -73,6 +74,11 @@ SELECT
     if(h % 20 = 0, '', user),
     concat('session-', lower(hex(sipHash64({seed: UInt64}, person, {day: Date}, hour)))),
     -- As in server/ingest/event-row.ts: counts down with received_at; the low bits break ties.
-    (toUInt64(4398046511104) - toUnixTimestamp64Milli(received)) * 2048 + h % 2048
+    (toUInt64(4398046511104) - toUnixTimestamp64Milli(received)) * 2048 + h % 2048,
+    reinterpretAsUUID(concat(
+        reinterpretAsFixedString(intHash64(sipHash64(h, 'salt'))),
+        reinterpretAsFixedString(intHash64(sipHash64(h, 'log')))
+    )),
+    {flush: UInt64}
 FROM numbers({rows: UInt64})
 WHERE occurred > {since: DateTime64(3, 'UTC')} AND occurred <= {until: DateTime64(3, 'UTC')}

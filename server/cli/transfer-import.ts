@@ -2,6 +2,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
+import { FlushNumbers } from '../commit/flush-numbers.ts';
 import { chunksOf, idsOf, keyOf, type Stream } from '../commit/identity.ts';
 import type { Config } from '../config.ts';
 import { RETENTION_MS } from '../limits.ts';
@@ -13,6 +14,9 @@ import { clickhouseTime } from '../store/time.ts';
 import { CommandError } from './command-error.ts';
 import { openStore } from './open-store.ts';
 import { EVENT_TABLES, type Manifest, readManifest, secondsSince, showProgress } from './transfer.ts';
+
+/** The log finds the imported rows by the numbers of their inserts. */
+const numbers = new FlushNumbers();
 
 /** Rows that are compared and written together. */
 const BATCH_ROWS = 10_000;
@@ -75,7 +79,9 @@ async function importFile(store: Store, { path, table, columns }: File): Promise
     counts.imported += fresh.length;
     counts.skipped += lines.length - fresh.length;
     if (fresh.length === 0) continue;
-    await store.background.insert({ table, columns, lines: fresh, token: sha256Hex(fresh.join('\n')) });
+    const token = sha256Hex(fresh.join('\n'));
+    const flush = stream === 'decisions' && { columns: [...columns, 'flush'], last: `${numbers.next()}` };
+    await store.background.insert({ table, columns, lines: fresh, token, ...flush });
     if (stream !== undefined && events !== undefined) await writeIdentities(store.background, stream, events);
   }
   return counts;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '../store/connection.ts';
 import { type StoreError, storeErrorFrom } from '../store/store-error.ts';
+import type { Flushes } from './flush-numbers.ts';
 import { keyOf, type Stream } from './identity.ts';
 import type { IdentityIndex } from './identity-index.ts';
 import { UncertainInserts } from './uncertain-inserts.ts';
@@ -12,7 +13,12 @@ export type BatchInsertOptions = {
   columns: readonly string[];
   connection: Connection;
   identities: IdentityIndex;
+  /** Set when the rows enter the log. */
+  flushes?: Flushes | undefined;
 };
+
+/** What one insert and its repetitions have in common. */
+type Attempt = { token: string; flush: bigint | undefined };
 
 type Outcomes = {
   onWritten: (row: Row) => void;
@@ -38,21 +44,27 @@ export class BatchInsert {
 
   /** Resolves when each row was reported as written or failed. */
   async insert(rows: Row[]): Promise<void> {
-    const token = randomUUID();
+    const { flushes, identities } = this.#options;
+    const attempt = { token: randomUUID(), flush: flushes?.next() };
+    let isSettled = false;
     try {
-      await this.#write(rows, token);
+      await this.#write(rows, attempt);
+      isSettled = true;
     } catch (error) {
-      this.#options.identities.doubt();
+      identities.doubt();
       const fault = storeErrorFrom(error);
-      if (fault.code === 'row_rejected') return this.#isolate(rows, fault);
-      return this.#retry(rows, { token, fault });
+      if (fault.code === 'row_rejected') return await this.#isolate(rows, fault);
+      isSettled = await this.#retry(rows, { ...attempt, fault });
+    } finally {
+      if (attempt.flush !== undefined) flushes?.ended(attempt.flush, isSettled);
     }
   }
 
-  async #write(rows: Row[], token: string): Promise<void> {
+  async #write(rows: Row[], { token, flush }: Attempt): Promise<void> {
     const { stream, columns, connection, identities, onWritten } = this.#options;
     const lines = rows.map(({ entry }) => entry.line);
-    await connection.insert({ table: stream, columns, lines, token });
+    const last = flush?.toString();
+    await connection.insert({ table: stream, columns, lines, token, last });
     identities.add(rows.map(({ entry }) => entry.identity));
     rows.forEach(onWritten);
   }
@@ -66,22 +78,26 @@ export class BatchInsert {
     await this.insert(rows.slice(half));
   }
 
-  /** After an insert of unknown outcome: looks which rows are there, and inserts the others again. */
-  async #retry(rows: Row[], { token, fault }: { token: string; fault: StoreError }): Promise<void> {
+  /** After an insert of unknown outcome: looks which rows are there, and inserts the others again. Resolves with whether all are. */
+  async #retry(rows: Row[], { fault, ...attempt }: Attempt & { fault: StoreError }): Promise<boolean> {
     let missing = rows;
     for (const waitMs of RETRY_AFTER_MS) {
       await sleep(waitMs);
       try {
         missing = await this.#reportWritten(missing);
-        if (missing.length > 0) await this.#write(missing, token);
-        return;
+        if (missing.length > 0) await this.#write(missing, attempt);
+        return true;
       } catch (error) {
         const latest = storeErrorFrom(error);
-        if (latest.code === 'row_rejected') return this.#isolate(missing, latest);
+        if (latest.code === 'row_rejected') {
+          await this.#isolate(missing, latest);
+          return false;
+        }
       }
     }
     this.#uncertain.add(missing.map(({ entry }) => entry.identity));
     for (const row of missing) this.#options.onFailed(row, fault);
+    return false;
   }
 
   /** Resolves with the rows that are not in the store. */

@@ -4,6 +4,7 @@ import { QUEUE_BYTES_MAX } from '../limits.ts';
 import type { Metrics } from '../metrics.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import type { Store } from '../store/store.ts';
+import { FlushNumbers } from './flush-numbers.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { Stream } from './identity.ts';
 import { IdentityConflicts } from './identity-conflicts.ts';
@@ -25,9 +26,12 @@ type CommitDeps = {
 export function createCommits(store: Store, { config, columns, metrics, logger, now }: CommitDeps) {
   const isSoleWriter = store.kind === 'embedded';
   const { handover, background } = store;
+  const numbers = new FlushNumbers();
   const saved = handover && new SavedFilters({ handover, connection: background, logger, now });
   const create = (stream: Stream, connection: Store['writer']) => {
     const { lookups } = store;
+    const flushes =
+      stream === 'decisions' ? { next: () => numbers.next(), ended: () => undefined } : undefined;
     const conflicts = isSoleWriter
       ? undefined
       : new IdentityConflicts({ connection: background, engines: store.engines, stream, logger });
@@ -49,7 +53,9 @@ export function createCommits(store: Store, { config, columns, metrics, logger, 
       .catch(() => undefined);
     const commit = new GroupCommit({
       stream,
-      columns: columns[stream],
+      // The insert gives each logged row the number of its flush.
+      columns: flushes === undefined ? columns[stream] : [...columns[stream], 'flush'],
+      flushes,
       connection,
       identities,
       ready: store.ready,

@@ -1,4 +1,5 @@
 import type { AgentSaver } from '../agents/agent-saver.ts';
+import { FlushNumbers } from '../commit/flush-numbers.ts';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
@@ -26,6 +27,7 @@ const STREAMS = ['decisions', 'llm_invocations'] as const;
 type Stream = (typeof STREAMS)[number];
 
 const DECISIONS_PER_CALL = 4;
+const numbers = new FlushNumbers();
 const EPOCH = clickhouseTime(0);
 
 /** Registers the agents of the fleet and saves their policies. Agents that have both stay as they are. */
@@ -75,6 +77,7 @@ async function writeDay(
   await connection.command(sql(isDecisions ? 'fleet_day' : 'fleet_usage_day'), {
     ...target,
     seed,
+    flush: `${numbers.next()}`,
     until: clickhouseTime(nowMs),
     users: FLEET_USERS,
     fleet: fleetJson({ day, ...plan }, versionIds),

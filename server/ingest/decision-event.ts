@@ -3,7 +3,7 @@ import { exactJson, hasNumberAtRisk } from '../json.ts';
 import { text } from '../validate.ts';
 import { parseRfc3339 } from '../rfc3339.ts';
 import { type EventOf, COMMON_FIELDS, optionalText } from './event.ts';
-import { type Columns, columnsOf } from './event-row.ts';
+import { columnsOf, type RowKind, rowKindOf } from './event-row.ts';
 
 export const OUTCOMES = ['allow', 'deny', 'needs_approval'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
@@ -39,7 +39,8 @@ export type DecisionEvent = Omit<EventOf<typeof decisionEventSchema>, 'hint' | '
   arguments: string;
 };
 
-export const DECISION_COLUMNS: Columns<DecisionEvent> = columnsOf(decisionEventSchema);
+export const DECISION_ROW: RowKind<DecisionEvent> = rowKindOf(decisionEventSchema, { isLogged: true });
+export const DECISION_COLUMNS = columnsOf(DECISION_ROW);
 
 const ERROR_TYPES: Record<Outcome, string> = {
   allow: '',

@@ -7,14 +7,14 @@ import type { Metrics } from '../metrics.ts';
 import { admitSizes } from './admit.ts';
 import { createBatchIngest } from './batch.ts';
 import {
-  DECISION_COLUMNS,
+  DECISION_ROW,
   type DecisionEvent,
   decisionEventFrom,
   decisionEventSchema,
 } from './decision-event.ts';
 import { countProblem, createIngest, type IngestDeps } from './ingest.ts';
 import { BATCH_ANSWER } from './judgement.ts';
-import { LLM_COLUMNS, llmInvocationFrom, llmInvocationSchema } from './llm-invocation.ts';
+import { LLM_ROW, llmInvocationFrom, llmInvocationSchema } from './llm-invocation.ts';
 
 export type IngestEndpointDeps = IngestDeps & {
   decisions: GroupCommit;
@@ -56,7 +56,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
   const decisionKind = {
     schema: decisionEventSchema,
     eventFrom: decisionEventFrom,
-    columns: DECISION_COLUMNS,
+    row: DECISION_ROW,
     commit: decisions,
     counter: metrics.ingest,
     admit: admitSizes,
@@ -65,7 +65,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
   const usageKind = {
     schema: llmInvocationSchema,
     eventFrom: llmInvocationFrom,
-    columns: LLM_COLUMNS,
+    row: LLM_ROW,
     commit: llmInvocations,
     counter: metrics.ingestLlm,
   };

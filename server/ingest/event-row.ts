@@ -1,20 +1,32 @@
 import type { Entry } from '../commit/write-queue.ts';
 import type { Event } from './event.ts';
+import { nextSalt } from './salt.ts';
 
 /** What the service adds to an event. */
 export type ServerFields = { project_id: string; agent_version_id: string; receivedAtMs: number };
 
-/** The columns that the service adds, in the order of `lineStartFrom`. */
+/** The columns that the service adds before the event, in the order of `lineStartFrom`. */
 const SERVER_COLUMNS = ['project_id', 'agent_version_id', 'received_at', 'version'] as const;
+/** What the sender tells of its own count, behind the event. */
+const LEDGER_COLUMNS = ['emitter', 'sequence', 'dropped'] as const;
+const NO_LEDGER = ',"00000000-0000-0000-0000-000000000000",0,null';
 
-export type Columns<E extends Event> = readonly (
-  Exclude<keyof E & string, 'occurredAtMs'> | (typeof SERVER_COLUMNS)[number]
-)[];
+/** How the events of one kind become rows: their fields, and whether their records enter the log. */
+export type RowKind<E extends Event> = {
+  fields: readonly Exclude<keyof E & string, 'occurredAtMs'>[];
+  isLogged: boolean;
+};
 
-/** The columns of an event table: the ones that the service adds, and the fields of its events. */
-export function columnsOf<Name extends string>(schema: { properties: Record<Name, unknown> }) {
-  const names = Object.keys(schema.properties) as Name[];
-  return [...SERVER_COLUMNS, ...names] as const;
+export function rowKindOf<Name extends string>(
+  schema: { properties: Record<Name, unknown> },
+  { isLogged }: { isLogged: boolean },
+) {
+  return { fields: Object.keys(schema.properties) as Name[], isLogged };
+}
+
+/** The columns of a line. A logged row has one more, `flush`, which its insert adds. */
+export function columnsOf<E extends Event>({ fields, isLogged }: RowKind<E>): readonly string[] {
+  return [...SERVER_COLUMNS, ...fields, ...LEDGER_COLUMNS, ...(isLogged ? ['salt'] : [])];
 }
 
 /**
@@ -28,13 +40,13 @@ function versionAt(receivedAtMs: number): number {
   return (VERSION_FROM_MS - receivedAtMs) * VERSIONS_PER_MS + Math.floor(Math.random() * VERSIONS_PER_MS);
 }
 
-/** The stored row of an event, as a line in the order of the columns. */
-export function entryFrom<E extends Event>(event: E, server: ServerFields, columns: Columns<E>): Entry {
+/** The stored row of an event, as a line in the order of `columnsOf`. */
+export function entryFrom<E extends Event>(event: E, server: ServerFields, kind: RowKind<E>): Entry {
   const { event_id, occurredAtMs } = event;
   const { project_id, receivedAtMs } = server;
   return {
     identity: { project_id, event_id, occurredAtMs, receivedAtMs },
-    line: lineStartFrom(server) + lineEndFrom(event, columns),
+    line: lineStartFrom(server) + lineEndFrom(event, kind),
   };
 }
 
@@ -45,14 +57,12 @@ export function lineStartFrom({ project_id, agent_version_id, receivedAtMs }: Se
 }
 
 /**
- * What the event itself gives to its line: all but the first columns, which the service adds. Times are milliseconds since
- * the epoch: ClickHouse reads a number as the ticks of a DateTime64(3).
+ * The rest of a line: what the event itself gives, and what is its alone. Times are milliseconds since the epoch: ClickHouse
+ * reads a number as the ticks of a DateTime64(3).
  */
-export function lineEndFrom<E extends Event>(event: E, columns: Columns<E>): string {
+export function lineEndFrom<E extends Event>(event: E, { fields, isLogged }: RowKind<E>): string {
   const values: unknown[] = [];
-  for (let at = SERVER_COLUMNS.length; at < columns.length; at += 1) {
-    const column = columns[at] as keyof E;
-    values.push(column === 'occurred_at' ? event.occurredAtMs : event[column]);
-  }
-  return JSON.stringify(values).slice(1);
+  for (const field of fields) values.push(field === 'occurred_at' ? event.occurredAtMs : event[field]);
+  const own = JSON.stringify(values).slice(1, -1);
+  return isLogged ? `${own}${NO_LEDGER},"${nextSalt()}"]` : `${own}${NO_LEDGER}]`;
 }

@@ -7,7 +7,7 @@ import type { KeyIdentity } from '../keys/bearer-keys.ts';
 import type { IngestResult } from '../metrics.ts';
 import { admitTime } from './admit.ts';
 import type { Event } from './event.ts';
-import { type Columns, entryFrom } from './event-row.ts';
+import { entryFrom, type RowKind } from './event-row.ts';
 
 export type IngestDeps = {
   /** The id of the latest version of an agent, '' when it is not registered. */
@@ -19,7 +19,7 @@ export type IngestDeps = {
 export type EventKind<Body, E extends Event> = {
   schema: TObject;
   eventFrom: (body: Body, bodyText: string) => E;
-  columns: Columns<E>;
+  row: RowKind<E>;
   commit: GroupCommit;
   counter: Counter<'result'>;
   /** Checks that come after the one of the time. */
@@ -33,7 +33,7 @@ type IngestCall<Body> = { res: Response; caller: KeyIdentity; body: Body; text: 
 /** Checks the time, then the sizes; looks up the agent's version; writes the row; answers when it is durable. */
 export function createIngest<Body, E extends Event>(
   { latestVersionId, now }: IngestDeps,
-  { eventFrom, columns, commit, counter, admit, written }: EventKind<Body, E>,
+  { eventFrom, row, commit, counter, admit, written }: EventKind<Body, E>,
 ) {
   return async ({ res, caller: { project_id }, body, text, sinceMs }: IngestCall<Body>) => {
     const event = eventFrom(body, text);
@@ -41,7 +41,7 @@ export function createIngest<Body, E extends Event>(
     admitTime(event, receivedAtMs);
     admit?.(event);
     const agent_version_id = await latestVersionId(project_id, event.agent_name);
-    const entry = entryFrom(event, { project_id, agent_version_id, receivedAtMs }, columns);
+    const entry = entryFrom(event, { project_id, agent_version_id, receivedAtMs }, row);
     const result = await commit.write(entry, sinceMs);
     counter.inc({ result });
     if (result === 'accepted') written?.counter.inc({ outcome: written.outcomeOf(event) });

@@ -88,7 +88,7 @@ export class Judgement<Body extends object, E extends Event> {
     } catch (error) {
       return { ...candidate, lineEnd: '', fault: problemFrom(error) };
     }
-    return { ...candidate, lineEnd: lineEndFrom(event, kind.columns), fault: undefined };
+    return { ...candidate, lineEnd: lineEndFrom(event, kind.row), fault: undefined };
   }
 
   /** Returns the events that may be written. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { text } from '../validate.ts';
 import { type EventOf, COMMON_FIELDS, createEventCopy, optionalText } from './event.ts';
-import { type Columns, columnsOf } from './event-row.ts';
+import { columnsOf, type RowKind, rowKindOf } from './event-row.ts';
 
 const COUNT = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const optionalCount = () => Type.Optional(Type.Integer({ ...COUNT, default: 0 }));
@@ -26,6 +26,7 @@ export const llmInvocationSchema = Type.Object({
 
 export type LlmInvocation = EventOf<typeof llmInvocationSchema>;
 
-export const LLM_COLUMNS: Columns<LlmInvocation> = columnsOf(llmInvocationSchema);
+export const LLM_ROW: RowKind<LlmInvocation> = rowKindOf(llmInvocationSchema, { isLogged: false });
+export const LLM_COLUMNS = columnsOf(LLM_ROW);
 
 export const llmInvocationFrom = createEventCopy(llmInvocationSchema);

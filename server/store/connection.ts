@@ -16,7 +16,14 @@ import { storeErrorFrom } from './store-error.ts';
 export type { QueryParams };
 
 /** Rows of one insert, each already a line of JSONCompactEachRow. */
-export type EncodedRows = { table: string; columns: readonly string[]; lines: string[]; token: string };
+export type EncodedRows = {
+  table: string;
+  columns: readonly string[];
+  lines: string[];
+  token: string;
+  /** The value of the last column, the same in all rows. The lines do not have it. */
+  last?: string | undefined;
+};
 
 /** One way to the store. Every method rejects with a StoreError. */
 export type Connection = {
@@ -122,8 +129,8 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
     ...connection,
     // Bytes go to the engine as they are: the driver would copy their text four times. In process the outcome of an insert
     // is always known, so the token would only cost time.
-    insert: async ({ table, columns, lines }) => {
-      const bytes = encoder.encode(lines);
+    insert: async ({ table, columns, lines, last }) => {
+      const bytes = encoder.encode(lines, endOf(last));
       try {
         const { engine } = await make();
         await engine.rawInsert({ table, columns, values: bytes.value, format: 'JSONCompactEachRow' });
@@ -135,6 +142,11 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
     },
     close: async () => (opening === undefined ? undefined : connection.close()),
   };
+}
+
+/** What closes each line when its row gets another value. */
+function endOf(last: string | undefined): string {
+  return last === undefined ? '' : `,${last}]`;
 }
 
 /** The driver over an engine in process, and the engine itself. */
@@ -170,12 +182,14 @@ function connectionOver(client: MakeClient, { bind }: { bind: Bind }): Connectio
         const [first] = chunks;
         return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
       }),
-    insert: ({ table, columns, lines, token }) =>
+    insert: ({ table, columns, lines, token, last }) =>
       attempt(async (c) => {
+        const end = endOf(last);
+        const closed = end === '' ? lines : lines.map((line) => line.slice(0, -1) + end);
         await c.insert({
           table,
           columns: columns as [string, ...string[]],
-          values: [new EncodedText(lines.join('\n'))],
+          values: [new EncodedText(closed.join('\n'))],
           format: 'JSONCompactEachRow',
           clickhouse_settings: { insert_deduplication_token: token },
         });

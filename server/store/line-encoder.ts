@@ -14,8 +14,11 @@ export class LineEncoder {
   #kept = Buffer.allocUnsafeSlow(64 * 1024);
   #isInUse = false;
 
-  encode(lines: readonly string[]): EncodedLines {
-    let units = lines.length;
+  /** `end` takes the place of the last byte of every line, which is its closing bracket. */
+  encode(lines: readonly string[], end = ''): EncodedLines {
+    const tail = Buffer.from(`${end}\n`);
+    const cut = Number(end !== '');
+    let units = lines.length * tail.length;
     for (const line of lines) units += line.length;
     const bytesMax = units * BYTES_PER_UNIT_MAX;
     const isKept = !this.#isInUse && bytesMax <= KEPT_BYTES_MAX * BYTES_PER_UNIT_MAX;
@@ -23,9 +26,10 @@ export class LineEncoder {
     const buffer = isKept ? this.#kept : Buffer.allocUnsafeSlow(bytesMax);
     let at = 0;
     for (const line of lines) {
-      at += buffer.write(line, at);
-      buffer[at] = NEWLINE;
-      at += 1;
+      at += buffer.write(line, at) - cut;
+      if (cut === 0) buffer[at] = NEWLINE;
+      else tail.copy(buffer, at);
+      at += tail.length;
     }
     if (isKept) this.#isInUse = true;
     const release = () => {

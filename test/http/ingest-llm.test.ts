@@ -176,7 +176,7 @@ describe('a usage report in the store', () => {
     expect(totals.total).to.equal(1);
     const rows = await runOnStore<Record<string, unknown>>(
       service.dataDir,
-      `SELECT * EXCEPT (occurred_at, received_at, version),
+      `SELECT * EXCEPT (occurred_at, received_at, version, emitter, sequence, dropped),
          toUnixTimestamp64Milli(occurred_at) AS occurred_ms, received_at > now() - 60 AS is_stamped
        FROM llm_invocations ORDER BY agent_name DESC SETTINGS output_format_json_quote_64bit_integers = 0`,
     );

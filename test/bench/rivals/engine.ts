@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { DECISION_COLUMNS, type DecisionEvent } from '../../../server/ingest/decision-event.ts';
+import { DECISION_COLUMNS, DECISION_ROW, type DecisionEvent } from '../../../server/ingest/decision-event.ts';
 import { entryFrom } from '../../../server/ingest/event-row.ts';
 import { connectEmbedded, type Connection } from '../../../server/store/connection.ts';
 import { migrate } from '../../../server/store/migrate.ts';
@@ -29,7 +29,7 @@ export function rowFrom(event: Record<string, unknown>): string {
   const server = { project_id: 'bench', agent_version_id: '', receivedAtMs: Date.now() };
   const text = (name: string) => JSON.stringify(event[name]);
   const fields = { ...event, occurredAtMs, hint: text('hint'), arguments: text('arguments') };
-  return entryFrom(fields as DecisionEvent, server, DECISION_COLUMNS).line;
+  return entryFrom(fields as DecisionEvent, server, DECISION_ROW).line;
 }
 
 export { DECISION_COLUMNS };

@@ -1,4 +1,4 @@
-import { DECISION_COLUMNS } from '../../../server/ingest/decision-event.ts';
+import { DECISION_COLUMNS, DECISION_ROW } from '../../../server/ingest/decision-event.ts';
 import { entryFrom } from '../../../server/ingest/event-row.ts';
 import { readSummary, readTimeseries } from '../../../server/records/counts.ts';
 import { type AuditReads, createReads, type Writers } from '../../../server/records/days.ts';
@@ -93,7 +93,7 @@ export function entryOf(projectId: string, record: ModelRecord, receivedAtMs: nu
   const texts = { error_type: '', reason: '', hint: '', arguments: '', occurred_at: '' };
   const event = { ...record, ...texts, violations: [] };
   const server = { project_id: projectId, agent_version_id: '', receivedAtMs };
-  return entryFrom(event, server, DECISION_COLUMNS);
+  return entryFrom(event, server, DECISION_ROW);
 }
 
 /** Puts rows into the store past the service, as another writer does that knows nothing of this one. */

@@ -1,0 +1,61 @@
+import type { Connection } from '../store/connection.ts';
+import { sql } from '../store/sql.ts';
+import { StoreError } from '../store/store-error.ts';
+import { clickhouseTime } from '../store/time.ts';
+import { HASH_BYTES, leafHashes, rootsOf256, SUBTREE } from './subtrees.ts';
+
+/** Reads the logs of projects. Indexes count entries from 0. Every method rejects with a StoreError when the store is away. */
+export type LogStore = {
+  /** The number of entries; 0 for a project without any. */
+  size(projectId: string): Promise<number>;
+  /** The entries from index `from` to before `to`, 32 bytes each. Rejects with a RangeError beyond the size. */
+  entries(projectId: string, from: number, to: number): Promise<Buffer>;
+  /**
+   * Roots of the complete subtrees of 256^level leaves, from the `from`th to before the `to`th, 32 bytes each, as RFC 6962
+   * hashes them. Rejects with a RangeError where a subtree is not complete. level >= 1.
+   */
+  hashes(projectId: string, level: number, from: number, to: number): Promise<Buffer>;
+  /** The index of an entry, undefined as long as it is not in the log. receivedAt: of its record, RFC 3339. */
+  indexOf(projectId: string, record: { entry: Buffer; receivedAt: string }): Promise<number | undefined>;
+};
+
+export type LogReads = Pick<Connection, 'query' | 'queryBytes'>;
+
+/** `reads` may be of one request, so that its statements end with it. */
+export function createLogStore(reads: LogReads): LogStore {
+  const logStore: LogStore = {
+    async size(project_id) {
+      const [row] = await reads.query<{ size: string }>(sql('log_size'), { project_id });
+      return Number(row?.size ?? 0);
+    },
+    async entries(project_id, from, to) {
+      if (to <= from) return Buffer.alloc(0);
+      const bytes = await reads.queryBytes(sql('log_entries'), { project_id, from, to });
+      if (bytes.length === (to - from) * HASH_BYTES) return bytes;
+      if (to > (await logStore.size(project_id))) throw new RangeError('The log has no such entries.');
+      throw new StoreError(
+        'store_unavailable',
+        `The log of ${project_id} lacks entries from ${from} to ${to}.`,
+      );
+    },
+    async hashes(project_id, level, from, to) {
+      if (to <= from) return Buffer.alloc(0);
+      const stored = await reads.queryBytes(sql('log_hashes'), { project_id, level, from, to });
+      if (stored.length === (to - from) * HASH_BYTES) return stored;
+      const below = [project_id, from * SUBTREE, to * SUBTREE] as const;
+      if (level === 1) return rootsOf256(leafHashes(await logStore.entries(...below)));
+      const [, first, last] = below;
+      return rootsOf256(await logStore.hashes(project_id, level - 1, first, last));
+    },
+    async indexOf(project_id, { entry, receivedAt }) {
+      const params = {
+        project_id,
+        entry: entry.toString('hex'),
+        received_at: clickhouseTime(Date.parse(receivedAt)),
+      };
+      const [row] = await reads.query<{ index: string }>(sql('log_index'), params);
+      return row && Number(row.index);
+    },
+  };
+  return logStore;
+}
