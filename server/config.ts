@@ -48,6 +48,11 @@ export type Config = {
   mailerSmtpUrl: string;
   logLevel: string;
   batchRowsMax: number;
+  /** At most one insert in so many milliseconds has fewer than `batchRowsMin` rows. */
+  batchIntervalMs: number;
+  batchRowsMin: number;
+  /** For so long the server gathers the rows of all processes into one part; 0: each insert makes its own. */
+  asyncInsertMs: number;
   queueRowsMax: number;
   workers: number;
 };
@@ -92,6 +97,9 @@ export function readConfig(env: Environment = process.env): Config {
       groupsClaim: text('GATE_OIDC_GROUPS_CLAIM') ?? 'groups',
     };
   };
+  const cluster = read('GATE_CLICKHOUSE_CLUSTER', value.clusterName);
+  const asyncInsertMs =
+    read('GATE_ASYNC_INSERT_MS', value.integer(0, 1000)) ?? (cluster === undefined ? 0 : 200);
   const config: Config = {
     host: read('GATE_HOST', value.hostName) ?? '127.0.0.1',
     port: read('GATE_PORT', value.integer(0, 65_535)) ?? 8000,
@@ -99,7 +107,7 @@ export function readConfig(env: Environment = process.env): Config {
     dataDir: text('GATE_DATA_DIR') ?? '.data',
     demo: read('GATE_DEMO', value.oneOf(DEMO_CHOICES)) ?? '0',
     clickhouse: read('GATE_CLICKHOUSE_URL', value.clickhouseUrl),
-    cluster: read('GATE_CLICKHOUSE_CLUSTER', value.clusterName),
+    cluster,
     signingKey: read('GATE_SIGNING_KEY', value.signingKey),
     retiredSigningKeys: read('GATE_SIGNING_KEYS_RETIRED', value.listOf(value.publicKey)) ?? [],
     bundleDaysMax: read('GATE_BUNDLE_DAYS_MAX', value.integer(1, 3650)),
@@ -116,10 +124,17 @@ export function readConfig(env: Environment = process.env): Config {
     mailerSmtpUrl:
       read('MAILER_SMTP_URL', value.url('smtp:', 'smtps:'))?.href ?? 'smtps://resend@smtp.resend.com:465',
     logLevel: read('GATE_LOG_LEVEL', value.oneOf(LOG_LEVELS)) ?? 'info',
-    batchRowsMax: read('GATE_BATCH_ROWS_MAX', value.integer(1, 100_000)) ?? 5000,
+    batchRowsMax:
+      read('GATE_BATCH_ROWS_MAX', value.integer(1, 100_000)) ?? (asyncInsertMs > 0 ? 20_000 : 5000),
+    batchIntervalMs: read('GATE_BATCH_INTERVAL_MS', value.integer(0, 1000)) ?? 0,
+    batchRowsMin: read('GATE_BATCH_ROWS_MIN', value.integer(1, 100_000)) ?? 4000,
+    asyncInsertMs,
     queueRowsMax: read('GATE_QUEUE_ROWS_MAX', value.integer(1, 10_000_000)) ?? 50_000,
     workers: read('GATE_WORKERS', value.integer(1, 256)) ?? 1,
   };
+  const onServer = ['GATE_BATCH_INTERVAL_MS', 'GATE_BATCH_ROWS_MIN', 'GATE_ASYNC_INSERT_MS'];
+  if (text('GATE_CLICKHOUSE_URL') === undefined)
+    for (const name of onServer.filter(text)) faults.push(`${name} needs GATE_CLICKHOUSE_URL`);
   faults.push(...faultsBetween(config), ...tlsFaults(config));
   if (faults.length > 0) throw new ConfigError(faults);
   return config;

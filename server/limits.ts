@@ -19,6 +19,8 @@ export const RETRY_AFTER_SECONDS = 5;
 export const WRITE_WAIT_MS_MAX = 4500;
 /** A row that would wait longer than this for its flush is refused at once. */
 export const QUEUE_WAIT_MS_MAX = 1000;
+/** Rows of one insert have about so many bytes at most. */
+export const INSERT_BYTES_MAX = 32 * 1024 * 1024;
 /** Beyond this many bytes of queued rows, callers are refused. */
 export const QUEUE_BYTES_MAX = 256 * 1024 * 1024;
 

@@ -13,12 +13,15 @@ export type BatchInsertOptions = {
   columns: readonly string[];
   connection: Connection;
   identities: IdentityIndex;
+  /** For so long the store gathers rows of other processes into the same part; 0 or left out: it does not. */
+  mergeMs?: number;
   /** Set when the rows enter the log. */
   flushes?: Flushes | undefined;
 };
 
 /** What one insert and its repetitions have in common. */
-type Attempt = { token: string; flush: bigint | undefined };
+type Attempt = { token: string | undefined; flush: bigint | undefined };
+type Failed = Attempt & { fault: StoreError };
 
 type Outcomes = {
   onWritten: (row: Row) => void;
@@ -26,14 +29,18 @@ type Outcomes = {
 };
 
 const RETRY_AFTER_MS = [50, 300] as const;
+/** A cluster gathers twice: on the node that takes the insert, and on each shard. */
+const MERGES = 2;
 
 /** Inserts batches of rows. One bad row does not fail the others, and an unknown outcome is found out. */
 export class BatchInsert {
   readonly #options: BatchInsertOptions & Outcomes;
   readonly #uncertain: UncertainInserts;
+  readonly #mergeMs: number;
 
   constructor(options: BatchInsertOptions & Outcomes) {
     this.#options = options;
+    this.#mergeMs = options.mergeMs ?? 0;
     this.#uncertain = new UncertainInserts(options);
   }
 
@@ -42,10 +49,10 @@ export class BatchInsert {
     return this.#uncertain.resolve();
   }
 
-  /** Resolves when each row was reported as written or failed. */
-  async insert(rows: Row[]): Promise<void> {
+  /** Resolves when each row was reported as written or failed. `isAlone`: no row of another process shares the insert. */
+  async insert(rows: Row[], isAlone = this.#mergeMs === 0): Promise<void> {
     const { flushes, identities } = this.#options;
-    const attempt = { token: randomUUID(), flush: flushes?.next() };
+    const attempt = { token: isAlone ? randomUUID() : undefined, flush: flushes?.next() };
     let isSettled = false;
     try {
       await this.#write(rows, attempt);
@@ -53,7 +60,7 @@ export class BatchInsert {
     } catch (error) {
       identities.doubt();
       const fault = storeErrorFrom(error);
-      if (fault.code === 'row_rejected') return await this.#isolate(rows, fault);
+      if (fault.code === 'row_rejected') return await this.#isolate(rows, { ...attempt, fault });
       isSettled = await this.#retry(rows, { ...attempt, fault });
     } finally {
       if (attempt.flush !== undefined) flushes?.ended(attempt.flush, isSettled);
@@ -70,27 +77,33 @@ export class BatchInsert {
   }
 
   /** Halves the batch until the row that the store rejects is alone. All other rows are written. */
-  async #isolate(rows: Row[], fault: StoreError): Promise<void> {
+  async #isolate(rows: Row[], { token, fault }: Failed): Promise<void> {
+    // The bad row may be one of another process.
+    if (token === undefined) return this.insert(rows, true);
     const [only] = rows;
     if (rows.length === 1 && only !== undefined) return this.#options.onFailed(only, fault);
     const half = rows.length >> 1;
-    await this.insert(rows.slice(0, half));
-    await this.insert(rows.slice(half));
+    await this.insert(rows.slice(0, half), true);
+    await this.insert(rows.slice(half), true);
   }
 
-  /** After an insert of unknown outcome: looks which rows are there, and inserts the others again. Resolves with whether all are. */
-  async #retry(rows: Row[], { fault, ...attempt }: Attempt & { fault: StoreError }): Promise<boolean> {
+  /**
+   * After an insert of unknown outcome: looks which rows are there, and inserts the others again. Resolves with whether all
+   * are, and none will come twice.
+   */
+  async #retry(rows: Row[], { fault, ...attempt }: Failed): Promise<boolean> {
     let missing = rows;
     for (const waitMs of RETRY_AFTER_MS) {
-      await sleep(waitMs);
+      // The store may write what it has gathered although the connection broke.
+      await sleep(waitMs + MERGES * this.#mergeMs);
       try {
         missing = await this.#reportWritten(missing);
         if (missing.length > 0) await this.#write(missing, attempt);
-        return true;
+        return attempt.token !== undefined;
       } catch (error) {
         const latest = storeErrorFrom(error);
         if (latest.code === 'row_rejected') {
-          await this.#isolate(missing, latest);
+          await this.#isolate(missing, { ...attempt, fault: latest });
           return false;
         }
       }

@@ -1,7 +1,7 @@
 import { WRITE_WAIT_MS_MAX } from '../limits.ts';
 import { StoreError, storeErrorFrom } from '../store/store-error.ts';
 import { BatchInsert, type BatchInsertOptions } from './batch-insert.ts';
-import { FlushPace } from './flush-pace.ts';
+import { type FlushInterval, FlushPace } from './flush-pace.ts';
 import { PairMap } from './identity.ts';
 import {
   type Entry,
@@ -15,6 +15,8 @@ import {
 
 export type GroupCommitOptions = BatchInsertOptions &
   QueueBounds & {
+    /** Left out: a flush begins as soon as it is worth it to this process. */
+    interval?: FlushInterval;
     /** Resolves when the store may be written to. */
     ready: () => Promise<void>;
     onFlush: (flush: { rows: number; seconds: number }) => void;
@@ -29,7 +31,7 @@ const SWEEP_EVERY_MS = 250;
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
-  readonly #pace = new FlushPace();
+  readonly #pace: FlushPace;
   /** By identity: everything queued or being flushed. */
   readonly #pending = new PairMap<Row>();
   readonly #queue: WriteQueue;
@@ -41,6 +43,7 @@ export class GroupCommit {
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
+    this.#pace = new FlushPace(options.interval);
     this.#queue = new WriteQueue(options, options.onQueue);
     this.#batches = new BatchInsert({
       ...options,

@@ -217,6 +217,6 @@ export class IdentityIndex {
       lines.push(JSON.stringify([stream, project_id, event_id, occurredAtMs, receivedAtMs, this.#writer]));
       if (lines.length % LINES_PER_TURN === 0) await nextTurn();
     }
-    await this.#background.insert({ table: 'event_identities', columns: COLUMNS, lines, token: '' });
+    await this.#background.insert({ table: 'event_identities', columns: COLUMNS, lines, token: undefined });
   }
 }

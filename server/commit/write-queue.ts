@@ -1,4 +1,4 @@
-import { QUEUE_WAIT_MS_MAX } from '../limits.ts';
+import { INSERT_BYTES_MAX, QUEUE_WAIT_MS_MAX } from '../limits.ts';
 import { bytesOf, Lane } from './lane.ts';
 import type { StoreError } from '../store/store-error.ts';
 import type { Identity } from './identity.ts';
@@ -34,7 +34,6 @@ export type Row = {
 
 export type QueueBounds = { batchRowsMax: number; queueRowsMax: number; queueBytesMax: number };
 
-const INSERT_BYTES_MAX = 32 * 1024 * 1024;
 /** Rows of larger units in a flush that single callers wait for: they make it longer. At least one unit is taken. */
 const TOGETHER_BESIDE_SINGLE = 500;
 /** And no more than these bytes of them, even if that divides a unit: the store takes some 10 ms for them. */

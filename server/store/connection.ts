@@ -20,7 +20,8 @@ export type EncodedRows = {
   table: string;
   columns: readonly string[];
   lines: string[];
-  token: string;
+  /** The store keeps the rows of a token once. Undefined: it may merge them with rows of other processes. */
+  token: string | undefined;
   /** The value of the last column, the same in all rows. The lines do not have it. */
   last?: string | undefined;
 };
@@ -55,6 +56,8 @@ export type ServerOptions = {
   settings: ClickHouseSettings;
   /** A statement fails when the server is silent for this long. */
   silenceMsMax: number;
+  /** Of inserts without a token. */
+  mergedInserts?: ClickHouseSettings | undefined;
 };
 
 // The server sends a result only when it is complete, so that a part of it never looks like the whole. Reads may be long:
@@ -68,7 +71,7 @@ const PROGRESS: ClickHouseSettings = {
 /** A connection to a ClickHouse server over HTTP. The settings go with every statement. */
 export function connectServer(
   config: ClickHouseConfig,
-  { settings, silenceMsMax }: ServerOptions,
+  { settings, silenceMsMax, mergedInserts }: ServerOptions,
 ): Connection {
   const isRead = settings.max_execution_time !== undefined;
   const client = createClient({
@@ -84,7 +87,7 @@ export function connectServer(
     json,
   });
   const bind: Bind = (sql, params) => ({ query: sql, query_params: params });
-  return connectionOver(() => Promise.resolve(client), { bind });
+  return connectionOver(() => Promise.resolve(client), { bind, mergedInserts });
 }
 
 const EMBEDDED_CONFIG = fileURLToPath(new URL('../../clickhouse/embedded.xml', import.meta.url));
@@ -155,7 +158,9 @@ type Opened = { client: ClickHouseClient; engine: ChdbExtension };
 /** Makes the driver's arguments of a statement and its parameters. */
 type Bind = (sql: string, params: QueryParams) => { query: string; query_params?: QueryParams };
 
-function connectionOver(client: MakeClient, { bind }: { bind: Bind }): Connection {
+type Driving = Pick<ServerOptions, 'mergedInserts'> & { bind: Bind };
+
+function connectionOver(client: MakeClient, { bind, mergedInserts }: Driving): Connection {
   const prepare: Bind = (sql, params) => bind(dropOptionalConditions(sql, params), params);
   const attempt = async <T>(work: (client: ClickHouseClient) => Promise<T>): Promise<T> => {
     try {
@@ -191,7 +196,8 @@ function connectionOver(client: MakeClient, { bind }: { bind: Bind }): Connectio
           columns: columns as [string, ...string[]],
           values: [new EncodedText(closed.join('\n'))],
           format: 'JSONCompactEachRow',
-          clickhouse_settings: { insert_deduplication_token: token },
+          clickhouse_settings:
+            (token === undefined ? mergedInserts : { insert_deduplication_token: token }) ?? {},
         });
       }),
     close: async () => (await client()).close(),

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { makeDirectory } from '../make-directory.ts';
 import { closeToOthers } from '../private-files.ts';
-import { READ_SECONDS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
+import { INSERT_BYTES_MAX, READ_SECONDS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
 import { connectEmbedded, connectServer, type Connection } from './connection.ts';
 import { type Engines, onCluster, ONE_NODE } from './engines.ts';
 import { Handover } from './handover.ts';
@@ -80,10 +80,31 @@ const BEHIND_WRITES: ClickHouseSettings = { os_threads_nice_value_query: 10 };
 // A look-up reads hundreds of small pieces. By default another thread reads each of them, which takes twice the time.
 const READS_IN_PLACE: ClickHouseSettings = { local_filesystem_read_method: 'pread' };
 
-export function createStore({ clickhouse, cluster, dataDir }: Config, logger: Logger): Store {
+/**
+ * What lets a server merge the inserts of all processes into one part. The wait is fixed: by default it is as short as 50 ms
+ * when inserts are far apart, which is 20 parts a second. Twice the largest insert fits, since one that does not makes a
+ * part of its own. The server does not look for repeated inserts: of a merged insert into a Distributed table the shards see
+ * one token, and would discard the rows of others with it. On a cluster, one replica of each shard merges what all nodes
+ * send it; a node that is a replica itself would write its share at once instead.
+ */
+function mergedInserts(mergeMs: number): ClickHouseSettings {
+  return {
+    async_insert: 1,
+    wait_for_async_insert: 1,
+    async_insert_busy_timeout_max_ms: mergeMs,
+    async_insert_use_adaptive_busy_timeout: 0,
+    async_insert_max_data_size: String(2 * INSERT_BYTES_MAX),
+    deduplicate_insert: 'disable',
+    prefer_localhost_replica: 0,
+    load_balancing: 'in_order',
+  };
+}
+
+export function createStore({ clickhouse, cluster, dataDir, asyncInsertMs }: Config, logger: Logger): Store {
   const isCluster = clickhouse !== undefined && cluster !== undefined;
   const engines = isCluster ? onCluster({ cluster, database: clickhouse.database }) : ONE_NODE;
-  const connect = connector(clickhouse, { dataDir, engines });
+  const merged = asyncInsertMs > 0 ? mergedInserts(asyncInsertMs) : undefined;
+  const connect = connector(clickhouse, { dataDir, engines, merged });
   const writer = connect(EVENT_SETTINGS, INSERT_SILENCE_MS_MAX);
   const usageWriter = connect(EVENT_SETTINGS, INSERT_SILENCE_MS_MAX);
   const readInPlace = clickhouse === undefined ? READS_IN_PLACE : {};
@@ -142,11 +163,15 @@ type Connect = (settings: ClickHouseSettings, silenceMsMax: number) => Connectio
 
 function connector(
   clickhouse: Config['clickhouse'],
-  { dataDir, engines }: { dataDir: string; engines: Engines },
+  { dataDir, engines, merged }: { dataDir: string; engines: Engines; merged: ClickHouseSettings | undefined },
 ): Connect {
   if (clickhouse !== undefined) {
     return (settings, silenceMsMax) =>
-      connectServer(clickhouse, { settings: { ...settings, ...engines.settings }, silenceMsMax });
+      connectServer(clickhouse, {
+        settings: { ...settings, ...engines.settings },
+        silenceMsMax,
+        mergedInserts: merged,
+      });
   }
   const path = join(dataDir, EMBEDDED_FOLDER);
   makeDirectory(path);

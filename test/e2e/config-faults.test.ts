@@ -17,6 +17,9 @@ const FAULTS = {
   GATE_LOG_LEVEL: 'loud',
   GATE_BATCH_ROWS_MAX: '0',
   GATE_QUEUE_ROWS_MAX: '1e3',
+  GATE_BATCH_INTERVAL_MS: '1 s',
+  GATE_BATCH_ROWS_MIN: '-1',
+  GATE_ASYNC_INSERT_MS: 'on',
   GATE_WORKERS: 'two',
 };
 const SECRETS = [

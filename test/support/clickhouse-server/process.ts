@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, answerFault, answerTo, keepTelling, send, sendHalf } from './answer.ts';
+import { AsyncInserts } from './async-inserts.ts';
 import { Engine } from './engine.ts';
 import { EngineError, errorNamed, type Fault, Faults } from './faults.ts';
 import { readRequest, type Request } from './wire.ts';
@@ -15,7 +16,7 @@ const [path = '', port = '0', user = 'default', password = ''] = process.argv.sl
 const BYPASS_HEADER = 'x-test-bypass';
 
 mkdirSync(path, { recursive: true });
-const engine = new Engine(path);
+const engine = new AsyncInserts(new Engine(path));
 const faults = new Faults();
 
 async function carryOut(request: Request): Promise<Answer> {

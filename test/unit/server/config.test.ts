@@ -37,6 +37,9 @@ describe('readConfig', () => {
       mailerSmtpUrl: 'smtps://resend@smtp.resend.com:465',
       logLevel: 'info',
       batchRowsMax: 5000,
+      batchIntervalMs: 0,
+      batchRowsMin: 4000,
+      asyncInsertMs: 0,
       queueRowsMax: 50_000,
       workers: 1,
     });
@@ -83,6 +86,9 @@ describe('readConfig', () => {
       MAILER_SMTP_URL: 'smtp://u@mail.example:2525',
       GATE_LOG_LEVEL: 'silent',
       GATE_BATCH_ROWS_MAX: '1',
+      GATE_BATCH_INTERVAL_MS: '250',
+      GATE_BATCH_ROWS_MIN: '3',
+      GATE_ASYNC_INSERT_MS: '125',
       GATE_QUEUE_ROWS_MAX: '2',
       GATE_WORKERS: '4',
     });
@@ -115,6 +121,9 @@ describe('readConfig', () => {
       mailerSmtpUrl: 'smtp://u@mail.example:2525',
       logLevel: 'silent',
       batchRowsMax: 1,
+      batchIntervalMs: 250,
+      batchRowsMin: 3,
+      asyncInsertMs: 125,
       queueRowsMax: 2,
       workers: 4,
     });
@@ -170,6 +179,9 @@ describe('readConfig', () => {
     ['GATE_LOG_LEVEL', ['verbose', 'INFO']],
     ['GATE_BATCH_ROWS_MAX', ['0', '-5', 'many']],
     ['GATE_QUEUE_ROWS_MAX', ['0', '1.5']],
+    ['GATE_BATCH_INTERVAL_MS', ['-1', '1001', '100']],
+    ['GATE_BATCH_ROWS_MIN', ['0', 'all', '100']],
+    ['GATE_ASYNC_INSERT_MS', ['yes', '1001', '100']],
     ['GATE_WORKERS', ['0', '2', 'all']],
   ];
   for (const [name, values] of bad) {
@@ -181,6 +193,22 @@ describe('readConfig', () => {
       }
     });
   }
+
+  it('lets the server of a cluster merge inserts, unless told otherwise', () => {
+    const GATE_CLICKHOUSE_URL = 'http://h/db';
+    const cluster = { GATE_CLICKHOUSE_URL, GATE_CLICKHOUSE_CLUSTER: 'fleet' };
+    const of = (env: Record<string, string>) => {
+      const { asyncInsertMs, batchRowsMax } = readConfig(env);
+      return { asyncInsertMs, batchRowsMax };
+    };
+
+    expect(of(cluster)).to.deep.equal({ asyncInsertMs: 200, batchRowsMax: 20_000 });
+    expect(of({ ...cluster, GATE_ASYNC_INSERT_MS: '0' })).to.deep.equal({
+      asyncInsertMs: 0,
+      batchRowsMax: 5000,
+    });
+    expect(of({ GATE_CLICKHOUSE_URL })).to.deep.equal({ asyncInsertMs: 0, batchRowsMax: 5000 });
+  });
 
   it('lists every fault in one message', () => {
     const message = faultsOf(Object.fromEntries(bad.map(([name, [value = '']]) => [name, value])));

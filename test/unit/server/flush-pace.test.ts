@@ -50,6 +50,19 @@ describe('FlushPace', () => {
     expect([1050, 1051].map((nowMs) => pace.plan(nowMs).rows)).to.deep.equal([8, 1]);
   });
 
+  it('begins one small flush in an interval, and at once with enough rows', () => {
+    const pace = new FlushPace({ intervalMs: 250, rowsMin: 4000 });
+    const first = pace.plan(900);
+    pace.flushed({ rows: 10, queued: 0, tookMs: 20, nowMs: 1000 });
+
+    expect([first, pace.plan(1000), pace.plan(1229), pace.plan(1230).waitMs]).to.deep.equal([
+      { rows: 1, waitMs: 0 },
+      { rows: 4000, waitMs: 230 },
+      { rows: 4000, waitMs: 1 },
+      0,
+    ]);
+  });
+
   it('does not wait for a second caller when there is one', () => {
     const pace = new FlushPace();
     pace.flushed({ rows: 1, queued: 0, tookMs: 6, nowMs: 1000 });
