@@ -1,13 +1,16 @@
 import type { ConfigureOptions } from './audit/gates.ts';
 import type { Gate } from './audit/gate.ts';
 import { bindingDeps, gates } from './defaults.ts';
+import { bind, type BindingOptions, type PolicyBinding } from './govern/binding.ts';
 import { createGovern } from './govern/govern.ts';
+import { checkedOptions } from './options.ts';
 
 /**
  * The gate for this API key, created once. Without a key and in local mode the gate is inert. Throws a ValueError for batch
  * options out of range.
  */
-export const configure = (options?: ConfigureOptions): Gate => gates.configure(options);
+export const configure = (options: ConfigureOptions = {}): Gate =>
+  gates.configure(checkedOptions('configure', options));
 
 /** Sends what waits for a batch, and resolves when no event is in flight. */
 export const flush = (): Promise<void> => gates.flush();
@@ -18,6 +21,13 @@ export const shutdown = (options?: { timeoutMs?: number | undefined }): Promise<
 
 /** Binds an agent to its policy: every tool call is decided before it runs, and every decision is recorded. */
 export const govern = createGovern(bindingDeps);
+
+/**
+ * Binds an agent to its policy and its audit, for a framework of your own: `startRun` at the top of each run, then `run.call` or
+ * `run.decide` for every tool call. Throws if there is no policy.
+ */
+export const bindPolicy = (options: BindingOptions & { agentName: string }): Promise<PolicyBinding> =>
+  bind(options, bindingDeps);
 
 export { ApprovalRequiredError, PolicyDeniedError } from './govern/decision-errors.ts';
 export { resolvePolicy } from './defaults.ts';
@@ -30,8 +40,27 @@ export type { DecisionEvent, DecisionInput } from './audit/decision-event.ts';
 export type { Gate } from './audit/gate.ts';
 export type { UsageInput } from './audit/usage-event.ts';
 export type { Logger } from './logger.ts';
-export type { Agent, BareAgent, GovernedAgent, GovernOptions } from './govern/govern.ts';
-export type { ApprovalRequest, Caller, OnApproval } from './govern/run.ts';
+export type {
+  Agent,
+  BareAgent,
+  GovernedAgent,
+  GovernedTools,
+  GovernOptions,
+  LooseAgent,
+  Tools,
+} from './govern/govern.ts';
+export type { ApprovalContext, ApprovalOptions, ApprovalRequest, OnApproval } from './govern/approval.ts';
+export type { ApprovalFailure } from './govern/decision-errors.ts';
+export type { BindingOptions, PolicyBinding } from './govern/binding.ts';
+export type {
+  CallOptions,
+  Caller,
+  DecidedCall,
+  Execute,
+  PolicyRun,
+  RunOptions,
+  SyncPolicyRun,
+} from './govern/run.ts';
 export type { PolicySource, PolicyOrigin } from './policy/policy-source.ts';
 export type { ResolveOptions } from './policy/resolve-policy.ts';
-export type { Decision, Outcome, PolicyEngine } from './policy/language/index.ts';
+export type { Decision, Outcome, PolicyCall, PolicyEngine } from './policy/language/index.ts';

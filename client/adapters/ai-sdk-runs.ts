@@ -1,14 +1,14 @@
 import type { ModelMessage } from 'ai';
-import type { Run } from '../govern/run.ts';
+import type { PolicyRun } from '../govern/run.ts';
 
 /** A step of `generateText`, `streamText` or an agent, as the SDK describes it to `prepareStep`. */
 export type Step = { stepNumber: number; messages: ModelMessage[] };
 
-type Seen = { run: Run | Promise<Run>; messages: readonly ModelMessage[]; length: number };
+type Seen = { run: PolicyRun | Promise<PolicyRun>; messages: readonly ModelMessage[]; length: number };
 
 type RunsOptions = {
   /** Refreshes the policy and pins it. */
-  start: () => Promise<Run>;
+  start: () => Promise<PolicyRun>;
   /** Called for a run that was first noticed at a tool call. */
   onUnseen: () => void;
 };
@@ -17,11 +17,11 @@ type RunsOptions = {
 export class SdkRuns {
   readonly #options: RunsOptions;
   /** Copies of messages that were made for one run. The SDK passes them on to the tools of that run, and to no other. */
-  readonly #marked = new WeakMap<object, Run>();
+  readonly #marked = new WeakMap<object, PolicyRun>();
   /** By the last message of the user; the caller may send the same object again. */
   readonly #seen = new WeakMap<object, Seen>();
   /** A run that was started before its first step. */
-  #started: Run | undefined;
+  #started: PolicyRun | undefined;
 
   constructor(options: RunsOptions) {
     this.#options = options;
@@ -41,9 +41,9 @@ export class SdkRuns {
   }
 
   /** The run of a tool call with these messages. A run that was not seen to begin starts here. */
-  of(messages: readonly ModelMessage[] = []): Run | Promise<Run> {
+  of(messages: readonly ModelMessage[] = []): PolicyRun | Promise<PolicyRun> {
     const marked = messages.find((message) => this.#marked.has(message));
-    if (marked) return this.#marked.get(marked) as Run;
+    if (marked) return this.#marked.get(marked) as PolicyRun;
     const key = lastOfUser(messages) ?? this;
     const seen = this.#seen.get(key);
     const { length } = messages;
@@ -58,7 +58,7 @@ export class SdkRuns {
   }
 
   /** The run that began with the execution of approved calls, which the SDK does before its first step. */
-  #takeResumed(messages: readonly ModelMessage[]): Run | Promise<Run> | undefined {
+  #takeResumed(messages: readonly ModelMessage[]): PolicyRun | Promise<PolicyRun> | undefined {
     const key = lastOfUser(messages) ?? this;
     const seen = this.#seen.get(key);
     const isSame =
@@ -68,13 +68,13 @@ export class SdkRuns {
     return seen.run;
   }
 
-  #takeStarted(): Run | undefined {
+  #takeStarted(): PolicyRun | undefined {
     const run = this.#started;
     this.#started = undefined;
     return run;
   }
 
-  async #startAtCall(key: object, messages: readonly ModelMessage[]): Promise<Run> {
+  async #startAtCall(key: object, messages: readonly ModelMessage[]): Promise<PolicyRun> {
     if (!isResumption(messages)) this.#options.onUnseen();
     try {
       const run = await this.#options.start();

@@ -1,6 +1,6 @@
 import type { LanguageModelMiddleware } from 'ai';
 import type { UsageInput } from '../audit/usage-event.ts';
-import type { Binding } from '../govern/binding.ts';
+import type { PolicyBinding } from '../govern/binding.ts';
 import type { Caller } from '../govern/run.ts';
 
 type Wrap = NonNullable<LanguageModelMiddleware['wrapGenerate']>;
@@ -10,7 +10,7 @@ type Finished = Pick<Generated, 'usage' | 'finishReason'>;
 
 /** Records the token usage of every model call once it ends or fails. */
 export function usageMiddleware(
-  binding: Binding,
+  binding: PolicyBinding,
   caller: Caller,
   now: () => number = Date.now,
 ): LanguageModelMiddleware {

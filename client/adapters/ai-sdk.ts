@@ -1,9 +1,10 @@
 import type { LanguageModelMiddleware, ModelMessage, ToolSet } from 'ai';
 import type { Gate } from '../audit/gate.ts';
 import { bindingDeps } from '../defaults.ts';
-import { bind, type Binding, type BindingOptions } from '../govern/binding.ts';
-import type { Caller, Run } from '../govern/run.ts';
+import { bind, type BindingOptions, type PolicyBinding } from '../govern/binding.ts';
+import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { safeLogger } from '../logger.ts';
+import { checkedOptions, checkSdkTools } from '../options.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 import { SdkRuns, type Step } from './ai-sdk-runs.ts';
 import { usageMiddleware } from './ai-sdk-usage.ts';
@@ -25,7 +26,7 @@ export type GovernedToolSet<Tools> = AiSdkRun<Tools> & {
   readonly source: PolicySource;
   readonly gate: Gate;
   /** The same for this caller. Refreshes the policy for the first run. */
-  startRun(caller?: Caller): Promise<AiSdkRun<Tools>>;
+  startRun(caller?: RunOptions): Promise<AiSdkRun<Tools>>;
 };
 
 const UNSEEN =
@@ -36,10 +37,11 @@ export async function governTools<Tools extends ToolSet>(
   tools: Tools,
   options: GovernToolsOptions,
 ): Promise<GovernedToolSet<Tools>> {
+  checkSdkTools(tools);
   const toolNames = options.toolNames ?? Object.keys(tools);
-  const binding = await bind(options.agentName, { ...options, toolNames }, bindingDeps);
+  const binding = await bind({ ...checkedOptions('governTools', options), toolNames }, bindingDeps);
   const onUnseen = once(() => safeLogger(options.logger).warn(UNSEEN, { agent_name: options.agentName }));
-  const runsOf = (caller: Caller): SdkRuns =>
+  const runsOf = (caller: RunOptions): SdkRuns =>
     new SdkRuns({ start: () => binding.startRun(caller), onUnseen });
   return {
     source: binding.source,
@@ -55,13 +57,13 @@ export async function governTools<Tools extends ToolSet>(
   };
 }
 
-type RunParts = { binding: Binding; caller: Caller; runs: SdkRuns };
+type RunParts = { binding: PolicyBinding; caller: RunOptions; runs: SdkRuns };
 
 function runFrom<Tools extends ToolSet>(tools: Tools, { binding, caller, runs }: RunParts): AiSdkRun<Tools> {
   return {
     tools: governed(tools, runs),
     prepareStep: (step) => runs.prepareStep(step),
-    usage: usageMiddleware(binding, binding.callerFrom(caller)),
+    usage: usageMiddleware(binding, binding.optionsOf(caller)),
   };
 }
 
@@ -81,13 +83,15 @@ function governed<Tools extends ToolSet>(tools: Tools, runs: SdkRuns): Tools {
   return Object.fromEntries(entries) as Tools;
 }
 
-type Execute = (input: unknown, options: { messages: ModelMessage[] }) => unknown;
+type CallOfSdk = { messages: ModelMessage[]; toolCallId?: string; abortSignal?: AbortSignal };
+type Execute = (input: unknown, options: CallOfSdk) => unknown;
 
 /** Calls an allowed tool synchronously: one that streams must return an iterable, not a promise of one. */
 function governedExecute(runs: SdkRuns, name: string, execute: Execute): Execute {
   return (input, options) => {
-    const call = (run: Run): unknown => {
-      const admitted = run.admit(name, input);
+    const { toolCallId: callId, abortSignal: signal } = options ?? {};
+    const call = (run: PolicyRun): unknown => {
+      const admitted = run.admit(name, input, { callId, signal });
       if (typeof admitted === 'function') return execute(admitted(), options);
       return settled(admitted.then((decided) => execute(decided(), options)));
     };

@@ -1,8 +1,9 @@
 import type { Gate } from '../audit/gate.ts';
 import { bindingDeps } from '../defaults.ts';
 import { bind, type BindingOptions } from '../govern/binding.ts';
-import type { Caller, Run } from '../govern/run.ts';
+import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { safeLogger } from '../logger.ts';
+import { checkedOptions } from '../options.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 
 type CallParams = { name: string; arguments?: Record<string, unknown> | undefined };
@@ -29,7 +30,7 @@ export type GovernedMcpClient<Client extends McpClient> = McpRun<Client> & {
   /** The client's own `listTools`. Its first page begins a conversation: the policy is refreshed and pinned. */
   listTools: Client['listTools'];
   /** Refreshes the policy and pins it for one run of this caller. */
-  startRun(caller?: Caller): Promise<McpRun<Client>>;
+  startRun(caller?: RunOptions): Promise<McpRun<Client>>;
 };
 
 /** A policy has at most 256 tools. */
@@ -43,10 +44,11 @@ export async function governMcpClient<Client extends McpClient>(
   client: Client,
   options: GovernMcpOptions,
 ): Promise<GovernedMcpClient<Client>> {
+  const checked = checkedOptions('governMcpClient', options);
   const toolNames = options.toolNames ?? (await toolNamesOf(client));
-  const binding = await bind(options.agentName, { ...options, toolNames }, bindingDeps);
-  let conversation: Promise<Run> | undefined;
-  const begin = (): Promise<Run> => {
+  const binding = await bind({ ...checked, toolNames }, bindingDeps);
+  let conversation: Promise<PolicyRun> | undefined;
+  const begin = (): Promise<PolicyRun> => {
     const begun = binding.startRun();
     conversation = begun;
     begun.catch(() => {
@@ -54,7 +56,7 @@ export async function governMcpClient<Client extends McpClient>(
     });
     return begun;
   };
-  const beginUnseen = (): Promise<Run> => {
+  const beginUnseen = (): Promise<PolicyRun> => {
     safeLogger(options.logger).warn(UNSEEN, { agent_name: options.agentName });
     return begin();
   };
@@ -75,13 +77,17 @@ export async function governMcpClient<Client extends McpClient>(
   };
 }
 
-function calling(client: McpClient, run: Run): (params: CallParams, ...rest: never[]) => Promise<unknown> {
-  return (params, ...rest) => {
+function calling(
+  client: McpClient,
+  run: PolicyRun,
+): (params: CallParams, ...rest: never[]) => Promise<unknown> {
+  return async (params, ...rest) => {
     // The caller's object could change while an approval is pending.
     const called = { ...params };
-    return run.call(called.name, called.arguments, (decided) =>
-      client.callTool({ ...called, arguments: decided as CallParams['arguments'] }, ...rest),
-    );
+    // The official client takes a schema and request options.
+    const { signal } = (rest[1] ?? {}) as { signal?: AbortSignal };
+    const admitted = await run.admit(called.name, called.arguments, { signal });
+    return client.callTool({ ...called, arguments: admitted() as CallParams['arguments'] }, ...rest);
   };
 }
 

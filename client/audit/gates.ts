@@ -17,6 +17,8 @@ import { type EventStream, Sender } from './sender.ts';
 export type ConfigureOptions = {
   /** The bearer key for audit; default GATE_API_KEY. Without it the gate is inert. */
   apiKey?: string | undefined;
+  /** The same as `apiKey`. */
+  auditKey?: string | undefined;
   /** Default GATE_BASE_URL, else http://localhost:8000. */
   baseUrl?: string | undefined;
   /** For one request; default 5,000. */

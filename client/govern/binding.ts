@@ -1,14 +1,20 @@
 import type { ConfigureOptions } from '../audit/gates.ts';
 import type { Gate, InnerGate } from '../audit/gate.ts';
 import { readEnvironment, warnOfBoth } from '../config.ts';
+import { ValueError } from '../errors.ts';
 import { safeLogger } from '../logger.ts';
+import { checkedOptions } from '../options.ts';
 import type { ResolveOptions, ResolvePolicy } from '../policy/resolve-policy.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
-import { Run, type Caller, type OnApproval } from './run.ts';
+import { Run, type PolicyRun, type RunOptions, type SyncPolicyRun } from './run.ts';
 
+/** What `bindPolicy` takes: the options of `configure` and of `resolvePolicy`, and those that hold for every run. */
 export type BindingOptions = Omit<ResolveOptions, 'agentName'> &
   ConfigureOptions &
-  Caller & { agentName?: string | undefined; onApproval?: OnApproval | undefined };
+  RunOptions & {
+    /** The agent, as it is registered; `govern` takes it from the agent by default. */
+    agentName?: string | undefined;
+  };
 
 export type BindingDeps = {
   configure: (options: ConfigureOptions) => InnerGate;
@@ -17,35 +23,42 @@ export type BindingDeps = {
   resolvePolicy: ResolvePolicy;
 };
 
-/** An agent's policy and its audit. */
-export type Binding = {
+/** An agent's policy and its audit: what `govern` and every adapter call. */
+export type PolicyBinding = {
   readonly agentName: string;
   readonly source: PolicySource;
-  readonly gate: InnerGate;
-  /** The caller with the defaults of the options. */
-  callerFrom(caller: Caller): Caller;
-  /** Refreshes the policy, then pins it for one run. */
-  startRun(caller?: Caller): Promise<Run>;
-  /** The same, blocking; this run emits no events. */
-  startRunSync(caller?: Caller): Run;
+  /** Records the decisions; looked up at each use. */
+  readonly gate: Gate;
+  /** The options of a run of this caller, with the defaults of the binding. */
+  optionsOf(options?: RunOptions): RunOptions;
+  /** Refreshes the policy, then pins it for one run. Call it before the model is asked. */
+  startRun(options?: RunOptions): Promise<PolicyRun>;
+  /** The same, blocking the thread; this run records nothing. */
+  startRunSync(options?: RunOptions): SyncPolicyRun;
 };
 
 /** Resolves an agent's policy and opens its audit; throws if there is no policy. */
-export async function bind(agentName: string, options: BindingOptions, deps: BindingDeps): Promise<Binding> {
+export async function bind(given: BindingOptions, deps: BindingDeps): Promise<PolicyBinding> {
+  const options = checkedOptions('bindPolicy', given);
+  const { agentName } = options;
+  if (!agentName) throw new ValueError('An agent that is bound to a policy needs a name: set agentName');
   const environment = readEnvironment();
   const apiKey = options.apiKey ?? environment.apiKey;
   const localPolicy = options.localPolicy ?? environment.localPolicy;
   warnOfBoth({ apiKey, localPolicy }, safeLogger(options.logger));
   const currentGate = openGate(options, deps);
   const source = await deps.resolvePolicy({ ...options, agentName });
-  const callerFrom = (caller: Caller): Caller => ({ ...callerOf(options), ...callerOf(caller) });
-  const pin = (caller: Caller, isSync: boolean): Run =>
+  const optionsOf = (own: RunOptions = {}): RunOptions => ({
+    ...runOptionsOf(options),
+    ...runOptionsOf(own),
+  });
+  const pin = (own: RunOptions | undefined, isSync: boolean): Run =>
     new Run({
       agentName,
+      toolNames: options.toolNames ?? [],
       policy: source.policy,
       currentGate,
-      caller: callerFrom(caller),
-      onApproval: options.onApproval,
+      options: optionsOf(own),
       isSync,
     });
   return {
@@ -54,15 +67,15 @@ export async function bind(agentName: string, options: BindingOptions, deps: Bin
     get gate() {
       return currentGate();
     },
-    callerFrom,
-    startRun: async (caller = {}) => {
+    optionsOf,
+    startRun: async (own) => {
       await source.refresh();
-      return pin(caller, false);
+      return pin(own, false);
     },
-    startRunSync: (caller = {}) => {
+    startRunSync: (own) => {
       currentGate().warnOfLoop();
       source.refreshSync();
-      return pin(caller, true);
+      return pin(own, true);
     },
   };
 }
@@ -75,7 +88,8 @@ export function openGate(options: BindingOptions, { configure, current }: Bindin
 }
 
 /** Leaves undefined parts out, so that they do not hide defaults. */
-function callerOf({ role, userId, sessionId }: Caller): Caller {
-  const given = Object.entries({ role, userId, sessionId }).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given);
+function runOptionsOf(options: RunOptions): RunOptions {
+  const { role, userId, sessionId, signal, onApproval, approvalTimeoutMs, passThrough } = options;
+  const all = { role, userId, sessionId, signal, onApproval, approvalTimeoutMs, passThrough };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }

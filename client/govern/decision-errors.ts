@@ -2,6 +2,9 @@ import { ERROR_TYPES, type Decision } from '../policy/language/index.ts';
 
 type DecidedCall = { tool: string; event_id: string };
 
+/** What the model and the log are told of a decision. */
+type Told = { reason: string; violations: readonly string[]; hint: Decision['hint'] };
+
 class DecisionError extends Error {
   readonly tool: string;
   /** Of the event that recorded the decision. */
@@ -10,7 +13,7 @@ class DecisionError extends Error {
   readonly violations: readonly string[];
   readonly hint: Decision['hint'];
 
-  constructor(message: string, { reason, violations, hint }: Decision, options: DecidedCall & ErrorOptions) {
+  constructor(message: string, { reason, violations, hint }: Told, options: DecidedCall & ErrorOptions) {
     super(`${options.tool} ${message}: ${reason}`, 'cause' in options ? { cause: options.cause } : undefined);
     this.tool = options.tool;
     this.event_id = options.event_id;
@@ -25,17 +28,35 @@ export class PolicyDeniedError extends DecisionError {
   override readonly name = 'PolicyDeniedError';
   readonly error_type = ERROR_TYPES.deny;
 
-  constructor(decision: Decision, call: DecidedCall) {
+  constructor(decision: Told, call: DecidedCall) {
     super('is denied', decision, { tool: call.tool, event_id: call.event_id });
   }
 }
 
-/** The call needs an approval that was not given; the tool did not run. */
+const FAILURES = {
+  no_approver: 'needs approval, and there is no onApproval to ask',
+  refused: 'needs approval, which was refused',
+  timed_out: 'needs approval, which did not come in time',
+  cancelled: 'needs approval, and was cancelled before it came',
+  failed: 'needs approval, and asking for it failed',
+  arguments_changed: 'needs approval, and its arguments changed meanwhile',
+} as const;
+
+/** Why a call that needs approval has none. */
+export type ApprovalFailure = keyof typeof FAILURES;
+
+/** The call needs an approval that was not given; `approval` says why, and the tool did not run. */
 export class ApprovalRequiredError extends DecisionError {
   override readonly name = 'ApprovalRequiredError';
   readonly error_type = ERROR_TYPES.needs_approval;
+  readonly approval: ApprovalFailure;
 
-  constructor(decision: Decision, { tool, event_id }: DecidedCall, options: ErrorOptions = {}) {
-    super('needs approval', decision, { tool, event_id, ...options });
+  constructor(
+    decision: Told,
+    { tool, event_id }: DecidedCall,
+    { approval, ...cause }: ErrorOptions & { approval: ApprovalFailure },
+  ) {
+    super(FAILURES[approval], decision, { tool, event_id, ...cause });
+    this.approval = approval;
   }
 }

@@ -3,16 +3,32 @@ import { addressOf } from '../audit/gate.ts';
 import { readEnvironment } from '../config.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 import { ValueError } from '../errors.ts';
-import { bind, openGate, type Binding, type BindingOptions, type BindingDeps } from './binding.ts';
-import type { Caller, Execute } from './run.ts';
+import { checkedOptions, checkToolFunctions } from '../options.ts';
+import { bind, openGate, type BindingDeps, type BindingOptions, type PolicyBinding } from './binding.ts';
+import type { Execute, RunOptions } from './run.ts';
 
-/** The tools that a run calls: each call is decided first. */
-export type GovernedTools = Record<string, (args?: unknown) => unknown>;
+/** An agent's own tools. Parameters after the first reach a tool as they are given. */
+// oxlint-disable-next-line typescript/no-explicit-any -- the only type that every function fits
+export type Tools = Record<string, (args: any, ...rest: any[]) => unknown>;
 
-export type Agent<Input, Output> = {
+/** The tools that a run calls: each call is decided first, and returns a promise. */
+export type GovernedTools<Own extends Tools = Tools> = {
+  [Name in keyof Own]: (...args: Parameters<Own[Name]>) => Promise<Awaited<ReturnType<Own[Name]>>>;
+};
+
+/** An agent: its tools, and the loop that calls them. */
+export type Agent<Own extends Tools, Input, Output> = {
+  /** As it is registered. */
+  name?: string | undefined;
+  tools: Own;
+  run(context: { tools: GovernedTools<Own> }, input: Input): Output;
+};
+
+/** An agent whose `run` says little of the tools that it calls. */
+export type LooseAgent<Input, Output> = {
   name?: string | undefined;
   tools: Record<string, (args: never) => unknown>;
-  run(context: { tools: GovernedTools }, input: Input): Output;
+  run(context: { tools: Record<string, (args?: unknown) => unknown> }, input: Input): Output;
 };
 
 export type GovernOptions = BindingOptions & {
@@ -23,8 +39,8 @@ export type GovernOptions = BindingOptions & {
 type Runs<Input, Output> = {
   readonly name: string;
   readonly gate: Gate;
-  run(input: Input, caller?: Caller): Promise<Awaited<Output>>;
-  runSync(input: Input, caller?: Caller): Output;
+  run(input: Input, options?: RunOptions): Promise<Awaited<Output>>;
+  runSync(input: Input, options?: RunOptions): Output;
 };
 
 /**
@@ -38,32 +54,41 @@ export type GovernedAgent<Input, Output> = Runs<Input, Output> & {
 };
 
 /** An agent that is not bound, in the same shape: its runs call the agent with its own tools. Nothing is decided. */
-export type BareAgent<Input, Output> = Omit<Agent<Input, Output>, 'run' | 'name'> &
+export type BareAgent<Input, Output> = Omit<LooseAgent<Input, Output>, 'run' | 'name'> &
   Omit<Runs<Input, Output>, 'name'> & {
     readonly name?: string | undefined;
     readonly source: null;
     readonly isGoverned: false;
   };
 
+type MustBind = GovernOptions & { bindPolicy: true };
+
 export type Govern = {
-  <Input, Output>(
-    agent: Agent<Input, Output>,
-    options: GovernOptions & { bindPolicy: true },
+  <Own extends Tools, Input, Output>(
+    agent: Agent<Own, Input, Output>,
+    options: MustBind,
   ): Promise<GovernedAgent<Input, Output>>;
+  <Own extends Tools, Input, Output>(
+    agent: Agent<Own, Input, Output>,
+    options?: GovernOptions,
+  ): Promise<GovernedAgent<Input, Output> | BareAgent<Input, Output>>;
+  <Input, Output>(agent: LooseAgent<Input, Output>, options: MustBind): Promise<GovernedAgent<Input, Output>>;
   <Input, Output>(
-    agent: Agent<Input, Output>,
+    agent: LooseAgent<Input, Output>,
     options?: GovernOptions,
   ): Promise<GovernedAgent<Input, Output> | BareAgent<Input, Output>>;
 };
 
 export function createGovern(deps: BindingDeps): Govern {
-  async function govern<Input, Output>(agent: Agent<Input, Output>, options: GovernOptions = {}) {
-    const name = options.agentName ?? agent.name;
-    if (!shallBind(name, options)) return bare(agent, name, openGate(options, deps));
-    if (!name)
+  async function govern<Input, Output>(agent: LooseAgent<Input, Output>, given: GovernOptions = {}) {
+    const options = checkedOptions('govern', given);
+    checkToolFunctions(agent.tools);
+    const agentName = options.agentName ?? agent.name;
+    if (!shallBind(agentName, options)) return bare(agent, agentName, openGate(options, deps));
+    if (!agentName)
       throw new ValueError('An agent that is bound to a policy needs a name: set agent.name or agentName');
     const toolNames = options.toolNames ?? Object.keys(agent.tools);
-    return governed(agent, await bind(name, { ...options, toolNames }, deps));
+    return governed(agent, await bind({ ...options, agentName, toolNames }, deps));
   }
   return govern as Govern;
 }
@@ -79,17 +104,16 @@ function shallBind(name: string | undefined, options: GovernOptions): boolean {
 }
 
 function governed<Input, Output>(
-  agent: Agent<Input, Output>,
-  binding: Binding,
+  agent: LooseAgent<Input, Output>,
+  binding: PolicyBinding,
 ): GovernedAgent<Input, Output> {
-  const toolsOf = (call: CallTool): GovernedTools => {
+  const toolsOf = (call: CallTool) => {
     const tools = Object.entries(agent.tools).map(([name, tool]) => {
-      return [
-        name,
-        (args?: unknown) => call(name, args, (decided) => Reflect.apply(tool, agent.tools, [decided])),
-      ];
+      const execute = (args?: unknown, ...rest: unknown[]): unknown =>
+        call(name, args, (decided) => Reflect.apply(tool, agent.tools, [decided, ...rest]));
+      return [name, execute];
     });
-    return Object.fromEntries(tools) as GovernedTools;
+    return Object.fromEntries(tools) as Record<string, (args?: unknown) => unknown>;
   };
   const { tools: _, ...own } = agent;
   return {
@@ -100,12 +124,12 @@ function governed<Input, Output>(
       return binding.gate;
     },
     isGoverned: true,
-    run: async (input, caller): Promise<Awaited<Output>> => {
-      const run = await binding.startRun(caller);
+    run: async (input, options): Promise<Awaited<Output>> => {
+      const run = await binding.startRun(options);
       return await agent.run({ tools: toolsOf((...call) => run.call(...call)) }, input);
     },
-    runSync: (input, caller) => {
-      const run = binding.startRunSync(caller);
+    runSync: (input, options) => {
+      const run = binding.startRunSync(options);
       return agent.run({ tools: toolsOf((...call) => run.callSync(...call)) }, input);
     },
   };
@@ -114,11 +138,12 @@ function governed<Input, Output>(
 type CallTool = (tool: string, args: unknown, execute: Execute) => unknown;
 
 function bare<Input, Output>(
-  agent: Agent<Input, Output>,
+  agent: LooseAgent<Input, Output>,
   name: string | undefined,
   currentGate: () => Gate,
 ): BareAgent<Input, Output> {
-  const runSync = (input: Input): Output => agent.run({ tools: agent.tools as GovernedTools }, input);
+  const tools = agent.tools as Record<string, (args?: unknown) => unknown>;
+  const runSync = (input: Input): Output => agent.run({ tools }, input);
   return {
     ...agent,
     ...(name !== undefined && { name }),

@@ -1,140 +1,152 @@
 import { copyArguments } from './copy-arguments.ts';
-import { jsonText, plainCopy } from '../audit/plain-copy.ts';
 import type { InnerGate } from '../audit/gate.ts';
 import { decisionText, unreadableCall } from '../policy/language/index.ts';
-import type { Decision, PolicyCall, PolicyEngine } from '../policy/language/index.ts';
+import type { Decision, Outcome, PolicyCall, PolicyEngine } from '../policy/language/index.ts';
 import { ValueError } from '../errors.ts';
-import { ApprovalRequiredError, PolicyDeniedError } from './decision-errors.ts';
+import {
+  approve,
+  approveSync,
+  type Admitted,
+  type ApprovalOptions,
+  type ApprovalRequest,
+  type Asking,
+} from './approval.ts';
+import { PolicyDeniedError } from './decision-errors.ts';
 
 /** On whose behalf a run acts. */
 export type Caller = {
+  /** The role that the policy decides for; default the policy's rules for any role. */
   role?: string | undefined;
+  /** Recorded with every decision, and told to the approver. */
   userId?: string | undefined;
+  /** Recorded with every decision, and told to the approver. */
   sessionId?: string | undefined;
 };
 
-/** The question to whoever approves calls. */
-export type ApprovalRequest = {
-  tool: string;
-  arguments: unknown;
-  role: string;
-  reason: string;
-  violations: readonly string[];
-  hint: Decision['hint'];
-  event_id: string;
+/** The caller of one run, and who approves its calls. What is not set is as in the options of the binding. */
+export type RunOptions = Caller & ApprovalOptions;
+
+/** What a framework knows of one tool call. */
+export type CallOptions = {
+  /** The framework's own id of the call, for the approver. */
+  callId?: string | undefined;
+  /** Cancels the wait for an approval; default the run's signal. */
+  signal?: AbortSignal | undefined;
 };
 
-/** Approves with `true`; any other answer refuses. */
-export type OnApproval = (request: ApprovalRequest) => boolean | Promise<boolean>;
+/** A recorded decision, with the copy of the arguments that it was made on. */
+export type DecidedCall = Readonly<ApprovalRequest & { outcome: Outcome }>;
 
-type RunOptions = {
+/** Runs the tool on the arguments that were decided on. */
+export type Execute<Result = unknown> = (args: unknown) => Result;
+
+/** One run of an agent: the policy that it started with, and its caller. */
+export type PolicyRun = {
+  /** Decides and records the call. Never throws: what the outcome means is up to the caller. */
+  decide(tool: string, args?: unknown): DecidedCall;
+  /**
+   * Decides and records the call, asks for an approval if one is needed, then executes it on the arguments that were decided on.
+   * Rejects with a PolicyDeniedError or an ApprovalRequiredError if it must not run.
+   */
+  call<Result>(tool: string, args: unknown, execute: Execute<Result>): Promise<Awaited<Result>>;
+  /**
+   * For adapters: `call` up to the execution. An allowed call is admitted at once, one that needs approval later; a denied call
+   * throws. Call what it returns right before the tool runs: it gives the arguments, or throws if an approver changed them.
+   */
+  admit(tool: string, args: unknown, options?: CallOptions): Admitted | Promise<Admitted>;
+  /** Those of these tools that this role may use, some perhaps not with all arguments. Default all of the agent. Records nothing. */
+  tools(names?: readonly string[]): string[];
+};
+
+/** A run without an event loop: it records nothing, and its calls are synchronous. */
+export type SyncPolicyRun = Pick<PolicyRun, 'decide' | 'tools'> & {
+  /** Throws a ValueError if the tool or the approver returns a promise. */
+  callSync<Result>(tool: string, args: unknown, execute: Execute<Result>): Result;
+};
+
+type RunParts = {
   agentName: string;
+  toolNames: readonly string[];
   policy: PolicyEngine;
   currentGate: () => InnerGate;
-  caller: Caller;
-  onApproval: OnApproval | undefined;
+  options: RunOptions;
   /** A synchronous run emits no events. */
   isSync: boolean;
 };
 
-/** Runs the tool on the arguments that were decided on. */
-export type Execute = (args: unknown) => unknown;
-
-/** Returns the arguments for the tool, or throws if they changed since the decision. Call it right before the tool runs. */
-export type Admitted = () => unknown;
-
 const BAD_CALL = { ok: false, code: 'bad_call' } as const;
 
-type Decided = { decision: Decision; request: ApprovalRequest };
+/** Violations by which a policy denies a tool whatever its arguments. */
+const NEVER = new Set(['unknown_tool', 'role_not_allowed', 'engine_failed']);
 
-/** One run of an agent: the policy that it started with, and its caller. */
-export class Run {
-  readonly #options: RunOptions;
+export class Run implements PolicyRun, SyncPolicyRun {
+  readonly #parts: RunParts;
 
-  constructor(options: RunOptions) {
-    this.#options = options;
+  constructor(parts: RunParts) {
+    this.#parts = parts;
   }
 
-  /** Decides and records the call. Throws on a denial; returns a promise if an approval is needed. */
-  admit(tool: string, args: unknown): Promise<Admitted> | Admitted {
-    const decided = this.#decide(tool, args);
-    if (decided.decision.outcome === 'needs_approval') return this.#approve(decided);
-    return () => decided.request.arguments;
-  }
-
-  /** Decides the call, then executes it. */
-  async call(tool: string, args: unknown, execute: Execute): Promise<unknown> {
-    const admitted = this.admit(tool, args);
-    return execute((typeof admitted === 'function' ? admitted : await admitted)());
-  }
-
-  /** The same for a synchronous run. */
-  callSync(tool: string, args: unknown, execute: Execute): unknown {
-    const decided = this.#decide(tool, args);
-    if (decided.decision.outcome === 'needs_approval') this.#approveSync(decided);
-    return refusePromise(execute(decided.request.arguments), `The tool ${tool}`);
-  }
-
-  #decide(tool: string, args: unknown): Decided {
-    const { policy, currentGate, agentName, caller, isSync } = this.#options;
-    const { role = '' } = caller;
+  decide(tool: string, args?: unknown): DecidedCall {
+    const { policy, currentGate, agentName, options, isSync } = this.#parts;
+    const { role = '', userId: user_id, sessionId: session_id } = options;
     // A caller without types could pass an object here that changes its name after the decision.
     const copied = typeof tool === 'string' ? copyArguments(args) : BAD_CALL;
     const decision = copied.ok
       ? policy.decide({ tool, role, arguments: argumentsOf(copied.value) })
       : (JSON.parse(decisionText(unreadableCall(copied.code))) as Decision);
-    const { outcome, reason, violations, hint } = decision;
-    const event_id = crypto.randomUUID();
-    const called = { tool, arguments: copied.ok ? copied.value : args, role };
-    const request = Object.freeze({ ...called, reason, violations, hint, event_id });
-    if (!isSync) {
-      const { userId: user_id, sessionId: session_id } = caller;
-      currentGate().emit({
-        ...request,
-        agent_name: agentName,
-        tool_name: tool,
-        outcome,
-        user_id,
-        session_id,
-      });
-    }
-    if (outcome === 'allow' || outcome === 'needs_approval') return { decision, request };
-    throw new PolicyDeniedError(decision, request);
+    const called = { tool, arguments: copied.ok ? copied.value : args, role, event_id: crypto.randomUUID() };
+    const decided = Object.freeze({ ...called, ...decision });
+    if (!isSync)
+      currentGate().emit({ ...decided, agent_name: agentName, tool_name: tool, user_id, session_id });
+    return decided;
   }
 
-  async #approve({ decision, request }: Decided): Promise<Admitted> {
-    const decidedOn = jsonText(plainCopy(request.arguments));
-    const answer = await Promise.resolve(this.#ask({ decision, request })).catch((cause: unknown) => {
-      throw new ApprovalRequiredError(decision, request, { cause });
-    });
-    if (answer !== true) throw new ApprovalRequiredError(decision, request);
-    return () => {
-      refuseChange(decidedOn, { decision, request });
-      return request.arguments;
+  admit(tool: string, args: unknown, options: CallOptions = {}): Promise<Admitted> | Admitted {
+    const decided = this.#decideOrThrow(tool, args);
+    if (decided.outcome === 'needs_approval') return approve(this.#askingOf(decided, options));
+    return () => decided.arguments;
+  }
+
+  async call<Result>(tool: string, args: unknown, execute: Execute<Result>): Promise<Awaited<Result>> {
+    const admitted = this.admit(tool, args);
+    return await execute((typeof admitted === 'function' ? admitted : await admitted)());
+  }
+
+  callSync<Result>(tool: string, args: unknown, execute: Execute<Result>): Result {
+    const decided = this.#decideOrThrow(tool, args);
+    const admitted =
+      decided.outcome === 'needs_approval'
+        ? approveSync(this.#askingOf(decided), (answer) => refusePromise(answer, 'onApproval'))
+        : () => decided.arguments;
+    return refusePromise(execute(admitted()), `The tool ${tool}`);
+  }
+
+  tools(names: readonly string[] = this.#parts.toolNames): string[] {
+    const { policy, options } = this.#parts;
+    const isNever = (tool: string): boolean =>
+      policy
+        .decide({ tool, role: options.role ?? '', arguments: {} })
+        .violations.some((one) => NEVER.has(one));
+    return names.filter((tool) => !isNever(tool));
+  }
+
+  #decideOrThrow(tool: string, args: unknown): DecidedCall {
+    const decided = this.decide(tool, args);
+    if (decided.outcome === 'allow' || decided.outcome === 'needs_approval') return decided;
+    throw new PolicyDeniedError(decided, decided);
+  }
+
+  #askingOf(decided: DecidedCall, call: CallOptions = {}): Asking {
+    const { outcome: _, ...request } = decided;
+    const { agentName, options } = this.#parts;
+    const { userId, sessionId } = options;
+    const signal = call.signal ?? options.signal;
+    return {
+      request: Object.freeze(request),
+      context: { agentName, userId, sessionId, callId: call.callId, signal },
+      options,
     };
   }
-
-  #approveSync({ decision, request }: Decided): void {
-    const decidedOn = jsonText(plainCopy(request.arguments));
-    const answer = this.#ask({ decision, request });
-    if (refusePromise(answer, 'onApproval') !== true) throw new ApprovalRequiredError(decision, request);
-    refuseChange(decidedOn, { decision, request });
-  }
-
-  #ask({ decision, request }: Decided): boolean | Promise<boolean> | undefined {
-    try {
-      return this.#options.onApproval?.(request);
-    } catch (cause) {
-      throw new ApprovalRequiredError(decision, request, { cause });
-    }
-  }
-}
-
-/** The approver holds the same object and could have changed it. */
-function refuseChange(decidedOn: string, { decision, request }: Decided): void {
-  if (jsonText(plainCopy(request.arguments)) === decidedOn) return;
-  const cause = new ValueError('The arguments changed while the approval was pending');
-  throw new ApprovalRequiredError(decision, request, { cause });
 }
 
 /** Anything that is not an object is passed on: the engine denies it. */
@@ -142,7 +154,7 @@ function argumentsOf(args: unknown): PolicyCall['arguments'] {
   return (args ?? null) as PolicyCall['arguments'];
 }
 
-function refusePromise(value: unknown, what: string): unknown {
+function refusePromise<T>(value: T, what: string): T {
   const isPromise =
     typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
   if (!isPromise) return value;

@@ -11,6 +11,7 @@ import {
 import { HTTP_TIMEOUT_MS } from '../limits.ts';
 import { safeLogger, type Logger } from '../logger.ts';
 import { PolicyError, ValueError } from '../errors.ts';
+import { checkedOptions } from '../options.ts';
 import { toolsAbsentFrom } from './engine.ts';
 import { resolveFromCode, resolveFromFile, type LocalOptions } from './local-source.ts';
 import { resolveFromPlatform } from './platform-source.ts';
@@ -19,21 +20,34 @@ import { parsePublicKey, type PublicKeyInput } from './public-key.ts';
 import { Trusts } from './trust.ts';
 
 export type ResolveOptions = {
+  /** The agent, as it is registered. */
   agentName: string;
+  /** The bearer key for the policy; default GATE_KEY. The key for audit does not stand in for it. */
   key?: string | undefined;
+  /** The same as `key`. */
+  policyKey?: string | undefined;
   /** A gate from `configure`: without `key` and `baseUrl`, its key and base URL serve for the policy, too. */
   client?: Gate | undefined;
+  /** Default GATE_BASE_URL, else http://localhost:8000. */
   baseUrl?: string | undefined;
+  /** The key that must have signed the policy; default GATE_PUBLIC_KEY, else the service's key set at its first use. */
   publicKey?: PublicKeyInput | undefined;
-  /** Path of a policy in YAML, or of an agent record in JSON; wins over `policy` and the platform. */
+  /**
+   * Path of a policy in YAML, or of an agent record in JSON; wins over `policy` and the platform. Default GATE_LOCAL_POLICY,
+   * which wins over the platform.
+   */
   localPolicy?: string | undefined;
-  /** A policy in YAML, given in code. */
+  /** The text of a policy in YAML, given in code; wins over GATE_LOCAL_POLICY and the platform. */
   policy?: string | undefined;
+  /** Refuses agent records without a signed bundle; default GATE_BUNDLE_REQUIRE_SIGNATURE. */
   requireSignature?: boolean | undefined;
-  /** A directory that keeps, across processes, the smallest version that may be installed of each agent. */
+  /** A directory that keeps, across processes, the smallest version that may be installed of each agent; default GATE_STATE_DIR. */
   stateDir?: string | undefined;
+  /** The agent's tools: a warning lists those that the policy does not have. */
   toolNames?: readonly string[] | undefined;
+  /** For one request, in milliseconds; default 5,000. */
   timeoutMs?: number | undefined;
+  /** Default console. */
   logger?: Logger | undefined;
 };
 
@@ -46,7 +60,8 @@ type ResolveDeps = { now: () => number };
 /** Makes `resolvePolicy`, which remembers the signing keys that it trusts. */
 export function createResolvePolicy({ now }: ResolveDeps): ResolvePolicy {
   const trusts = new Trusts();
-  return async (options) => {
+  return async (given) => {
+    const options = checkedOptions('resolvePolicy', given);
     const settings = settingsFrom(options);
     warnOfBoth({ apiKey: settings.apiKey, localPolicy: settings.localPolicy }, settings.logger);
     const source = await resolve(settings, { now, trusts });

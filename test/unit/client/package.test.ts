@@ -36,8 +36,8 @@ describe('the published package', () => {
     expect(code, output).to.equal(0);
     const expected = {
       exports: [
-        'ApprovalRequiredError', 'PolicyDeniedError', 'PolicyError', 'ValueError', 'configure', 'flush', 'govern', 'redact',
-        'resolvePolicy', 'shutdown', 'truncateArguments',
+        'ApprovalRequiredError', 'PolicyDeniedError', 'PolicyError', 'ValueError', 'bindPolicy', 'configure', 'flush', 'govern',
+        'redact', 'resolvePolicy', 'shutdown', 'truncateArguments',
       ],
       pure: [
         'PolicyError', 'createTypescriptEngine', 'createWasmEngine', 'parsePolicy', 'parsePublicKey', 'proof',

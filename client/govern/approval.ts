@@ -1,0 +1,131 @@
+import { jsonText, plainCopy } from '../audit/plain-copy.ts';
+import { timerMs } from '../config.ts';
+import { ValueError } from '../errors.ts';
+import type { Decision } from '../policy/language/index.ts';
+import { ApprovalRequiredError, type ApprovalFailure } from './decision-errors.ts';
+
+/** The question to whoever approves calls. */
+export type ApprovalRequest = {
+  tool: string;
+  arguments: unknown;
+  role: string;
+  reason: string;
+  violations: readonly string[];
+  hint: Decision['hint'];
+  /** Of the event that recorded the decision. */
+  event_id: string;
+};
+
+/** Who asks, and until when an answer counts. */
+export type ApprovalContext = {
+  agentName: string;
+  userId?: string | undefined;
+  sessionId?: string | undefined;
+  /** The framework's own id of the tool call, where it has one. */
+  callId?: string | undefined;
+  /** Aborted when the run or the call is cancelled, and when the answer is late: withdraw the question then. */
+  signal?: AbortSignal | undefined;
+};
+
+/** Approves with `true`, at once or later; any other answer refuses. */
+export type OnApproval = (request: ApprovalRequest, context: ApprovalContext) => boolean | Promise<boolean>;
+
+export type ApprovalOptions = {
+  /** Approves the calls that need it. Without it they are refused. */
+  onApproval?: OnApproval | undefined;
+  /** How long an approval is waited for, in milliseconds; default without end. */
+  approvalTimeoutMs?: number | undefined;
+  /** Cancels the approvals that are waited for. */
+  signal?: AbortSignal | undefined;
+  /**
+   * Errors of `onApproval` that reach the caller as they are, because a framework throws them to pause a run. Those of LangGraph
+   * always do.
+   */
+  passThrough?: ((error: unknown) => boolean) | undefined;
+};
+
+export type Asking = {
+  request: ApprovalRequest;
+  context: ApprovalContext;
+  options: ApprovalOptions;
+};
+
+/** Returns the approved arguments, or throws if they changed since the decision. Call it right before the tool runs. */
+export type Admitted = () => unknown;
+
+/** Asks, and waits for the answer. Rejects with an ApprovalRequiredError that says why there is no approval. */
+export async function approve({ request, context, options }: Asking): Promise<Admitted> {
+  const guarded = guardedArguments(request);
+  const signal = combined(context.signal, options.approvalTimeoutMs);
+  const answer: unknown = await answerOf({ request, context: { ...context, signal }, options });
+  if (answer !== true) throw missing(request, 'refused');
+  return guarded;
+}
+
+/** The same without waiting; `settled` refuses an answer that is a promise. */
+export function approveSync(
+  { request, context, options }: Asking,
+  settled: (answer: unknown) => unknown,
+): Admitted {
+  const guarded = guardedArguments(request);
+  if (settled(ask({ request, context, options })) !== true) throw missing(request, 'refused');
+  return guarded;
+}
+
+function answerOf(asking: Asking): Promise<boolean> {
+  const { request, context } = asking;
+  const { signal } = context;
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      const { reason } = signal as { reason: unknown };
+      const isLate = reason instanceof Error && reason.name === 'TimeoutError';
+      reject(missing(request, isLate ? 'timed_out' : 'cancelled', { cause: reason }));
+    };
+    if (signal?.aborted) return giveUp();
+    signal?.addEventListener('abort', giveUp, { once: true });
+    Promise.resolve(ask(asking))
+      .catch((error: unknown) => refuse(error, asking))
+      .then(resolve, reject)
+      .finally(() => signal?.removeEventListener('abort', giveUp));
+  });
+}
+
+function ask(asking: Asking): boolean | Promise<boolean> {
+  const { request, context, options } = asking;
+  if (!options.onApproval) throw missing(request, 'no_approver');
+  try {
+    return options.onApproval(request, context);
+  } catch (error) {
+    return refuse(error, asking);
+  }
+}
+
+function refuse(error: unknown, { request, options }: Asking): never {
+  if (isOfLangGraph(error) || options.passThrough?.(error) === true) throw error;
+  throw missing(request, 'failed', { cause: error });
+}
+
+/** LangGraph pauses a graph by throwing: the error must reach it. */
+function isOfLangGraph(error: unknown): boolean {
+  return error instanceof Error && 'is_bubble_up' in error && error.is_bubble_up === true;
+}
+
+/** The approver holds the same object and could change it. */
+function guardedArguments(request: ApprovalRequest): Admitted {
+  const decidedOn = jsonText(plainCopy(request.arguments));
+  return () => {
+    if (jsonText(plainCopy(request.arguments)) === decidedOn) return request.arguments;
+    const cause = new ValueError('The arguments changed while the approval was pending');
+    throw missing(request, 'arguments_changed', { cause });
+  };
+}
+
+function missing(request: ApprovalRequest, approval: ApprovalFailure, cause: ErrorOptions = {}): Error {
+  return new ApprovalRequiredError(request, request, { approval, ...cause });
+}
+
+function combined(signal: AbortSignal | undefined, timeoutMs: number | undefined): AbortSignal | undefined {
+  if (timeoutMs === undefined) return signal;
+  const timeout = AbortSignal.timeout(timerMs(timeoutMs));
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+}

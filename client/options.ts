@@ -1,0 +1,111 @@
+import type { ConfigureOptions } from './audit/gates.ts';
+import { ValueError } from './errors.ts';
+import type { GovernOptions } from './govern/govern.ts';
+import type { ResolveOptions } from './policy/resolve-policy.ts';
+
+type AnyOptions = GovernOptions & ConfigureOptions & ResolveOptions;
+
+/** Every option of the package: one object may serve several of its functions. */
+const OPTIONS: Record<keyof AnyOptions, true> = {
+  agentName: true,
+  apiKey: true,
+  approvalTimeoutMs: true,
+  auditKey: true,
+  baseUrl: true,
+  batch: true,
+  bindPolicy: true,
+  client: true,
+  key: true,
+  localPolicy: true,
+  logger: true,
+  onApproval: true,
+  passThrough: true,
+  policy: true,
+  policyKey: true,
+  publicKey: true,
+  requireSignature: true,
+  role: true,
+  sessionId: true,
+  signal: true,
+  stateDir: true,
+  timeoutMs: true,
+  toolNames: true,
+  userId: true,
+};
+
+type KeyNames = { key?: string | undefined; policyKey?: string | undefined } & {
+  apiKey?: string | undefined;
+  auditKey?: string | undefined;
+};
+
+/** The options with each key under both of its names. Throws a ValueError for an option that does not exist. */
+export function checkedOptions<Options extends object>(of: string, options: Options): Options {
+  if (typeof options !== 'object' || options === null)
+    throw new ValueError(`${of} takes an object of options`);
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || Object.hasOwn(OPTIONS, name)) continue;
+    const meant = nearestOption(name);
+    throw new ValueError(`${of} has no option ${name}${meant ? `; did you mean ${meant}?` : ''}`);
+  }
+  const { key, policyKey, apiKey, auditKey } = options as KeyNames;
+  return {
+    ...options,
+    ...bothNames('key', 'policyKey', [key, policyKey]),
+    ...bothNames('apiKey', 'auditKey', [apiKey, auditKey]),
+  };
+}
+
+function bothNames(name: string, alias: string, [value, other]: (string | undefined)[]): object {
+  if (value !== undefined && other !== undefined && value !== other)
+    throw new ValueError(`${name} and ${alias} are the same option, and have different values`);
+  return other === undefined ? {} : { [name]: other, [alias]: other };
+}
+
+/** The option that is spelt most alike. */
+function nearestOption(name: string): string | undefined {
+  const plain = (text: string): string => text.replaceAll(/[_-]/g, '').toLowerCase();
+  const [best] = Object.keys(OPTIONS)
+    .map((option) => ({ option, distance: editDistance(plain(name), plain(option)) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  return best && best.distance <= 3 && best.distance < name.length / 2 ? best.option : undefined;
+}
+
+/** Levenshtein's: insertions, deletions and replacements of one character. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (const [index, character] of a.split('').entries()) {
+    const next = [index + 1];
+    for (let column = 1; column <= b.length; column += 1) {
+      const replaced = (row[column - 1] ?? 0) + (character === b[column - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+/** Throws a ValueError that says what tools must look like, and which function takes those that were given. */
+export function checkToolFunctions(tools: unknown): void {
+  if (typeof tools !== 'object' || tools === null || Array.isArray(tools)) {
+    throw new ValueError('tools must be an object of functions by name, as { search: (args) => … }');
+  }
+  for (const [name, tool] of Object.entries(tools)) {
+    if (typeof tool !== 'object' || tool === null || !('execute' in tool)) continue;
+    throw new ValueError(
+      `tools.${name} is an object with execute: use governTools of @gatehouse/client/ai-sdk for tools of the AI SDK, or give its function`,
+    );
+  }
+}
+
+/** The same for tools of the AI SDK. */
+export function checkSdkTools(tools: unknown): void {
+  if (typeof tools !== 'object' || tools === null || Array.isArray(tools)) {
+    throw new ValueError('tools must be an object of AI SDK tools by name, as { search: tool({ … }) }');
+  }
+  for (const [name, tool] of Object.entries(tools)) {
+    if (typeof tool === 'object' && tool !== null) continue;
+    throw new ValueError(
+      `tools.${name} must be a tool of the AI SDK, as tool({ inputSchema, execute }); govern takes plain functions`,
+    );
+  }
+}
