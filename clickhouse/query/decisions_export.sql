@@ -70,14 +70,21 @@ FROM
     WHERE project_id = {project_id: String}
         AND toDate(occurred_at) IN {days: Array(Date)}
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
+        AND occurred_at < {before: DateTime64(3, 'UTC')}
         AND ({until: Nullable(DateTime64(3, 'UTC'))} IS NULL OR occurred_at <= {until: Nullable(DateTime64(3, 'UTC'))}) -- optional: until
         AND ({until: Nullable(DateTime64(3, 'UTC'))} IS NULL OR occurred_at < {until: Nullable(DateTime64(3, 'UTC'))} OR toString(event_id) < {until_id: Nullable(String)}) -- optional: until
-        AND ({agent: Nullable(String)} IS NULL OR agent_name = {agent: Nullable(String)}) -- optional: agent
-        AND ({role: Nullable(String)} IS NULL OR role = {role: Nullable(String)}) -- optional: role
-        AND ({outcome: Nullable(String)} IS NULL OR toString(outcome) = {outcome: Nullable(String)}) -- optional: outcome
-        AND ({tool: Nullable(String)} IS NULL OR tool_name = {tool: Nullable(String)}) -- optional: tool
-        AND ({user_id: Nullable(String)} IS NULL OR user_id = {user_id: Nullable(String)}) -- optional: user_id
-        AND ({session_id: Nullable(String)} IS NULL OR session_id = {session_id: Nullable(String)}) -- optional: session_id
+        AND (empty({agent: Array(String)}) OR agent_name IN {agent: Array(String)}) -- optional: agent
+        AND agent_name NOT IN {not_agent: Array(String)} -- optional: not_agent
+        AND (empty({role: Array(String)}) OR role IN {role: Array(String)}) -- optional: role
+        AND role NOT IN {not_role: Array(String)} -- optional: not_role
+        AND (empty({outcome: Array(String)}) OR outcome IN {outcome: Array(String)}) -- optional: outcome
+        AND outcome NOT IN {not_outcome: Array(String)} -- optional: not_outcome
+        AND (empty({tool: Array(String)}) OR tool_name IN {tool: Array(String)}) -- optional: tool
+        AND tool_name NOT IN {not_tool: Array(String)} -- optional: not_tool
+        AND (empty({user_id: Array(String)}) OR user_id IN {user_id: Array(String)}) -- optional: user_id
+        AND user_id NOT IN {not_user_id: Array(String)} -- optional: not_user_id
+        AND (empty({session_id: Array(String)}) OR session_id IN {session_id: Array(String)}) -- optional: session_id
+        AND session_id NOT IN {not_session_id: Array(String)} -- optional: not_session_id
     ORDER BY
         occurred_at DESC,
         toString(event_id) DESC

@@ -5,6 +5,7 @@ import { createAgents } from '../agents/create-agents.ts';
 import { type ActivityEvent, createRecordActivity } from '../activity/activity.ts';
 import { createReads, writersOf } from '../records/days.ts';
 import { verifyReads } from '../records/verify.ts';
+import { NO_FILTERS } from '../records/filters.ts';
 import { readWindow } from '../records/window.ts';
 import type { Config } from '../config.ts';
 import { KeyedMutex } from '../keyed-mutex.ts';
@@ -71,7 +72,12 @@ export async function openAdmin(config: Config) {
     /** The differences between the reads of a project and its rows; see verifyReads. */
     verify: (projectId: string, window: string) => {
       const signal = new AbortController().signal;
-      return verifyReads(auditReads, { projectId, window: readWindow(window, now()), signal });
+      return verifyReads(auditReads, {
+        projectId,
+        window: readWindow(window, now()),
+        filters: NO_FILTERS,
+        signal,
+      });
     },
     close: () => store.close(),
   };

@@ -3,33 +3,44 @@ import { type Fault, RequestError } from '../errors.ts';
 import { createParser } from '../validate.ts';
 
 /** The parts of a parameter's schema that are read here. */
-type Parameter = { type?: string; minimum?: number; maximum?: number; 'x-problem'?: 'window_invalid' };
+type Parameter = {
+  type?: string;
+  minimum?: number;
+  maximum?: number;
+  maxItems?: number;
+  'x-problem'?: 'window_invalid';
+};
 
 const VALUE_CHARS_MAX = 200;
 
 /**
- * Returns a parser of the query string: each parameter once, validated, with its default. Parameters that are not
- * declared have no effect. The parser throws query_invalid, or the `x-problem` of the parameter's schema.
+ * Returns a parser of the query string: each parameter once, a list as often as it has values, validated, with its default.
+ * Parameters that are not declared have no effect. The parser throws query_invalid, or the `x-problem` of the parameter's schema.
  */
 export function createQueryParser<Q extends TObject>(schema: Q): (url: string) => Static<Q> {
   const parameters = new Map(Object.entries<Parameter>(schema.properties));
   const parse = createParser<Static<Q>>(schema, ([fault], values) => {
-    const name = (fault?.path ?? '').slice(1);
+    const [, name = '', index] = (fault?.path ?? '').split('/');
     const { type, minimum, maximum, 'x-problem': code } = parameters.get(name) ?? {};
     const range = `must be a whole number from ${minimum} to ${maximum}`;
-    const value = String((values as Record<string, unknown>)[name]).slice(0, VALUE_CHARS_MAX);
+    const given = (values as Record<string, unknown>)[name];
+    const value = String(Array.isArray(given) ? given[Number(index)] : given).slice(0, VALUE_CHARS_MAX);
     const message = `${type === 'integer' ? range : fault?.message}, not "${value}"`;
     return queryInvalid({ path: name, message }, code);
   });
   return (url) => {
     const given = new URL(url, 'http://localhost').searchParams;
-    const values: Record<string, string | number> = {};
-    for (const [name, { type }] of parameters) {
-      const [value, ...others] = given.getAll(name);
-      if (others.length > 0)
-        throw queryInvalid({ path: name, message: `is given ${others.length + 1} times; give it once` });
+    const values: Record<string, string | number | string[]> = {};
+    for (const [name, { type, maxItems = 1 }] of parameters) {
+      const all = given.getAll(name);
+      const [value] = all;
+      if (all.length > maxItems) {
+        const often = maxItems === 1 ? 'once' : `at most ${maxItems} times`;
+        throw queryInvalid({ path: name, message: `is given ${all.length} times; give it ${often}` });
+      }
       if (value === undefined) continue;
-      values[name] = type === 'integer' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+      if (type === 'array') values[name] = all;
+      else values[name] = type === 'integer' && /^\d{1,10}$/.test(value) ? Number(value) : value;
     }
     return parse(values);
   };

@@ -1,10 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { answer, COUNT, nullable, NULLABLE_OBJECT, oneOf, STRING, TIME, UUID } from '../http/schemas.ts';
 import { OUTCOMES } from '../ingest/decision-event.ts';
-import { WINDOW_NAMES } from './window.ts';
+import { BUCKET_SECONDS, WINDOW_NAMES, type WindowName } from './window.ts';
 
 const OUTCOME = oneOf(OUTCOMES);
-const WINDOW = oneOf(WINDOW_NAMES);
+const WINDOW = nullable<WindowName>('string', {
+  enum: [...WINDOW_NAMES, null],
+  description: 'Null for a range',
+});
 const COUNTS = { total: COUNT, allow: COUNT, deny: COUNT, needs_approval: COUNT };
 const SCOPE = { project_id: STRING, window: WINDOW, from: TIME, to: TIME };
 
@@ -23,12 +26,12 @@ export const SUMMARY = answer(
   'Summary',
 );
 
+const BUCKETS = {
+  ...SCOPE,
+  bucket_seconds: Type.Unsafe<number>({ type: 'integer', enum: [...BUCKET_SECONDS] }),
+};
 export const TIMESERIES = answer(
-  {
-    ...SCOPE,
-    bucket_seconds: Type.Unsafe<number>({ type: 'integer', enum: [3600, 21_600, 86_400] }),
-    buckets: Type.Array(answer({ start: TIME, ...COUNTS })),
-  },
+  { ...BUCKETS, buckets: Type.Array(answer({ start: TIME, ...COUNTS })) },
   'Timeseries',
 );
 
@@ -48,6 +51,11 @@ export const LLM_USAGE = answer(
     by_agent: Type.Array(answer({ agent_name: STRING, ...USAGE })),
   },
   'LlmUsage',
+);
+
+export const LLM_USAGE_TIMESERIES = answer(
+  { ...BUCKETS, buckets: Type.Array(answer({ start: TIME, ...USAGE })) },
+  'LlmUsageTimeseries',
 );
 
 export const DECISION = answer(

@@ -1,30 +1,48 @@
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import type { AuditReads } from './days.ts';
-import { firstDayOf, type ReadWindow } from './window.ts';
+import { areInProjections, type DecisionFilters } from './filters.ts';
+import { NO_WHOLE_PARTS, type ReadWindow, wholePartsOf } from './window.ts';
 
-/** One project over one window; the signal aborts when the caller is gone. */
-export type ReadScope = { projectId: string; window: ReadWindow; signal: AbortSignal };
+/** One project over one range of time; the signal aborts when the caller is gone. */
+export type ReadScope = {
+  projectId: string;
+  window: ReadWindow;
+  filters: DecisionFilters;
+  signal: AbortSignal;
+};
 
 export type OutcomeCounts = { total: number; allow: number; deny: number; needs_approval: number };
 /** `entries`: how many rows the facet has, also beyond the limit of its list. */
 type SummaryRow = OutcomeCounts & { facet: '' | 'agent' | 'role' | 'tool'; name: string; entries: number };
-type HourRow = OutcomeCounts & { hour_seconds: number };
+export type BucketRow = OutcomeCounts & { start_seconds: number };
 
 /** The longest list in an answer. */
 export const GROUPS_MAX = 1000;
 const NOTHING: OutcomeCounts = { total: 0, allow: 0, deny: 0, needs_approval: 0 };
 
+/** The parameters of every statement that selects decisions. */
+export type Where = { project_id: string; since: string; before: string } & DecisionFilters;
+
+export function whereOf({ projectId, window, filters }: ReadScope): Where {
+  const [since, before] = [window.sinceMs, window.beforeMs].map(clickhouseTime) as [string, string];
+  return { project_id: projectId, since, before, ...filters };
+}
+
+/** The same for a count, which reads whole days and hours from projections where it can. */
+export function countedOf(scope: ReadScope, bucketSeconds: number) {
+  const isWhole = areInProjections(scope.filters);
+  return { ...whereOf(scope), ...(isWhole ? wholePartsOf(scope.window, bucketSeconds) : NO_WHOLE_PARTS) };
+}
+
+const DAY_SECONDS = 86_400;
+
 /** GET …/audit/summary. */
 export async function readSummary({ runRead, days }: AuditReads, scope: ReadScope) {
-  const { projectId, window, signal } = scope;
-  const since = clickhouseTime(window.fromMs);
+  const { window, signal } = scope;
+  const asked = { ...countedOf(scope, DAY_SECONDS), limit: GROUPS_MAX };
   const read = (final_days: string[]) =>
-    runRead<SummaryRow>(
-      sql('summary'),
-      { project_id: projectId, since, first_day: firstDayOf(window), final_days, limit: GROUPS_MAX },
-      signal,
-    );
+    runRead<SummaryRow>(sql('summary'), { ...asked, final_days }, signal);
   const rows = await days.decisions.read(window, read, signal);
   const totals = countsOf(rows.find(({ facet }) => facet === '') ?? NOTHING);
   const listed = (wanted: SummaryRow['facet']) => rows.filter(({ facet }) => facet === wanted);
@@ -59,39 +77,44 @@ function othersOf(listed: SummaryRow[], totals: OutcomeCounts) {
 
 /** GET …/audit/timeseries. */
 export async function readTimeseries({ runRead, days }: AuditReads, scope: ReadScope) {
-  const { projectId, window, signal } = scope;
-  const since = clickhouseTime(window.fromMs);
-  const read = (final_days: string[]) =>
-    runRead<HourRow>(sql('timeseries'), { project_id: projectId, since, final_days }, signal);
-  const rows = await days.decisions.read(window, read, signal);
+  const { window } = scope;
+  const { bucketSeconds } = window;
+  const read = (finalDays: string[]) => countOverTime({ runRead }, scope, { bucketSeconds, finalDays });
+  const rows = await days.decisions.read(window, read, scope.signal);
   return {
     ...scopeFields(scope),
-    bucket_seconds: window.bucketSeconds,
-    buckets: bucketsFrom(rows, window),
+    bucket_seconds: bucketSeconds,
+    buckets: bucketsFrom(rows, window).map(({ start, row = NOTHING }) => ({ start, ...countsOf(row) })),
   };
 }
 
+/** The buckets that hold records, oldest first. */
+export function countOverTime(
+  { runRead }: Pick<AuditReads, 'runRead'>,
+  scope: ReadScope,
+  { bucketSeconds, finalDays }: { bucketSeconds: number; finalDays: string[] },
+): Promise<BucketRow[]> {
+  const asked = { ...countedOf(scope, bucketSeconds), bucket_seconds: bucketSeconds, final_days: finalDays };
+  return runRead<BucketRow>(sql('decisions_over_time'), asked, scope.signal);
+}
+
 /**
- * The hours of a window in buckets without gaps, from the bucket of its start to that of its end or of the newest
- * record, which may be up to five minutes ahead.
+ * The buckets of a window without gaps, each with its row if it has one, from the bucket of its start to that of its end.
+ * A window without an upper end goes on to its newest record, which may be up to five minutes ahead.
  */
-export function bucketsFrom(hours: HourRow[], { fromMs, toMs, bucketSeconds }: ReadWindow) {
+export function bucketsFrom<Row extends { start_seconds: number }>(
+  rows: Row[],
+  { name, fromMs, toMs, bucketSeconds }: ReadWindow,
+) {
   const bucketOf = (seconds: number) => Math.floor(seconds / bucketSeconds);
   const first = bucketOf(fromMs / 1000);
-  const last = Math.max(bucketOf(toMs / 1000), bucketOf(hours.at(-1)?.hour_seconds ?? 0));
-  const buckets = Array.from({ length: last - first + 1 }, (_, index) => ({
-    start: new Date((first + index) * bucketSeconds * 1000).toISOString(),
-    ...NOTHING,
-  }));
-  for (const { hour_seconds, ...counts } of hours) {
-    const bucket = buckets[bucketOf(hour_seconds) - first];
-    if (bucket === undefined) continue;
-    bucket.total += counts.total;
-    bucket.allow += counts.allow;
-    bucket.deny += counts.deny;
-    bucket.needs_approval += counts.needs_approval;
-  }
-  return buckets;
+  const newest = Math.max(bucketOf(toMs / 1000), bucketOf(rows.at(-1)?.start_seconds ?? 0));
+  const last = name === null ? bucketOf((toMs - 1) / 1000) : newest;
+  const known = new Map(rows.map((row) => [row.start_seconds, row]));
+  return Array.from({ length: last - first + 1 }, (_, index) => {
+    const seconds = (first + index) * bucketSeconds;
+    return { start: new Date(seconds * 1000).toISOString(), row: known.get(seconds) };
+  });
 }
 
 function countsOf({ total, allow, deny, needs_approval }: OutcomeCounts): OutcomeCounts {

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { DAY_MS } from '../limits.ts';
+import { DAY_MS, RETENTION_MS } from '../limits.ts';
 import type { QueryParams } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import type { ReadWindow } from './window.ts';
@@ -56,11 +56,11 @@ export class ReadDays {
 
   /** Runs `work` with the days that it must read with FINAL. Retries with FINAL on all days if parts changed. */
   async read<T>(
-    { fromMs, toMs }: Pick<ReadWindow, 'fromMs' | 'toMs'>,
+    { sinceMs, beforeMs, toMs }: Pick<ReadWindow, 'sinceMs' | 'beforeMs' | 'toMs'>,
     work: (finalDays: string[]) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
-    const days = daysBetween(fromMs, toMs + DAYS_AHEAD * DAY_MS);
+    const days = daysBetween(sinceMs, Math.min(beforeMs - 1, toMs + DAYS_AHEAD * DAY_MS));
     if (this.#options.writers === 'cluster') return work(days);
     if (this.#options.writers === 'sole') {
       await this.#learn(days);
@@ -97,12 +97,12 @@ export class ReadDays {
   async #relist(days: string[], nowMs: number): Promise<void> {
     const listed = await this.#list();
     this.#listedAtMs = nowMs;
-    const unsure: string[] = [];
-    for (const day of days) {
+    // Also the days that were not asked for: the next read may be about others.
+    for (const day of [...days, ...listed.keys()])
       if (listed.get(day)?.may_repeat !== 1) this.#unique.add(day);
-      else if (!this.#unique.has(day)) unsure.push(day);
-    }
-    for (const day of this.#unique) if (day < (days[0] ?? '')) this.#unique.delete(day);
+    const unsure = days.filter((day) => !this.#unique.has(day));
+    const [oldest = ''] = daysBetween(nowMs - RETENTION_MS, nowMs);
+    for (const day of this.#unique) if (day < oldest) this.#unique.delete(day);
     const due = unsure.filter((day) => nowMs - (this.#checkedAtMs.get(day) ?? 0) >= CHECK_AGAIN_MS);
     if (due.length === 0) return;
     this.#checking ??= this.#check(due).finally(() => (this.#checking = undefined));

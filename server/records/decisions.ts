@@ -1,40 +1,23 @@
+import { DAY_MS } from '../limits.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
-import type { Outcome } from '../ingest/decision-event.ts';
-import type { ReadScope } from './counts.ts';
+import { countOverTime, type ReadScope, whereOf } from './counts.ts';
 import type { AuditReads } from './days.ts';
 import { type Cursor, cursorText } from './cursor.ts';
 import { type DecisionRow, recordText } from './record.ts';
-import { firstDayOf } from './window.ts';
-
-/** null does not filter; '' selects the empty value. */
-export type DecisionFilters = {
-  agent: string | null;
-  role: string | null;
-  outcome: Outcome | null;
-  tool: string | null;
-  user_id: string | null;
-  session_id: string | null;
-};
 
 export type PageRequest = { limit: number; offset: number; cursor: Cursor | undefined };
 /** How many records match on each day, newest first. */
 export type DayCount = { day: string; total: number };
-export type Where = { project_id: string; since: string; first_day: string | null } & DecisionFilters;
 
 /** GET …/audit/decisions, as JSON text. */
-export async function readDecisions(
-  reads: AuditReads,
-  scope: ReadScope,
-  { filters, ...page }: PageRequest & { filters: DecisionFilters },
-): Promise<string> {
+export async function readDecisions(reads: AuditReads, scope: ReadScope, page: PageRequest): Promise<string> {
   const { projectId, window, signal } = scope;
-  const where = whereOf(scope, filters);
   // One more row than requested shows whether there is a next page.
   const asked = { ...page, limit: page.limit + 1 };
   const { counts, rows } = await reads.days.decisions.read(
     window,
-    (finalDays) => readPage(reads, where, { page: asked, nowMs: window.toMs, finalDays, signal }),
+    (finalDays) => readPage(reads, scope, { page: asked, finalDays }),
     signal,
   );
   const items = rows.slice(0, page.limit);
@@ -55,35 +38,32 @@ function cursorAt({ occurred_at, event_id }: DecisionRow): Cursor {
   return { occurredAtMs: Date.parse(rfc3339FromClickhouse(occurred_at)), event_id };
 }
 
-export function whereOf({ projectId, window }: ReadScope, filters: DecisionFilters): Where {
-  const since = clickhouseTime(window.fromMs);
-  return { project_id: projectId, since, first_day: firstDayOf(window), ...filters };
-}
-
-export type DaysRead = { finalDays: string[]; signal: AbortSignal };
-
-export function countPerDay({ runRead }: AuditReads, where: Where, { finalDays, signal }: DaysRead) {
-  const { user_id, session_id, ...others } = where;
-  const final_days = finalDays;
-  return user_id === null && session_id === null
-    ? runRead<DayCount>(sql('decisions_per_day'), { ...others, final_days }, signal)
-    : runRead<DayCount>(sql('decisions_of_user_per_day'), { ...where, final_days }, signal);
+/** The days that hold matching records, newest first. */
+export async function countPerDay(
+  reads: AuditReads,
+  scope: ReadScope,
+  finalDays: string[],
+): Promise<DayCount[]> {
+  const rows = await countOverTime(reads, scope, { bucketSeconds: DAY_MS / 1000, finalDays });
+  return rows.map(({ start_seconds, total }) => ({ day: dayOf(start_seconds * 1000), total })).reverse();
 }
 
 /** Counts the records per day and reads the page from the days that hold it. Meanwhile it reads the most likely day. */
 async function readPage(
   reads: AuditReads,
-  where: Where,
-  { page, nowMs, finalDays, signal }: DaysRead & { page: PageRequest; nowMs: number },
+  scope: ReadScope,
+  { page, finalDays }: { page: PageRequest; finalDays: string[] },
 ): Promise<{ counts: DayCount[]; rows: DecisionRow[] }> {
+  const { window, signal } = scope;
+  const where = whereOf(scope);
   const readOn = (days: string[], offset: number) => {
     const is_final = Number(days.some((day) => finalDays.includes(day)));
     const params = { ...where, ...cursorParams(page.cursor), days, is_final, limit: page.limit, offset };
     return reads.runRead<DecisionRow>(sql('decisions_page'), params, signal);
   };
-  const likelyDay = dayOf(page.cursor?.occurredAtMs ?? nowMs);
+  const likelyDay = dayOf(page.cursor?.occurredAtMs ?? window.newestMs);
   const [counts, likely] = await Promise.all([
-    countPerDay(reads, where, { finalDays, signal }),
+    countPerDay(reads, scope, finalDays),
     page.offset === 0 ? readOn([likelyDay], 0) : [],
   ]);
   const { days, offset } = daysOfPage(counts, page);

@@ -8,19 +8,19 @@ import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import { oneOf, PROJECT_ID } from '../http/schemas.ts';
-import { OUTCOMES } from '../ingest/decision-event.ts';
 
-import { DECISION, DECISIONS, LLM_USAGE, SUMMARY, TIMESERIES } from './answers.ts';
+import { DECISION, DECISIONS, LLM_USAGE, LLM_USAGE_TIMESERIES, SUMMARY, TIMESERIES } from './answers.ts';
 import { readSummary, readTimeseries, type ReadScope } from './counts.ts';
 import { parseCursor } from './cursor.ts';
 import { createReads, type RunRead, type RunReadBytes, type Writers } from './days.ts';
-import { type DecisionFilters, readDecisions } from './decisions.ts';
+import { readDecisions } from './decisions.ts';
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, exportBytes, type ExportFormat } from './export-decisions.ts';
+import { FILTERS, filtersFrom, USAGE_FILTERS } from './filters.ts';
 import { findDecision } from './find-decision.ts';
-import { readLlmUsage } from './llm-usage.ts';
+import { readLlmUsage, readLlmUsageTimeseries } from './llm-usage.ts';
 import { ExportSlots } from './export-slots.ts';
 import { recordText } from './record.ts';
-import { readWindow, WINDOW_NAMES, type WindowName } from './window.ts';
+import { readRange, WINDOW_NAMES } from './window.ts';
 
 export type ReadDeps = {
   runRead: RunRead;
@@ -30,25 +30,18 @@ export type ReadDeps = {
   recordReads: RecordReads;
 };
 
-const WINDOW_QUERY = {
-  window: oneOf(WINDOW_NAMES, {
-    default: '24h',
-    description: 'How far to look back from now. There is no upper end.',
-    examples: ['7d'],
-    'x-problem': 'window_invalid',
-  }),
-};
-
-const filter = Type.Optional(
-  Type.String({ format: 'text', description: 'Absent: no filter. Empty: records where the field is empty.' }),
-);
-const FILTERS = {
-  agent: filter,
-  role: filter,
-  outcome: Type.Optional(oneOf(OUTCOMES, { description: 'Only this outcome' })),
-  tool: filter,
-  user_id: filter,
-  session_id: filter,
+const edge = (description: string) =>
+  Type.Optional(Type.String({ format: 'date-time', description, 'x-problem': 'window_invalid' }));
+const RANGE = {
+  window: Type.Optional(
+    oneOf(WINDOW_NAMES, {
+      description: 'How far to look back from now, without an upper end. `24h` when nothing else is given.',
+      examples: ['7d'],
+      'x-problem': 'window_invalid',
+    }),
+  ),
+  from: edge('Instead of `window`: records from this time on. At most 90 days before `to`.'),
+  to: edge('With `from`: records before this time'),
 };
 
 const PAGE = {
@@ -77,7 +70,8 @@ export function recordEndpoints(deps: ReadDeps) {
   // All bounds of an answer come from this one instant.
   const scopeOf = ({ params, query, signal }: ScopedCall): ReadScope => ({
     projectId: params.id,
-    window: readWindow(query.window, deps.now()),
+    window: readRange(query, deps.now()),
+    filters: filtersFrom(query),
     signal,
   });
   const startRead = async (kind: ReadKind, call: ScopedCall) => {
@@ -92,7 +86,7 @@ export function recordEndpoints(deps: ReadDeps) {
       summary: 'Count decisions',
       description:
         'Totals by outcome, and the same by agent, role and tool. Each list holds the 1,000 largest entries; with its `others` it adds up to the totals.',
-      query: Type.Object(WINDOW_QUERY),
+      query: Type.Object({ ...RANGE, ...FILTERS }),
       answers: { 200: { description: 'The counts', schema: SUMMARY } },
       handle: async (call) => readSummary(reads, await startRead('summary', call)),
     }),
@@ -102,7 +96,7 @@ export function recordEndpoints(deps: ReadDeps) {
       id: 'readTimeseries',
       summary: 'Count decisions over time',
       description: 'Counts by outcome in buckets without gaps, oldest first.',
-      query: Type.Object(WINDOW_QUERY),
+      query: Type.Object({ ...RANGE, ...FILTERS }),
       answers: { 200: { description: 'The buckets', schema: TIMESERIES } },
       handle: async (call) => readTimeseries(reads, await startRead('timeseries', call)),
     }),
@@ -112,9 +106,19 @@ export function recordEndpoints(deps: ReadDeps) {
       id: 'readLlmUsage',
       summary: 'Sum up token usage and cost',
       description: 'Calls, tokens and cost, and the same by model and by agent.',
-      query: Type.Object(WINDOW_QUERY),
+      query: Type.Object({ ...RANGE, ...USAGE_FILTERS }),
       answers: { 200: { description: 'The sums', schema: LLM_USAGE } },
       handle: async (call) => readLlmUsage(reads, await startRead('llm_usage', call)),
+    }),
+    endpoint({
+      ...READ,
+      path: '/v1/projects/{id}/audit/llm-usage/timeseries',
+      id: 'readLlmUsageTimeseries',
+      summary: 'Sum up token usage and cost over time',
+      description: 'Calls, tokens and cost in buckets without gaps, oldest first.',
+      query: Type.Object({ ...RANGE, ...USAGE_FILTERS }),
+      answers: { 200: { description: 'The buckets', schema: LLM_USAGE_TIMESERIES } },
+      handle: async (call) => readLlmUsageTimeseries(reads, await startRead('llm_usage', call)),
     }),
     endpoint({
       ...READ,
@@ -122,14 +126,13 @@ export function recordEndpoints(deps: ReadDeps) {
       id: 'listDecisions',
       summary: 'List decisions',
       description: 'Records, newest first, filtered and page by page.',
-      query: Type.Object({ ...WINDOW_QUERY, ...PAGE, ...FILTERS }),
+      query: Type.Object({ ...RANGE, ...PAGE, ...FILTERS }),
       answers: { 200: { description: 'One page', schema: DECISIONS } },
       handle: async (call) => {
         const { limit, offset, cursor } = call.query;
         const page = { limit, offset, cursor: cursor === undefined ? undefined : parseCursor(cursor) };
-        const asked = { ...page, filters: filtersFrom(call.query) };
         // Sent as text: the numbers of hint and arguments keep all their digits.
-        call.res.type('json').send(await readDecisions(reads, await startRead('decisions', call), asked));
+        call.res.type('json').send(await readDecisions(reads, await startRead('decisions', call), page));
         return undefined;
       },
     }),
@@ -141,7 +144,7 @@ export function recordEndpoints(deps: ReadDeps) {
       summary: 'Export decisions',
       description: 'All matching records as a stream, newest first: NDJSON, or CSV (RFC 4180) with a header.',
       query: Type.Object({
-        ...WINDOW_QUERY,
+        ...RANGE,
         format: oneOf(EXPORT_FORMAT_NAMES, { default: 'ndjson' }),
         ...FILTERS,
       }),
@@ -154,13 +157,14 @@ export function recordEndpoints(deps: ReadDeps) {
       handle: async (call) => {
         await slots.run(call.params.id, async () => {
           const { req, res, query } = call;
-          const { format, window } = query;
-          await deps.recordReads.exported({ format, window }, readFrom(call));
           const scope = scopeOf(call);
-          const pages = exportBytes(reads, scope, { filters: filtersFrom(query), format: query.format });
+          const { format, window = '24h', from, to } = query;
+          const range = from === undefined ? { window } : { from, to };
+          await deps.recordReads.exported({ format, ...range }, readFrom(call));
+          const pages = exportBytes(reads, scope, format);
           // An error before the first record is a problem as usual. After it only a broken connection can tell.
           const first = await pages.next();
-          describeExport(res, query.format, scope);
+          describeExport(res, format, scope);
           // Those of pipeline, beside those of the edge.
           res.setMaxListeners(LISTENERS_MAX);
           if (req.method === 'HEAD') res.end();
@@ -197,34 +201,22 @@ export function recordEndpoints(deps: ReadDeps) {
 type ReadCall = { req: Request; caller: { actor: Actor }; params: { id: string } };
 const LISTENERS_MAX = 20;
 
-type ScopedCall = ReadCall & { query: { window: WindowName }; readonly signal: AbortSignal };
+type Query = { window?: string; from?: string; to?: string };
+type ScopedCall = ReadCall & { query: Query; readonly signal: AbortSignal };
 
 function readFrom({ req, caller, params }: ReadCall) {
   return { projectId: params.id, actor: caller.actor, address: addressOf(req) };
 }
 
-function filtersFrom({
-  agent,
-  role,
-  outcome,
-  tool,
-  user_id,
-  session_id,
-}: Partial<DecisionFilters>): DecisionFilters {
-  return {
-    agent: agent ?? null,
-    role: role ?? null,
-    outcome: outcome ?? null,
-    tool: tool ?? null,
-    user_id: user_id ?? null,
-    session_id: session_id ?? null,
-  };
-}
-
 function describeExport(res: Response, format: ExportFormat, { window }: ReadScope): void {
-  const until = new Date(window.toMs).toISOString().slice(0, 19).replaceAll(':', '');
+  const [from, to] = [window.fromMs, window.toMs].map(
+    (ms) => `${new Date(ms).toISOString().slice(0, 19).replaceAll(':', '')}Z`,
+  );
   res.setHeader('Content-Type', EXPORT_FORMATS[format].type);
-  res.setHeader('Content-Disposition', `attachment; filename="decisions-${window.name}-${until}Z.${format}"`);
+  res.setHeader(
+    'Content-Disposition',
+    `attachment; filename="decisions-${window.name ?? from}-${to}.${format}"`,
+  );
 }
 
 async function* chain(first: IteratorResult<Buffer>, rest: AsyncGenerator<Buffer>) {

@@ -1,19 +1,10 @@
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { type ExportPage, parseExportPage } from './export-page.ts';
-import type { ReadScope } from './counts.ts';
+import { type ReadScope, type Where, whereOf } from './counts.ts';
 import type { Cursor } from './cursor.ts';
 import type { AuditReads } from './days.ts';
-import {
-  type DaysRead,
-  countPerDay,
-  type DayCount,
-  daysOfPage,
-  type DecisionFilters,
-  cursorParams,
-  type Where,
-  whereOf,
-} from './decisions.ts';
+import { countPerDay, cursorParams, type DayCount, daysOfPage } from './decisions.ts';
 import { RECORD_KEYS } from './record.ts';
 
 /** The formats of an export with media type and first line; decisions_export.sql makes the other lines. */
@@ -42,36 +33,38 @@ const BEFORE_EVERY_ID = '';
 export async function* exportBytes(
   reads: AuditReads,
   scope: ReadScope,
-  { filters, format }: { filters: DecisionFilters; format: ExportFormat },
+  format: ExportFormat,
 ): AsyncGenerator<Buffer> {
   const { window, signal } = scope;
-  const where = whereOf(scope, filters);
+  const where = whereOf(scope);
   const { decisions } = reads.days;
-  const count = (finalDays: string[]) => countPerDay(reads, where, { finalDays, signal });
+  const count = (finalDays: string[]) => countPerDay(reads, scope, finalDays);
   const counts = await decisions.read(window, count, signal);
   yield Buffer.from(EXPORT_FORMATS[format].head);
   let cursor: Cursor | undefined;
   let lookBackMs = Number.POSITIVE_INFINITY;
   for (let limit = PAGE_ROWS.first; ;) {
-    const fromMs = Math.max(window.fromMs, (cursor?.occurredAtMs ?? window.fromMs) - lookBackMs);
-    const slice = { ...where, since: clickhouseTime(fromMs) };
+    const sinceMs = Math.max(window.sinceMs, (cursor?.occurredAtMs ?? window.sinceMs) - lookBackMs);
+    const slice = { ...where, since: clickhouseTime(sinceMs) };
     const asked = { counts, format, limit, cursor };
     const read = (finalDays: string[]) => readExportPage(reads, slice, { ...asked, finalDays, signal });
     const { bytes, rows, last } = await decisions.read(window, read, signal);
     yield bytes;
     if (rows < limit || last === undefined) {
-      if (fromMs === window.fromMs) return;
-      cursor = { occurredAtMs: fromMs, event_id: BEFORE_EVERY_ID };
+      if (sinceMs === window.sinceMs) return;
+      cursor = { occurredAtMs: sinceMs, event_id: BEFORE_EVERY_ID };
       lookBackMs *= LOOK_BACK;
     } else {
-      lookBackMs = LOOK_BACK * Math.max(1, (cursor?.occurredAtMs ?? window.toMs) - last.occurredAtMs);
+      lookBackMs = LOOK_BACK * Math.max(1, (cursor?.occurredAtMs ?? window.newestMs) - last.occurredAtMs);
       cursor = last;
       limit = rowsThatFit(bytes.length / rows);
     }
   }
 }
 
-type ExportPageRequest = DaysRead & {
+type ExportPageRequest = {
+  finalDays: string[];
+  signal: AbortSignal;
   counts: DayCount[];
   format: ExportFormat;
   limit: number;

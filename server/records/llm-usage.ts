@@ -1,13 +1,10 @@
 import { rawJson } from '../json.ts';
 import { sql } from '../store/sql.ts';
-import { clickhouseTime } from '../store/time.ts';
-import { GROUPS_MAX, type ReadScope, scopeFields } from './counts.ts';
+import { bucketsFrom, countedOf, GROUPS_MAX, type ReadScope, scopeFields } from './counts.ts';
 import type { AuditReads } from './days.ts';
 
 /** The sums are text: they may exceed 2^53. */
-type UsageRow = {
-  facet: '' | 'model' | 'agent';
-  name: string;
+type Sums = {
   calls: number;
   input_tokens: string;
   output_tokens: string;
@@ -15,22 +12,22 @@ type UsageRow = {
   reasoning_tokens: string;
   total_cost: string;
 };
+type UsageRow = Sums & { facet: '' | 'model' | 'agent'; name: string };
+type BucketRow = Sums & { start_seconds: number };
 
 const ZERO = { input_tokens: '0', output_tokens: '0', cached_input_tokens: '0', reasoning_tokens: '0' };
-const NOTHING: UsageRow = { facet: '', name: '', calls: 0, ...ZERO, total_cost: '0' };
+const NOTHING: Sums = { calls: 0, ...ZERO, total_cost: '0' };
 /** The store adds money in whole 10^-12 dollars, so that the sum does not depend on the order. */
+/** All whole parts of a range are read by the hour. */
+const HOUR_SECONDS = 3600;
 const COST_UNITS = 1e12;
 
 /** GET …/audit/llm-usage. */
 export async function readLlmUsage({ runRead, days }: AuditReads, scope: ReadScope) {
-  const { projectId, window, signal } = scope;
-  const since = clickhouseTime(window.fromMs);
+  const { window, signal } = scope;
+  const asked = { ...countedOf(scope, HOUR_SECONDS), limit: GROUPS_MAX };
   const read = (final_days: string[]) =>
-    runRead<UsageRow>(
-      sql('llm_usage'),
-      { project_id: projectId, since, final_days, limit: GROUPS_MAX },
-      signal,
-    );
+    runRead<UsageRow>(sql('llm_usage'), { ...asked, final_days }, signal);
   const rows = await days.llmInvocations.read(window, read, signal);
   const groups = <Key extends string>(wanted: UsageRow['facet'], key: Key) =>
     rows
@@ -44,10 +41,25 @@ export async function readLlmUsage({ runRead, days }: AuditReads, scope: ReadSco
   };
 }
 
+/** GET …/audit/llm-usage/timeseries. */
+export async function readLlmUsageTimeseries({ runRead, days }: AuditReads, scope: ReadScope) {
+  const { window, signal } = scope;
+  const { bucketSeconds } = window;
+  const asked = { ...countedOf(scope, bucketSeconds), bucket_seconds: bucketSeconds };
+  const read = (final_days: string[]) =>
+    runRead<BucketRow>(sql('llm_usage_over_time'), { ...asked, final_days }, signal);
+  const rows = await days.llmInvocations.read(window, read, signal);
+  return {
+    ...scopeFields(scope),
+    bucket_seconds: bucketSeconds,
+    buckets: bucketsFrom(rows, window).map(({ start, row = NOTHING }) => ({ start, ...usageOf(row) })),
+  };
+}
+
 type Usage = ReturnType<typeof usageOf>;
 
 /** cost_usd sums known costs; a call without a cost adds nothing. */
-function usageOf(row: UsageRow) {
+function usageOf(row: Sums) {
   return {
     calls: row.calls,
     input_tokens: rawJson(row.input_tokens),

@@ -1,21 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ReadScope, readSummary, readTimeseries } from './counts.ts';
 import { type AuditReads, createReads } from './days.ts';
-import { countPerDay, type DecisionFilters, whereOf } from './decisions.ts';
+import { countPerDay } from './decisions.ts';
 import { readLlmUsage } from './llm-usage.ts';
 
 /** Two answers to one question that differ. */
 export type Difference = { what: string; fast: unknown; checked: unknown };
 type Answers = Record<string, unknown>;
-
-const NO_FILTER: DecisionFilters = {
-  agent: null,
-  role: null,
-  outcome: null,
-  tool: null,
-  user_id: null,
-  session_id: null,
-};
 
 /**
  * Asks everything twice for the same instant: as the endpoints do, and from rows alone, with FINAL on every day.
@@ -34,13 +25,11 @@ export async function verifyReads(reads: AuditReads, scope: ReadScope): Promise<
 
 /** Each entry of each answer by a unique name. */
 async function answersOf(reads: AuditReads, scope: ReadScope): Promise<Answers> {
-  const { signal, window } = scope;
+  const { window } = scope;
   const summary = await readSummary(reads, scope);
   const { buckets } = await readTimeseries(reads, scope);
   const usage = await readLlmUsage(reads, scope);
-  const counts = await reads.days.decisions.read(window, (finalDays) =>
-    countPerDay(reads, whereOf(scope, NO_FILTER), { finalDays, signal }),
-  );
+  const counts = await reads.days.decisions.read(window, (finalDays) => countPerDay(reads, scope, finalDays));
   const entries: [string, unknown][] = [
     ['summary totals', summary.totals],
     ['summary others', summary.others],

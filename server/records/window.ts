@@ -1,5 +1,7 @@
 import { queryInvalid } from '../http/query.ts';
-import { DAY_MS } from '../limits.ts';
+import { DAY_MS, HOUR_MS, RETENTION_MS } from '../limits.ts';
+import { parseRfc3339 } from '../rfc3339.ts';
+import { clickhouseTime } from '../store/time.ts';
 
 /** The windows, with the bucket sizes of the time series. */
 const WINDOWS = {
@@ -12,24 +14,95 @@ const WINDOWS = {
 export const WINDOW_NAMES = Object.keys(WINDOWS) as WindowName[];
 export type WindowName = keyof typeof WINDOWS;
 
-/** A window as of now: records with occurred_at >= fromMs, with no upper end. */
-export type ReadWindow = { name: WindowName; fromMs: number; toMs: number; bucketSeconds: number };
+/** The bucket sizes of a range: the smallest that makes few enough buckets. */
+export const BUCKET_SECONDS = [60, 300, 900, 3600, 21_600, 86_400] as const;
+const BUCKETS_MAX = 200;
+/** No record occurs so late: the end of what has no upper end. It begins a day. */
+const NEVER_MS = Date.UTC(2100, 0, 1);
 
-/**
- * The first day of a window, when its other days are worth a statement of their own in a read. Null for a window of a day:
- * its 24 hours are quickly read, and planning a statement takes longer.
- */
-export function firstDayOf({ fromMs, toMs }: Pick<ReadWindow, 'fromMs' | 'toMs'>): string | null {
-  return toMs - fromMs > DAY_MS ? new Date(fromMs).toISOString().slice(0, 10) : null;
+/** The records with sinceMs <= occurred_at < beforeMs. */
+export type ReadWindow = {
+  /** Null for a range that the caller gave. */
+  name: WindowName | null;
+  /** As the answer says it. */
+  fromMs: number;
+  toMs: number;
+  /** Not before what is expired. */
+  sinceMs: number;
+  /** Long after now for a window, which has no upper end. */
+  beforeMs: number;
+  /** About where its newest records are. */
+  newestMs: number;
+  bucketSeconds: number;
+};
+
+type Asked = { window?: string | undefined; from?: string | undefined; to?: string | undefined };
+
+/** The window or the range (RFC 3339) that a caller asks for; 24h without either. Throws window_invalid. */
+export function readRange({ window, from, to }: Asked, nowMs: number): ReadWindow {
+  if (from === undefined && to === undefined) return readWindow(window, nowMs);
+  if (window !== undefined) throw windowInvalid('window', 'must not be given together with from and to');
+  if (from === undefined) throw windowInvalid('from', 'is missing: to needs from');
+  if (to === undefined) throw windowInvalid('to', 'is missing: from needs to');
+  const [fromMs, toMs] = [from, to].map((text) => parseRfc3339(text) ?? Number.NaN) as [number, number];
+  if (!(fromMs < toMs)) throw windowInvalid('to', 'must be later than from');
+  if (toMs - fromMs > RETENTION_MS) throw windowInvalid('to', 'must be at most 90 days after from');
+  return {
+    name: null,
+    fromMs,
+    toMs,
+    sinceMs: Math.max(fromMs, nowMs - RETENTION_MS),
+    beforeMs: toMs,
+    newestMs: Math.min(toMs - 1, nowMs),
+    bucketSeconds: bucketSecondsOf(fromMs, toMs),
+  };
 }
 
 /** Throws window_invalid. Absent means 24h. */
-export function readWindow(text: string | undefined, nowMs: number): ReadWindow {
+export function readWindow(text: string | undefined, nowMs: number): ReadWindow & { name: WindowName } {
   const name = WINDOW_NAMES.find((known) => known === (text ?? '24h'));
-  if (name === undefined) {
-    const message = `must be one of ${WINDOW_NAMES.join(', ')}, not "${text}"`;
-    throw queryInvalid({ path: 'window', message }, 'window_invalid');
-  }
+  if (name === undefined)
+    throw windowInvalid('window', `must be one of ${WINDOW_NAMES.join(', ')}, not "${text}"`);
   const { ms, bucketSeconds } = WINDOWS[name];
-  return { name, fromMs: nowMs - ms, toMs: nowMs, bucketSeconds };
+  const fromMs = nowMs - ms;
+  return { name, fromMs, toMs: nowMs, sinceMs: fromMs, beforeMs: NEVER_MS, newestMs: nowMs, bucketSeconds };
+}
+
+function bucketSecondsOf(fromMs: number, toMs: number): number {
+  const bucketsOf = (ms: number) => Math.floor((toMs - 1) / ms) - Math.floor(fromMs / ms) + 1;
+  return BUCKET_SECONDS.find((seconds) => bucketsOf(seconds * 1000) <= BUCKETS_MAX) ?? 86_400;
+}
+
+function windowInvalid(path: string, message: string) {
+  return queryInvalid({ path, message }, 'window_invalid');
+}
+
+/** The whole days and the whole hours of a range, for the statements that read them from projections; null for none. */
+export type WholeParts = Record<'days_from' | 'days_until' | 'hours_from' | 'hours_until', string | null>;
+
+export const NO_WHOLE_PARTS: WholeParts = {
+  days_from: null,
+  days_until: null,
+  hours_from: null,
+  hours_until: null,
+};
+
+/**
+ * `bucketSeconds`: whole days and hours must not be longer. Of days more than one must be whole: the hours of one are
+ * quickly read, and planning another part of a statement takes longer.
+ */
+export function wholePartsOf({ sinceMs, beforeMs, toMs }: ReadWindow, bucketSeconds: number): WholeParts {
+  const within = (unitMs: number) => ({
+    fromMs: Math.ceil(sinceMs / unitMs) * unitMs,
+    untilMs: Math.floor(beforeMs / unitMs) * unitMs,
+  });
+  const [hours, days] = [within(HOUR_MS), within(DAY_MS)];
+  if (bucketSeconds * 1000 < HOUR_MS || hours.fromMs >= hours.untilMs) return NO_WHOLE_PARTS;
+  const isByDay = bucketSeconds * 1000 >= DAY_MS && Math.min(days.untilMs, toMs) - days.fromMs > DAY_MS;
+  return {
+    hours_from: clickhouseTime(hours.fromMs).slice(0, 19),
+    hours_until: clickhouseTime(hours.untilMs).slice(0, 19),
+    days_from: isByDay ? clickhouseTime(days.fromMs).slice(0, 10) : null,
+    days_until: isByDay ? clickhouseTime(days.untilMs).slice(0, 10) : null,
+  };
 }

@@ -23,31 +23,47 @@ const ROWS = [
      toString(bitTest(number, 0)), toString(bitTest(number, 1)), bitTest(number, 2) + 1, toString(bitTest(number, 3)),
      toString(bitTest(number, 4)), toString(bitTest(number, 5)), 1
    FROM numbers(256)`,
-  `INSERT INTO llm_invocations (project_id, event_id, occurred_at, agent_name, model, input_tokens, version)
+  `INSERT INTO llm_invocations (project_id, event_id, occurred_at, agent_name, model, user_id, session_id, input_tokens, version)
    SELECT {project_id: String}, generateUUIDv4(), {first: DateTime64(3, 'UTC')} + INTERVAL bitTest(number, 7) DAY,
-     toString(bitTest(number, 0)), toString(bitTest(number, 1)), number, 1
+     toString(bitTest(number, 0)), toString(bitTest(number, 1)), toString(bitTest(number, 4)),
+     toString(bitTest(number, 5)), number, 1
    FROM numbers(256)`,
   `INSERT INTO agent_versions (project_id, agent_name, version) SELECT {project_id: String}, '1', number FROM numbers(3)`,
 ];
 
-/** Each condition that can be dropped, as it selects some of the rows. */
-const GIVEN = {
-  agent: '1',
-  role: '1',
-  outcome: 'deny',
-  tool: '1',
-  user_id: '1',
-  session_id: '1',
-  until: clickhouseTime(FIRST_MS),
-  version: 1,
-  final_days: DAYS,
-  first_day: DAYS[0] ?? '',
-  recent: clickhouseTime(Date.now() - 3_600_000).slice(0, 19),
-  places: [FIRST_MS, FIRST_MS + DAY_MS].map(clickhouseTime),
+/** Each condition that can be dropped, as it selects some of the rows, with the parameters that come with it. */
+const HOURS = {
+  hours_from: clickhouseTime(FIRST_MS - 3_600_000).slice(0, 19),
+  hours_until: clickhouseTime(FIRST_MS + 10 * DAY_MS).slice(0, 19),
+};
+const GIVEN: Record<string, QueryParams> = {
+  ...Object.fromEntries(
+    Object.entries({
+      agent: '1',
+      role: '1',
+      outcome: 'deny',
+      tool: '1',
+      user_id: '1',
+      session_id: '1',
+    }).flatMap(([name, value]) => [
+      [name, { [name]: [value] }],
+      [`not_${name}`, { [`not_${name}`]: [value] }],
+    ]),
+  ),
+  until: { until: clickhouseTime(FIRST_MS) },
+  version: { version: 1 },
+  final_days: { final_days: DAYS },
+  hours_from: HOURS,
+  days_from: {
+    ...HOURS,
+    days_from: DAYS[1] ?? '',
+    days_until: clickhouseTime(FIRST_MS + 9 * DAY_MS).slice(0, 10),
+  },
+  recent: { recent: clickhouseTime(Date.now() - 3_600_000).slice(0, 19) },
+  places: { places: [FIRST_MS, FIRST_MS + DAY_MS].map(clickhouseTime) },
 };
 /** They decide how the same records are read. */
-const WAYS = ['final_days', 'first_day', 'places', 'recent'];
-type Name = keyof typeof GIVEN;
+const WAYS = ['final_days', 'hours_from', 'days_from', 'places', 'recent'];
 
 /** What each query file answers as it stands is what the service gets, which drops conditions. */
 export function optionalConditionsSuite(store: () => Store): void {
@@ -62,6 +78,10 @@ export function optionalConditionsSuite(store: () => Store): void {
       project_id,
       event_id: row?.event_id ?? '',
       since: clickhouseTime(FIRST_MS - 7_200_000),
+      before: clickhouseTime(FIRST_MS + 20 * DAY_MS),
+      hours_until: null,
+      days_until: null,
+      bucket_seconds: 86_400,
       days: DAYS,
       until_id: '8',
       agent_name: '1',
@@ -75,19 +95,19 @@ export function optionalConditionsSuite(store: () => Store): void {
   for (const name of NAMES) {
     it(`${name}.sql answers as it stands as without its optional conditions`, async () => {
       const optional = [
-        ...new Set(Array.from(sql(name).matchAll(MARK), ([, names]) => names?.split(', ') as Name[]).flat()),
+        ...new Set(Array.from(sql(name).matchAll(MARK), ([, names]) => names?.split(', ') ?? []).flat()),
       ];
       const absent = Object.fromEntries(
-        optional.map((parameter) => [parameter, Array.isArray(GIVEN[parameter]) ? [] : null]),
+        optional.map((parameter) => [parameter, Array.isArray(GIVEN[parameter]?.[parameter]) ? [] : null]),
       );
       const all = await bothAnswers(name, absent);
       expect(all.length).to.be.above(0);
       for (const parameter of optional) {
-        const some = await bothAnswers(name, { ...absent, [parameter]: GIVEN[parameter] });
+        const some = await bothAnswers(name, { ...absent, ...GIVEN[parameter] });
         if (WAYS.includes(parameter)) expect(some).to.equal(all);
         else expect(some, parameter).to.not.equal(all);
       }
-      await bothAnswers(name, GIVEN);
+      await bothAnswers(name, Object.assign({}, ...Object.values(GIVEN)) as QueryParams);
     });
   }
 

@@ -5,13 +5,18 @@ import { ask, type Problem } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
 const FILTERS = ['agent', 'role', 'outcome', 'tool', 'user_id', 'session_id'];
-const NAMES: Record<string, string[]> = {
-  summary: ['window'],
-  timeseries: ['window'],
-  'llm-usage': ['window'],
-  decisions: ['window', 'limit', 'offset', 'cursor', ...FILTERS],
-  'decisions/export': ['window', 'format', ...FILTERS],
+const RANGE = ['window', 'from', 'to'];
+/** The parameters that may be given once, and the filters, which may be repeated. */
+const NAMES: Record<string, { once: string[]; filters: string[] }> = {
+  summary: { once: RANGE, filters: FILTERS },
+  timeseries: { once: RANGE, filters: FILTERS },
+  'llm-usage': { once: RANGE, filters: ['agent', 'user_id', 'session_id'] },
+  'llm-usage/timeseries': { once: RANGE, filters: ['agent', 'user_id', 'session_id'] },
+  decisions: { once: [...RANGE, 'limit', 'offset', 'cursor'], filters: FILTERS },
+  'decisions/export': { once: [...RANGE, 'format'], filters: FILTERS },
 };
+const EARLY = '2026-01-01T00:00:00Z';
+const LATE = '2026-01-02T00:00:00Z';
 /** What tries to leave its place in a statement. */
 const HOSTILE = [
   "' OR 1=1 --",
@@ -58,6 +63,10 @@ describe('a bad parameter of a read', () => {
     ['decisions', 'outcome=maybe', 'maybe', 'allow, deny, needs_approval'],
     ['decisions', 'outcome=', '""', 'allow, deny, needs_approval'],
     ['decisions', 'cursor=zzz', 'zzz', 'next_cursor'],
+    ['summary', 'from=today', 'today', 'RFC 3339'],
+    ['timeseries', 'to=2026-01-01', '2026-01-01', 'with a zone'],
+    ['summary', 'outcome=maybe', 'maybe', 'allow, deny, needs_approval'],
+    ['timeseries', 'not.outcome=', '""', 'allow, deny, needs_approval'],
     ['decisions/export', 'format=xlsx', 'xlsx', 'ndjson, csv'],
     ['decisions/export', 'format=', '""', 'ndjson, csv'],
     ['decisions/export', 'outcome=DENY', 'DENY', 'allow, deny, needs_approval'],
@@ -68,7 +77,8 @@ describe('a bad parameter of a read', () => {
       const { errors, code, status } = await problem(endpoint, query);
 
       const name = query.slice(0, query.indexOf('='));
-      expect([code, status]).to.deep.equal([name === 'window' ? 'window_invalid' : 'query_invalid', 422]);
+      const expected = RANGE.includes(name) ? 'window_invalid' : 'query_invalid';
+      expect([code, status]).to.deep.equal([expected, 422]);
       expect(errors?.length).to.equal(1);
       expect(errors?.[0]?.path).to.equal(name);
       expect(errors?.[0]?.message).to.include(came);
@@ -95,12 +105,47 @@ describe('a bad parameter of a read', () => {
     });
   }
 
-  it('is 422 when it is repeated', async () => {
-    for (const [endpoint, names] of Object.entries(NAMES)) {
-      for (const name of names) {
+  const RANGES: [Record<string, string>, string][] = [
+    [{ from: EARLY }, 'to'],
+    [{ to: LATE }, 'from'],
+    [{ from: EARLY, to: LATE, window: '24h' }, 'window'],
+    [{ from: EARLY, window: '7d' }, 'window'],
+    [{ from: LATE, to: EARLY }, 'to'],
+    [{ from: EARLY, to: EARLY }, 'to'],
+    [{ from: EARLY, to: '2026-01-01T00:00:00.0009Z' }, 'to'],
+    [{ from: EARLY, to: '2026-04-01T00:00:00.001Z' }, 'to'],
+    [{ from: '2026-01-01 00:00:00Z', to: LATE }, 'from'],
+    [{ from: '', to: LATE }, 'from'],
+    [{ from: EARLY, to: '1767312000' }, 'to'],
+  ];
+  for (const [query, path] of RANGES) {
+    it(`of a range is 422 and named: ${new URLSearchParams(query).toString()}`, async () => {
+      for (const endpoint of Object.keys(NAMES)) {
+        const { code, errors } = await problem(endpoint, new URLSearchParams(query).toString());
+        expect([code, errors?.[0]?.path], endpoint).to.deep.equal(['window_invalid', path]);
+      }
+    });
+  }
+
+  it('is 422 when it is no filter and repeated', async () => {
+    for (const [endpoint, { once }] of Object.entries(NAMES)) {
+      for (const name of once) {
         const { errors } = await problem(endpoint, `${name}=7d&x=1&${name}=7d`);
         expect(errors?.[0]?.path).to.equal(name);
         expect(errors?.[0]?.message).to.match(/given 2 times; give it once/);
+      }
+    }
+  });
+
+  it('is 422 when it is a filter with more than 20 values, and not with 20', async () => {
+    const times = (name: string, count: number) =>
+      Array.from({ length: count }, () => `${name}=${name.endsWith('outcome') ? 'deny' : 'x'}`).join('&');
+    for (const [endpoint, { filters }] of Object.entries(NAMES)) {
+      for (const name of filters.flatMap((filter) => [filter, `not.${filter}`])) {
+        const { errors } = await problem(endpoint, times(name, 21));
+        expect(errors?.[0]?.path).to.equal(name);
+        expect(errors?.[0]?.message).to.equal('is given 21 times; give it at most 20 times');
+        expect((await ask(service, endpoint, { query: times(name, 20) })).status).to.equal(200);
       }
     }
   });
@@ -119,6 +164,11 @@ describe('a bad parameter of a read', () => {
       for (const name of texts) {
         const { status, text } = await ask(service, 'decisions', { query: { [name]: value } });
         expect([status, (JSON.parse(text) as { total: number }).total], name).to.deep.equal([200, 0]);
+        const none = { [`not.${name}`]: value };
+        const others = await ask(service, 'decisions', { query: none });
+        expect([others.status, (JSON.parse(others.text) as { total: number }).total], name).to.deep.equal([
+          200, 1,
+        ]);
         const lines = await ask(service, 'decisions/export', { query: { [name]: value } });
         expect([lines.status, lines.text], name).to.deep.equal([200, '']);
       }
@@ -138,6 +188,8 @@ describe('a bad parameter of a read', () => {
   });
 
   it('with a NUL character is 422', async () => {
-    for (const name of FILTERS) await problem('decisions', `${name}=a%00b`);
+    for (const name of FILTERS)
+      for (const query of [`${name}=a%00b`, `not.${name}=deny&not.${name}=a%00b`])
+        await problem('decisions', query);
   });
 });

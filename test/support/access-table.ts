@@ -28,6 +28,7 @@ GET    /v1/projects/{id}/agents/{name}/fleet              1   1   1   1   3     
 GET    /v1/projects/{id}/audit/summary                    1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/timeseries                 1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/llm-usage                  1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/llm-usage/timeseries       1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions                  1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions/export           1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions/{event_id}       1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
@@ -74,6 +75,7 @@ GET    /v1/projects/{id}/agents/{name}/fleet              .   .   .   .   .     
 GET    /v1/projects/{id}/audit/summary                    .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/timeseries                 .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/llm-usage                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/llm-usage/timeseries       .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions/export           .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions/{event_id}       .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .

@@ -11,7 +11,7 @@ export type DecisionRecord = Record<string, unknown> & {
 };
 export type Page = {
   project_id: string;
-  window: string;
+  window: string | null;
   total: number;
   limit: number;
   offset: number;
@@ -20,7 +20,7 @@ export type Page = {
 export type Counts = { total: number; allow: number; deny: number; needs_approval: number };
 export type Summary = {
   project_id: string;
-  window: string;
+  window: string | null;
   from: string;
   to: string;
   totals: Counts;

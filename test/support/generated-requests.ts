@@ -78,8 +78,10 @@ function queryOf({ parameters = [] }: Operation, { queries }: World): fc.Arbitra
         { weight: RIGHT, arbitrary: right },
         { weight: 10 - RIGHT, arbitrary: fc.oneof(hostileValue, oddStep) },
       );
-      const pair = value.map(
-        (one) => `${name}=${encodeURIComponent(plainText(one).slice(0, 2000).toWellFormed())}`,
+      const pair = value.map((one) =>
+        (schema['type'] === 'array' && Array.isArray(one) ? one : [one])
+          .map((item) => `${name}=${encodeURIComponent(plainText(item).slice(0, 2000).toWellFormed())}`)
+          .join('&'),
       );
       return fc.oneof({ weight: 3, arbitrary: fc.constant('') }, { weight: 2, arbitrary: pair });
     });

@@ -10,7 +10,7 @@ export type Problem = {
 export type Bucket = { start: string; total: number; allow: number; deny: number; needs_approval: number };
 export type Timeseries = {
   project_id: string;
-  window: string;
+  window: string | null;
   from: string;
   to: string;
   bucket_seconds: number;

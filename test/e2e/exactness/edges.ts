@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { NO_FILTERS } from '../../../server/records/filters.ts';
 import { readWindow, type WindowName } from '../../../server/records/window.ts';
 import type { ModelRecord } from './model.ts';
 import { Random } from '../../support/random.ts';
@@ -18,7 +19,8 @@ function record(name: string, occurredAtMs: number, outcome: ModelRecord['outcom
   const event_id = random.uuid();
   ids.set(event_id, name);
   const texts = { agent_name: 'a', tool_name: 't', role: '', user_id: '', session_id: '' };
-  return { event_id, occurredAtMs, outcome, ...texts };
+  const others = { error_type: '', reason: '', arguments: '' };
+  return { event_id, occurredAtMs, outcome, ...texts, ...others };
 }
 
 function recordsAt(days: number): ModelRecord[] {
@@ -51,12 +53,10 @@ const GOLDEN = [
   ['90d', 17, 4, { length: 91, start: '00:00', seconds: 86_400 }, [3, 0, 2]],
 ] as const;
 
-const NO_FILTER = { agent: null, role: null, outcome: null, tool: null, user_id: null, session_id: null };
-
 async function check(world: World): Promise<void> {
   for (const [name, total, deny, golden, filled] of GOLDEN) {
     const window = readWindow(name satisfies WindowName, NOW_MS);
-    const asked = { projectId: 'edges', window };
+    const asked = { projectId: 'edges', window, filters: NO_FILTERS };
     const { totals } = await askSummary(world, asked);
     expect([name, totals.total, totals.deny]).to.deep.equal([name, total, deny]);
 
@@ -67,13 +67,13 @@ async function check(world: World): Promise<void> {
     const counts = [buckets[0], buckets[1], buckets.at(-1)].map((bucket) => bucket?.total);
     expect([name, ...counts]).to.deep.equal([name, ...filled]);
 
-    const list = await askIds(world, { ...asked, filters: NO_FILTER, limit: 3, by: 'cursor' });
+    const list = await askIds(world, { ...asked, limit: 3, by: 'cursor' });
     const days = [1, 7, 30, 90].filter((day) => day * DAY_MS <= NOW_MS - window.fromMs);
     const names = days.flatMap((day) => [`${day}d+1h`, `${day}d+1ms`, `${day}d`, `${day}d-1ms`]).slice(0, -1);
     expect(list.ids.map((id) => ids.get(id))).to.deep.equal(['now+5min', 'now', ...names]);
     expect(list.total).to.equal(total);
   }
-  const late = { projectId: 'late', window: readWindow('24h', LATE_MS), filters: NO_FILTER, limit: 2 };
+  const late = { projectId: 'late', window: readWindow('24h', LATE_MS), filters: NO_FILTERS, limit: 2 };
   for (const by of ['cursor', 'offset'] as const) {
     const list = await askIds(world, { ...late, by });
     const names = LATE.map(({ event_id }) => ids.get(event_id)).toReversed();

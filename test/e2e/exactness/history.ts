@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Writers } from '../../../server/records/days.ts';
-import type { DecisionFilters } from '../../../server/records/decisions.ts';
-import { readWindow, WINDOW_NAMES, type WindowName } from '../../../server/records/window.ts';
+import { type DecisionFilters, FILTER_NAMES, NO_FILTERS } from '../../../server/records/filters.ts';
+import {
+  type ReadWindow,
+  readRange,
+  readWindow,
+  WINDOW_NAMES,
+  type WindowName,
+} from '../../../server/records/window.ts';
 import type { Random } from '../../support/random.ts';
 import type { Entry } from '../../../server/commit/write-queue.ts';
 import { Model, type ModelRecord } from './model.ts';
@@ -9,19 +15,15 @@ import { askBuckets, askIds, askSummary, entryOf, insertRows, type World } from 
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-export const NO_FILTER: DecisionFilters = {
-  agent: null,
-  role: null,
-  outcome: null,
-  tool: null,
-  user_id: null,
-  session_id: null,
-};
-const AGENTS = ['a', 'b', 'é', '😀'] as const;
-const ROLES = ['', 'admin', "o'"] as const;
-const TOOLS = ['read', 'write', '='] as const;
-const OUTCOMES = ['allow', 'deny', 'needs_approval'] as const;
-const USERS = ['', 'u1', 'u2'] as const;
+/** What the records and the filters may hold, by filter. */
+const VALUES = {
+  agent: ['a', 'b', 'é', '😀'],
+  role: ['', 'admin', "o'"],
+  outcome: ['allow', 'deny', 'needs_approval'],
+  tool: ['read', 'write', '='],
+  user_id: ['', 'u1', 'u2'],
+  session_id: ['', 's1', 's2'],
+} as const;
 const WINDOWS = WINDOW_NAMES as [WindowName, ...WindowName[]];
 const STEPS = ['post', 'post', 'post', 'insert', 'repeat', 'restart', 'merge', 'withhold', 'ask'] as const;
 
@@ -141,20 +143,38 @@ export class History {
 
   async #ask(): Promise<void> {
     this.#asked += 1;
-    const name = this.#random.chance(0.8) ? this.windowName : this.#random.pick(WINDOWS);
-    const window = readWindow(name, this.#nowMs);
-    const asked = { projectId: this.projectId, window };
-    const summary = await askSummary(this.#world, asked);
-    this.#expect('summary', summary, this.model.summary(window));
-    const buckets = await askBuckets(this.#world, asked);
-    this.#expect('timeseries', buckets, this.model.buckets(window));
+    const window = this.#window();
     const filters = this.#filters();
+    const asked = { projectId: this.projectId, window, filters };
+    const said = `${window.name ?? JSON.stringify(window)} ${JSON.stringify(filters)}`;
+    const summary = await askSummary(this.#world, asked);
+    this.#expect(`summary ${said}`, summary, this.model.summary(window, filters));
+    const buckets = await askBuckets(this.#world, asked);
+    this.#expect(`timeseries ${said}`, buckets, this.model.buckets(window, filters));
     const ids = this.model.ids(window, filters);
     // All on one page, or on two or three of which the last may be full.
     const limit = this.#random.pick([1000, Math.max(2, Math.ceil(ids.length / this.#random.pick([2, 3])))]);
     const by = this.#random.pick(['cursor', 'offset'] as const);
-    const list = await askIds(this.#world, { ...asked, filters, limit, by });
-    this.#expect(`decisions ${JSON.stringify(filters)} by ${by}`, list, { total: ids.length, ids });
+    const list = await askIds(this.#world, { ...asked, limit, by });
+    this.#expect(`decisions ${said} by ${by}`, list, { total: ids.length, ids });
+  }
+
+  /** Mostly the window that the events crowd around, or a range between two of the times that matter. */
+  #window(): ReadWindow {
+    if (this.#random.chance(0.5)) {
+      const name = this.#random.chance(0.8) ? this.windowName : this.#random.pick(WINDOWS);
+      return readWindow(name, this.#nowMs);
+    }
+    const edge = () => {
+      const [record, ...others] = this.model.records.values();
+      const isRecord = record !== undefined && this.#random.chance(0.5);
+      return isRecord ? this.#random.pick([record, ...others]).occurredAtMs : this.#time();
+    };
+    const [one, other] = [edge(), edge() + this.#random.pick([0, 1])];
+    const toMs = one === other ? one + 1 : Math.max(one, other);
+    const fromMs = Math.max(Math.min(one, other), toMs - 90 * DAY_MS);
+    const [from, to] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
+    return readRange({ from, to }, this.#nowMs);
   }
 
   #expect(what: string, actual: unknown, expected: unknown): void {
@@ -164,28 +184,31 @@ export class History {
   }
 
   #filters(): DecisionFilters {
-    if (this.#random.chance(0.4)) return NO_FILTER;
-    const maybe = <T>(value: T): T | null => (this.#random.chance(0.3) ? value : null);
-    return {
-      agent: maybe(this.#random.pick(AGENTS)),
-      role: maybe(this.#random.pick(ROLES)),
-      outcome: maybe(this.#random.pick(OUTCOMES)),
-      tool: maybe(this.#random.pick(TOOLS)),
-      user_id: maybe(this.#random.pick(USERS)),
-      session_id: maybe(this.#random.pick(['', 's1'])),
-    };
+    if (this.#random.chance(0.4)) return NO_FILTERS;
+    const some = (values: readonly [string, ...string[]]) =>
+      Array.from({ length: this.#random.chance(0.2) ? this.#random.below(3) : 0 }, () =>
+        this.#random.pick(values),
+      );
+    const given = FILTER_NAMES.flatMap((name) => [
+      [name, some(VALUES[name])],
+      [`not_${name}`, some(VALUES[name])],
+    ]);
+    return Object.fromEntries(given) as DecisionFilters;
   }
 
   #records(count: number): ModelRecord[] {
     return Array.from({ length: count }, () => ({
       event_id: this.#random.uuid(),
       occurredAtMs: this.#time(),
-      agent_name: this.#random.pick(AGENTS),
-      tool_name: this.#random.pick(TOOLS),
-      outcome: this.#random.pick(OUTCOMES),
-      role: this.#random.pick(ROLES),
-      user_id: this.#random.pick(USERS),
-      session_id: this.#random.pick(['', 's1', 's2']),
+      agent_name: this.#random.pick(VALUES.agent),
+      tool_name: this.#random.pick(VALUES.tool),
+      outcome: this.#random.pick(VALUES.outcome),
+      role: this.#random.pick(VALUES.role),
+      user_id: this.#random.pick(VALUES.user_id),
+      session_id: this.#random.pick(VALUES.session_id),
+      error_type: '',
+      reason: '',
+      arguments: '',
     }));
   }
 

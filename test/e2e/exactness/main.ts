@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { NO_FILTERS } from '../../../server/records/filters.ts';
 import { readWindow, WINDOW_NAMES, type WindowName } from '../../../server/records/window.ts';
 import { Random } from '../../support/random.ts';
-import { History, NO_FILTER } from './history.ts';
+import { History } from './history.ts';
 import { Model, type ModelRecord } from './model.ts';
 import { askBuckets, askIds, askSummary, openWorld, type World } from './world.ts';
 
@@ -25,11 +26,16 @@ async function checkPast(world: World, past: Past): Promise<void> {
     const other = WINDOW_NAMES[index % WINDOW_NAMES.length] ?? windowName;
     for (const name of new Set([windowName, other])) {
       const window = readWindow(name, nowMs);
-      const asked = { projectId, window };
-      const ids = model.ids(window, NO_FILTER);
-      const list = await askIds(world, { ...asked, filters: NO_FILTER, limit: 1000, by: 'cursor' });
+      const filters = NO_FILTERS;
+      const asked = { projectId, window, filters };
+      const ids = model.ids(window, filters);
+      const list = await askIds(world, { ...asked, limit: 1000, by: 'cursor' });
       const answers = [await askSummary(world, asked), await askBuckets(world, asked), list];
-      const expected = [model.summary(window), model.buckets(window), { total: ids.length, ids }];
+      const expected = [
+        model.summary(window, filters),
+        model.buckets(window, filters),
+        { total: ids.length, ids },
+      ];
       if (!isDeepStrictEqual(answers, expected))
         throw new Error(`After a restart ${projectId} reads over ${name}\n${JSON.stringify(answers)}`);
     }

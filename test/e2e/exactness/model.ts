@@ -1,4 +1,4 @@
-import type { DecisionFilters } from '../../../server/records/decisions.ts';
+import { type DecisionFilters, FILTER_NAMES, type FilterName } from '../../../server/records/filters.ts';
 import type { ReadWindow } from '../../../server/records/window.ts';
 
 /** A record as the model keeps it: what the reads can tell of it. */
@@ -11,7 +11,20 @@ export type ModelRecord = {
   role: string;
   user_id: string;
   session_id: string;
+  error_type: string;
+  reason: string;
+  /** JSON text, '' for null. */
+  arguments: string;
 };
+
+const FIELDS = {
+  agent: 'agent_name',
+  role: 'role',
+  outcome: 'outcome',
+  tool: 'tool_name',
+  user_id: 'user_id',
+  session_id: 'session_id',
+} as const satisfies Record<FilterName, keyof ModelRecord>;
 
 export type Counts = { total: number; allow: number; deny: number; needs_approval: number };
 
@@ -24,8 +37,8 @@ export class Model {
     if (!this.records.has(record.event_id)) this.records.set(record.event_id, record);
   }
 
-  summary(window: ReadWindow) {
-    const records = this.#inside(window);
+  summary(window: ReadWindow, filters: DecisionFilters) {
+    const records = this.#inside(window, filters);
     const by = (field: 'agent_name' | 'role' | 'tool_name') =>
       Array.from(Map.groupBy(records, (record) => record[field]))
         .map(([name, group]) => ({ name, counts: countsOf(group) }))
@@ -39,13 +52,14 @@ export class Model {
     };
   }
 
-  buckets(window: ReadWindow) {
-    const { fromMs, toMs, bucketSeconds } = window;
-    const records = this.#inside(window);
+  buckets(window: ReadWindow, filters: DecisionFilters) {
+    const { name, fromMs, toMs, bucketSeconds } = window;
+    const records = this.#inside(window, filters);
     const bucketMs = bucketSeconds * 1000;
     const newestMs = Math.max(toMs, ...records.map(({ occurredAtMs }) => occurredAtMs));
+    const lastMs = name === null ? toMs - 1 : newestMs;
     const buckets = [];
-    for (let ms = Math.floor(fromMs / bucketMs) * bucketMs; ms <= newestMs; ms += bucketMs) {
+    for (let ms = Math.floor(fromMs / bucketMs) * bucketMs; ms <= lastMs; ms += bucketMs) {
       const inside = records.filter(({ occurredAtMs: at }) => at >= ms && at < ms + bucketMs);
       buckets.push({ start: new Date(ms).toISOString(), ...countsOf(inside) });
     }
@@ -54,19 +68,21 @@ export class Model {
 
   /** The event_ids of the matching records, newest first. */
   ids(window: ReadWindow, filters: DecisionFilters): string[] {
-    const { agent, role, outcome, tool, user_id, session_id } = filters;
-    const matches = (wanted: string | null, value: string) => wanted === null || wanted === value;
-    return this.#inside(window)
-      .filter((record) => matches(agent, record.agent_name) && matches(role, record.role))
-      .filter((record) => matches(outcome, record.outcome) && matches(tool, record.tool_name))
-      .filter((record) => matches(user_id, record.user_id) && matches(session_id, record.session_id))
+    return this.#inside(window, filters)
       .sort((a, b) => b.occurredAtMs - a.occurredAtMs || (a.event_id < b.event_id ? 1 : -1))
       .map(({ event_id }) => event_id);
   }
 
-  #inside({ fromMs }: ReadWindow): ModelRecord[] {
-    return [...this.records.values()].filter(({ occurredAtMs }) => occurredAtMs >= fromMs);
+  #inside({ sinceMs, beforeMs }: ReadWindow, filters: DecisionFilters): ModelRecord[] {
+    return [...this.records.values()]
+      .filter(({ occurredAtMs }) => occurredAtMs >= sinceMs && occurredAtMs < beforeMs)
+      .filter((record) => FILTER_NAMES.every((name) => passes(record[FIELDS[name]], name, filters)));
   }
+}
+
+function passes(value: string, name: FilterName, filters: DecisionFilters): boolean {
+  const [any, none] = [filters[name], filters[`not_${name}`]];
+  return (any.length === 0 || any.includes(value)) && !none.includes(value);
 }
 
 function countsOf(records: ModelRecord[]): Counts {

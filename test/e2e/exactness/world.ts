@@ -2,7 +2,8 @@ import { DECISION_COLUMNS, DECISION_ROW } from '../../../server/ingest/decision-
 import { entryFrom } from '../../../server/ingest/event-row.ts';
 import { readSummary, readTimeseries } from '../../../server/records/counts.ts';
 import { type AuditReads, createReads, type Writers } from '../../../server/records/days.ts';
-import { type DecisionFilters, readDecisions } from '../../../server/records/decisions.ts';
+import { readDecisions } from '../../../server/records/decisions.ts';
+import type { DecisionFilters } from '../../../server/records/filters.ts';
 import { parseCursor } from '../../../server/records/cursor.ts';
 import type { ReadWindow } from '../../../server/records/window.ts';
 import { GroupCommit } from '../../../server/commit/group-commit.ts';
@@ -90,7 +91,7 @@ function makeParts(store: Store, writers: Writers) {
 
 /** The stored row of a record, received so long after it occurred. */
 export function entryOf(projectId: string, record: ModelRecord, receivedAtMs: number): Entry {
-  const texts = { error_type: '', reason: '', hint: '', arguments: '', occurred_at: '' };
+  const texts = { hint: '', occurred_at: '' };
   const event = { ...record, ...texts, violations: [] };
   const server = { project_id: projectId, agent_version_id: '', receivedAtMs };
   return entryFrom(event, server, DECISION_ROW);
@@ -102,7 +103,7 @@ export function insertRows({ store }: World, entries: Entry[]): Promise<void> {
   return store.writer.insert({ table: 'decisions', columns: DECISION_COLUMNS, lines, token: '' });
 }
 
-type Asked = { projectId: string; window: ReadWindow };
+export type Asked = { projectId: string; window: ReadWindow; filters: DecisionFilters };
 const signal = new AbortController().signal;
 
 export async function askSummary({ reads }: World, asked: Asked) {
@@ -117,16 +118,13 @@ export async function askBuckets({ reads }: World, asked: Asked) {
 type Page = { total: number; next_cursor: string | null; items: { event_id: string }[] };
 
 /** The total, and all event_ids page by page: by the cursor, or by the offset. */
-export async function askIds(
-  { reads }: World,
-  asked: Asked & { filters: DecisionFilters; limit: number; by: 'cursor' | 'offset' },
-) {
-  const { filters, limit, by, ...scope } = asked;
+export async function askIds({ reads }: World, asked: Asked & { limit: number; by: 'cursor' | 'offset' }) {
+  const { limit, by, ...scope } = asked;
   const ids: string[] = [];
   let cursor = undefined;
   for (;;) {
     const page = { limit, offset: by === 'offset' ? ids.length : 0, cursor };
-    const text = await readDecisions(reads, { ...scope, signal }, { ...page, filters });
+    const text = await readDecisions(reads, { ...scope, signal }, page);
     const { total, next_cursor, items } = JSON.parse(text) as Page;
     ids.push(...items.map(({ event_id }) => event_id));
     if (next_cursor === null) return { total, ids };

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createReads, ReadDays, type RunRead, type Writers } from '../../../server/records/days.ts';
+import { NO_FILTERS } from '../../../server/records/filters.ts';
 import { verifyReads } from '../../../server/records/verify.ts';
-import { readWindow } from '../../../server/records/window.ts';
+import { readRange, readWindow } from '../../../server/records/window.ts';
 
 const NOW_MS = Date.parse('2026-03-10T12:00:00.000Z');
-const WINDOW = { fromMs: NOW_MS - 86_400_000, toMs: NOW_MS };
+const WINDOW = readWindow('24h', NOW_MS);
 /** The days of the window, with two ahead for clocks that are. */
 const DAYS = ['2026-03-09', '2026-03-10', '2026-03-11', '2026-03-12'];
 
@@ -95,6 +96,22 @@ describe('the days that are read with FINAL', () => {
     expect([store.lists, store.checks.length]).to.deep.equal([1, 1]);
   });
 
+  it('of a sole writer are not those of a range either, after a read of another one', async () => {
+    const { store, days, ask } = fakeStore('sole');
+    store.listed = [part('2026-01-05', 'a'), part('2026-01-06', 'b', 'c')];
+    await ask();
+    const range = readRange({ from: '2026-01-04T00:00:00Z', to: '2026-01-07T00:00:00Z' }, NOW_MS);
+    const work = (finalDays: string[]) => Promise.resolve(finalDays);
+
+    // The list is a moment old, so what it does not hold is not certain.
+    expect(await days.read(range, work)).to.deep.equal(['2026-01-04', '2026-01-06']);
+    store.nowMs += 2000;
+    await days.read(range, work);
+    await days.settled();
+    await ask();
+    expect(await days.read(range, work)).to.deep.equal([]);
+  });
+
   it('of a sole writer stay when rows are found twice, until a merge has mended them', async () => {
     const { store, ask } = fakeStore('sole');
     store.listed = [part('2026-03-10', 'b', 'c')];
@@ -126,7 +143,8 @@ describe('gate verify', () => {
       writers: 'sole',
       now: () => NOW_MS,
     });
-    const scope = { projectId: 'p', window: readWindow('24h', NOW_MS), signal: new AbortController().signal };
+    const { signal } = new AbortController();
+    const scope = { projectId: 'p', window: readWindow('24h', NOW_MS), filters: NO_FILTERS, signal };
 
     expect(await verifyReads(reads, scope)).to.deep.equal([
       { what: 'summary totals', fast: { ...counts, total: 3 }, checked: counts },

@@ -3,7 +3,7 @@ import { parseExportPage } from '../../../server/records/export-page.ts';
 import { bucketsFrom } from '../../../server/records/counts.ts';
 import { cursorText, parseCursor } from '../../../server/records/cursor.ts';
 import { daysOfPage } from '../../../server/records/decisions.ts';
-import { readWindow } from '../../../server/records/window.ts';
+import { readRange, readWindow } from '../../../server/records/window.ts';
 
 const COUNTS = [
   { day: '2026-03-10', total: 10 },
@@ -85,36 +85,47 @@ describe('a text that is no cursor', () => {
 
 describe('the buckets of a time series', () => {
   const nowMs = Date.parse('2026-03-10T10:58:00.000Z');
-  const one = { total: 1, allow: 1, deny: 0, needs_approval: 0 };
-  const hour = (text: string) => ({ hour_seconds: Date.parse(text) / 1000, ...one });
+  const at = (text: string) => ({ start_seconds: Date.parse(text) / 1000 });
+  const starts = (rows: { start_seconds: number }[], window: Parameters<typeof bucketsFrom>[1]) =>
+    bucketsFrom(rows, window).map(({ start }) => start);
 
   it('end with the one that holds now, or with the newest record', () => {
     const window = readWindow('24h', nowMs);
-    expect(bucketsFrom([], window).at(-1)?.start).to.equal('2026-03-10T10:00:00.000Z');
-    const ahead = bucketsFrom([hour('2026-03-10T11:00:00Z')], window);
-    expect([ahead.length, ahead.at(-1)?.start, ahead.at(-1)?.total]).to.deep.equal([
-      26,
-      '2026-03-10T11:00:00.000Z',
-      1,
-    ]);
+    expect(starts([], window).at(-1)).to.equal('2026-03-10T10:00:00.000Z');
+    const ahead = starts([at('2026-03-10T11:00:00Z')], window);
+    expect([ahead.length, ahead.at(-1)]).to.deep.equal([26, '2026-03-10T11:00:00.000Z']);
   });
 
-  it('gather the hours of six hours and of a day', () => {
-    const hours = [hour('2026-03-10T05:00:00Z'), hour('2026-03-10T06:00:00Z'), hour('2026-03-10T10:00:00Z')];
-    expect(
-      bucketsFrom(hours, readWindow('7d', nowMs))
-        .slice(-2)
-        .map(({ total }) => total),
-    ).to.deep.equal([1, 2]);
-    expect(bucketsFrom(hours, readWindow('90d', nowMs)).at(-1)?.total).to.equal(3);
+  it('have their rows, and none where the store has none', () => {
+    const rows = [at('2026-03-09T12:00:00Z'), at('2026-03-10T10:00:00Z')];
+    const buckets = bucketsFrom(rows, readWindow('24h', nowMs));
+    expect(buckets.filter(({ row }) => row !== undefined).map(({ row }) => row)).to.deep.equal(rows);
+    expect([buckets[2]?.row, buckets.at(-1)?.row]).to.deep.equal(rows);
   });
 
   it('are one fewer when the window begins on the edge of one', () => {
     const window = readWindow('24h', Date.parse('2026-03-10T10:00:00.000Z'));
-    expect(bucketsFrom([], window).length).to.equal(25);
-    expect(bucketsFrom([], window)[0]?.start).to.equal('2026-03-09T10:00:00.000Z');
+    expect(starts([], window).length).to.equal(25);
+    expect(starts([], window)[0]).to.equal('2026-03-09T10:00:00.000Z');
+  });
+
+  it('of a range end with the one before its end, also when that lies ahead', () => {
+    const edges = [starts([], rangeOf('2026-03-10T09:00:00Z', '2026-03-10T12:00:00Z', nowMs))].flat();
+    expect([edges[0], edges.at(-1), edges.length]).to.deep.equal([
+      '2026-03-10T09:00:00.000Z',
+      '2026-03-10T11:59:00.000Z',
+      180,
+    ]);
+    expect(starts([], rangeOf('2026-03-10T09:00:59.999Z', '2026-03-10T09:01:00.001Z', nowMs))).to.deep.equal([
+      '2026-03-10T09:00:00.000Z',
+      '2026-03-10T09:01:00.000Z',
+    ]);
   });
 });
+
+function rangeOf(from: string, to: string, nowMs: number) {
+  return readRange({ from, to }, nowMs);
+}
 
 describe('a page of an export', () => {
   it('is read from RowBinary, whatever the length of its lines', () => {

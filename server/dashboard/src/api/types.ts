@@ -16,7 +16,7 @@ export class JsonNumber {
 
 export type Summary = Answer<'GET /v1/projects/{id}/audit/summary'>;
 export type OutcomeCounts = Summary['totals'];
-export type WindowName = Summary['window'];
+export type WindowName = NonNullable<Summary['window']>;
 export type Timeseries = Answer<'GET /v1/projects/{id}/audit/timeseries'>;
 export type Bucket = Timeseries['buckets'][number];
 export type DecisionsPage = Answer<'GET /v1/projects/{id}/audit/decisions'>;

@@ -1,0 +1,64 @@
+import { Type } from 'typebox';
+import { oneOf } from '../http/schemas.ts';
+import { FILTER_VALUES_MAX } from '../limits.ts';
+import { OUTCOMES } from '../ingest/decision-event.ts';
+
+export const FILTER_NAMES = ['agent', 'role', 'outcome', 'tool', 'user_id', 'session_id'] as const;
+export type FilterName = (typeof FILTER_NAMES)[number];
+type ParamName = FilterName | `not_${FilterName}`;
+
+/** Any of the values of a filter, and none of those of its `not_…`; an empty list does not filter. '' is the empty value. */
+export type DecisionFilters = Record<ParamName, readonly string[]>;
+
+export const NO_FILTERS: DecisionFilters = Object.fromEntries(
+  FILTER_NAMES.flatMap((name) => [
+    [name, []],
+    [`not_${name}`, []],
+  ]),
+) as unknown as DecisionFilters;
+
+const text = Type.String({ format: 'text' });
+const outcome = oneOf(OUTCOMES);
+
+function listOf<S extends typeof text | typeof outcome>(items: S, description: string) {
+  return Type.Optional(Type.Array(items, { maxItems: FILTER_VALUES_MAX, description }));
+}
+
+const ANY = 'Records with this value, repeated: with any of them. Empty: records where the field is empty.';
+const NONE = 'Not the records with this value, repeated: with any of them';
+
+/** The query parameters of a filter: `agent` and `not.agent`. */
+function parametersOf<N extends FilterName>(names: readonly N[]) {
+  type Schema<Name> = ReturnType<typeof listOf<Name extends 'outcome' ? typeof outcome : typeof text>>;
+  const schemas = names.flatMap((name) => {
+    const items = name === 'outcome' ? outcome : text;
+    return [
+      [name, listOf(items, ANY)],
+      [`not.${name}`, listOf(items, NONE)],
+    ];
+  });
+  return Object.fromEntries(schemas) as { [Name in N | `not.${N}`]: Schema<Name> };
+}
+
+export const FILTERS = parametersOf(FILTER_NAMES);
+/** LLM usage has no role, tool or outcome. */
+export const USAGE_FILTERS = parametersOf(['agent', 'user_id', 'session_id']);
+
+/** The filters of a query; those that it lacks do not filter. */
+export function filtersFrom(query: Partial<Record<string, unknown>>): DecisionFilters {
+  const given = FILTER_NAMES.flatMap((name) => [
+    [name, query[name] ?? []],
+    [`not_${name}`, query[`not.${name}`] ?? []],
+  ]);
+  return Object.fromEntries(given) as DecisionFilters;
+}
+
+/** Whether the projections by day and hour have the columns of all filters. */
+export function areInProjections({
+  user_id,
+  not_user_id,
+  session_id,
+  not_session_id,
+}: DecisionFilters): boolean {
+  return [user_id, not_user_id, session_id, not_session_id].every((values) => values.length === 0);
+}
