@@ -72,7 +72,9 @@ describe('a read over a range', () => {
       ]);
 
       for (const endpoint of ['timeseries', 'llm-usage/timeseries']) {
-        const series = await askJson<Timeseries & { buckets: { calls: number }[] }>(service, endpoint, { query });
+        const series = await askJson<Timeseries & { buckets: { calls: number }[] }>(service, endpoint, {
+          query,
+        });
         expect({ ...scope, ...query }).to.deep.include({
           from: series.from,
           to: series.to,
