@@ -32,6 +32,7 @@ export const bindPolicy = (options: BindingOptions & { agentName: string }): Pro
 export { ApprovalRequiredError, PolicyDeniedError } from './govern/decision-errors.ts';
 export { resolvePolicy } from './defaults.ts';
 export { PolicyError, ValueError } from './errors.ts';
+export type { PolicyErrorCode } from './errors.ts';
 export { redact } from './audit/plain-copy.ts';
 export { truncateArguments } from './audit/truncate.ts';
 export type { BatchOptions } from './audit/batch-options.ts';

@@ -1,13 +1,13 @@
 import { createSyncFn } from 'synckit';
 import type { Loaded, LoadRequest } from './load-local.ts';
-import { PolicyError } from '../errors.ts';
+import { PolicyError, type PolicyErrorCode } from '../errors.ts';
 import type { PullRequest, PullResult } from './pull.ts';
 
 /** The messages to and from the worker thread. Errors are data, because an instance of a class cannot be sent. */
 export type Asked = { kind: 'pull'; request: PullRequest } | { kind: 'load'; request: LoadRequest };
 export type Answered =
   | { kind: 'done'; value: PullResult | Loaded }
-  | { kind: 'failed'; code: string; message: string; status: number | undefined };
+  | { kind: 'failed'; code: PolicyErrorCode; message: string; status: number | undefined };
 
 type Worker = (asked: Asked) => Promise<Answered>;
 

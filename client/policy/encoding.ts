@@ -1,4 +1,4 @@
-import { PolicyError } from '../errors.ts';
+import { PolicyError, type PolicyErrorCode } from '../errors.ts';
 
 /** Decodes base64 or base64url, padded or not; undefined for any other text. */
 export function bytesFromBase64(text: string): Uint8Array | undefined {
@@ -21,7 +21,7 @@ export function base64urlFrom(bytes: Uint8Array): string {
 /** Parses the text of a JSON object; otherwise throws a PolicyError with this code. */
 export function parseJsonObject(
   text: string,
-  { code, what }: { code: string; what: string },
+  { code, what }: { code: PolicyErrorCode; what: string },
 ): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);

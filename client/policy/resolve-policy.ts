@@ -10,7 +10,7 @@ import {
 } from '../config.ts';
 import { HTTP_TIMEOUT_MS } from '../limits.ts';
 import { safeLogger, type Logger } from '../logger.ts';
-import { PolicyError, ValueError } from '../errors.ts';
+import { PolicyError, ValueError, type PolicyErrorCode } from '../errors.ts';
 import { checkedOptions } from '../options.ts';
 import { toolsAbsentFrom } from './engine.ts';
 import { resolveFromCode, resolveFromFile, type LocalOptions } from './local-source.ts';
@@ -64,7 +64,9 @@ export function createResolvePolicy({ now }: ResolveDeps): ResolvePolicy {
     const options = checkedOptions('resolvePolicy', given);
     const settings = settingsFrom(options);
     warnOfBoth({ apiKey: settings.apiKey, localPolicy: settings.localPolicy }, settings.logger);
-    const source = await resolve(settings, { now, trusts });
+    const source = await resolve(settings, { now, trusts }).catch((error: unknown) => {
+      throw named(error, settings);
+    });
     const absent = toolsAbsentFrom(source.policy, options.toolNames ?? []);
     if (absent.length > 0) {
       settings.logger.warn(`Tools absent from the policy are denied: ${absent.join(', ')}`, {
@@ -78,7 +80,7 @@ export function createResolvePolicy({ now }: ResolveDeps): ResolvePolicy {
 async function resolve(settings: Settings, { now, trusts }: ResolveDeps & { trusts: Trusts }) {
   const { localPolicy, policy, bearerKey, baseUrl, publicKey } = settings;
   if (localPolicy) return resolveFromFile(fileOf(settings, localPolicy));
-  if (policy !== undefined) return resolveFromCode(policy);
+  if (policy !== undefined) return resolveFromCode(textOf(policy));
   if (settings.isLocalMode) throw missing('GATE_LOCAL_MODE is on, and there is no local policy');
   if (!bearerKey) throw missing('there is neither a key nor a local policy');
   const pinned = publicKey === undefined ? undefined : parsePublicKey(publicKey);
@@ -95,8 +97,9 @@ function settingsFrom(options: ResolveOptions) {
     agentName: options.agentName,
     apiKey: environment.apiKey,
     bearerKey: options.key ?? address?.apiKey ?? environment.policyKey,
+    names: namesOf(options, address?.apiKey !== undefined),
     baseUrl: options.baseUrl ?? address?.baseUrl ?? environment.baseUrl ?? BASE_URL_DEFAULT,
-    localPolicy: options.localPolicy ?? environment.localPolicy,
+    localPolicy: options.localPolicy ?? (isPolicyFirst(options) ? undefined : environment.localPolicy),
     policy: options.policy,
     isLocalMode: isLocalMode(),
     publicKey: options.publicKey ?? environment.publicKey,
@@ -107,10 +110,50 @@ function settingsFrom(options: ResolveOptions) {
   };
 }
 
+/** An option beats the environment. In local mode the developer's file is in force, whatever the program says. */
+function isPolicyFirst({ policy }: ResolveOptions): boolean {
+  return policy !== undefined && !isLocalMode();
+}
+
+/** Where the keys and the file came from, for errors. */
+function namesOf({ key, policyKey, publicKey, localPolicy }: ResolveOptions, hasClientKey: boolean) {
+  const keyOption = policyKey === undefined ? 'the option key' : 'the option policyKey';
+  const otherKey = hasClientKey ? 'the key of the option client' : 'GATE_KEY';
+  return {
+    key: key === undefined ? otherKey : keyOption,
+    publicKey: publicKey === undefined ? 'GATE_PUBLIC_KEY' : 'the option publicKey',
+    localPolicy: localPolicy === undefined ? 'GATE_LOCAL_POLICY' : 'the option localPolicy',
+  };
+}
+
+const NAMED: Partial<Record<PolicyErrorCode, keyof ReturnType<typeof namesOf>>> = {
+  key_malformed: 'key',
+  key_signature_invalid: 'key',
+  unauthenticated: 'key',
+  project_mismatch: 'key',
+  public_key_invalid: 'publicKey',
+  local_policy_unreadable: 'localPolicy',
+};
+
+/** The error with the option or the variable that it is about. */
+function named(error: unknown, { names }: Settings): unknown {
+  if (!(error instanceof PolicyError)) return error;
+  const { code, message, status, cause } = error;
+  const name = NAMED[code];
+  return name === undefined ? error : new PolicyError(code, `${message} (${names[name]})`, { status, cause });
+}
+
 /** Only what can be sent to a worker thread: a logger cannot. */
 function fileOf(settings: Settings, path: string): LocalOptions {
   const { agentName, bearerKey, publicKey, requireSignature, stateDir } = settings;
   return { path, agentName, bearerKey, publicKey, requireSignature, stateDir };
+}
+
+/** Throws for the path of a file, which is what `localPolicy` is for. */
+function textOf(policy: string): string {
+  if (!/^(?:[A-Za-z]:)?[^\n:]*\.(?:ya?ml|json)\s*$/.test(policy)) return policy;
+  const message = `policy is the text of a policy, and ${JSON.stringify(policy)} looks like a path: use localPolicy`;
+  throw new PolicyError('policy_invalid', message);
 }
 
 function missing(why: string): PolicyError {

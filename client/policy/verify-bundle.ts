@@ -1,7 +1,7 @@
 import { bytesFromBase64 } from './encoding.ts';
 import { recordHashText, utf8From, type AgentRecord, type BundleManifest } from './language/index.ts';
 import { parseManifest } from './parse-manifest.ts';
-import { PolicyError } from '../errors.ts';
+import { PolicyError, type PolicyErrorCode } from '../errors.ts';
 import { isSignedBy, sha256Hex } from './signature.ts';
 
 export type BundleToVerify = {
@@ -70,10 +70,10 @@ export function bundleParts(record: AgentRecord): {
   return { text, signature, module };
 }
 
-async function checkHash(bytes: Uint8Array, expected: string, code: string): Promise<void> {
+async function checkHash(bytes: Uint8Array, expected: string, code: PolicyErrorCode): Promise<void> {
   if ((await sha256Hex(bytes)) !== expected) refuse(code, 'does not match the hash in its manifest');
 }
 
-function refuse(code: string, why: string): never {
+function refuse(code: PolicyErrorCode, why: string): never {
   throw new PolicyError(code, `The bundle ${why}`);
 }

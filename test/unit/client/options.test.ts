@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { governTools } from '../../../client/adapters/ai-sdk.ts';
+import { bindPolicy, configure, govern, resolvePolicy, ValueError } from '../../../client/index.ts';
+import { policyYaml } from '../../support/platform.ts';
+import { startPolicyWorld } from '../../support/policy-world.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
+import { temporaryFile } from '../../support/temporary-file.ts';
+
+const POLICY = policyYaml({ allow: ['search'] });
+
+type Given = Parameters<typeof govern>[0];
+const agentWith = (tools: unknown) => ({ name: 'bot', tools, run: () => 'ran' }) as Given;
+const faultOf = async (start: () => unknown): Promise<Error> => {
+  try {
+    await start();
+  } catch (error) {
+    return error as Error;
+  }
+  return expect.fail('it was taken');
+};
+
+describe('options', () => {
+  const world = forEachTest(startPolicyWorld);
+
+  for (const [given, meant] of Object.entries({
+    onAproval: 'onApproval',
+    user_id: 'userId',
+    apikey: 'apiKey',
+    localpolicy: 'localPolicy',
+    policy_key: 'policyKey',
+  })) {
+    it(`${given}: an error that says what was meant, ${meant}`, async () => {
+      const options = { [given]: 'x' } as object;
+      const starts = [
+        () => configure(options),
+        () => govern(agentWith({}), options),
+        () => resolvePolicy({ agentName: 'bot', ...options }),
+        () => bindPolicy({ agentName: 'bot', ...options }),
+        () => governTools({}, { agentName: 'bot', ...options }),
+      ];
+      for (const start of starts) {
+        const fault = await faultOf(start);
+        expect(fault).to.be.instanceOf(ValueError);
+        expect(fault.message).to.match(new RegExp(`has no option ${given}; did you mean ${meant}\\?$`));
+      }
+    });
+  }
+
+  it('an option that is like no other is an error without a guess, and an undefined one is none', async () => {
+    expect((await faultOf(() => configure({ zebra: 1 } as object))).message).to.equal(
+      'configure has no option zebra',
+    );
+    expect(configure({ zebra: undefined } as object).enabled).to.equal(false);
+  });
+
+  it('policyKey is key, and auditKey is apiKey; two values are an error', async () => {
+    const { key, mock, logger } = world;
+    const binding = await bindPolicy({
+      agentName: 'support-bot',
+      policyKey: key,
+      auditKey: 'k',
+      baseUrl: mock.url,
+      logger,
+    });
+
+    expect(binding.source.origin).to.equal('bundle');
+    expect(binding.gate.enabled).to.equal(true);
+    expect((await faultOf(() => configure({ apiKey: 'a', auditKey: 'b' }))).message).to.include('auditKey');
+    expect(
+      (await faultOf(() => bindPolicy({ agentName: 'a', key: 'a', policyKey: 'b' }))).message,
+    ).to.include('policyKey');
+  });
+
+  it('tools as an array, or tools of the AI SDK, are an error that says what to give', async () => {
+    const sdk = { search: { execute: () => 'found' } };
+
+    expect((await faultOf(() => govern(agentWith([])))).message).to.include('an object of functions by name');
+    expect((await faultOf(() => govern(agentWith(sdk)))).message).to.match(/^tools\.search .*governTools/);
+    const list = [] as unknown as Record<string, never>;
+    expect((await faultOf(() => governTools(list, { agentName: 'a' }))).message).to.include('AI SDK tools');
+    const plain = { search: () => 'found' } as unknown as Record<string, never>;
+    expect((await faultOf(() => governTools(plain, { agentName: 'a' }))).message).to.match(
+      /^tools\.search .*inputSchema/,
+    );
+  });
+
+  it('the path of a policy is not its text', async () => {
+    for (const policy of ['policy.yaml', './a b/policy.yml', 'C:\\policy.json']) {
+      expect(await faultOf(() => resolvePolicy({ agentName: 'bot', policy }))).to.include({
+        code: 'policy_invalid',
+        message: `policy is the text of a policy, and ${JSON.stringify(policy)} looks like a path: use localPolicy`,
+      });
+    }
+  });
+
+  it('policy in code beats GATE_LOCAL_POLICY, except in local mode; localPolicy beats both', async () => {
+    const GATE_LOCAL_POLICY = await temporaryFile('policy.yaml', POLICY);
+    const { resolve } = world;
+    const originOf = async (options: object, variables: Record<string, string> = {}): Promise<string> =>
+      (await resolve(options, { GATE_LOCAL_POLICY, ...variables })).origin;
+
+    expect(await originOf({ policy: POLICY })).to.equal('built-in');
+    expect(await originOf({ policy: POLICY }, { GATE_LOCAL_MODE: '1' })).to.equal('local');
+    expect(await originOf({ policy: POLICY, localPolicy: GATE_LOCAL_POLICY })).to.equal('local');
+    expect(await originOf({ key: world.key })).to.equal('local');
+  });
+
+  it('errors of keys and files name the option or the variable', async () => {
+    const { resolve, key } = world;
+    const messageOf = async (options: object, variables: Record<string, string> = {}): Promise<string> =>
+      (await faultOf(() => resolve(options, variables))).message;
+    const client = configure({ apiKey: 'malformed' });
+
+    expect(await messageOf({ key: 'malformed' })).to.match(/\(the option key\)$/);
+    expect(await messageOf({ policyKey: 'malformed' })).to.match(/\(the option policyKey\)$/);
+    expect(await messageOf({ client })).to.match(/\(the key of the option client\)$/);
+    expect(await messageOf({}, { GATE_KEY: 'malformed' })).to.match(/\(GATE_KEY\)$/);
+    expect(await messageOf({ key, publicKey: 'x' })).to.match(/\(the option publicKey\)$/);
+    expect(await messageOf({}, { GATE_KEY: key, GATE_PUBLIC_KEY: 'x' })).to.match(/\(GATE_PUBLIC_KEY\)$/);
+    expect(await messageOf({ localPolicy: '/nowhere' })).to.match(/\(the option localPolicy\)$/);
+    expect(await messageOf({}, { GATE_LOCAL_POLICY: '/nowhere' })).to.match(/\(GATE_LOCAL_POLICY\)$/);
+  });
+});
