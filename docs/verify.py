@@ -1,0 +1,397 @@
+#!/usr/bin/env python3
+"""Verifies the decisions of a Gatehouse project against its log: a second verifier, written from docs/proof.md alone.
+
+Needs Python 3.9 and, for Ed25519, the openssl command (3.0). It reads a state file and never writes one.
+Exit code: 0 holds, 10 altered, 11 missing, 12 added, 13 history rewritten, 14 signature invalid, 1 could not run.
+"""
+import argparse
+import base64
+import bisect
+import datetime
+import functools
+import hashlib
+import itertools
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+from array import array
+
+WIDTH = 256  # hashes in a full tile
+HASH = 32
+LEAF, NODE = b"\0", b"\1"  # what is hashed before a leaf and before a node
+SETTLE_MS = 10_000  # a record enters the log within this time
+DAY_MS = 86_400_000
+RETENTION_MS = 90 * DAY_MS
+GRACE_MS = 7 * DAY_MS
+EXIT_CODES = {"altered": 10, "missing": 11, "added": 12, "history_rewritten": 13, "signature_invalid": 14}
+PROBLEMS_MAX = 20
+SPKI_PREFIX = bytes.fromhex("302a300506032b6570032100")  # the DER encoding of an Ed25519 public key, up to its bytes
+
+
+class Broken(Exception):
+    """A verdict, and what shows it: nothing further can be checked."""
+
+
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+def milliseconds(time):
+    return round(datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp() * 1000)
+
+
+def ed25519_holds(public_key, message, signature):
+    """Asks openssl, which reads its input from files."""
+    with tempfile.TemporaryDirectory() as directory:
+        for name, data in (("key", SPKI_PREFIX + public_key), ("message", message), ("signature", signature)):
+            pathlib.Path(directory, name).write_bytes(data)
+        command = "openssl pkeyutl -verify -pubin -keyform DER -inkey key -rawin -in message -sigfile signature"
+        return subprocess.run(command.split(), cwd=directory, capture_output=True, check=False).returncode == 0
+
+
+def parse_vkey(text):
+    """Returns the name, the key id and the public key of a log."""
+    name, key_id, material = text.strip().split("+", 2)
+    data = base64.b64decode(material, validate=True)
+    if len(data) != 33 or data[0] != 1:
+        raise ValueError("The vkey is not an Ed25519 key of a log")
+    if sha256(name.encode() + b"\n" + data)[:4].hex() != key_id:
+        raise ValueError("The key id of the vkey is not that of its key")
+    return name, bytes.fromhex(key_id), data[1:]
+
+
+def verify_checkpoint(text, vkey, origin):
+    """Returns size and root of a checkpoint that the log signed."""
+    name, key_id, public_key = vkey
+    body, separator, signatures = text.rpartition("\n\n")
+    body += "\n"
+    lines = body.split("\n")
+    try:
+        if separator == "" or not signatures.endswith("\n") or "" in lines[:-1] or len(lines) < 4:
+            raise ValueError("it is not a signed note")
+        size, root = int(lines[1]), base64.b64decode(lines[2], validate=True)
+        if str(size) != lines[1] or size < 0 or len(root) != HASH:
+            raise ValueError("size or root is malformed")
+        if name != origin or lines[0] != origin:
+            raise ValueError(f"it is of {lines[0]}, its key of {name}, not of {origin}")
+        own = 0
+        for line in signatures[:-1].split("\n"):
+            dash, signer, encoded = line.split(" ")
+            data = base64.b64decode(encoded, validate=True)
+            if dash != "—" or len(data) < 5:
+                raise ValueError("a signature line is malformed")
+            if signer == name and data[:4] == key_id:
+                own += 1
+                if not ed25519_holds(public_key, body.encode(), data[4:]):
+                    raise ValueError("the signature of the log key does not hold")
+        if own == 0:
+            raise ValueError("the log key has not signed it")
+    except ValueError as error:
+        raise Broken("signature_invalid", f"the checkpoint does not hold: {error}") from error
+    return size, root
+
+
+class Log:
+    """The tiles of a mirrored directory."""
+
+    def __init__(self, directory):
+        self.tiles, self.size = directory / "tile", 0
+        self.leaves_of = functools.lru_cache(maxsize=512)(lambda number: self.tile(0, number))
+
+    def width(self, level, number):
+        return max(0, min(WIDTH, self.size // WIDTH**level - number * WIDTH))
+
+    def read(self, kind, number, width, item_bytes):
+        """The bytes of a partial or full tile or bundle, of so many items; None if there is no such file."""
+        digits = f"{number:0{math.ceil(len(str(number)) / 3) * 3}}"
+        groups = split(digits, 3)
+        name = "/".join([str(kind), *("x" + group for group in groups[:-1]), groups[-1]])
+        for count, path in ((width, self.tiles / f"{name}.p/{width}"), (WIDTH, self.tiles / name)):
+            if path.exists():
+                data = path.read_bytes()
+                if len(data) != count * item_bytes:
+                    raise Broken("history_rewritten", f"{path} has {len(data)} bytes")
+                return data[: width * item_bytes]
+        return None
+
+    def tile(self, level, number):
+        data = self.read(level, number, self.width(level, number), HASH)
+        if data is None:
+            raise Broken("history_rewritten", f"tile {number} of level {level} is absent")
+        return data
+
+    def leaf(self, index):
+        return self.leaves_of(index // WIDTH)[index % WIDTH * HASH :][:HASH]
+
+    def check_entries(self, number, tile):
+        data = self.read("entries", number, self.width(0, number), HASH + 2)
+        if data is not None:
+            items = split(data, HASH + 2)
+            lengths, leaves = {item[:2] for item in items}, b"".join(sha256(LEAF + item[2:]) for item in items)
+            if lengths != {b"\0\x20"} or leaves != tile:
+                raise Broken("history_rewritten", f"entry bundle {number} does not hash to its leaves")
+
+    def verify(self, root, earlier_size, wanted):
+        """Checks all tiles. Returns the root of the first leaves, and which of the wanted leaf hashes are in the log."""
+        roots, rest, earlier_rest, found = [], [], [], set()
+        for number in range(math.ceil(self.size / WIDTH)):
+            tile = self.tile(0, number)
+            self.check_entries(number, tile)
+            hashes = split(tile)
+            found |= wanted.intersection(hashes)
+            if number == earlier_size // WIDTH:
+                earlier_rest = hashes[: earlier_size % WIDTH]
+            if len(hashes) == WIDTH:
+                roots.append(root_of(peaks(hashes)))
+            else:
+                rest = hashes
+        if root_of(peaks(roots) + peaks(rest)) != root:
+            raise Broken("history_rewritten", "the leaves do not add up to the root of the checkpoint")
+        level, tiles = 1, split(roots, WIDTH)
+        while tiles:
+            if any(self.tile(level, number) != b"".join(tile) for number, tile in enumerate(tiles)):
+                raise Broken("history_rewritten", f"a tile of level {level} is not that of its leaves")
+            level, tiles = level + 1, split([root_of(peaks(tile)) for tile in tiles if len(tile) == WIDTH], WIDTH)
+        return root_of(peaks(roots[: earlier_size // WIDTH]) + peaks(earlier_rest)), found
+
+
+def split(data, length=HASH):
+    return [data[at : at + length] for at in range(0, len(data), length)]
+
+
+def peaks(hashes):
+    """The roots of the largest complete subtrees over hashes, from left to right."""
+    stack = []
+    for node in hashes:
+        height = 0
+        while stack and stack[-1][0] == height:
+            node, height = sha256(NODE + stack.pop()[1] + node), height + 1
+        stack.append((height, node))
+    return [node for _, node in stack]
+
+
+def root_of(nodes):
+    return functools.reduce(lambda root, left: sha256(NODE + left + root), reversed(nodes)) if nodes else sha256(b"")
+
+
+def joined(export_path, proofs_path):
+    """Yields each record's line with its proof, or None. Both files have one order, so few lines wait for the other file."""
+    lines, proofs = {}, {}
+
+    def meet(event_id, item, own, others):
+        """The oldest item of the other file with this id; otherwise the item waits for it."""
+        if event_id in others:
+            other = others[event_id].pop(0)
+            if not others[event_id]:
+                del others[event_id]
+            return other
+        return own.setdefault(event_id, []).append(item)
+
+    with export_path.open("rb") as export, proofs_path.open("rb") as proof_lines:
+        for line, proof_line in itertools.zip_longest(export, proof_lines, fillvalue=b""):
+            if line.strip():
+                line = line.rstrip(b"\n")
+                proof = meet(json.loads(line)["event_id"], line, lines, proofs)
+                if proof:
+                    yield line, proof
+            if proof_line.strip():
+                proof = json.loads(proof_line)
+                line = meet(proof["event_id"], proof, proofs, lines)
+                if line:
+                    yield line, proof
+    for line in itertools.chain(*lines.values()):
+        yield line, None
+
+
+class Audit:
+    """Counts what holds and what does not."""
+
+    def __init__(self, log, at, state):
+        self.log, self.at, self.state = log, at, state
+        self.counts = dict.fromkeys(("checked", "altered", "missing", "added", "too_new", "expired"), 0)
+        self.problems = {}
+        self.held = array("d")  # when the record that holds an index was received; 0: none, -1: an altered record names it
+        self.oldest, self.newest = math.inf, -math.inf
+
+    def say(self, kind, text):
+        self.problems.setdefault(kind, []).append(text)
+
+    def records(self, export_path, proofs_path):
+        unplaced, self.held = [], array("d", bytes(8 * self.log.size))
+        for line, proof in joined(export_path, proofs_path):
+            self.counts["checked"] += 1
+            record = json.loads(line)
+            received, occurred = milliseconds(record["received_at"]), milliseconds(record["occurred_at"])
+            index = None if proof is None else proof["index"]
+            if index is not None and 0 <= index < self.log.size and not self.held[index]:
+                if sha256(LEAF + sha256(base64.b64decode(proof["salt"]) + line)) == self.log.leaf(index):
+                    self.held[index] = received
+                    self.oldest, self.newest = min(self.oldest, occurred), max(self.newest, received)
+                    continue
+            unplaced.append((received, record["event_id"], occurred, index))
+        self.place(sorted(unplaced, key=lambda one: one[:2]))
+
+    def place(self, unplaced):
+        inside = [one for one in unplaced if one[3] is not None and 0 <= one[3] < self.log.size]
+        for received, event_id, _, index in inside:
+            if self.held[index] > 0:
+                self.count("added", f"record {event_id} names the index {index}, which another record holds")
+            else:
+                self.held[index] = -1
+                self.count("altered", f"record {event_id} is not what entered the log at index {index}")
+        rest = [one for one in unplaced if one[3] is None]
+        used = [False] * len(rest)
+        for start, end, before, after in self.gaps():
+            fitting = range(bisect.bisect_left(rest, (before,)), bisect.bisect_left(rest, (after + 1,)))
+            for index, place in zip(range(start, end), (place for place in fitting if not used[place])):
+                used[place], self.held[index] = True, -1
+                self.count("altered", f"record {rest[place][1]} is not what entered the log near index {index}")
+        alive = [one for one, is_used in zip(rest, used) if not is_used and one[2] >= self.at - RETENTION_MS]
+        beyond = [one for one in unplaced if one[3] is not None and not 0 <= one[3] < self.log.size]
+        for latest, newcomers in ((max(self.at, self.newest), alive), (self.newest, beyond)):
+            for received, event_id, _, _ in newcomers:
+                if received + SETTLE_MS < latest:
+                    self.count("added", f"record {event_id} is not in the log")
+                else:
+                    self.counts["too_new"] += 1
+
+    def gaps(self):
+        """Each run of indexes that nothing holds: from, to (exclusive), and when its nearest neighbours were received."""
+        gaps, waiting, before = [], [], -math.inf
+        for index, received in enumerate(self.held):
+            if received == 0 and waiting and waiting[-1][1] == index:
+                waiting[-1][1] += 1
+            elif received == 0:
+                waiting.append([index, index + 1, before])
+            elif received > 0:
+                gaps += [(*gap, received) for gap in waiting]
+                waiting, before = [], received
+        return gaps + [(*gap, math.inf) for gap in waiting]
+
+    def judge_gaps(self):
+        oldest_alive = min(self.at - RETENTION_MS, self.oldest)
+        seen = [(milliseconds(time), size) for time, size in self.state.get("seen", [])]
+        late = [(a, b, milliseconds(f"{day}T00:00:00Z") + DAY_MS) for a, b, day in self.state.get("late", [])]
+        for start, end, _, after in self.gaps():
+            missing = []
+            for index in range(start, end):
+                bound = min([after] + [time for time, size in seen if size > index])
+                is_early = any(a <= index <= b and gone <= oldest_alive for a, b, gone in late)
+                if bound <= oldest_alive + GRACE_MS or is_early:
+                    self.counts["expired"] += 1
+                else:
+                    missing.append(index)
+            if missing:
+                self.counts["missing"] += len(missing)
+                self.say("missing", f"no record holds the indexes {missing[0]} to {missing[-1]} ({len(missing)})")
+
+    def count(self, kind, text):
+        self.counts[kind] += 1
+        self.say(kind, text)
+
+
+def read_receipts(path, project_id, directory):
+    """Returns the receipts of the project: event_id, leaf hash, iat in ms, and whether the signature holds."""
+    keys, receipts = None, []
+    if (directory / "keys.json").exists():
+        keys = {key["kid"]: from_base64url(key["x"]) for key in json.loads((directory / "keys.json").read_bytes())["keys"]}
+    for line in filter(None, map(str.strip, path.read_bytes().decode().split("\n"))):
+        text, _, signature = line.rpartition(".")
+        header, payload = (json.loads(from_base64url(part)) for part in text.split("."))
+        if payload["sub"] == project_id:
+            names = header["alg"], header["typ"], payload["iss"]
+            is_receipt = names == ("EdDSA", "gate-receipt+jwt", "gatehouse")
+            key = (keys or {}).get(header["kid"])
+            is_signed = key is not None and ed25519_holds(key, text.encode(), from_base64url(signature))
+            holds = is_receipt and (is_signed or keys is None)
+            receipts.append((payload["jti"], sha256(LEAF + from_base64url(payload["entry"])), payload["iat"] * 1000, holds))
+    return receipts
+
+
+def from_base64url(text):
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def judge_receipts(audit, receipts, found):
+    counts = {"checked": len(receipts), "missing": 0, "too_new": 0, "invalid": 0}
+    for event_id, leaf, issued, holds in receipts:
+        if not holds:
+            counts["invalid"] += 1
+            audit.say("signature_invalid", f"the receipt of {event_id} is not signed by a root key")
+        elif leaf not in found and issued + SETTLE_MS >= max(audit.at, audit.newest):
+            counts["too_new"] += 1
+        elif leaf not in found:
+            counts["missing"] += 1
+            audit.say("missing", f"the entry of the receipt of {event_id} is not in the log")
+    return counts
+
+
+def verify(options):
+    has_state = options.state is not None and options.state.exists()
+    state = json.loads(options.state.read_bytes()) if has_state else {}
+    at = milliseconds(options.at) if options.at else int(options.export.stat().st_mtime * 1000)
+    key = parse_vkey(options.vkey or state.get("vkey") or (options.log / "vkey").read_bytes().decode())
+    audit, receipts = Audit(Log(options.log), at, state), None
+    try:
+        receipts = check_all(options, audit, key)
+    except Broken as broken:
+        audit.say(*broken.args)
+    names = ["log key", "history"] + ["root keys"] * bool(options.receipts)
+    pinned = ["log key"] * bool(options.vkey or has_state) + ["history"] * has_state
+    verdicts = [kind for kind in EXIT_CODES if kind in audit.problems]
+    return {
+        "project_id": options.project,
+        "verdict": verdicts[-1] if verdicts else "holds",
+        "exit_code": EXIT_CODES[verdicts[-1]] if verdicts else 0,
+        "verdicts": verdicts,
+        "tree_size": audit.log.size,
+        **audit.counts,
+        "receipts": receipts,
+        "pinned": pinned,
+        "trusted_on_first_use": [name for name in names if name not in pinned],
+        "problems": [f"{kind}: {text}" for kind in verdicts for text in audit.problems[kind][:PROBLEMS_MAX]],
+    }
+
+
+def check_all(options, audit, key):
+    """Steps 1 to 6 of docs/proof.md. Returns the counts of the receipts."""
+    log, state, origin = audit.log, audit.state, f"gatehouse/{options.project}"
+    log.size, root = verify_checkpoint((options.log / "checkpoint").read_bytes().decode(), key, origin)
+    receipts = read_receipts(options.receipts, options.project, options.log) if options.receipts else None
+    seen_size, seen_root = 0, sha256(b"")
+    if state:
+        try:
+            seen_size, seen_root = verify_checkpoint(state["checkpoint"], parse_vkey(state["vkey"]), origin)
+        except Broken as broken:
+            audit.say("history_rewritten", f"in the state, {broken.args[1]}")
+    earlier_root, found = log.verify(root, seen_size, {leaf for _, leaf, _, _ in receipts or []})
+    if seen_size > log.size:
+        audit.say("history_rewritten", f"the log has {log.size} entries, and had {seen_size} before")
+    elif earlier_root != seen_root:
+        audit.say("history_rewritten", f"the first {seen_size} entries are not those that were seen before")
+    audit.records(options.export, options.proofs)
+    audit.judge_gaps()
+    return None if receipts is None else judge_receipts(audit, receipts, found)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    for name in ("project", "export", "proofs", "log", "vkey", "state", "receipts", "at"):
+        kind = str if name in ("project", "vkey", "at") else pathlib.Path
+        parser.add_argument(f"--{name}", required=name in ("project", "export", "proofs", "log"), type=kind)
+    parser.add_argument("--json", action="store_true")
+    parser.error = sys.exit
+    try:
+        result = verify(parser.parse_args())
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        sys.exit(f"could not run: {type(error).__name__}: {error}")
+    texts = [f"{key:<21} {', '.join(value) if isinstance(value, list) else value}" for key, value in result.items()]
+    print(json.dumps(result) if "--json" in sys.argv else "\n".join(texts))
+    sys.exit(result["exit_code"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+// Test vectors: records beside their log. What must come out of each case is written by hand.
+import { rewritten } from './history.ts';
+import {
+  VKEY,
+  shown,
+  files,
+  size,
+  without,
+  replaced,
+  at,
+  EXPIRED,
+  oldFiles,
+  oldShown,
+  oldSize,
+  flipped,
+  invented,
+  fresh,
+  later,
+  type Case,
+} from './material.ts';
+
+export const recordCases: Record<string, Case> = {
+  'holds-expired': {
+    shown: oldShown,
+    files: oldFiles,
+    vkey: VKEY,
+    expected: { verdicts: [], tree_size: oldSize, checked: 12, expired: EXPIRED },
+  },
+  'holds-too-new': {
+    shown: [...shown, { record: later, index: size }, { record: fresh, index: null }],
+    files,
+    vkey: VKEY,
+    expected: { verdicts: [], tree_size: size, checked: 9, too_new: 2 },
+  },
+  'altered-record': {
+    shown: replaced(3, { record: rewritten(at(3)), index: 3 }),
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['altered'], tree_size: size, checked: 7, altered: 1 },
+  },
+  'altered-record-without-index': {
+    shown: replaced(3, { record: rewritten(at(3)), index: null }),
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['altered'], tree_size: size, checked: 7, altered: 1 },
+  },
+  'altered-salt': {
+    shown: replaced(2, { record: { ...at(2), salt: flipped(5)(Buffer.from(at(2).salt)) }, index: 2 }),
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['altered'], tree_size: size, checked: 7, altered: 1 },
+  },
+  'altered-swapped': {
+    shown: shown.map(({ record, index }) => ({
+      record,
+      index: index === 1 ? 4 : index === 4 ? 1 : (index ?? 0),
+    })),
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['altered'], tree_size: size, checked: 7, altered: 2 },
+  },
+  'altered-all': {
+    shown: shown.map(({ record }) => ({ record: rewritten(record), index: null })),
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['altered'], tree_size: size, checked: 7, altered: 7 },
+  },
+  'missing-record': {
+    shown: without(3),
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['missing'], tree_size: size, checked: 6, missing: 1 },
+  },
+  'missing-record-with-proof': {
+    shown: without(3),
+    proofsOnly: [{ record: at(3), index: 3 }],
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['missing'], tree_size: size, checked: 6, missing: 1 },
+  },
+  'missing-oldest': {
+    shown: without(0),
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['missing'], tree_size: size, checked: 6, missing: 1 },
+  },
+  'missing-newest': {
+    shown: without(6),
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['missing'], tree_size: size, checked: 6, missing: 1 },
+  },
+  'missing-all': {
+    shown: [],
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['missing'], tree_size: size, checked: 0, missing: 7 },
+  },
+  'missing-beside-expired': {
+    shown: oldShown.filter(({ index }) => index !== 258),
+    files: oldFiles,
+    vkey: VKEY,
+    expected: { verdicts: ['missing'], tree_size: oldSize, checked: 11, missing: 1, expired: EXPIRED },
+  },
+  'added-record': {
+    shown: [...shown, { record: invented, index: null }],
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['added'], tree_size: size, checked: 8, added: 1 },
+  },
+  'added-record-without-proof': {
+    shown: [...shown, { record: invented, index: undefined }],
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['added'], tree_size: size, checked: 8, added: 1 },
+  },
+  'added-copy': {
+    shown: replaced(2, { record: at(2), index: 2 }, { record: at(2), index: 2 }),
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['added'], tree_size: size, checked: 8, added: 1 },
+  },
+  'added-with-the-index-of-another': {
+    shown: [...shown, { record: invented, index: 3 }],
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['added'], tree_size: size, checked: 8, added: 1 },
+  },
+  'added-with-an-index-beyond-the-log': {
+    shown: [...shown, { record: invented, index: 99 }],
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['added'], tree_size: size, checked: 8, added: 1 },
+  },
+  'altered-missing-added': {
+    shown: [
+      ...replaced(3, { record: rewritten(at(3)), index: 3 }).filter(({ index }) => index !== 5),
+      { record: invented, index: null },
+    ],
+    files,
+    vkey: VKEY,
+    expected: {
+      verdicts: ['altered', 'missing', 'added'],
+      tree_size: size,
+      checked: 7,
+      altered: 1,
+      missing: 1,
+      added: 1,
+    },
+  },
+};
