@@ -14,20 +14,20 @@ import itertools
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 from array import array
 
-WIDTH = 256  # hashes in a full tile
-HASH = 32
+WIDTH, HASH = 256, 32  # hashes in a full tile, bytes in a hash
 LEAF, NODE = b"\0", b"\1"  # what is hashed before a leaf and before a node
 SETTLE_MS = 10_000  # a record enters the log within this time
-DAY_MS = 86_400_000
-RETENTION_MS = 90 * DAY_MS
-GRACE_MS = 7 * DAY_MS
+DAY_MS, RETENTION_MS, GRACE_MS = 86_400_000, 90 * 86_400_000, 7 * 86_400_000
 EXIT_CODES = {"altered": 10, "missing": 11, "added": 12, "history_rewritten": 13, "signature_invalid": 14}
 PROBLEMS_MAX = 20
+TIME = rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"
+LINE = re.compile(rb'\{"event_id":"([0-9a-f-]{36})","occurred_at":"' + TIME + rb'".*,"received_at":"' + TIME + rb'"\}', re.S)
 SPKI_PREFIX = bytes.fromhex("302a300506032b6570032100")  # the DER encoding of an Ed25519 public key, up to its bytes
 
 
@@ -56,38 +56,35 @@ def parse_vkey(text):
     """Returns the name, the key id and the public key of a log."""
     name, key_id, material = text.strip().split("+", 2)
     data = base64.b64decode(material, validate=True)
-    if len(data) != 33 or data[0] != 1:
-        raise ValueError("The vkey is not an Ed25519 key of a log")
-    if sha256(name.encode() + b"\n" + data)[:4].hex() != key_id:
-        raise ValueError("The key id of the vkey is not that of its key")
+    if len(data) != 33 or data[0] != 1 or sha256(name.encode() + b"\n" + data)[:4].hex() != key_id:
+        raise ValueError("The vkey is not an Ed25519 key of a log, or its key id is another key's")
     return name, bytes.fromhex(key_id), data[1:]
 
 
 def verify_checkpoint(text, vkey, origin):
     """Returns size and root of a checkpoint that the log signed."""
     name, key_id, public_key = vkey
-    body, separator, signatures = text.rpartition("\n\n")
-    body += "\n"
-    lines = body.split("\n")
+    body, _, signatures = text.rpartition("\n\n")
+    body, lines = body + "\n", body.split("\n")
     try:
-        if separator == "" or not signatures.endswith("\n") or "" in lines[:-1] or len(lines) < 4:
+        if not signatures.endswith("\n") or "" in lines or len(lines) < 3:
             raise ValueError("it is not a signed note")
         size, root = int(lines[1]), base64.b64decode(lines[2], validate=True)
         if str(size) != lines[1] or size < 0 or len(root) != HASH:
             raise ValueError("size or root is malformed")
         if name != origin or lines[0] != origin:
             raise ValueError(f"it is of {lines[0]}, its key of {name}, not of {origin}")
-        own = 0
+        is_signed = False
         for line in signatures[:-1].split("\n"):
             dash, signer, encoded = line.split(" ")
             data = base64.b64decode(encoded, validate=True)
             if dash != "—" or len(data) < 5:
                 raise ValueError("a signature line is malformed")
             if signer == name and data[:4] == key_id:
-                own += 1
-                if not ed25519_holds(public_key, body.encode(), data[4:]):
+                is_signed = ed25519_holds(public_key, body.encode(), data[4:])
+                if not is_signed:
                     raise ValueError("the signature of the log key does not hold")
-        if own == 0:
+        if not is_signed:
             raise ValueError("the log key has not signed it")
     except ValueError as error:
         raise Broken("signature_invalid", f"the checkpoint does not hold: {error}") from error
@@ -106,8 +103,7 @@ class Log:
 
     def read(self, kind, number, width, item_bytes):
         """The bytes of a partial or full tile or bundle, of so many items; None if there is no such file."""
-        digits = f"{number:0{math.ceil(len(str(number)) / 3) * 3}}"
-        groups = split(digits, 3)
+        groups = split(f"{number:0{math.ceil(len(str(number)) / 3) * 3}}", 3)
         name = "/".join([str(kind), *("x" + group for group in groups[:-1]), groups[-1]])
         for count, path in ((width, self.tiles / f"{name}.p/{width}"), (WIDTH, self.tiles / name)):
             if path.exists():
@@ -177,31 +173,33 @@ def root_of(nodes):
     return functools.reduce(lambda root, left: sha256(NODE + left + root), reversed(nodes)) if nodes else sha256(b"")
 
 
+def fields_of(line):
+    """Returns event_id, occurred_at and received_at in ms, which stand at fixed places; without an id where they do not."""
+    found = LINE.fullmatch(line)
+    try:
+        event_id, occurred, received = (part.decode() for part in found.groups())
+        return event_id, milliseconds(occurred), milliseconds(received)
+    except (AttributeError, ValueError):
+        return "", math.inf, math.inf
+
+
 def joined(export_path, proofs_path):
     """Yields each record's line with its proof, or None. Both files have one order, so few lines wait for the other file."""
     lines, proofs = {}, {}
-
-    def meet(event_id, item, own, others):
-        """The oldest item of the other file with this id; otherwise the item waits for it."""
-        if event_id in others:
-            other = others[event_id].pop(0)
-            if not others[event_id]:
-                del others[event_id]
-            return other
-        return own.setdefault(event_id, []).append(item)
-
     with export_path.open("rb") as export, proofs_path.open("rb") as proof_lines:
         for line, proof_line in itertools.zip_longest(export, proof_lines, fillvalue=b""):
-            if line.strip():
-                line = line.rstrip(b"\n")
-                proof = meet(json.loads(line)["event_id"], line, lines, proofs)
-                if proof:
-                    yield line, proof
-            if proof_line.strip():
-                proof = json.loads(proof_line)
-                line = meet(proof["event_id"], proof, proofs, lines)
-                if line:
-                    yield line, proof
+            line, proof = line.rstrip(b"\n"), json.loads(proof_line) if proof_line.strip() else {"event_id": ""}
+            line_id = fields_of(line)[0]
+            if line:
+                lines.setdefault(line_id, []).append(line)
+            if proof["event_id"]:
+                proofs.setdefault(proof["event_id"], []).append(proof)
+            for event_id in {line_id, proof["event_id"]}:
+                if event_id in lines and event_id in proofs:
+                    yield lines[event_id].pop(0), proofs[event_id].pop(0)
+                    for waiting in (lines, proofs):
+                        if not waiting[event_id]:
+                            del waiting[event_id]
     for line in itertools.chain(*lines.values()):
         yield line, None
 
@@ -223,15 +221,14 @@ class Audit:
         unplaced, self.held = [], array("d", bytes(8 * self.log.size))
         for line, proof in joined(export_path, proofs_path):
             self.counts["checked"] += 1
-            record = json.loads(line)
-            received, occurred = milliseconds(record["received_at"]), milliseconds(record["occurred_at"])
+            event_id, occurred, received = fields_of(line)
             index = None if proof is None else proof["index"]
             if index is not None and 0 <= index < self.log.size and not self.held[index]:
                 if sha256(LEAF + sha256(base64.b64decode(proof["salt"]) + line)) == self.log.leaf(index):
                     self.held[index] = received
                     self.oldest, self.newest = min(self.oldest, occurred), max(self.newest, received)
                     continue
-            unplaced.append((received, record["event_id"], occurred, index))
+            unplaced.append((received, event_id, occurred, index))
         self.place(sorted(unplaced, key=lambda one: one[:2]))
 
     def place(self, unplaced):
@@ -242,13 +239,18 @@ class Audit:
             else:
                 self.held[index] = -1
                 self.count("altered", f"record {event_id} is not what entered the log at index {index}")
-        rest = [one for one in unplaced if one[3] is None]
+        rest = [one for one in unplaced if one[3] is None and one[1]]
         used = [False] * len(rest)
         for start, end, before, after in self.gaps():
             fitting = range(bisect.bisect_left(rest, (before,)), bisect.bisect_left(rest, (after + 1,)))
             for index, place in zip(range(start, end), (place for place in fitting if not used[place])):
                 used[place], self.held[index] = True, -1
                 self.count("altered", f"record {rest[place][1]} is not what entered the log near index {index}")
+        unreadable = sum(not one[1] for one in unplaced)
+        for index in [index for index, received in enumerate(self.held) if not received][:unreadable]:
+            self.held[index] = -1
+        for _ in range(unreadable):
+            self.count("altered", "a line of the export is not that of a record")
         alive = [one for one, is_used in zip(rest, used) if not is_used and one[2] >= self.at - RETENTION_MS]
         beyond = [one for one in unplaced if one[3] is not None and not 0 <= one[3] < self.log.size]
         for latest, newcomers in ((max(self.at, self.newest), alive), (self.newest, beyond)):

@@ -5,6 +5,7 @@ import { KEY_DAYS_MAX } from '../limits.ts';
 import { parseNewKey } from '../keys/new-key.ts';
 import { parseProjectName } from '../projects/project-name.ts';
 import { type Admin, openAdmin } from './admin.ts';
+import { auditMirror, auditVerify } from './audit/commands.ts';
 import { CommandError } from './command-error.ts';
 import { rotateRootKey } from './rotate-root-key.ts';
 import { backUp, restore } from './transfer-backup.ts';
@@ -23,6 +24,15 @@ const TEXTS = {
   to: TEXT,
   from: TEXT,
   scope: TEXT,
+  url: TEXT,
+  bearer: TEXT,
+  export: TEXT,
+  proofs: TEXT,
+  log: TEXT,
+  vkey: TEXT,
+  state: TEXT,
+  receipts: TEXT,
+  at: TEXT,
 };
 const LISTS = { agent: { type: 'string', multiple: true } } as const;
 const FLAGS = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
@@ -136,6 +146,17 @@ const COMMANDS: Record<string, Command> = {
       if (differences.length > 0) throw new CommandError(differences.join('\n'));
       return { project_id: projectId, window, differences: 0 };
     }),
+  },
+  'audit verify': {
+    usage:
+      '--project ID (--url URL [--bearer KEY] | --export FILE --proofs FILE --log DIRECTORY)\n    [--vkey KEY] [--state FILE] [--receipts FILE] [--at TIME]',
+    help: 'Verify the decisions of a project against its log. Exit codes: docs/proof.md.',
+    run: (_config, options) => auditVerify(required(options, 'project'), options),
+  },
+  'audit mirror': {
+    usage: '--project ID --url URL [--bearer KEY] [--vkey KEY] --to DIRECTORY',
+    help: 'Fetch what is new in the log of a project into a directory.',
+    run: (_config, options) => auditMirror(required(options, 'project'), options),
   },
   export: {
     usage: '--to DIRECTORY',

@@ -3,6 +3,7 @@ import { problemFrom } from '../http/error-handler.ts';
 import { expectedFaultText } from '../expected-fault.ts';
 import { makeFilesPrivate } from '../private-files.ts';
 import { StoreInUseError } from '../store/store.ts';
+import { Report } from './audit/report.ts';
 import { CommandError } from './command-error.ts';
 import { findCommand, parseCommandLine, USAGE } from './commands.ts';
 
@@ -17,7 +18,10 @@ async function run(): Promise<void> {
   const command = findCommand(name);
   if (command === undefined) throw new CommandError(`There is no command "${name}".\n\n${USAGE}`);
   const result = await command.run(readConfig(), options);
-  if (options.json === true) console.log(JSON.stringify(result));
+  if (result instanceof Report) {
+    process.exitCode = result.exitCode;
+    console.log(options.json === true ? JSON.stringify(result.data) : result.text);
+  } else if (options.json === true) console.log(JSON.stringify(result));
   else if (Array.isArray(result)) console.table(result);
   else
     for (const [key, value] of Object.entries(result as object))

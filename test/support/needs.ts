@@ -12,6 +12,8 @@ const NEEDS = [
     package: 'wabt',
     isMet: () => has('wasm2c') && has('wasm-validate'),
   },
+  { what: 'Python 3', package: 'python3', isMet: () => has('python3') },
+  { what: 'OpenSSL', package: 'openssl', isMet: () => has('openssl') },
 ];
 
 const missing = NEEDS.filter(({ isMet }) => !isMet());

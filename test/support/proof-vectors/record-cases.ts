@@ -65,6 +65,15 @@ export const recordCases: Record<string, Case> = {
     vkey: VKEY,
     expected: { verdicts: ['altered'], tree_size: size, checked: 7, altered: 7 },
   },
+  'altered-unreadable': {
+    shown: replaced(4, {
+      record: { ...at(4), line: at(4).line.replace('"received_at":"2', '"received_at":"x') },
+      index: 4,
+    }),
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['altered'], tree_size: size, checked: 7, altered: 1 },
+  },
   'missing-record': {
     shown: without(3),
     files,

@@ -1,0 +1,104 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { CommandError } from '../command-error.ts';
+import type { LateRecord } from './check-records.ts';
+import { replaceFile } from './replace-file.ts';
+import { DAY_MS, GRACE_MS } from './times.ts';
+
+/** What an auditor keeps between two visits (docs/proof.md, "State file"). */
+export type AuditorState = {
+  format: 1;
+  vkey: string;
+  checkpoint: string;
+  /** When the log was seen with how many entries. */
+  seen: [time: string, size: number][];
+  /** Entries of records that expire early: from index, to index (inclusive), the last day on which one of them occurred. */
+  late: [from: number, to: number, day: string][];
+};
+
+/** Undefined when there is no file. Throws a CommandError for a file that is no state. */
+export function readState(path: string): AuditorState | undefined {
+  if (!existsSync(path)) return undefined;
+  let state: unknown;
+  try {
+    state = JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    throw new CommandError(`The state file ${path} is not JSON`);
+  }
+  if (isState(state)) return state;
+  throw new CommandError(`The state file ${path} is not one of this version`);
+}
+
+function isState(value: unknown): value is AuditorState {
+  const { format, vkey, checkpoint, seen, late } = (value ?? {}) as Record<string, unknown>;
+  const areRows = (rows: unknown, isRow: (row: unknown[]) => boolean) =>
+    Array.isArray(rows) && rows.every((row) => Array.isArray(row) && isRow(row));
+  return (
+    format === 1 &&
+    typeof vkey === 'string' &&
+    typeof checkpoint === 'string' &&
+    areRows(seen, ([time, size]) => isTime(time) && Number.isSafeInteger(size)) &&
+    areRows(late, ([from, to, day]) => Number.isSafeInteger(from) && Number.isSafeInteger(to) && isTime(day))
+  );
+}
+
+const isTime = (value: unknown): boolean => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+
+type Visit = {
+  vkey: string;
+  checkpoint: string;
+  size: number;
+  nowMs: number;
+  /** When the oldest record occurred that may still be alive. */
+  oldestMs: number;
+  late: LateRecord[];
+};
+
+/** The state after a visit. What is so old that every entry has expired is dropped. */
+export function nextState(state: AuditorState | undefined, visit: Visit): AuditorState {
+  const { vkey, checkpoint, size, nowMs, oldestMs } = visit;
+  const now = new Date(nowMs).toISOString();
+  const earlier = state?.seen ?? [];
+  const isSeenToday = earlier.at(-1)?.[0].slice(0, 10) === now.slice(0, 10);
+  const seen: AuditorState['seen'] = isSeenToday ? earlier : [...earlier, [now, size]];
+  const newestExplained = seen.findLastIndex(([time]) => Date.parse(time) <= oldestMs + GRACE_MS);
+  const explained = seen[newestExplained]?.[1] ?? 0;
+  return {
+    format: 1,
+    vkey,
+    checkpoint,
+    seen: seen.slice(Math.max(0, newestExplained)),
+    late: mergeLate([...(state?.late ?? []), ...visit.late.map(rowOf)]).filter(([, to]) => to >= explained),
+  };
+}
+
+const rowOf = ({ index, occurredMs }: LateRecord): [number, number, string] => [
+  index,
+  index,
+  new Date(occurredMs).toISOString().slice(0, 10),
+];
+
+/** Rows of the same day that touch each other become one. */
+function mergeLate(rows: AuditorState['late']): AuditorState['late'] {
+  const merged: AuditorState['late'] = [];
+  for (const [from, to, day] of rows.toSorted((a, b) => a[0] - b[0] || a[1] - b[1])) {
+    const last = merged.at(-1);
+    if (last?.[2] === day && from <= last[1] + 1) last[1] = Math.max(last[1], to);
+    else merged.push([from, to, day]);
+  }
+  return merged;
+}
+
+export function writeState(path: string, state: AuditorState): void {
+  replaceFile(path, `${JSON.stringify(state)}\n`);
+}
+
+/** Whether every record of `late` that covers the index has expired, for records that occurred before `oldestMs`. */
+export function hasExpiredEarly(
+  { late }: Pick<AuditorState, 'late'>,
+  index: number,
+  oldestMs: number,
+): boolean {
+  return late.some(
+    ([from, to, day]) => from <= index && index <= to && Date.parse(`${day}T00:00:00Z`) + DAY_MS <= oldestMs,
+  );
+}

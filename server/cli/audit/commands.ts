@@ -1,0 +1,54 @@
+import { CommandError } from '../command-error.ts';
+import { mirrorLog } from './mirror.ts';
+import { type Report, reportOf } from './report.ts';
+import { verifyFiles } from './verify-files.ts';
+import { verifyOnline } from './verify-online.ts';
+
+/** The options of the command line that these commands take. */
+export type AuditOptions = Partial<
+  Record<'url' | 'bearer' | 'export' | 'proofs' | 'log' | 'vkey' | 'state' | 'receipts' | 'at' | 'to', string>
+>;
+
+/** `audit verify`: on the files that the options name, or on what a running service answers. */
+export function auditVerify(projectId: string, options: AuditOptions): Promise<Report> {
+  return withFileFaults(async () => {
+    const { url, bearer, vkey, state: statePath, receipts: receiptsPath } = options;
+    const shared = { vkey, statePath, receiptsPath };
+    if (url !== undefined)
+      return reportOf(await verifyOnline({ source: { url, projectId, bearer }, ...shared }));
+    const { export: exported, proofs, log, at } = options;
+    if (exported === undefined || proofs === undefined || log === undefined)
+      throw new CommandError('Give either --url URL, or --export FILE, --proofs FILE and --log DIRECTORY.');
+    const files = { export: exported, proofs };
+    return reportOf(verifyFiles({ projectId, files, log, atMs: timeOf(at), ...shared }));
+  });
+}
+
+/** `audit mirror` */
+export function auditMirror(projectId: string, options: AuditOptions): Promise<Report> {
+  return withFileFaults(() => {
+    const { url, bearer, vkey, to } = options;
+    if (url === undefined || to === undefined) throw new CommandError('Give --url URL and --to DIRECTORY.');
+    return mirrorLog({ source: { url, projectId, bearer }, to, vkey });
+  });
+}
+
+function timeOf(at: string | undefined): number | undefined {
+  if (at === undefined) return undefined;
+  const ms = Date.parse(at);
+  if (Number.isNaN(ms))
+    throw new CommandError(`--at must be a time such as 2026-11-22T03:00:00Z, not "${at}".`);
+  return ms;
+}
+
+/** A file that cannot be used is a fault of the command, not of the service's configuration. */
+async function withFileFaults(run: () => Promise<Report>): Promise<Report> {
+  try {
+    return await run();
+  } catch (error) {
+    const { path, code } = error as NodeJS.ErrnoException;
+    throw path === undefined
+      ? error
+      : new CommandError(`${path} cannot be used (${code}).`, { cause: error });
+  }
+}

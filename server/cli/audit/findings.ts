@@ -1,0 +1,32 @@
+/** The verdicts that are not "holds", in the order of their exit codes. */
+export const EXIT_CODES = {
+  altered: 10,
+  missing: 11,
+  added: 12,
+  history_rewritten: 13,
+  signature_invalid: 14,
+} as const;
+
+export type Verdict = keyof typeof EXIT_CODES;
+export const VERDICTS = Object.keys(EXIT_CODES) as Verdict[];
+
+const PROBLEMS_MAX = 20;
+
+/** What a verification found: its verdicts, and the first problems of each. */
+export class Findings {
+  readonly #problems = new Map<Verdict, string[]>();
+
+  add(verdict: Verdict, problem: string): void {
+    const problems = this.#problems.get(verdict) ?? [];
+    if (problems.length < PROBLEMS_MAX) problems.push(`${verdict}: ${problem}`);
+    this.#problems.set(verdict, problems);
+  }
+
+  get verdicts(): Verdict[] {
+    return VERDICTS.filter((verdict) => this.#problems.has(verdict));
+  }
+
+  get problems(): string[] {
+    return this.verdicts.flatMap((verdict) => this.#problems.get(verdict) ?? []);
+  }
+}

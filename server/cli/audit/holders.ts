@@ -1,0 +1,61 @@
+const FREE = 0;
+const ALTERED = -1;
+
+/** Indexes that no record holds: `from` to before `to`, and when the records that hold the nearest ones were received. */
+export type Gap = { from: number; to: number; afterMs: number; beforeMs: number };
+
+/** What holds each index of a log, in 8 bytes an index. */
+export class Holders {
+  /** When the record that holds an index was received, in milliseconds since the epoch. */
+  readonly #receivedMs: Float64Array;
+
+  constructor(size: number) {
+    this.#receivedMs = new Float64Array(size);
+  }
+
+  get size(): number {
+    return this.#receivedMs.length;
+  }
+
+  isFree(index: number): boolean {
+    return this.#receivedMs[index] === FREE;
+  }
+
+  isHeld(index: number): boolean {
+    return (this.#receivedMs[index] ?? FREE) > 0;
+  }
+
+  hold(index: number, receivedMs: number): void {
+    this.#receivedMs[index] = receivedMs;
+  }
+
+  /** An altered record stands in for the one that entered the log here. */
+  markAltered(index: number): void {
+    this.#receivedMs[index] = ALTERED;
+  }
+
+  /** The first free index from `from` on; undefined when there is none. */
+  firstFree(from: number): number | undefined {
+    const index = this.#receivedMs.indexOf(FREE, from);
+    return index < 0 ? undefined : index;
+  }
+
+  gaps(): Gap[] {
+    const gaps: Gap[] = [];
+    let afterMs = Number.NEGATIVE_INFINITY;
+    // The gaps since the last held index, which do not know yet when the next one was received.
+    let open = 0;
+    this.#receivedMs.forEach((receivedMs, index) => {
+      const last = gaps.at(-1);
+      if (receivedMs === FREE) {
+        if (last?.to === index) last.to += 1;
+        else gaps.push({ from: index, to: index + 1, afterMs, beforeMs: Number.POSITIVE_INFINITY });
+      } else if (receivedMs > 0) {
+        for (const gap of gaps.slice(open)) gap.beforeMs = receivedMs;
+        open = gaps.length;
+        afterMs = receivedMs;
+      }
+    });
+    return gaps;
+  }
+}

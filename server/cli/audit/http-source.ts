@@ -1,0 +1,90 @@
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandError } from '../command-error.ts';
+import type { Progress } from './progress.ts';
+
+const TRIES_MAX = 5;
+const RETRY_MS = 2_000;
+
+/** A project of a running service, read over HTTP. */
+export type Source = { url: string; projectId: string; bearer?: string | undefined };
+
+/** The answer to GET, undefined for 404. A service that is busy is asked again. Throws a CommandError. */
+async function get({ url, projectId, bearer }: Source, path: string): Promise<Response | undefined> {
+  const base = url.replace(/\/+$/, '');
+  const address = path.startsWith('/')
+    ? `${base}${path}`
+    : `${base}/v1/projects/${encodeURIComponent(projectId)}/${path}`;
+  const headers = bearer === undefined ? {} : { Authorization: `Bearer ${bearer}` };
+  for (let tries = 1; ; tries += 1) {
+    const response = await ask(address, headers);
+    if (response.ok) return response;
+    await response.body?.cancel();
+    if (response.status === 404) return undefined;
+    if (response.status !== 503 || tries === TRIES_MAX)
+      throw new CommandError(`${address} answered ${response.status}.${hintOf(response.status)}`);
+    await sleep(RETRY_MS);
+  }
+}
+
+async function ask(address: string, headers: Record<string, string>): Promise<Response> {
+  try {
+    return await fetch(address, { headers });
+  } catch (error) {
+    const { cause, message } = error as Error;
+    throw new CommandError(
+      `${address} cannot be reached: ${(cause as Error | undefined)?.message ?? message}`,
+    );
+  }
+}
+
+function hintOf(status: number): string {
+  return status === 401 || status === 403
+    ? ' Give a key of the project with the right read_audit: --bearer KEY.'
+    : '';
+}
+
+/** Throws a CommandError when there is no such thing. */
+export async function fetchText(source: Source, path: string): Promise<string> {
+  const response = await get(source, path);
+  if (response === undefined)
+    throw new CommandError(`${source.url} has no ${path}. Is it a Gatehouse with a log?`);
+  return response.text();
+}
+
+/** Undefined for 404. */
+export async function fetchBytes(source: Source, path: string): Promise<Buffer | undefined> {
+  const response = await get(source, path);
+  return response && Buffer.from(await response.arrayBuffer());
+}
+
+/** Streams an answer into a file. Throws a CommandError, also when it breaks off. */
+export async function fetchFile(
+  source: Source,
+  path: string,
+  { to, progress }: { to: string; progress: Progress },
+): Promise<void> {
+  const response = await get(source, path);
+  if (response?.body === undefined || response.body === null)
+    throw new CommandError(`${source.url} has no ${path}. Is it a Gatehouse with a log?`);
+  let bytes = 0;
+  try {
+    await pipeline(
+      Readable.fromWeb(response.body),
+      async function* count(chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          bytes += chunk.length;
+          progress.tell(bytes);
+          yield chunk;
+        }
+      },
+      createWriteStream(to),
+    );
+  } catch (error) {
+    throw new CommandError(
+      `The download of ${path} broke off after ${bytes} bytes: ${(error as Error).message}`,
+    );
+  }
+}

@@ -1,0 +1,151 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import * as proof from '../../../client/proof/index.ts';
+import { CommandError } from '../command-error.ts';
+import { type CheckedTree, checkTree } from './check-tree.ts';
+import { Findings } from './findings.ts';
+import { fetchBytes, fetchText, type Source } from './http-source.ts';
+import { BrokenLogError, LogDirectory } from './log-directory.ts';
+import { Progress } from './progress.ts';
+import { replaceFile } from './replace-file.ts';
+import { Report, verdictOf } from './report.ts';
+import { compareHistory, readHead } from './verify-head.ts';
+
+const FETCHES_AT_ONCE = 8;
+
+type Mirror = { source: Source; to: string; vkey?: string | undefined };
+
+/**
+ * Fetches what a mirrored directory lacks of a log: docs/proof.md, "Mirrored directory". A checkpoint that does not fit the
+ * one before is kept beside it, as `checkpoint.refused`.
+ */
+export async function mirrorLog({ source, to, vkey }: Mirror): Promise<Report> {
+  const findings = new Findings();
+  mkdirSync(to, { recursive: true });
+  const key = await keyOf({ source, to, vkey });
+  const { projectId } = source;
+  const earlier = existsSync(join(to, 'checkpoint'))
+    ? readHead(readFileSync(join(to, 'checkpoint'), 'utf8'), { vkey: key, projectId }, findings)
+    : undefined;
+  const text = await fetchText(source, 'log/checkpoint');
+  const head = findings.verdicts.length > 0 ? undefined : readHead(text, { vkey: key, projectId }, findings);
+  const fetched = head === undefined ? [] : await fetchTiles(source, { to, size: head.size });
+  if (head !== undefined) check(new LogDirectory(to), { head, earlier, findings });
+  const { verdict, exitCode } = verdictOf(findings);
+  if (exitCode === 0 && head !== undefined) {
+    replaceFile(join(to, 'keys.json'), await fetchText(source, '/v1/.well-known/keys'));
+    replaceFile(join(to, 'checkpoint'), text);
+    if (earlier !== undefined) removeNarrower(to, earlier.size, head.size);
+  } else {
+    replaceFile(join(to, 'checkpoint.refused'), text);
+    for (const path of fetched) rmSync(path, { force: true });
+  }
+  const data = {
+    project_id: projectId,
+    verdict,
+    exit_code: exitCode,
+    tree_size: head?.size ?? 0,
+    tree_size_before: earlier?.size ?? 0,
+    fetched: fetched.length,
+    problems: findings.problems,
+  };
+  return new Report(data, { text: wordsOf(data, to), exitCode });
+}
+
+function wordsOf(
+  {
+    verdict,
+    tree_size,
+    tree_size_before,
+    fetched,
+    problems,
+  }: {
+    verdict: string;
+    tree_size: number;
+    tree_size_before: number;
+    fetched: number;
+    problems: string[];
+  },
+  to: string,
+): string {
+  if (problems.length > 0)
+    return [
+      `Verdict: ${verdict.replaceAll('_', ' ')}. ${join(to, 'checkpoint.refused')} is the evidence.`,
+      ...problems,
+    ].join('\n');
+  return `${to} holds the log up to ${tree_size} entries (${tree_size_before} before). ${fetched} files were fetched.`;
+}
+
+async function keyOf({ source, to, vkey }: Mirror): Promise<string> {
+  const path = join(to, 'vkey');
+  if (!existsSync(path)) replaceFile(path, `${vkey ?? (await fetchText(source, 'log/vkey')).trim()}\n`);
+  const kept = readFileSync(path, 'utf8').trim();
+  if (vkey !== undefined && vkey !== kept)
+    throw new CommandError(`${path} holds another key than --vkey. Mirror into a new directory.`);
+  return kept;
+}
+
+type Check = { head: proof.Checkpoint; earlier: proof.TreeHead | undefined; findings: Findings };
+
+function check(log: LogDirectory, { head, earlier, findings }: Check): void {
+  let tree: CheckedTree;
+  const progress = new Progress('Checked leaves');
+  try {
+    tree = checkTree(log, { head, earlierSize: earlier?.size ?? 0, wanted: new Set(), progress });
+  } catch (error) {
+    if (!(error instanceof BrokenLogError)) throw error;
+    return findings.add('history_rewritten', error.message);
+  }
+  compareHistory({ head, earlier, tree, findings });
+}
+
+/** Fetches all tiles and entry bundles that are not there yet, and returns their paths. Ends at the first that the log lacks. */
+export async function fetchTiles(
+  source: Source,
+  { to, size }: { to: string; size: number },
+): Promise<string[]> {
+  const progress = new Progress('Fetched tiles');
+  const fetched: string[] = [];
+  const names = missingFiles(to, size);
+  let isWhole = true;
+  const worker = async () => {
+    for (const name of names) {
+      const bytes = isWhole ? await fetchBytes(source, `log/${name}`) : undefined;
+      if (bytes === undefined) isWhole = false;
+      if (bytes === undefined || !isWhole) return;
+      const path = join(to, name);
+      mkdirSync(dirname(path), { recursive: true });
+      replaceFile(path, bytes);
+      progress.tell(fetched.push(path));
+    }
+  };
+  await Promise.all(Array.from({ length: FETCHES_AT_ONCE }, worker));
+  return fetched;
+}
+
+function* missingFiles(to: string, size: number): Generator<string> {
+  for (const tile of proof.tilesOfTree(size))
+    for (const name of filesOfTile(tile)) if (!existsSync(join(to, name))) yield name;
+}
+
+const filesOfTile = (tile: proof.Tile): string[] =>
+  tile.level === 0 ? [proof.tilePath(tile), proof.bundlePath(tile)] : [proof.tilePath(tile)];
+
+/** Removes the partial tiles that a wider one of the larger log replaces. */
+function removeNarrower(to: string, earlierSize: number, size: number): void {
+  for (const tile of proof.tilesOfTree(earlierSize)) {
+    if (tile.width === proof.TILE_WIDTH || tile.width === proof.tileWidth(size, tile)) continue;
+    for (const name of filesOfTile(tile)) {
+      rmSync(join(to, name), { force: true });
+      removeIfEmpty(dirname(join(to, name)));
+    }
+  }
+}
+
+function removeIfEmpty(directory: string): void {
+  try {
+    rmdirSync(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
+  }
+}

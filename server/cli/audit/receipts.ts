@@ -1,0 +1,82 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CommandError } from '../command-error.ts';
+import { leafHash } from './check-tree.ts';
+import type { Findings } from './findings.ts';
+import { linesOf } from './lines.ts';
+import { SETTLE_MS } from './times.ts';
+
+/** leaf: hash of the leaf of its entry, in hex. isSigned: undefined without keys to verify it with. */
+export type Receipt = { event_id: string; leaf: string; issuedMs: number; isSigned: boolean | undefined };
+export type ReceiptCounts = { checked: number; missing: number; too_new: number; invalid: number };
+
+/** The receipts of a project in a file with one compact JWS a line. Throws a CommandError for a line that is none. */
+export function readReceipts(path: string, projectId: string, logDirectory: string): Receipt[] {
+  const keys = readKeys(join(logDirectory, 'keys.json'));
+  const receipts: Receipt[] = [];
+  for (const line of linesOf(path)) {
+    const jws = line.toString().trim();
+    if (jws !== '') receipts.push(...parseReceipt(jws, projectId, keys));
+  }
+  return receipts;
+}
+
+/** The root keys by their kid; undefined when they were not mirrored. */
+function readKeys(path: string): ReadonlyMap<string, KeyObject> | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    const { keys } = JSON.parse(readFileSync(path, 'utf8')) as { keys: { kid: string; x: string }[] };
+    const keyOf = (x: string) => createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    return new Map(keys.map(({ kid, x }) => [kid, keyOf(x)]));
+  } catch (cause) {
+    throw new CommandError(`${path} is not a set of Ed25519 keys`, { cause });
+  }
+}
+
+function parseReceipt(jws: string, projectId: string, keys: ReturnType<typeof readKeys>): Receipt[] {
+  const [head = '', body = '', signature = '', ...more] = jws.split('.');
+  const [{ alg, typ, kid }, { iss, sub, jti, entry, iat }] = [objectFrom(head), objectFrom(body)];
+  if (more.length > 0 || typeof entry !== 'string' || typeof iat !== 'number')
+    throw new CommandError(`The receipts have a line that is not a receipt: ${jws.slice(0, 100)}`);
+  if (sub !== projectId) return [];
+  const isReceipt = alg === 'EdDSA' && typ === 'gate-receipt+jwt' && iss === 'gatehouse';
+  const key = keys?.get(String(kid));
+  const holds = () =>
+    key !== undefined &&
+    verify(null, Buffer.from(`${head}.${body}`), key, Buffer.from(signature, 'base64url'));
+  return [
+    {
+      event_id: String(jti),
+      leaf: leafHash(Buffer.from(entry, 'base64url')).toString('hex'),
+      issuedMs: iat * 1000,
+      isSigned: isReceipt ? keys && holds() : false,
+    },
+  ];
+}
+
+function objectFrom(part: string): Record<string, unknown> {
+  try {
+    return { ...(JSON.parse(Buffer.from(part, 'base64url').toString()) as object) };
+  } catch {
+    return {};
+  }
+}
+
+/** latestMs: when the log held all that had been received ten seconds before. */
+export function judgeReceipts(
+  receipts: Receipt[],
+  { found, latestMs, findings }: { found: ReadonlySet<string>; latestMs: number; findings: Findings },
+): ReceiptCounts {
+  const counts = { checked: receipts.length, missing: 0, too_new: 0, invalid: 0 };
+  for (const { event_id, leaf, issuedMs, isSigned } of receipts)
+    if (isSigned === false) {
+      counts.invalid += 1;
+      findings.add('signature_invalid', `the receipt of ${event_id} is not signed by a root key`);
+    } else if (!found.has(leaf) && issuedMs + SETTLE_MS >= latestMs) counts.too_new += 1;
+    else if (!found.has(leaf)) {
+      counts.missing += 1;
+      findings.add('missing', `the entry of the receipt of ${event_id} is not in the log`);
+    }
+  return counts;
+}

@@ -1,0 +1,106 @@
+import { EXIT_CODES, Findings } from './findings.ts';
+import type { ReceiptCounts } from './receipts.ts';
+
+/** What a verification came to. */
+export type Result = {
+  projectId: string;
+  size: number;
+  counts: {
+    checked: number;
+    altered: number;
+    missing: number;
+    added: number;
+    too_new: number;
+    expired: number;
+  };
+  receipts: ReceiptCounts | null;
+  hasReceipts: boolean;
+  /** There were no keys to verify the signatures of receipts with. */
+  areReceiptsUnsigned: boolean;
+  pinned: { logKey: boolean; history: boolean };
+  findings: Findings;
+};
+
+export const NO_RESULT: Result = {
+  projectId: '',
+  size: 0,
+  counts: { checked: 0, altered: 0, missing: 0, added: 0, too_new: 0, expired: 0 },
+  receipts: null,
+  hasReceipts: false,
+  areReceiptsUnsigned: false,
+  pinned: { logKey: false, history: false },
+  findings: new Findings(),
+};
+
+/** What a command prints, in words and as data, and how it ends. */
+export class Report {
+  readonly data: Record<string, unknown>;
+  readonly text: string;
+  readonly exitCode: number;
+
+  constructor(data: Record<string, unknown>, { text, exitCode }: { text: string; exitCode: number }) {
+    this.data = data;
+    this.text = text;
+    this.exitCode = exitCode;
+  }
+}
+
+/** The report of docs/proof.md, "The report". */
+export function reportOf(result: Result): Report {
+  const { projectId, size, counts, receipts, findings } = result;
+  const { verdict, exitCode } = verdictOf(findings);
+  const trust = trustOf(result);
+  const data = {
+    project_id: projectId,
+    verdict,
+    exit_code: exitCode,
+    verdicts: findings.verdicts,
+    tree_size: size,
+    ...counts,
+    receipts,
+    ...trust,
+    problems: findings.problems,
+  };
+  return new Report(data, { text: wordsOf(result, verdict, trust), exitCode });
+}
+
+export function verdictOf(findings: Findings): { verdict: string; exitCode: number } {
+  const highest = findings.verdicts.at(-1);
+  return { verdict: highest ?? 'holds', exitCode: highest === undefined ? 0 : EXIT_CODES[highest] };
+}
+
+type Trust = { pinned: string[]; trusted_on_first_use: string[] };
+
+function trustOf({ pinned, hasReceipts }: Result): Trust {
+  const anchors = {
+    'log key': pinned.logKey,
+    history: pinned.history,
+    ...(hasReceipts ? { 'root keys': false } : {}),
+  };
+  const names = (isPinned: boolean) =>
+    Object.entries(anchors).flatMap(([name, value]) => (value === isPinned ? [name] : []));
+  return { pinned: names(true), trusted_on_first_use: names(false) };
+}
+
+const number = (value: number): string => value.toLocaleString('en');
+
+function wordsOf(result: Result, verdict: string, { pinned, trusted_on_first_use }: Trust): string {
+  const { size, counts, receipts, areReceiptsUnsigned, findings } = result;
+  const { checked, altered, missing, added, too_new, expired } = counts;
+  const lines = [
+    `Verdict: ${verdict.replaceAll('_', ' ')}.`,
+    `Log: ${number(size)} entries.`,
+    `Records: ${number(checked)} checked, ${number(altered)} altered, ${number(missing)} missing, ${number(added)} added, ` +
+      `${number(too_new)} too new for this checkpoint, ${number(expired)} expired.`,
+  ];
+  if (receipts !== null)
+    lines.push(
+      `Receipts: ${number(receipts.checked)} checked, ${number(receipts.missing)} missing from the log, ` +
+        `${number(receipts.too_new)} too new, ${number(receipts.invalid)} with a signature that does not hold.`,
+    );
+  if (areReceiptsUnsigned)
+    lines.push('The log directory has no keys.json, so no signature of a receipt was checked.');
+  lines.push(`Pinned: ${pinned.join(', ') || 'nothing'}.`);
+  lines.push(`Trusted on first use: ${trusted_on_first_use.join(', ') || 'nothing'}.`);
+  return [...lines, ...findings.problems.map((problem) => `- ${problem}`)].join('\n');
+}

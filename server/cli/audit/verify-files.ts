@@ -1,0 +1,128 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import * as proof from '../../../client/proof/index.ts';
+import { CommandError } from '../command-error.ts';
+import { type AuditorState, nextState, readState, writeState } from './auditor-state.ts';
+import { checkRecords, type CheckedRecords, type RecordFiles } from './check-records.ts';
+import { type CheckedTree, checkTree } from './check-tree.ts';
+import { Findings } from './findings.ts';
+import { judgeGaps } from './judge-gaps.ts';
+import { BrokenLogError, LogDirectory } from './log-directory.ts';
+import { Progress } from './progress.ts';
+import { judgeReceipts, type Receipt, readReceipts } from './receipts.ts';
+import { NO_RESULT, type Result } from './report.ts';
+import { RETENTION_MS } from './times.ts';
+import { compareHistory, readHead } from './verify-head.ts';
+
+export type VerifyFiles = {
+  projectId: string;
+  files: RecordFiles;
+  /** A mirrored directory. */
+  log: string;
+  vkey?: string | undefined;
+  statePath?: string | undefined;
+  receiptsPath?: string | undefined;
+  /** When the export was made, in milliseconds since the epoch; by default when its file was written last. */
+  atMs?: number | undefined;
+  /** The proofs were fetched so long after the export that each of its records must be in the log. */
+  isSettled?: boolean;
+};
+
+/** Verifies an export against a mirrored log: docs/proof.md, "Verdicts". Throws a CommandError for files that are not these. */
+export function verifyFiles(options: VerifyFiles): Result {
+  const { projectId, statePath, receiptsPath } = options;
+  const state = statePath === undefined ? undefined : readState(statePath);
+  const findings = new Findings();
+  const pinned = { logKey: options.vkey !== undefined || state !== undefined, history: state !== undefined };
+  const result: Result = {
+    ...NO_RESULT,
+    projectId,
+    findings,
+    pinned,
+    hasReceipts: receiptsPath !== undefined,
+  };
+  const vkey = options.vkey ?? state?.vkey ?? readText(join(options.log, 'vkey')).trim();
+  const head = readHead(readText(join(options.log, 'checkpoint')), { vkey, projectId }, findings);
+  if (head === undefined) return result;
+  result.size = head.size;
+  const receipts = receiptsPath === undefined ? [] : readReceipts(receiptsPath, projectId, options.log);
+  result.areReceiptsUnsigned = receipts.some(({ isSigned }) => isSigned === undefined);
+  const earlier = state && readEarlier(state, projectId, findings);
+  const log = new LogDirectory(options.log);
+  const tree = readTree(log, { head, earlier, receipts, findings });
+  if (tree === undefined) return result;
+  compareHistory({ head, earlier, tree, findings });
+  const atMs = options.atMs ?? statSync(options.files.export).mtimeMs;
+  const records = checkRecords(options.files, {
+    log,
+    size: head.size,
+    atMs,
+    isSettled: options.isSettled ?? false,
+    findings,
+    progress: new Progress('Checked records'),
+  });
+  const oldestMs = Math.min(atMs - RETENTION_MS, records.oldestMs);
+  const gaps = judgeGaps(records.holders, { oldestMs, state: state ?? { seen: [], late: [] }, findings });
+  Object.assign(result, { counts: { ...records.counts, ...gaps } });
+  if (receiptsPath !== undefined)
+    result.receipts = judgeReceipts(receipts, {
+      found: tree.found,
+      latestMs: Math.max(atMs, records.newestMs),
+      findings,
+    });
+  const isHistoryWhole = !findings.verdicts.includes('history_rewritten');
+  if (statePath !== undefined && isHistoryWhole)
+    writeState(statePath, stateAfter(state, { vkey, head, oldestMs, records }));
+  return result;
+}
+
+function readText(path: string): string {
+  if (!existsSync(path))
+    throw new CommandError(`${path} does not exist. "audit mirror" makes a log directory.`);
+  return readFileSync(path, 'utf8');
+}
+
+/** The head that the auditor saw last. One that its key has not signed is no history to rely on. */
+function readEarlier(state: AuditorState, projectId: string, findings: Findings): proof.TreeHead | undefined {
+  const ofState = new Findings();
+  const head = readHead(state.checkpoint, { vkey: state.vkey, projectId }, ofState);
+  for (const problem of ofState.problems) findings.add('history_rewritten', `in the state file, ${problem}`);
+  return head;
+}
+
+type Compared = { head: proof.Checkpoint; earlier: proof.TreeHead | undefined; findings: Findings };
+
+function readTree(
+  log: LogDirectory,
+  { head, earlier, receipts, findings }: Compared & { receipts: Receipt[] },
+): CheckedTree | undefined {
+  try {
+    const wanted = new Set(receipts.map(({ leaf }) => leaf));
+    const progress = new Progress('Checked leaves');
+    return checkTree(log, { head, earlierSize: earlier?.size ?? 0, wanted, progress });
+  } catch (error) {
+    if (!(error instanceof BrokenLogError)) throw error;
+    findings.add('history_rewritten', error.message);
+    return undefined;
+  }
+}
+
+function stateAfter(
+  state: AuditorState | undefined,
+  {
+    vkey,
+    head,
+    oldestMs,
+    records,
+  }: { vkey: string; head: proof.Checkpoint; oldestMs: number; records: CheckedRecords },
+): AuditorState {
+  const checkpoint = proof.noteText(head);
+  return nextState(state, {
+    vkey,
+    checkpoint,
+    size: head.size,
+    nowMs: Date.now(),
+    oldestMs,
+    late: records.late,
+  });
+}

@@ -1,0 +1,49 @@
+import * as proof from '../../../client/proof/index.ts';
+import { CommandError } from '../command-error.ts';
+import type { CheckedTree } from './check-tree.ts';
+import type { Findings } from './findings.ts';
+
+/** The checkpoint of a project, signed by its key; undefined, with a finding, when it is not. Throws a CommandError for a key that is none. */
+export function readHead(
+  text: string,
+  { vkey, projectId }: { vkey: string; projectId: string },
+  findings: Findings,
+): proof.Checkpoint | undefined {
+  const key = verifierKeyOf(vkey);
+  const origin = `gatehouse/${projectId}`;
+  try {
+    if (key.name !== origin) throw new proof.ProofError(`The key is of ${key.name}, not of ${origin}`);
+    return proof.verifyCheckpoint(text, key);
+  } catch (error) {
+    if (!(error instanceof proof.ProofError)) throw error;
+    findings.add('signature_invalid', error.message);
+    return undefined;
+  }
+}
+
+function verifierKeyOf(vkey: string): proof.VerifierKey {
+  try {
+    return proof.parseVerifierKey(vkey);
+  } catch (error) {
+    throw new CommandError(`"${vkey}" is not a verifier key: ${(error as Error).message}`);
+  }
+}
+
+type Compared = {
+  head: proof.TreeHead;
+  earlier: proof.TreeHead | undefined;
+  tree: CheckedTree;
+  findings: Findings;
+};
+
+/** Whether the log extends what was seen of it before. */
+export function compareHistory({ head, earlier, tree, findings }: Compared): void {
+  if (earlier === undefined) return;
+  if (earlier.size > head.size)
+    findings.add('history_rewritten', `the log has ${head.size} entries, and had ${earlier.size} before`);
+  else if (!tree.earlierRoot.equals(earlier.root))
+    findings.add(
+      'history_rewritten',
+      `the first ${earlier.size} entries are not those that were seen before`,
+    );
+}

@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Findings } from './findings.ts';
+import { fetchFile, fetchText, type Source } from './http-source.ts';
+import { linesOf } from './lines.ts';
+import { fetchTiles } from './mirror.ts';
+import { Progress } from './progress.ts';
+import type { Result } from './report.ts';
+import { SETTLE_MS } from './times.ts';
+import { type VerifyFiles, verifyFiles } from './verify-files.ts';
+import { readHead } from './verify-head.ts';
+
+/** A little more than the log may take, because the clocks of two machines do not tick alike. */
+const SETTLE_WAIT_MS = SETTLE_MS + 500;
+const WHOLE_WINDOW = '?window=90d';
+
+type VerifyOnline = Pick<VerifyFiles, 'vkey' | 'statePath' | 'receiptsPath'> & { source: Source };
+
+/** Fetches records, proofs and log of a project, and verifies them. They are on disk for as long as that takes. */
+export async function verifyOnline({ source, ...options }: VerifyOnline): Promise<Result> {
+  const directory = mkdtempSync(join(tmpdir(), 'gatehouse-audit-'));
+  try {
+    const files = { export: join(directory, 'export.ndjson'), proofs: join(directory, 'proofs.ndjson') };
+    const log = join(directory, 'log');
+    const fetched = await fetchRecords(source, files);
+    await fetchLog(source, { log, vkey: options.vkey });
+    return verifyFiles({ ...options, ...fetched, projectId: source.projectId, files, log });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Where a record is not in the log yet, the proofs are fetched once more when each record of the export must be. */
+async function fetchRecords(
+  source: Source,
+  files: VerifyFiles['files'],
+): Promise<{ atMs: number; isSettled: boolean }> {
+  const fetchTo = (path: string, to: string) =>
+    fetchFile(source, `${path}${WHOLE_WINDOW}`, { to, progress: new Progress('Fetched bytes') });
+  await fetchTo('audit/decisions/export', files.export);
+  const atMs = Date.now();
+  await fetchTo('audit/decisions/export/proofs', files.proofs);
+  if (!hasPending(files.proofs)) return { atMs, isSettled: true };
+  const waitMs = SETTLE_WAIT_MS - (Date.now() - atMs);
+  if (waitMs > 0)
+    process.stderr.write('Some records are not in the log yet: waiting for up to ten seconds.\n');
+  await sleep(Math.max(0, waitMs));
+  await fetchTo('audit/decisions/export/proofs', files.proofs);
+  return { atMs, isSettled: true };
+}
+
+function hasPending(proofsPath: string): boolean {
+  for (const line of linesOf(proofsPath)) if (line.includes('"index":null')) return true;
+  return false;
+}
+
+/** Makes a log directory. Of a checkpoint that is not signed no tile is fetched. */
+async function fetchLog(
+  source: Source,
+  { log, vkey }: { log: string; vkey: string | undefined },
+): Promise<void> {
+  mkdirSync(log);
+  const checkpoint = await fetchText(source, 'log/checkpoint');
+  const served = (await fetchText(source, 'log/vkey')).trim();
+  writeFileSync(join(log, 'checkpoint'), checkpoint);
+  writeFileSync(join(log, 'vkey'), `${served}\n`);
+  writeFileSync(join(log, 'keys.json'), await fetchText(source, '/v1/.well-known/keys'));
+  const head = readHead(checkpoint, { vkey: vkey ?? served, projectId: source.projectId }, new Findings());
+  if (head !== undefined) await fetchTiles(source, { to: log, size: head.size });
+}

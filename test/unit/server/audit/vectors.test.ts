@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { auditVerify } from '../../../../server/cli/audit/commands.ts';
+import { CommandError } from '../../../../server/cli/command-error.ts';
+import { writeVectors } from '../../../support/proof-vectors/generate.ts';
+import { runCommand } from '../../../support/processes.ts';
+import { ROOT, temporaryDirectory } from '../../../support/service.ts';
+
+const VECTORS = join(ROOT, 'test/vectors/proof');
+const CASES = readdirSync(VECTORS);
+
+type Expected = { args: string[]; report: { exit_code: number } & Record<string, unknown> };
+const expectedOf = (name: string) =>
+  JSON.parse(readFileSync(join(VECTORS, name, 'expected.json'), 'utf8')) as Expected;
+
+/** The arguments as options, in a copy of the case: a verification writes its state file. */
+function optionsOf(name: string): Record<string, string> {
+  const directory = temporaryDirectory();
+  cpSync(join(VECTORS, name), directory, { recursive: true });
+  const files = ['export', 'proofs', 'log', 'state', 'receipts'];
+  const options: Record<string, string> = {};
+  const { args } = expectedOf(name);
+  for (let at = 0; at < args.length; at += 2) {
+    const option = (args[at] ?? '').slice(2);
+    const value = args[at + 1] ?? '';
+    options[option] = files.includes(option) ? join(directory, value) : value;
+  }
+  return options;
+}
+
+/** What differs from run to run, or between the verifiers, is left out. */
+function comparable(report: Record<string, unknown>): Record<string, unknown> {
+  const { problems, ...others } = report;
+  expect(problems).to.be.an('array');
+  return others;
+}
+
+/** Runs verify.py with each list of arguments, in one process: to start Python takes longer than to verify a case. */
+const RUN_ALL = `
+import contextlib, io, json, sys
+sys.path.insert(0, "docs")
+import verify
+ended = []
+for arguments in json.loads(sys.argv.pop()):
+    sys.argv[1:] = arguments
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        try:
+            verify.main()
+        except SystemExit as end:
+            ended.append([end.code, output.getvalue()])
+print(json.dumps(ended))`;
+
+describe('the test vectors of docs/proof.md', () => {
+  it('are what the generator writes', async () => {
+    const made = temporaryDirectory();
+    writeVectors(made);
+
+    const { code, output } = await runCommand('diff', ['--recursive', made, VECTORS]);
+
+    expect([code, output]).to.deep.equal([0, '']);
+  });
+
+  it('hold an example of each exit code', () => {
+    const codes = new Set(CASES.map((name) => expectedOf(name).report.exit_code));
+
+    expect([...codes]).to.have.members([0, 10, 11, 12, 13, 14]);
+  });
+
+  for (const name of CASES)
+    it(`are verified as they say: ${name}`, async () => {
+      const { project = '', ...options } = optionsOf(name);
+      const { report } = expectedOf(name);
+
+      const { data, exitCode } = await auditVerify(project, options);
+
+      expect(comparable(data)).to.deep.equal(report);
+      expect(exitCode).to.equal(report.exit_code);
+    });
+
+  it('are verified alike by docs/verify.py', async () => {
+    const args = CASES.map((name) => [
+      '--json',
+      ...Object.entries(optionsOf(name)).flatMap(([option, value]) => [`--${option}`, value]),
+    ]);
+
+    const { stdout, stderr } = await runCommand('python3', ['-B', '-c', RUN_ALL, JSON.stringify(args)]);
+
+    expect(stderr).to.equal('');
+    const ended = JSON.parse(stdout) as [code: number, output: string][];
+    const reports = ended.map(([code, output]) => {
+      return { code, report: comparable(JSON.parse(output) as Record<string, unknown>) };
+    });
+    const expected = CASES.map((name) => expectedOf(name).report);
+    expect(reports).to.deep.equal(expected.map((report) => ({ code: report.exit_code, report })));
+  });
+
+  it('need a verifier in Python of less than 400 lines', () => {
+    expect(readFileSync(join(ROOT, 'docs/verify.py'), 'utf8').split('\n').length).to.be.below(401);
+  });
+});
+
+describe('audit verify', () => {
+  const refused: [string, Record<string, string>, RegExp][] = [
+    ['without files or a URL', {}, /Give either --url URL, or --export FILE/],
+    ['with a time that is none', { at: 'yesterday' }, /--at must be a time/],
+    ['with a key that is none', { vkey: 'abc' }, /"abc" is not a verifier key/],
+    [
+      'without an export',
+      { export: '/nowhere/export.ndjson' },
+      /\/nowhere\/export.ndjson cannot be used \(ENOENT\)/,
+    ],
+    ['without a log', { log: '/nowhere' }, /\/nowhere\/checkpoint does not exist/],
+    [
+      'with proofs that are none',
+      { proofs: join(VECTORS, 'holds/log/checkpoint') },
+      /The proofs have a line/,
+    ],
+    [
+      'with a state that is none',
+      { state: join(VECTORS, 'holds/log/keys.json') },
+      /is not one of this version/,
+    ],
+    ['with receipts that are none', { receipts: join(VECTORS, 'holds/proofs.ndjson') }, /is not a receipt/],
+  ];
+  for (const [name, options, message] of refused)
+    it(`cannot run ${name}`, async () => {
+      const { project = '', ...others } = optionsOf('holds');
+
+      const error = await auditVerify(project, name.includes('URL') ? {} : { ...others, ...options }).catch(
+        (reason: unknown) => reason,
+      );
+
+      expect(error).to.be.instanceOf(CommandError);
+      expect((error as Error).message).to.match(message);
+    });
+});
