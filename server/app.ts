@@ -14,6 +14,7 @@ import { mountEndpoints } from './http/mount.ts';
 import { createObserve } from './http/observe.ts';
 import { ingestEndpoints, type IngestEndpointDeps } from './ingest/endpoints.ts';
 import { keyEndpoints, type KeyDeps } from './keys/endpoints.ts';
+import { logEndpoints, type LogDeps } from './log/endpoints.ts';
 import { openapiEndpoints } from './openapi/endpoints.ts';
 import { memberEndpoints, type MemberDeps } from './members/endpoints.ts';
 import { projectEndpoints, type ProjectDeps } from './projects/endpoints.ts';
@@ -22,6 +23,7 @@ import { recordEndpoints, type ReadDeps } from './records/endpoints.ts';
 type EndpointDeps = IngestEndpointDeps &
   AgentDeps &
   ReadDeps &
+  LogDeps &
   KeyDeps &
   AccountDeps &
   SingleSignOnDeps &
@@ -40,6 +42,7 @@ export function createEndpoints(deps: EndpointDeps) {
     ...ingestEndpoints(deps),
     ...agentEndpoints(deps),
     ...recordEndpoints(deps),
+    ...logEndpoints(deps),
     ...keyEndpoints(deps),
     ...accountEndpoints(deps),
     ...singleSignOnEndpoints(deps),

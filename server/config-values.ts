@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { Type } from 'typebox';
+import { parseVerifierKey, type VerifierKey, verifierKeyFrom } from '../client/proof/index.ts';
 import type { ClickHouseConfig } from './config.ts';
 import { isAddressRange } from './http/address-range.ts';
 import { type Role, ROLES } from './rights.ts';
@@ -9,6 +10,9 @@ import { createParser } from './validate.ts';
 
 /** The memberships that a group of the OpenID Connect provider gives, by its name. */
 export type GroupRoles = Record<string, { project_id: string; role: Role }[]>;
+
+/** A witness of the logs: the URL that its calls are below, and the key of its cosignatures. */
+export type Witness = { url: URL; key: VerifierKey };
 
 const parseGroupRoles = createParser<GroupRoles>(
   Type.Record(
@@ -140,6 +144,18 @@ function isEd25519File(path: string): boolean {
   } catch {
     // The system's own message would repeat the value.
     return false;
+  }
+}
+
+/** `<url> <verifier key>`. Lists of witnesses often give the key as that of an ordinary signature: it is the same key. */
+export function witness(text: string): Witness {
+  const [address = '', key = '', ...others] = text.split(/ +/);
+  try {
+    if (others.length > 0) throw new Error('a part too many');
+    const { name, publicKey } = parseVerifierKey(key);
+    return { url: webUrl(address), key: verifierKeyFrom({ name, type: 'cosignature', publicKey }) };
+  } catch (cause) {
+    throw new Error('must list witnesses as <url> <verifier key>, separated by commas', { cause });
   }
 }
 

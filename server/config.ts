@@ -30,6 +30,9 @@ export type Config = {
   cluster: string | undefined;
   signingKey: string | undefined;
   retiredSigningKeys: string[];
+  /** Signs the checkpoints of the logs. Undefined: it is in the data directory. */
+  logKey: string | undefined;
+  witnesses: value.Witness[];
   /** Days until a signed bundle expires; undefined: never. */
   bundleDaysMax: number | undefined;
   readAuth: (typeof READ_AUTH_CHOICES)[number];
@@ -110,6 +113,8 @@ export function readConfig(env: Environment = process.env): Config {
     cluster,
     signingKey: read('GATE_SIGNING_KEY', value.signingKey),
     retiredSigningKeys: read('GATE_SIGNING_KEYS_RETIRED', value.listOf(value.publicKey)) ?? [],
+    logKey: read('GATE_LOG_KEY', value.signingKey),
+    witnesses: read('GATE_WITNESSES', value.listOf(value.witness)) ?? [],
     bundleDaysMax: read('GATE_BUNDLE_DAYS_MAX', value.integer(1, 3650)),
     readAuth: read('GATE_READ_AUTH', value.oneOf(READ_AUTH_CHOICES)) ?? 'open',
     metricsToken: read('GATE_METRICS_TOKEN', value.bearerToken),
@@ -159,13 +164,14 @@ function* tlsFaults({ tls }: Config) {
 }
 
 /** Faults of values that are valid on their own. */
-function* faultsBetween({ clickhouse, cluster, workers, demo, signingKey, dataDir }: Config) {
+function* faultsBetween({ clickhouse, cluster, workers, demo, signingKey, logKey, dataDir }: Config) {
   if (cluster !== undefined && clickhouse === undefined)
     yield 'GATE_CLICKHOUSE_CLUSTER needs GATE_CLICKHOUSE_URL';
   if (workers > 1 && clickhouse === undefined)
     yield 'GATE_WORKERS is more than 1, but the embedded store belongs to one process: set GATE_CLICKHOUSE_URL or GATE_WORKERS=1';
-  // The directory holds the embedded store, demo.json, and the root key when none is given.
-  const isNeeded = demo !== '0' || clickhouse === undefined || signingKey === undefined;
+  // The directory holds the embedded store, demo.json, and the keys that are not given.
+  const isKeyGiven = signingKey !== undefined && logKey !== undefined;
+  const isNeeded = demo !== '0' || clickhouse === undefined || !isKeyGiven;
   const fault = isNeeded ? directoryFault(dataDir) : undefined;
   if (fault !== undefined) yield `GATE_DATA_DIR is "${dataDir}"; ${fault}`;
 }

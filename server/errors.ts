@@ -14,6 +14,7 @@ export const PROBLEMS = {
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   request_timeout: { status: 408, title: 'Request timeout' },
   conflict: { status: 409, title: 'Conflict' },
+  proof_pending: { status: 409, title: 'Not in the log yet' },
   precondition_failed: { status: 412, title: 'Precondition failed' },
   arguments_too_large: { status: 413, title: 'arguments too large' },
   hint_too_large: { status: 413, title: 'hint too large' },
@@ -25,6 +26,7 @@ export const PROBLEMS = {
   internal: { status: 500, title: 'Internal error' },
   store_unavailable: { status: 503, title: 'Store unavailable' },
   provider_unavailable: { status: 503, title: 'Single sign-on provider unavailable' },
+  log_key_mismatch: { status: 503, title: 'Log signed by another key' },
   overloaded: { status: 503, title: 'Service overloaded' },
 } as const;
 

@@ -156,3 +156,8 @@ export const KEY_AGENTS_MAX = 50;
 export const AGENT_NAME_CHARS_MAX = 200;
 /** A hundred years: DateTime64 ends in 2299. */
 export const KEY_DAYS_MAX = 36_500;
+
+/** Roots of logs that a process remembers, 32 bytes each. */
+export const LOG_ROOTS_KNOWN_MAX = 10_000;
+/** A record enters the log within seconds. */
+export const PROOF_RETRY_AFTER_SECONDS = 2;

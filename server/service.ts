@@ -13,9 +13,13 @@ import { listen } from './http/listen.ts';
 import { DECISION_COLUMNS } from './ingest/decision-event.ts';
 import { LLM_COLUMNS } from './ingest/llm-invocation.ts';
 import { BearerKeys } from './keys/bearer-keys.ts';
+import { readLogKey } from './keys/log-key.ts';
+import { KeyedMutex } from './keyed-mutex.ts';
 import { KeyRegistry } from './keys/key-registry.ts';
 import { RootKeys } from './keys/root-keys.ts';
 import { readSigningKeys } from './keys/signing-keys.ts';
+import { createLogHeads } from './log/project-log.ts';
+import { LogSigner } from './log/log-signer.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics.ts';
 import { createStore, fatalStoreFault, type Store, waitForSchema } from './store/store.ts';
@@ -74,6 +78,12 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     store.ready().then(() => store.reads.query(text, params, signal));
   const runReadBytes: RunReadBytes = (text, params, signal) =>
     store.ready().then(() => store.reads.queryBytes(text, params, signal));
+  const logSigner = new LogSigner({
+    logKey: readLogKey(config.logKey, config.dataDir),
+    store: createBoundedStore(store.accounts, store.ready),
+    mutex: new KeyedMutex(),
+    now,
+  });
   const app = createApp({
     logger,
     metrics,
@@ -92,11 +102,14 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     runRead,
     runReadBytes,
     writers: writersOf(config),
+    logHeads: createLogHeads(logSigner),
+    readAuth: config.readAuth,
     isStoreUp: store.isUp,
     now,
   });
   registry.startPolling();
   void warnOfSuccessor(rootKeys, logger);
+  void warnOfLogKey(logSigner, logger);
   // Write demo.json before accepting connections.
   const demo = config.demo === '0' ? undefined : await makeDemo(config.demo);
   const demoFleet = new DemoFleet({
@@ -144,6 +157,13 @@ async function warnOfSuccessor(rootKeys: RootKeys, logger: Logger): Promise<void
     { kid: rootKeys.current.kid, successor },
     'The root key of this process was replaced. Give it the new one: set GATE_SIGNING_KEY, or replace the key file',
   );
+}
+
+/** The service runs on, because records matter more than their proofs. */
+async function warnOfLogKey(logSigner: LogSigner, logger: Logger): Promise<void> {
+  // With the store away, the first call for a checkpoint finds out.
+  const fault = await logSigner.fault().catch(() => undefined);
+  if (fault !== undefined) logger.error({ code: fault.code }, fault.message);
 }
 
 /** To create the schema of an empty store takes longer than a caller waits for a statement. */

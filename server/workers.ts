@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { AggregatorRegistry, type RegistryContentType } from 'prom-client';
 import type { Config } from './config.ts';
 import { RequestError } from './errors.ts';
+import { readLogKey } from './keys/log-key.ts';
 import { readSigningKeys } from './keys/signing-keys.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -27,9 +28,10 @@ export function isOverseer({ workers }: Config): boolean {
  * hands out connections, sums the metrics, restarts dead workers and forwards shutdown.
  */
 export async function oversee(config: Config, logger: Logger): Promise<void> {
-  // Creates the root key here, so that workers do not race to create it.
-  const { signingKey, retiredSigningKeys: retired, dataDir } = config;
+  // Creates the keys here, so that workers do not race to create them.
+  const { signingKey, retiredSigningKeys: retired, logKey, dataDir } = config;
   await readSigningKeys({ signingKey, retired, dataDir });
+  readLogKey(logKey, dataDir);
   const aggregator = new AggregatorRegistry();
   let isStopping = false;
   cluster.on('message', (worker, message: MetricsMessage) => {

@@ -1,10 +1,31 @@
 -- A page of an export: the same rows as decisions_page, each as a line of the export, with its place in the list.
--- Parameters as there, without offset; format: ndjson (a record a line) or csv (RFC 4180, formulas made inert by ').
+-- Parameters as there, without offset; format: ndjson (a record a line), csv (RFC 4180, formulas made inert by ') or proofs
+-- (event_id, salt, entry in the log, and received_at in milliseconds: 36, 16, 32 and 13 bytes).
 -- The engine makes the lines, so that an export does not fill the memory of the service.
+WITH
+    concat(
+        '{"event_id":"', event_id, '"',
+        ',"occurred_at":"', replaceOne(toString(occurred_at), ' ', 'T'), 'Z"',
+        ',"agent_name":', toJSONString(agent_name),
+        ',"tool_name":', toJSONString(tool_name),
+        ',"outcome":"', toString(outcome), '"',
+        ',"role":', toJSONString(role),
+        ',"error_type":', toJSONString(error_type),
+        ',"reason":', toJSONString(reason),
+        ',"violations":', toJSONString(violations),
+        ',"hint":', if(hint = '', 'null', hint),
+        ',"arguments":', if(arguments = '', 'null', arguments),
+        ',"user_id":', toJSONString(user_id),
+        ',"session_id":', toJSONString(session_id),
+        ',"project_id":', toJSONString(project_id),
+        ',"agent_version_id":', toJSONString(agent_version_id),
+        ',"received_at":"', replaceOne(toString(received_at), ' ', 'T'), 'Z"',
+        '}'
+    ) AS ndjson
 SELECT
     toUnixTimestamp64Milli(occurred_at) AS occurred_ms,
     event_id,
-    if(
+    multiIf(
         {format: String} = 'csv',
         concat(arrayStringConcat(arrayMap(
             cell -> if(match(cell, '[",\\r\\n]'), concat('"', replaceAll(cell, '"', '""'), '"'), cell),
@@ -27,25 +48,14 @@ SELECT
                 concat(replaceOne(toString(received_at), ' ', 'T'), 'Z')
             ])
         ), ','), '\r\n'),
+        {format: String} = 'proofs',
         concat(
-            '{"event_id":"', event_id, '"',
-            ',"occurred_at":"', replaceOne(toString(occurred_at), ' ', 'T'), 'Z"',
-            ',"agent_name":', toJSONString(agent_name),
-            ',"tool_name":', toJSONString(tool_name),
-            ',"outcome":"', toString(outcome), '"',
-            ',"role":', toJSONString(role),
-            ',"error_type":', toJSONString(error_type),
-            ',"reason":', toJSONString(reason),
-            ',"violations":', toJSONString(violations),
-            ',"hint":', if(hint = '', 'null', hint),
-            ',"arguments":', if(arguments = '', 'null', arguments),
-            ',"user_id":', toJSONString(user_id),
-            ',"session_id":', toJSONString(session_id),
-            ',"project_id":', toJSONString(project_id),
-            ',"agent_version_id":', toJSONString(agent_version_id),
-            ',"received_at":"', replaceOne(toString(received_at), ' ', 'T'), 'Z"',
-            '}\n'
-        )
+            event_id,
+            UUIDToNum(salt),
+            SHA256(concat(UUIDToNum(salt), ndjson)),
+            leftPad(toString(toUnixTimestamp64Milli(received_at)), 13, '0')
+        ),
+        concat(ndjson, '\n')
     ) AS line
 FROM
 (
@@ -65,7 +75,8 @@ FROM
         session_id,
         project_id,
         agent_version_id,
-        received_at
+        received_at,
+        salt
     FROM decisions
     WHERE project_id = {project_id: String}
         AND toDate(occurred_at) IN {days: Array(Date)}

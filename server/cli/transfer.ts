@@ -27,6 +27,8 @@ export const SMALL_TABLES = [
   'mailed_token_uses',
   'project_members',
   'activity',
+  'log_keys',
+  'log_cosignatures',
 ] as const;
 
 /** Progress goes to stderr, because stdout has the result. */

@@ -57,6 +57,8 @@ export type Endpoint<
   /** Who may call it. */
   allow: W;
   params?: Record<ParamNames<P>, TSchema>;
+  /** The last parameter of the path takes the rest of it, with slashes. */
+  restParam?: string;
   /** The agent that a call is about. A bearer key that is narrowed to other agents gets forbidden. */
   agentOf?(call: Pick<Call<P, W, Q, B>, 'params' | 'body'>): string;
   /** Request headers that have an effect here. */
@@ -82,6 +84,7 @@ export type Endpoint<
 export const TAGS = {
   Ingest: 'Record decisions and token usage.',
   'Audit reads': 'Query the recorded decisions and token usage of a project.',
+  'Transparency log': 'Prove that no record was lost, altered, slipped in or taken out.',
   'Agents and policies': 'Register agents, fetch and edit their policies, and verify signatures.',
   Accounts: 'Register, sign in and out, verify an e-mail address, reset a password.',
   Projects: 'Projects with their members, bearer keys and activity.',

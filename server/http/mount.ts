@@ -22,25 +22,25 @@ export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], dep
   const [others = [], deferred = []] = [undefined, 'deferred'].map((log) =>
     endpoints.filter((one) => one.log === log),
   );
-  for (const one of deferred) app[VERBS[one.method]](expressPath(one.path), createHandler(one, edge));
+  for (const one of deferred) app[VERBS[one.method]](expressPath(one), createHandler(one, edge));
   app.use((req, res, next) => {
     deps.observe(req, res);
     next();
   });
   for (const path of new Set(endpoints.map((one) => one.path))) {
-    const route = app.route(expressPath(path));
-    for (const one of others.filter((other) => other.path === path))
-      route[VERBS[one.method]](createHandler(one, edge));
-    const allow = endpoints.filter((one) => one.path === path).flatMap(({ method }) => allowed(method));
+    const same = endpoints.filter((one) => one.path === path);
+    const route = app.route(expressPath(same[0] as Endpoint));
+    for (const one of same) if (others.includes(one)) route[VERBS[one.method]](createHandler(one, edge));
+    const allow = same.flatMap(({ method }) => allowed(method));
     route.all((req) => {
       throw methodNotAllowed(req.method, allow.join(', '));
     });
   }
 }
 
-/** `{id}` as Express writes it: `:id`. */
-function expressPath(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+/** `{id}` as Express writes it: `:id`, and `*id` when it takes the rest of the path. */
+function expressPath({ path, restParam }: Endpoint): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === restParam ? `*${name}` : `:${name}`));
 }
 
 function allowed(method: Method): string[] {

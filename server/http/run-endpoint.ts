@@ -56,6 +56,13 @@ export function createHandler(
   };
 }
 
+/** Express gives the steps of a parameter that takes the rest of the path as a list. */
+function paramsOf({ params }: Request): Record<string, string> {
+  for (const [name, value] of Object.entries(params))
+    if (Array.isArray(value)) params[name] = value.join('/');
+  return params as Record<string, string>;
+}
+
 class EndpointCall implements Call<string, Audience, TObject, TSchema> {
   readonly req: Request;
   readonly res: Response;
@@ -73,7 +80,7 @@ class EndpointCall implements Call<string, Audience, TObject, TSchema> {
     this.req = req;
     this.res = res;
     this.#arriving = arriving;
-    this.params = req.params as Record<string, string>;
+    this.params = paramsOf(req);
   }
 
   get arriving(): ArrivingBytes {

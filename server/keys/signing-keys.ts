@@ -30,7 +30,8 @@ export async function readSigningKeys({
   const keys = await Promise.all(
     retired.map((key) => publicKeyOf(Buffer.from(key, 'base64').toString('base64url'))),
   );
-  return { ...(await signingKeysFrom(readPrivateKey(signingKey, dataDir))), retired: keys };
+  const privateKey = readPrivateKey(signingKey, keyFileOf(dataDir));
+  return { ...(await signingKeysFrom(privateKey)), retired: keys };
 }
 
 async function signingKeysFrom(privateKey: KeyObject): Promise<SigningKeys> {
@@ -39,16 +40,16 @@ async function signingKeysFrom(privateKey: KeyObject): Promise<SigningKeys> {
   return { kid: jwk.kid, privateKey, seed: Buffer.from(String(d), 'base64url'), jwk, retired: [] };
 }
 
-function readPrivateKey(signingKey: string | undefined, dataDir: string): KeyObject {
-  if (signingKey === undefined) return readOrMakeKeyFile(dataDir);
-  if (existsSync(signingKey)) return readKeyFile(signingKey);
-  return privateKeyFromSeed(Buffer.from(signingKey, 'base64'));
+/** The Ed25519 key of a variable: a seed in base64, or the path of a PEM file. Unset, it is in this file, and made at first use. */
+export function readPrivateKey(given: string | undefined, path: string): KeyObject {
+  if (given === undefined) return readOrMakeKeyFile(path);
+  if (existsSync(given)) return readKeyFile(given);
+  return privateKeyFromSeed(Buffer.from(given, 'base64'));
 }
 
-function readOrMakeKeyFile(dataDir: string): KeyObject {
-  const path = keyFileOf(dataDir);
+function readOrMakeKeyFile(path: string): KeyObject {
   if (existsSync(path)) return readKeyFile(path);
-  makeDirectory(dataDir);
+  makeDirectory(dirname(path));
   const key = privateKeyFromSeed(randomBytes(32));
   // When two processes start at the same time, one creates the file and the other reads it.
   try {

@@ -15,6 +15,7 @@ import { parseCursor } from './cursor.ts';
 import { createReads, type RunRead, type RunReadBytes, type Writers } from './days.ts';
 import { readDecisions } from './decisions.ts';
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, exportBytes, type ExportFormat } from './export-decisions.ts';
+import { exportProofs } from './export-proofs.ts';
 import { FILTERS, filtersFrom, USAGE_FILTERS } from './filters.ts';
 import { findDecision } from './find-decision.ts';
 import { readLlmUsage, readLlmUsageTimeseries } from './llm-usage.ts';
@@ -77,6 +78,24 @@ export function recordEndpoints(deps: ReadDeps) {
   const startRead = async (kind: ReadKind, call: ScopedCall) => {
     await deps.recordReads.read(kind, readFrom(call));
     return scopeOf(call);
+  };
+  const sendExport = async (call: ExportCall, format: ExportFormat | 'proofs') => {
+    await slots.run(call.params.id, async () => {
+      const { req, res, query } = call;
+      const scope = scopeOf(call);
+      const { window = '24h', from, to } = query;
+      const range = from === undefined ? { window } : { from, to };
+      await deps.recordReads.exported({ format, ...range }, readFrom(call));
+      const pages = format === 'proofs' ? exportProofs(reads, scope) : exportBytes(reads, scope, format);
+      // An error before the first record is a problem as usual. After it only a broken connection can tell.
+      const first = await pages.next();
+      describeExport(res, format, scope);
+      // Those of pipeline, beside those of the edge.
+      res.setMaxListeners(LISTENERS_MAX);
+      if (req.method === 'HEAD') res.end();
+      else await pipeline(Readable.from(chain(first, pages), { objectMode: false, highWaterMark: 0 }), res);
+    });
+    return undefined;
   };
   return [
     endpoint({
@@ -154,25 +173,19 @@ export function recordEndpoints(deps: ReadDeps) {
           mediaTypes: Object.values(EXPORT_FORMATS).map(({ type }) => type.replace(/;.*/, '')),
         },
       },
-      handle: async (call) => {
-        await slots.run(call.params.id, async () => {
-          const { req, res, query } = call;
-          const scope = scopeOf(call);
-          const { format, window = '24h', from, to } = query;
-          const range = from === undefined ? { window } : { from, to };
-          await deps.recordReads.exported({ format, ...range }, readFrom(call));
-          const pages = exportBytes(reads, scope, format);
-          // An error before the first record is a problem as usual. After it only a broken connection can tell.
-          const first = await pages.next();
-          describeExport(res, format, scope);
-          // Those of pipeline, beside those of the edge.
-          res.setMaxListeners(LISTENERS_MAX);
-          if (req.method === 'HEAD') res.end();
-          else
-            await pipeline(Readable.from(chain(first, pages), { objectMode: false, highWaterMark: 0 }), res);
-        });
-        return undefined;
-      },
+      handle: (call) => sendExport(call, call.query.format),
+    }),
+    endpoint({
+      ...READ,
+      path: '/v1/projects/{id}/audit/decisions/export/proofs',
+      allow: { ...READ.allow, open: 'named' },
+      id: 'exportProofs',
+      summary: 'Export the places of decisions in the log',
+      description:
+        'One line for each record of the export with the same parameters, in its order: `event_id`, `index` in the log (null until it entered) and `salt` (base64). With the export and the log they prove every record.',
+      query: Type.Object({ ...RANGE, ...FILTERS }),
+      answers: { 200: { description: 'All records', mediaTypes: ['application/x-ndjson'] } },
+      handle: (call) => sendExport(call, 'proofs'),
     }),
     // Behind the export, whose path it matches.
     endpoint({
@@ -203,20 +216,19 @@ const LISTENERS_MAX = 20;
 
 type Query = { window?: string; from?: string; to?: string };
 type ScopedCall = ReadCall & { query: Query; readonly signal: AbortSignal };
+type ExportCall = ScopedCall & { res: Response };
 
 function readFrom({ req, caller, params }: ReadCall) {
   return { projectId: params.id, actor: caller.actor, address: addressOf(req) };
 }
 
-function describeExport(res: Response, format: ExportFormat, { window }: ReadScope): void {
+function describeExport(res: Response, format: ExportFormat | 'proofs', { window }: ReadScope): void {
+  const [what, type] = format === 'proofs' ? ['proofs', 'ndjson' as const] : ['decisions', format];
   const [from, to] = [window.fromMs, window.toMs].map(
     (ms) => `${new Date(ms).toISOString().slice(0, 19).replaceAll(':', '')}Z`,
   );
-  res.setHeader('Content-Type', EXPORT_FORMATS[format].type);
-  res.setHeader(
-    'Content-Disposition',
-    `attachment; filename="decisions-${window.name ?? from}-${to}.${format}"`,
-  );
+  res.setHeader('Content-Type', EXPORT_FORMATS[type].type);
+  res.setHeader('Content-Disposition', `attachment; filename="${what}-${window.name ?? from}-${to}.${type}"`);
 }
 
 async function* chain(first: IteratorResult<Buffer>, rest: AsyncGenerator<Buffer>) {

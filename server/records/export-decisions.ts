@@ -14,6 +14,8 @@ export const EXPORT_FORMATS = {
 } as const;
 
 export type ExportFormat = keyof typeof EXPORT_FORMATS;
+/** `proofs`: what leads to the place of a record in the log, for `exportProofs`. */
+type PageFormat = ExportFormat | 'proofs';
 export const EXPORT_FORMAT_NAMES = Object.keys(EXPORT_FORMATS) as ExportFormat[];
 
 const PAGE_ROWS = { first: 1000, min: 250, max: 10_000 };
@@ -33,14 +35,14 @@ const BEFORE_EVERY_ID = '';
 export async function* exportBytes(
   reads: AuditReads,
   scope: ReadScope,
-  format: ExportFormat,
+  format: PageFormat,
 ): AsyncGenerator<Buffer> {
   const { window, signal } = scope;
   const where = whereOf(scope);
   const { decisions } = reads.days;
   const count = (finalDays: string[]) => countPerDay(reads, scope, finalDays);
   const counts = await decisions.read(window, count, signal);
-  yield Buffer.from(EXPORT_FORMATS[format].head);
+  if (format !== 'proofs') yield Buffer.from(EXPORT_FORMATS[format].head);
   let cursor: Cursor | undefined;
   let lookBackMs = Number.POSITIVE_INFINITY;
   for (let limit = PAGE_ROWS.first; ;) {
@@ -66,7 +68,7 @@ type ExportPageRequest = {
   finalDays: string[];
   signal: AbortSignal;
   counts: DayCount[];
-  format: ExportFormat;
+  format: PageFormat;
   limit: number;
   cursor: Cursor | undefined;
 };

@@ -11,18 +11,38 @@ type Wanted = { projectId: string; eventId: string; nowMs: number; signal: Abort
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** The columns of decision_line.sql. */
+export type DecisionLine = {
+  event_id: string;
+  received_at: string;
+  line: string;
+  salt: string;
+  entry: string;
+};
+type Reads = Pick<AuditReads, 'runRead'>;
+
 /** The living record of an id in any case; undefined when there is none, also for a text that is no UUID. */
-export async function findDecision(
-  { runRead }: Pick<AuditReads, 'runRead'>,
+export function findDecision(reads: Reads, wanted: Wanted): Promise<DecisionRow | undefined> {
+  return find<DecisionRow>(reads, wanted, 'decision');
+}
+
+/** The same record as what the log knows of it. */
+export function findDecisionLine(reads: Reads, wanted: Wanted): Promise<DecisionLine | undefined> {
+  return find<DecisionLine>(reads, wanted, 'decision_line');
+}
+
+async function find<Row>(
+  { runRead }: Reads,
   { projectId, eventId, nowMs, signal }: Wanted,
-): Promise<DecisionRow | undefined> {
+  statement: 'decision' | 'decision_line',
+): Promise<Row | undefined> {
   const event_id = eventId.toLowerCase();
   if (!UUID.test(event_id)) return undefined;
   const identity = { project_id: projectId, event_id };
   const since = clickhouseTime(nowMs - RETENTION_MS);
   const readFrom = async (places: string[], recent: string | null) => {
     const params = { ...identity, since, places, recent };
-    const [row] = await runRead<DecisionRow>(sql('decision'), params, signal);
+    const [row] = await runRead<Row>(sql(statement), params, signal);
     return row;
   };
   const places = await runRead<{ occurred_at: string }>(sql('decision_places'), identity, signal);

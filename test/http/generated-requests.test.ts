@@ -70,6 +70,7 @@ describe(`requests generated from the OpenAPI document (GATE_TEST_SEED=${SEED})`
         key_id,
         account_id: randomUUID(),
         file: 'start.js',
+        tile: '0/000.p/1',
       },
       credentials: {
         bearerKey: { Authorization: `Bearer ${key}` },

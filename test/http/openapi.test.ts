@@ -139,6 +139,9 @@ describe('the OpenAPI document', () => {
       startSingleSignOn: 404,
       addMember: 404,
       changeRole: 404,
+      // The project's records have not entered the log.
+      readProof: 409,
+      readTile: 404,
       removeMember: 404,
       verify: 400,
       resetPassword: 400,

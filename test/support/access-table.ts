@@ -32,6 +32,11 @@ GET    /v1/projects/{id}/audit/llm-usage/timeseries       1   1   1   1   3     
 GET    /v1/projects/{id}/audit/decisions                  1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions/export           1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions/{event_id}       1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/decisions/export/proofs    1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/decisions/{event_id}/proof 1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
+GET    /v1/projects/{id}/log/checkpoint                   1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
+GET    /v1/projects/{id}/log/vkey                         1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
+GET    /v1/projects/{id}/log/tile/{tile}                  1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/.well-known/keys                               .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/keys                             1   1   1   1   3      3    3     3   3    3    3     1   3   3    3    .   .   .    3
 POST   /v1/projects/{id}/keys                             1   1   1   1   3      3    3     3   3    3    3     1   3   3    3    .   .   3    3
@@ -79,6 +84,11 @@ GET    /v1/projects/{id}/audit/llm-usage/timeseries       .   .   .   .   .     
 GET    /v1/projects/{id}/audit/decisions                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions/export           .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions/{event_id}       .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/decisions/export/proofs    .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/decisions/{event_id}/proof .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/projects/{id}/log/checkpoint                   .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/projects/{id}/log/vkey                         .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/projects/{id}/log/tile/{tile}                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 `;
 
 export const CREDENTIALS = [

@@ -27,6 +27,8 @@ describe('readConfig', () => {
       cluster: undefined,
       signingKey: undefined,
       retiredSigningKeys: [],
+      logKey: undefined,
+      witnesses: [],
       bundleDaysMax: undefined,
       readAuth: 'open',
       metricsToken: undefined,
@@ -43,6 +45,31 @@ describe('readConfig', () => {
       queueRowsMax: 50_000,
       workers: 1,
     });
+  });
+
+  it('reads witnesses with either type of their key, which verifies cosignatures', () => {
+    const ordinary = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k';
+    const witness = 'remora.n621.de+da77ade7+BOvN63jn/bLvkieywe8R6UYAtVtNbZpXh34x7onlmtw2';
+    const { witnesses } = readConfig({
+      GATE_WITNESSES: `https://w1.example/a ${ordinary}, http://127.0.0.1:1 ${witness}`,
+    });
+
+    expect(witnesses.map(({ url, key }) => [url.href, key.name, key.type])).to.deep.equal([
+      ['https://w1.example/a', 'example.com/foo', 'cosignature'],
+      ['http://127.0.0.1:1/', 'remora.n621.de', 'cosignature'],
+    ]);
+    for (const bad of [witness, `ftp://x ${witness}`, `https://x ${witness}x`, `https://x ${witness} y`])
+      expect(faultsOf({ GATE_WITNESSES: bad }), bad).to.include('GATE_WITNESSES must list');
+  });
+
+  it('needs no data directory only with both keys and a server', () => {
+    const env = { GATE_CLICKHOUSE_URL: 'http://h', GATE_DATA_DIR: '/dev/null/x', GATE_SIGNING_KEY: SEED };
+
+    expect(faultsOf(env)).to.include('GATE_DATA_DIR');
+    expect(faultsOf({ ...env, GATE_LOG_KEY: SEED })).to.equal('');
+    expect(faultsOf({ GATE_LOG_KEY: 'hidden-text' }))
+      .to.include('GATE_LOG_KEY')
+      .and.not.include('hidden');
   });
 
   it('treats an empty variable as unset', () => {

@@ -1,0 +1,19 @@
+-- The record with an id as a line of the NDJSON export, with its salt and its entry in the log, both in base64.
+-- Parameters, and which row counts, as in decision.sql.
+SELECT
+    toString(event_id) AS event_id,
+    received_at,
+    line,
+    base64Encode(UUIDToNum(salt)) AS salt,
+    base64Encode(entry) AS entry
+FROM decisions
+WHERE project_id = {project_id: String}
+    AND decisions.event_id = {event_id: UUID}
+    AND occurred_at >= {since: DateTime64(3, 'UTC')}
+    AND (empty({places: Array(DateTime64(3, 'UTC'))}) OR occurred_at IN {places: Array(DateTime64(3, 'UTC'))}) -- optional: places
+    AND ({recent: Nullable(DateTime('UTC'))} IS NULL OR _part IN (SELECT name FROM system.parts WHERE database = currentDatabase() AND table = 'decisions' AND active AND modification_time >= {recent: Nullable(DateTime('UTC'))})) -- optional: recent
+ORDER BY version DESC
+LIMIT 1
+SETTINGS
+    optimize_use_projections = 0,
+    output_format_json_escape_forward_slashes = 0

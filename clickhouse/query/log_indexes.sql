@@ -1,0 +1,23 @@
+-- The indexes of many entries: entry (in hex) and index for each that is in the log.
+-- project_id; entries: in hex of upper case, one behind another; received_from, received_to: of their records;
+-- minutes: those in which the records were received, so that few pieces are read when the records are far apart.
+SELECT
+    found.1 AS entry,
+    found.2 AS index
+FROM
+(
+    SELECT arrayJoin(arrayZip(
+        extractAll(hex(entries), '.{64}') AS parts,
+        range(start, start + length(parts))
+    )) AS found
+    FROM log_chunks
+    WHERE project_id = {project_id: String}
+        AND received_from <= {received_to: DateTime64(3, 'UTC')}
+        AND received_to >= {received_from: DateTime64(3, 'UTC')}
+        AND arrayExists(
+            minute -> received_from < minute + INTERVAL 1 MINUTE AND received_to >= minute,
+            {minutes: Array(DateTime64(3, 'UTC'))}
+        )
+        AND committed_at < proposed_at + INTERVAL 5 MINUTE
+)
+WHERE found.1 IN (SELECT arrayJoin(extractAll({entries: String}, '.{64}')))

@@ -1,0 +1,95 @@
+import { LRUCache } from 'lru-cache';
+import {
+  type Bundle,
+  consistencyProof,
+  hashesOfTile,
+  inclusionProof,
+  type ReadTile,
+  type Tile,
+  TILE_WIDTH,
+  tilePath,
+  type TreeHead,
+  treeRoot,
+} from '../../client/proof/index.ts';
+import { LOG_ROOTS_KNOWN_MAX } from '../limits.ts';
+import { sql } from '../store/sql.ts';
+import { createLogStore, type LogReads, type LogStore } from './log-store.ts';
+import { type LogSigner, originOf } from './log-signer.ts';
+import { leafHashes } from './subtrees.ts';
+
+type LogHeads = { signer: LogSigner; roots: LRUCache<string, Uint8Array> };
+
+/** What the logs of all projects share: the signer, and the roots that were computed lately. */
+export function createLogHeads(signer: LogSigner): LogHeads {
+  return { signer, roots: new LRUCache({ max: LOG_ROOTS_KNOWN_MAX }) };
+}
+export type { LogHeads };
+
+/** The log of one project, read with the statements of one request. Every method rejects with a StoreError. */
+export class ProjectLog {
+  readonly #projectId: string;
+  readonly #heads: LogHeads;
+  readonly #reads: LogReads;
+  readonly store: LogStore;
+  /** Several proofs of one request share tiles. */
+  readonly #tiles = new Map<string, Promise<Uint8Array>>();
+
+  constructor(projectId: string, heads: LogHeads, reads: LogReads) {
+    this.#projectId = projectId;
+    this.#heads = heads;
+    this.#reads = reads;
+    this.store = createLogStore(reads);
+  }
+
+  size(): Promise<number> {
+    return this.store.size(this.#projectId);
+  }
+
+  /** The bytes of a tile: hashes of leaves at level 0, of complete subtrees above. */
+  readonly tile: ReadTile = (tile) => {
+    const path = tilePath(tile);
+    const reading = this.#tiles.get(path) ?? this.#readTile(tile);
+    this.#tiles.set(path, reading);
+    return reading;
+  };
+
+  async #readTile({ level, index, width }: Tile): Promise<Uint8Array> {
+    const from = index * TILE_WIDTH;
+    if (level > 0) return this.store.hashes(this.#projectId, level, from, from + width);
+    return leafHashes(await this.store.entries(this.#projectId, from, from + width));
+  }
+
+  /** The entries of a bundle, 32 bytes each. */
+  async entries({ index, width }: Bundle): Promise<Uint8Array[]> {
+    const from = index * TILE_WIDTH;
+    return hashesOfTile(await this.store.entries(this.#projectId, from, from + width), width);
+  }
+
+  async head(size: number): Promise<TreeHead> {
+    const key = `${this.#projectId} ${size}`;
+    const root = this.#heads.roots.get(key) ?? (await treeRoot(size, this.tile));
+    this.#heads.roots.set(key, root);
+    return { origin: originOf(this.#projectId), size, root };
+  }
+
+  /** The signed checkpoint of a size, with the cosignatures of witnesses under it. */
+  async checkpoint(size: number): Promise<string> {
+    const [head, cosignatures] = await Promise.all([this.head(size), this.#cosignatures(size)]);
+    const signed = await this.#heads.signer.sign(head, this.#projectId);
+    return signed + cosignatures.map((line) => `${line}\n`).join('');
+  }
+
+  inclusion(index: number, size: number): Promise<Uint8Array[]> {
+    return inclusionProof({ index, size }, this.tile);
+  }
+
+  consistency(fromSize: number, toSize: number): Promise<Uint8Array[]> {
+    return consistencyProof({ fromSize, toSize }, this.tile);
+  }
+
+  async #cosignatures(size: number): Promise<string[]> {
+    const params = { project_id: this.#projectId, size };
+    const rows = await this.#reads.query<{ line: string }>(sql('log_cosignatures'), params);
+    return rows.map(({ line }) => line);
+  }
+}

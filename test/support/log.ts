@@ -1,0 +1,48 @@
+import {
+  parseVerifierKey,
+  type RecordProof,
+  type VerifierKey,
+  verifyCheckpoint,
+} from '../../client/proof/index.ts';
+import { call } from './accounts.ts';
+import { eventually } from './eventually.ts';
+import { ask } from './reads.ts';
+import type { RunningService } from './service.ts';
+
+type Project = RunningService & { project_id: string };
+
+/** A resource of the log of the service's project. */
+export function askLog(service: Project, path: string): Promise<Response> {
+  return call(service, `/v1/projects/${service.project_id}/log/${path}`);
+}
+
+export async function logText(service: Project, path: string): Promise<string> {
+  return (await askLog(service, path)).text();
+}
+
+export async function logBytes(service: Project, path: string): Promise<Buffer> {
+  return Buffer.from(await (await askLog(service, path)).arrayBuffer());
+}
+
+export async function logKey(service: Project): Promise<VerifierKey> {
+  return parseVerifierKey((await logText(service, 'vkey')).trimEnd());
+}
+
+/** The proof of a record, as soon as the record is in the log. */
+export function proofOf(service: Project, eventId: string): Promise<RecordProof> {
+  return eventually(async () => {
+    const { status, text } = await ask(service, `decisions/${eventId}/proof`);
+    if (status === 409) return undefined;
+    if (status !== 200) throw new Error(text);
+    return JSON.parse(text) as RecordProof;
+  });
+}
+
+/** Resolves with the checkpoint of a log that has this many entries or more. */
+export async function checkpointFrom(service: Project, size: number) {
+  const key = await logKey(service);
+  return eventually(async () => {
+    const checkpoint = verifyCheckpoint(await logText(service, 'checkpoint'), key);
+    return checkpoint.size >= size ? checkpoint : undefined;
+  });
+}
