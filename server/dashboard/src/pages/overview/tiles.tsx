@@ -64,11 +64,11 @@ export function Tiles({ window, summary, series, wider, widerSummary, decisionsH
 
 /** Compares with the agents of the wider period. */
 function agentsNote(summary: Summary, wider: Summary | undefined): string {
-  if (wider === undefined) return 'at least one decision';
-  const active = new Set(summary.by_agent.map(({ agent_name }) => agent_name));
-  if (wider.by_agent.length === 0) return `none seen in ${WINDOW_WORDS[wider.window]}`;
-  const silent = wider.by_agent.filter(({ agent_name }) => !active.has(agent_name)).length;
+  if (wider === undefined || wider.window === null) return 'at least one decision';
   const known = WINDOW_WORDS[wider.window];
+  const active = new Set(summary.by_agent.map(({ agent_name }) => agent_name));
+  if (wider.by_agent.length === 0) return `none seen in ${known}`;
+  const silent = wider.by_agent.filter(({ agent_name }) => !active.has(agent_name)).length;
   return silent === 0 ? `all agents seen in ${known}` : `${formatCount(silent)} more seen in ${known}`;
 }
 
