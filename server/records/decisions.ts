@@ -45,7 +45,7 @@ export async function countPerDay(
   finalDays: string[],
 ): Promise<DayCount[]> {
   const rows = await countOverTime(reads, scope, { bucketSeconds: DAY_MS / 1000, finalDays });
-  return rows.map(({ start_seconds, total }) => ({ day: dayOf(start_seconds * 1000), total })).reverse();
+  return rows.map(({ start_seconds, total }) => ({ day: dayOf(start_seconds * 1000), total })).toReversed();
 }
 
 /** Counts the records per day and reads the page from the days that hold it. Meanwhile it reads the most likely day. */
