@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../command-error.ts';
 import { mirrorLog } from './mirror.ts';
 import { type Report, reportOf } from './report.ts';
@@ -10,12 +11,16 @@ export type AuditOptions = Partial<
 >;
 
 /** `audit verify`: on the files that the options name, or on what a running service answers. */
-export function auditVerify(projectId: string, options: AuditOptions): Promise<Report> {
+export function auditVerify(
+  projectId: string,
+  options: AuditOptions,
+  wait: (ms: number) => Promise<unknown> = sleep,
+): Promise<Report> {
   return withFileFaults(async () => {
     const { url, bearer, vkey, state: statePath, receipts: receiptsPath } = options;
     const shared = { vkey, statePath, receiptsPath };
     if (url !== undefined)
-      return reportOf(await verifyOnline({ source: { url, projectId, bearer }, ...shared }));
+      return reportOf(await verifyOnline({ source: { url, projectId, bearer }, wait, ...shared }));
     const { export: exported, proofs, log, at } = options;
     if (exported === undefined || proofs === undefined || log === undefined)
       throw new CommandError('Give either --url URL, or --export FILE, --proofs FILE and --log DIRECTORY.');

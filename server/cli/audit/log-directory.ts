@@ -26,10 +26,14 @@ export class LogDirectory {
     throw new BrokenLogError(`${proof.tilePath(tile)} is absent`);
   }
 
-  /** The entries of a bundle, one after the other; undefined when it was not mirrored. */
+  /** The entries of a bundle, each behind its length; undefined when it was not mirrored. */
   entries(tile: proof.Tile): Uint8Array[] | undefined {
     const bytes = this.#read(proof.bundlePath, tile, ENTRY_BYTES);
-    return bytes && proof.entriesOfBundle(bytes, tile.width);
+    try {
+      return bytes && proof.entriesOfBundle(bytes, tile.width);
+    } catch (error) {
+      throw new BrokenLogError(`${proof.bundlePath(tile)}: ${(error as Error).message}`);
+    }
   }
 
   /** The hash of a leaf. Only tiles that were checked may be asked. */

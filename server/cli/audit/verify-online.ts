@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Findings } from './findings.ts';
 import { fetchFile, fetchText, type Source } from './http-source.ts';
 import { linesOf } from './lines.ts';
@@ -16,15 +15,19 @@ import { readHead } from './verify-head.ts';
 const SETTLE_WAIT_MS = SETTLE_MS + 500;
 const WHOLE_WINDOW = '?window=90d';
 
-type VerifyOnline = Pick<VerifyFiles, 'vkey' | 'statePath' | 'receiptsPath'> & { source: Source };
+type VerifyOnline = Pick<VerifyFiles, 'vkey' | 'statePath' | 'receiptsPath'> & {
+  source: Source;
+  /** Resolves after so many milliseconds. */
+  wait: (ms: number) => Promise<unknown>;
+};
 
 /** Fetches records, proofs and log of a project, and verifies them. They are on disk for as long as that takes. */
-export async function verifyOnline({ source, ...options }: VerifyOnline): Promise<Result> {
+export async function verifyOnline({ source, wait, ...options }: VerifyOnline): Promise<Result> {
   const directory = mkdtempSync(join(tmpdir(), 'gatehouse-audit-'));
   try {
     const files = { export: join(directory, 'export.ndjson'), proofs: join(directory, 'proofs.ndjson') };
     const log = join(directory, 'log');
-    const fetched = await fetchRecords(source, files);
+    const fetched = await fetchRecords(source, files, wait);
     await fetchLog(source, { log, vkey: options.vkey });
     return verifyFiles({ ...options, ...fetched, projectId: source.projectId, files, log });
   } finally {
@@ -36,6 +39,7 @@ export async function verifyOnline({ source, ...options }: VerifyOnline): Promis
 async function fetchRecords(
   source: Source,
   files: VerifyFiles['files'],
+  wait: VerifyOnline['wait'],
 ): Promise<{ atMs: number; isSettled: boolean }> {
   const fetchTo = (path: string, to: string) =>
     fetchFile(source, `${path}${WHOLE_WINDOW}`, { to, progress: new Progress('Fetched bytes') });
@@ -46,7 +50,7 @@ async function fetchRecords(
   const waitMs = SETTLE_WAIT_MS - (Date.now() - atMs);
   if (waitMs > 0)
     process.stderr.write('Some records are not in the log yet: waiting for up to ten seconds.\n');
-  await sleep(Math.max(0, waitMs));
+  await wait(Math.max(0, waitMs));
   await fetchTo('audit/decisions/export/proofs', files.proofs);
   return { atMs, isSettled: true };
 }

@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Serves the audit trail of one project from memory, as a Gatehouse would, and lists the paths that were asked for. */
+export async function startLogServer(projectId: string) {
+  const files = new Map<string, Buffer>();
+  const requests: string[] = [];
+  const authorizations = new Set<string | undefined>();
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? '', 'http://localhost').pathname.replace(
+      `/v1/projects/${projectId}/`,
+      '',
+    );
+    requests.push(path);
+    authorizations.add(request.headers.authorization);
+    const bytes = files.get(path);
+    response.writeHead(bytes === undefined ? 404 : 200).end(bytes);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    authorizations,
+    /** Replaces everything below `log/`. */
+    serveLog(log: ReadonlyMap<string, Buffer>): void {
+      for (const path of files.keys()) if (path.startsWith('log/')) files.delete(path);
+      for (const [path, bytes] of log) files.set(`log/${path}`, bytes);
+    },
+    serve(path: string, bytes: Buffer): void {
+      files.set(path, bytes);
+    },
+    async close(): Promise<void> {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

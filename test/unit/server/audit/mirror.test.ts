@@ -1,0 +1,278 @@
+import { expect } from 'chai';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { auditMirror, auditVerify } from '../../../../server/cli/audit/commands.ts';
+import { startLogServer } from '../../../support/log-server.ts';
+import {
+  entryOf,
+  History,
+  LOG_KEY,
+  ORIGIN,
+  OTHER_KEY,
+  PROJECT,
+  ROOT_KEYS,
+} from '../../../support/proof-vectors/history.ts';
+import { checkpointOf, filesOfLog, sha256, vkeyOf } from '../../../support/proof-vectors/log.ts';
+import { temporaryDirectory } from '../../../support/service.ts';
+
+const records = new History(5).young(700);
+const head = { origin: ORIGIN, entries: records.map(entryOf), key: LOG_KEY };
+const logOf = (size: number, changes: Partial<typeof head> = {}) =>
+  filesOfLog({ ...head, entries: head.entries.slice(0, size), ...changes });
+const forked = head.entries.map((entry, index) => (index === 200 ? sha256(entry) : entry));
+
+describe('audit mirror', () => {
+  let server: Awaited<ReturnType<typeof startLogServer>>;
+  before('a service with a log', async () => {
+    server = await startLogServer(PROJECT);
+    server.serve('/v1/.well-known/keys', Buffer.from(ROOT_KEYS));
+  });
+  after(() => server.close());
+
+  /** Mirrors a log of this size and forgets the requests. */
+  async function mirrored(size: number): Promise<string> {
+    const to = temporaryDirectory();
+    server.serveLog(logOf(size));
+    await mirror(to);
+    server.requests.length = 0;
+    return to;
+  }
+  const mirror = (to: string, more: Record<string, string> = {}) =>
+    auditMirror(PROJECT, { url: `${server.url}/`, to, ...more });
+  const filesIn = (directory: string) =>
+    globSync('**', { cwd: directory, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+      .sort((a, b) => (a < b ? -1 : 1));
+  const checkpointIn = (to: string, name = 'checkpoint') => readFileSync(join(to, name), 'utf8');
+
+  it('writes the whole log, as any web server can serve it', async () => {
+    const to = temporaryDirectory();
+    server.serveLog(logOf(300));
+
+    const { data, exitCode } = await mirror(to);
+
+    expect([exitCode, data['tree_size']]).to.deep.equal([0, 300]);
+    expect(filesIn(to)).to.deep.equal([
+      'checkpoint',
+      'keys.json',
+      'tile/0/000',
+      'tile/0/001.p/44',
+      'tile/1/000.p/1',
+      'tile/entries/000',
+      'tile/entries/001.p/44',
+      'vkey',
+    ]);
+  });
+
+  it('fetches only what is new, and removes the partial tiles that it replaces', async () => {
+    const to = await mirrored(300);
+    server.serveLog(logOf(600));
+
+    const { data } = await mirror(to);
+
+    expect(server.requests.filter((path) => path.includes('tile')).toSorted()).to.deep.equal([
+      'log/tile/0/001',
+      'log/tile/0/002.p/88',
+      'log/tile/1/000.p/2',
+      'log/tile/entries/001',
+      'log/tile/entries/002.p/88',
+    ]);
+    expect([data['tree_size_before'], data['tree_size']]).to.deep.equal([300, 600]);
+    expect(filesIn(to).filter((name) => name.includes('.p'))).to.deep.equal([
+      'tile/0/002.p/88',
+      'tile/1/000.p/2',
+      'tile/entries/002.p/88',
+    ]);
+  });
+
+  it('fetches no tile when there is nothing new', async () => {
+    const to = await mirrored(300);
+
+    await mirror(to);
+
+    expect(server.requests).to.deep.equal(['log/checkpoint', '/v1/.well-known/keys']);
+  });
+
+  const refused: [string, ReturnType<typeof logOf>, number][] = [
+    ['a fork', logOf(600, { entries: forked.slice(0, 600) }), 13],
+    ['a fork of the same size', logOf(300, { entries: forked.slice(0, 300) }), 13],
+    ['an older log', logOf(200), 13],
+    ['another key', logOf(600, { key: OTHER_KEY }), 14],
+    ['an altered tile', new Map([...logOf(600), ['tile/0/001', Buffer.alloc(8192)]]), 13],
+    ['a tile of another length', new Map([...logOf(600), ['tile/0/001', Buffer.alloc(100)]]), 13],
+    ['a log without a tile', new Map([...logOf(600)].filter(([path]) => path !== 'tile/0/001')), 13],
+    ['altered entries', new Map([...logOf(600), ['tile/entries/001', Buffer.alloc(256 * 34)]]), 13],
+  ];
+  for (const [name, log, expected] of refused)
+    it(`refuses ${name} with ${expected}, keeps the evidence, and goes on when the log holds again`, async () => {
+      const to = await mirrored(300);
+      const before = checkpointIn(to);
+      server.serveLog(log);
+
+      const { exitCode } = await mirror(to);
+
+      expect(exitCode).to.equal(expected);
+      expect(checkpointIn(to)).to.equal(before);
+      expect(checkpointIn(to, 'checkpoint.refused')).to.equal(String(log.get('checkpoint')));
+      server.serveLog(logOf(600));
+      expect((await mirror(to)).exitCode).to.equal(0);
+    });
+
+  it('pins the key that is given', async () => {
+    server.serveLog(logOf(300, { key: OTHER_KEY }));
+    const vkey = vkeyOf(ORIGIN, LOG_KEY);
+
+    const { exitCode } = await mirror(temporaryDirectory(), { vkey });
+
+    expect(exitCode).to.equal(14);
+  });
+
+  it('does not take another key for a directory that has one', async () => {
+    const to = await mirrored(300);
+
+    const error = await mirror(to, { vkey: vkeyOf(ORIGIN, OTHER_KEY) }).catch((reason: unknown) => reason);
+
+    expect((error as Error).message).to.contain('holds another key than --vkey');
+  });
+
+  it('sends the bearer key', async () => {
+    server.authorizations.clear();
+    server.serveLog(logOf(3));
+
+    await mirror(temporaryDirectory(), { bearer: 'key-1' });
+
+    expect([...server.authorizations]).to.deep.equal(['Bearer key-1']);
+  });
+
+  it('says which address cannot be reached', async () => {
+    const options = { url: 'http://127.0.0.1:1', to: temporaryDirectory() };
+
+    const error = await auditMirror(PROJECT, options).catch((reason: unknown) => reason);
+
+    expect((error as Error).message).to.match(/^http:\/\/127\.0\.0\.1:1\/.* cannot be reached: /);
+  });
+
+  it('makes a directory that verifies offline', async () => {
+    const to = await mirrored(700);
+    const files = { export: join(to, 'export.ndjson'), proofs: join(to, 'proofs.ndjson') };
+    const newestFirst = records.map((record, index) => ({ ...record, index })).toReversed();
+    writeFileSync(files.export, newestFirst.map(({ line }) => `${line}\n`).join(''));
+    writeFileSync(files.proofs, newestFirst.map(proofLine).join(''));
+
+    const { data, exitCode } = await auditVerify(PROJECT, { ...files, log: to, at: '2026-11-22T12:00:00Z' });
+
+    expect([exitCode, data['checked'], data['missing']]).to.deep.equal([0, 700, 0]);
+  });
+
+  describe('with the option --url of audit verify', () => {
+    function serveRecords(count: number, index: (at: number) => number | null): void {
+      const newestFirst = records
+        .slice(0, count)
+        .map((record, at) => ({ ...record, index: index(at) }))
+        .toReversed();
+      server.serve(
+        'audit/decisions/export',
+        Buffer.from(newestFirst.map(({ line }) => `${line}\n`).join('')),
+      );
+      server.serve('audit/decisions/export/proofs', Buffer.from(newestFirst.map(proofLine).join('')));
+    }
+    const verify = (more: Record<string, string> = {}, wait?: (ms: number) => Promise<undefined>) =>
+      auditVerify(PROJECT, { url: server.url, ...more }, wait);
+
+    it('verifies a service and keeps the state', async () => {
+      const state = join(temporaryDirectory(), 'state.json');
+      server.serveLog(logOf(20));
+      serveRecords(20, (at) => at);
+
+      const first = await verify({ state });
+      const second = await verify({ state });
+
+      expect([first.exitCode, second.exitCode]).to.deep.equal([0, 0]);
+      expect(first.data['trusted_on_first_use']).to.deep.equal(['log key', 'history']);
+      expect(second.data['pinned']).to.deep.equal(['log key', 'history']);
+      const kept = JSON.parse(readFileSync(state, 'utf8')) as { checkpoint: string; seen: unknown[] };
+      expect(kept.checkpoint).to.equal(checkpointOf({ ...head, entries: head.entries.slice(0, 20) }));
+      expect(kept.seen).to.have.length(1);
+    });
+
+    it('keeps the state as it was when history was rewritten', async () => {
+      const state = join(temporaryDirectory(), 'state.json');
+      server.serveLog(logOf(20));
+      serveRecords(20, (at) => at);
+      await verify({ state });
+      const before = readFileSync(state, 'utf8');
+      server.serveLog(logOf(10));
+      serveRecords(10, (at) => at);
+
+      const { exitCode } = await verify({ state });
+
+      expect(exitCode).to.equal(13);
+      expect(readFileSync(state, 'utf8')).to.equal(before);
+    });
+
+    it('waits for records that are not in the log yet', async () => {
+      server.serveLog(logOf(21));
+      serveRecords(21, (at) => (at === 20 ? null : at));
+      let waitedMs = 0;
+      const wait = (ms: number) => {
+        waitedMs += ms;
+        serveRecords(21, (at) => at);
+        return Promise.resolve(undefined);
+      };
+
+      const { data, exitCode } = await verify({}, wait);
+
+      expect([exitCode, data['checked'], data['too_new']]).to.deep.equal([0, 21, 0]);
+      expect(waitedMs).to.be.within(9_000, 11_000);
+    });
+
+    it('calls those added that do not enter the log within ten seconds', async () => {
+      server.serveLog(logOf(20));
+      serveRecords(21, (at) => (at === 20 ? null : at));
+
+      const { data, exitCode } = await verify({}, () => Promise.resolve(undefined));
+
+      expect([exitCode, data['added'], data['too_new']]).to.deep.equal([12, 1, 0]);
+    });
+
+    it('leaves no file behind', async () => {
+      const before = process.env['TMPDIR'];
+      const directory = temporaryDirectory();
+      process.env['TMPDIR'] = directory;
+      server.serveLog(logOf(20));
+      serveRecords(20, (at) => at);
+
+      const { exitCode } = await verify().finally(() => {
+        if (before === undefined) delete process.env['TMPDIR'];
+        else process.env['TMPDIR'] = before;
+      });
+
+      expect([exitCode, filesIn(directory)]).to.deep.equal([0, []]);
+    });
+
+    it('fetches no tile of a checkpoint that is not signed', async () => {
+      server.serveLog(
+        new Map([...logOf(20, { key: OTHER_KEY }), ['vkey', Buffer.from(vkeyOf(ORIGIN, LOG_KEY))]]),
+      );
+      server.requests.length = 0;
+
+      const { exitCode } = await verify();
+
+      expect(exitCode).to.equal(14);
+      expect(server.requests.some((path) => path.includes('tile'))).to.equal(false);
+    });
+  });
+});
+
+function proofLine({
+  event_id,
+  salt,
+  index,
+}: {
+  event_id: string;
+  salt: Buffer;
+  index: number | null;
+}): string {
+  return `${JSON.stringify({ event_id, index, salt: salt.toString('base64') })}\n`;
+}
