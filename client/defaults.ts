@@ -1,17 +1,26 @@
 import { Gates } from './audit/gates.ts';
 import { createLoop, sleep } from './audit/loop.ts';
-import { createResolvePolicy } from './policy/resolve-policy.ts';
+import type { BindingDeps } from './govern/binding.ts';
+import type { ResolvePolicy } from './policy/resolve-policy.ts';
 
-export const gates = new Gates({ now: Date.now, sleep, createLoop });
+export const gates = /* @__PURE__ */ new Gates({ now: () => Date.now(), sleep, createLoop });
+
+let resolving: Promise<ResolvePolicy> | undefined;
 
 /**
  * Finds an agent's policy: a local one, else the platform's, else it throws a PolicyError. Nothing is allowed by default.
  * Throws a ValueError without an agent name.
  */
-export const resolvePolicy = createResolvePolicy({ now: Date.now });
+export const resolvePolicy: ResolvePolicy = async (options) => {
+  // Loaded with the first policy: a program that only records does without it.
+  resolving ??= import('./policy/resolve-policy.ts').then(({ createResolvePolicy }) =>
+    createResolvePolicy({ now: () => Date.now() }),
+  );
+  return (await resolving)(options);
+};
 
-export const bindingDeps = {
-  configure: gates.configure.bind(gates),
-  current: gates.current.bind(gates),
+export const bindingDeps: BindingDeps = {
+  configure: (options) => gates.configure(options),
+  current: (gate) => gates.current(gate),
   resolvePolicy,
 };

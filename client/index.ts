@@ -20,7 +20,7 @@ export const shutdown = (options?: { timeoutMs?: number | undefined }): Promise<
   gates.shutdown(options);
 
 /** Binds an agent to its policy: every tool call is decided before it runs, and every decision is recorded. */
-export const govern = createGovern(bindingDeps);
+export const govern = /* @__PURE__ */ createGovern(bindingDeps);
 
 /**
  * Binds an agent to its policy and its audit, for a framework of your own: `startRun` at the top of each run, then `run.call` or
@@ -64,4 +64,4 @@ export type {
 } from './govern/run.ts';
 export type { PolicySource, PolicyOrigin } from './policy/policy-source.ts';
 export type { ResolveOptions } from './policy/resolve-policy.ts';
-export type { Decision, Outcome, PolicyCall, PolicyEngine } from './policy/language/index.ts';
+export type { Decision, Outcome, PolicyCall, PolicyEngine } from './policy/language/runtime.ts';

@@ -1,4 +1,4 @@
-import { ERROR_TYPES, type Outcome } from '../policy/language/index.ts';
+import { ERROR_TYPES, type Outcome } from '../policy/language/decision.ts';
 import { HINT_BYTES_MAX, VIOLATIONS_MAX } from '../policy/language/limits.ts';
 import { ARGUMENTS_BYTES_MAX } from '../limits.ts';
 import { EventCopier, type Shaped } from './plain-copy.ts';

@@ -1,5 +1,5 @@
-import * as http from 'node:http';
-import * as https from 'node:https';
+import type * as http from 'node:http';
+import { requireBuiltin } from '../builtin.ts';
 import { messageOf } from '../errors.ts';
 import type { Sleep } from './loop.ts';
 
@@ -31,8 +31,12 @@ const STATUS_RETRYABLE = 503;
 
 /** Keeps connections open between events. */
 export function createAgent(url: string, socketsMax: number): http.Agent {
-  const { Agent } = url.startsWith('https:') ? https : http;
+  const { Agent } = transportOf(url);
   return new Agent({ keepAlive: true, maxSockets: socketsMax });
+}
+
+function transportOf(url: string): typeof http {
+  return requireBuiltin(url.startsWith('https:') ? 'node:https' : 'node:http') as typeof http;
 }
 
 /** One more try after a retryable answer, whatever its Retry-After says. */
@@ -47,7 +51,7 @@ export function retryOnce(send: Send, { waitMs, sleep }: { waitMs: number; sleep
 
 /** One POST. Follows no redirect; the timeout covers everything from connecting to the last byte. */
 export function postEvent({ url, apiKey, agent, contentType, ...limits }: PostTarget): Send {
-  const { request } = url.startsWith('https:') ? https : http;
+  const { request } = transportOf(url);
   return async (body, signal, more) => {
     try {
       return await exchange((answer) => {

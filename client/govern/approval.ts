@@ -1,7 +1,7 @@
 import { jsonText, plainCopy } from '../audit/plain-copy.ts';
 import { timerMs } from '../config.ts';
 import { ValueError } from '../errors.ts';
-import type { Decision } from '../policy/language/index.ts';
+import type { Decision } from '../policy/language/runtime.ts';
 import { ApprovalRequiredError, type ApprovalFailure } from './decision-errors.ts';
 
 /** The question to whoever approves calls. */

@@ -1,4 +1,4 @@
-import type { Unreadable } from '../policy/language/index.ts';
+import type { Unreadable } from '../policy/language/runtime.ts';
 import { addMember, TooLarge, Walk, type Copy } from '../policy/language/walk.ts';
 
 export type CopiedArguments = { ok: true; value: unknown } | { ok: false; code: Unreadable };

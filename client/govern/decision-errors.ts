@@ -1,4 +1,4 @@
-import { ERROR_TYPES, type Decision } from '../policy/language/index.ts';
+import { ERROR_TYPES, type Decision } from '../policy/language/decision.ts';
 
 type DecidedCall = { tool: string; event_id: string };
 

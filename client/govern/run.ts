@@ -1,7 +1,7 @@
 import { copyArguments } from './copy-arguments.ts';
 import type { InnerGate } from '../audit/gate.ts';
-import { decisionText, unreadableCall } from '../policy/language/index.ts';
-import type { Decision, Outcome, PolicyCall, PolicyEngine } from '../policy/language/index.ts';
+import { decisionText, unreadableCall } from '../policy/language/decision.ts';
+import type { Decision, Outcome, PolicyCall, PolicyEngine } from '../policy/language/decision.ts';
 import { ValueError } from '../errors.ts';
 import {
   approve,

@@ -1,4 +1,4 @@
-import type { AgentRecord } from './language/index.ts';
+import type { AgentRecord } from './language/runtime.ts';
 import { parseJsonObject } from './encoding.ts';
 import { PolicyError } from '../errors.ts';
 

@@ -1,6 +1,6 @@
 import { verifyAsync } from '@noble/ed25519';
 import { bytesFromBase64, parseJsonObject } from './encoding.ts';
-import { utf8From } from './language/index.ts';
+import { utf8From } from './language/runtime.ts';
 import { PolicyError } from '../errors.ts';
 
 /** The claims of a bearer key; not to be trusted before its signature is verified. */

@@ -1,4 +1,4 @@
-import { createSyncFn } from 'synckit';
+import { createRequire } from 'node:module';
 import type { Loaded, LoadRequest } from './load-local.ts';
 import { PolicyError, type PolicyErrorCode } from '../errors.ts';
 import type { PullRequest, PullResult } from './pull.ts';
@@ -24,6 +24,8 @@ export function loadBlocking(request: LoadRequest): Loaded {
 function ask(asked: Asked): PullResult | Loaded {
   // The worker has the same extension as this file: .ts from source, .js when built.
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  // Loaded here, since few programs block.
+  const { createSyncFn } = createRequire(import.meta.url)('synckit') as typeof import('synckit');
   const blocking = createSyncFn<Worker>(new URL(`./blocking-worker.${extension}`, import.meta.url));
   const answered = blocking(asked);
   if (answered.kind === 'done') return answered.value;

@@ -1,16 +1,12 @@
 import { bytesFromBase64 } from './encoding.ts';
-import {
-  createTypescriptEngine,
-  parsePolicy,
-  type AgentRecord,
-  type PolicyEngine,
-} from './language/index.ts';
+import { createTypescriptEngine, type AgentRecord, type PolicyEngine } from './language/runtime.ts';
 import { PolicyError } from '../errors.ts';
+import { parserOfPolicies } from './load-parser.ts';
 import { createWasmEngine } from './wasm-engine.ts';
 
-/** Builds the engine for a policy text; the error lists every fault with line and column. */
+/** Builds the engine for a policy text, once `loadParser` is done; the error lists every fault with line and column. */
 export function engineFromYaml(text: string): PolicyEngine {
-  const parsed = parsePolicy(text);
+  const parsed = parserOfPolicies()(text);
   if (parsed.ok) return createTypescriptEngine(parsed.ir);
   const faults = parsed.errors.map(({ line, column, message }) => `${line}:${column} ${message}`);
   throw new PolicyError('policy_invalid', `The policy is not valid:\n${faults.join('\n')}`);

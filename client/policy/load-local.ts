@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { hasAllTexts, hasBundle, parseAgentRecord } from './agent-record.ts';
 import { parseBearerKey } from './bearer-key.ts';
-import type { AgentRecord } from './language/index.ts';
+import type { AgentRecord } from './language/runtime.ts';
 import { PolicyError } from '../errors.ts';
 import { parsePublicKey, type PublicKeyInput } from './public-key.ts';
 import { verifyBundle } from './verify-bundle.ts';

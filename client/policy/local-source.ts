@@ -1,6 +1,7 @@
 import { loadBlocking } from './blocking.ts';
+import { loadParser } from './load-parser.ts';
 import { engineFromBundle, engineFromYaml } from './engine.ts';
-import type { PolicyEngine } from './language/index.ts';
+import type { PolicyEngine } from './language/runtime.ts';
 import { loadLocal, type Loaded, type LoadRequest } from './load-local.ts';
 import type { PolicySource } from './policy-source.ts';
 import { VersionFloor } from './version-floor.ts';
@@ -21,6 +22,8 @@ export async function resolveFromFile({ stateDir, ...options }: LocalOptions): P
     new VersionFloor(stateDir, { projectId, agentName: options.agentName }).raise(version);
     return next;
   };
+  // Also for a record, which a policy in YAML may replace before a blocking refresh.
+  await loadParser();
   let held = admit(await loadLocal(options));
   const accept = (loaded: Loaded): void => {
     if (loaded.kind !== 'unchanged') held = admit(loaded);
@@ -47,7 +50,8 @@ export async function resolveFromFile({ stateDir, ...options }: LocalOptions): P
 }
 
 /** A policy given in code. */
-export function resolveFromCode(policyYaml: string): PolicySource {
+export async function resolveFromCode(policyYaml: string): Promise<PolicySource> {
+  await loadParser();
   const policy = engineFromYaml(policyYaml);
   const nothing = (): void => undefined;
   return {

@@ -1,4 +1,4 @@
-import { BUNDLE_ABI, BUNDLE_FORMAT, type BundleManifest } from './language/index.ts';
+import { BUNDLE_ABI, BUNDLE_FORMAT, type BundleManifest } from './language/runtime.ts';
 import { parseJsonObject } from './encoding.ts';
 import { PolicyError } from '../errors.ts';
 

@@ -1,10 +1,13 @@
 import { isLocalMode } from '../config.ts';
+import { within } from '../audit/loop.ts';
+import { REFRESH_WAIT_AFTER_FAILURE_MS } from '../limits.ts';
 import type { Logger } from '../logger.ts';
 import { PolicyError, messageOf } from '../errors.ts';
 import { pullBlocking } from './blocking.ts';
 import { parseBearerKey } from './bearer-key.ts';
 import { engineFromBundle, engineFromYaml } from './engine.ts';
-import type { PolicyEngine } from './language/index.ts';
+import { loadParser } from './load-parser.ts';
+import type { PolicyEngine } from './language/runtime.ts';
 import type { Held, PolicyOrigin, PolicySource } from './policy-source.ts';
 import { pullPolicy, type Pulled, type PullRequest, type PullResult } from './pull.ts';
 import { keepTrusted, pullTrusting, type Trust } from './trust.ts';
@@ -28,6 +31,9 @@ type Expiry = { expiresAtMs: number; askAtMs: number };
 type HeldRecord = Held &
   Readonly<{ version: number | undefined; wasmHash: string | undefined; expiry: Expiry | undefined }>;
 
+/** How often a blocking refresh waits as long as before a failure. */
+const FULL_WAIT_EVERY_MS = 60_000;
+
 /** Fetches and verifies an agent's policy; throws if that fails. */
 export async function resolveFromPlatform(options: PlatformOptions): Promise<PolicySource> {
   const result = await pull(options);
@@ -42,6 +48,11 @@ class PlatformSource implements PolicySource {
   readonly #options: PlatformOptions;
   #held: HeldRecord;
   #refreshing: Promise<void> | undefined;
+  /** Refreshes in the order in which they began: one that was late must not undo what a later one said. */
+  #begun = 0;
+  #ended = 0;
+  /** Of the last refresh that failed after its full time; undefined once one succeeded. */
+  #failedAtMs: number | undefined;
 
   constructor(options: PlatformOptions, held: HeldRecord) {
     this.#options = options;
@@ -64,7 +75,10 @@ class PlatformSource implements PolicySource {
     return this.#held.policy;
   }
 
-  /** Never rejects: on a failure it warns and keeps the policy. Overlapping refreshes share one fetch. */
+  /**
+   * Never rejects: on a failure it warns and keeps the policy. Overlapping refreshes share one fetch. After a failure it waits for
+   * 250 ms at most: a policy that comes later is there for the next run.
+   */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
@@ -75,33 +89,63 @@ class PlatformSource implements PolicySource {
   refreshSync(): void {
     try {
       refuseInLocalMode();
-      const { trust } = this.#options;
-      const result = pullBlocking({ ...requestFrom(this.#options, this.#held), trusted: trust.keys });
+      const { trust, now } = this.#options;
+      const request = { ...requestFrom(this.#options, this.#held), trusted: trust.keys };
+      // Nothing goes on behind a blocked thread, so the full time is tried again now and then.
+      const isShort = this.#failedAtMs !== undefined && now() < this.#failedAtMs + FULL_WAIT_EVERY_MS;
+      const timeoutMs = isShort
+        ? Math.min(request.timeoutMs, REFRESH_WAIT_AFTER_FAILURE_MS)
+        : request.timeoutMs;
+      // Until it succeeds.
+      if (!isShort) this.#failedAtMs = now();
+      const result = pullBlocking({ ...request, timeoutMs });
       keepTrusted(trust, result);
       logWarnings(this.#options, result);
       this.#accept(result);
+      this.#failedAtMs = undefined;
     } catch (error) {
       this.#keep(error);
     }
   }
 
   async #refresh(): Promise<void> {
+    const attempt = { isSettled: false, isLate: false };
+    const settled = this.#attempt(attempt);
+    if (this.#failedAtMs === undefined) return settled;
+    await within(settled, REFRESH_WAIT_AFTER_FAILURE_MS);
+    if (attempt.isSettled) return;
+    attempt.isLate = true;
+    this.#keep(
+      new Error(`no answer within ${REFRESH_WAIT_AFTER_FAILURE_MS} ms, as after an earlier failure`),
+    );
+  }
+
+  async #attempt(attempt: { isSettled: boolean; readonly isLate: boolean }): Promise<void> {
+    this.#begun += 1;
+    const number = this.#begun;
     try {
       refuseInLocalMode();
-      this.#accept(await pull(this.#options, this.#held));
+      const result = await pull(this.#options, this.#held);
+      if (number < this.#ended) return;
+      this.#accept(result);
+      this.#ended = number;
+      this.#failedAtMs = undefined;
     } catch (error) {
       // Whatever a refresh fails on, the verified policy stays (docs/client.md, "Refresh").
-      this.#keep(error);
+      if (number > this.#ended) this.#failedAtMs = this.#options.now();
+      if (!attempt.isLate) this.#keep(error);
+    } finally {
+      attempt.isSettled = true;
     }
   }
 
   #accept({ pulled }: PullResult): void {
     if (pulled.kind === 'unchanged') return;
-    const next = heldFrom(this.#options, pulled);
     const held = this.#held;
-    if (held.origin === 'bundle' && next.origin !== 'bundle') {
+    if (held.origin === 'bundle' && !pulled.signed) {
       throw new PolicyError('bundle_missing', 'The response has no bundle, but a verified bundle is in use');
     }
+    const next = heldFrom(this.#options, pulled);
     // Checked again: a blocking refresh may have installed a newer version meanwhile.
     if (next.version !== undefined && held.version !== undefined && next.version < held.version) {
       throw new PolicyError('bundle_outdated', 'A newer version is in use already');
@@ -134,6 +178,7 @@ function refuseInLocalMode(): void {
 async function pull(options: PlatformOptions, held?: HeldRecord): Promise<PullResult> {
   const result = await pullTrusting(options.trust, requestFrom(options, held), pullPolicy);
   logWarnings(options, result);
+  if (result.pulled.kind === 'fresh' && !result.pulled.signed) await loadParser();
   return result;
 }
 

@@ -1,4 +1,4 @@
-import type { PolicyEngine } from './language/index.ts';
+import type { PolicyEngine } from './language/runtime.ts';
 
 export type PolicyOrigin = 'local' | 'built-in' | 'bundle' | 'yaml';
 

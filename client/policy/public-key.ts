@@ -1,6 +1,6 @@
 import { PolicyError } from '../errors.ts';
 import { base64urlFrom, bytesFromBase64 } from './encoding.ts';
-import { utf8From } from './language/index.ts';
+import { utf8From } from './language/runtime.ts';
 import { sha256 } from './signature.ts';
 
 /** An Ed25519 public key: base64 of its 32 bytes, or a JWK as an object or as JSON text. */

@@ -1,6 +1,6 @@
 import { SUCCESSIONS_MAX } from '../limits.ts';
 import { bytesFromBase64 } from './encoding.ts';
-import { utf8From } from './language/index.ts';
+import { utf8From } from './language/runtime.ts';
 import { bytesOfJwk, thumbprintOf } from './public-key.ts';
 import { isSignedBy } from './signature.ts';
 

@@ -1,5 +1,5 @@
 import { bytesFromBase64 } from './encoding.ts';
-import { recordHashText, utf8From, type AgentRecord, type BundleManifest } from './language/index.ts';
+import { recordHashText, utf8From, type AgentRecord, type BundleManifest } from './language/runtime.ts';
 import { parseManifest } from './parse-manifest.ts';
 import { PolicyError, type PolicyErrorCode } from '../errors.ts';
 import { isSignedBy, sha256Hex } from './signature.ts';

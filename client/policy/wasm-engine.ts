@@ -7,7 +7,7 @@ import {
   type Decision,
   type PolicyCall,
   type PolicyEngine,
-} from './language/index.ts';
+} from './language/runtime.ts';
 import { messageOf, PolicyError } from '../errors.ts';
 import { compileModule, hasWebAssembly, WasmPolicy, type WasmModule } from './wasm-policy.ts';
 

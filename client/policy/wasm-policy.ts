@@ -1,4 +1,4 @@
-import { utf8From } from './language/index.ts';
+import { utf8From } from './language/runtime.ts';
 
 const ABI_VERSION = 1;
 const encoder = new TextEncoder();

@@ -1,0 +1,30 @@
+import { requireBuiltin } from '../builtin.ts';
+import type { parsePolicy } from './language/parse-policy.ts';
+
+type Parse = typeof parsePolicy;
+
+let parse: Parse | undefined;
+
+/** Loads what reads policies in YAML: an agent whose policy is a signed module does without it. */
+export async function loadParser(): Promise<void> {
+  parse ??= await withRequire(async () => (await import('./language/parse-policy.ts')).parsePolicy);
+}
+
+/** Throws before `loadParser`. */
+export function parserOfPolicies(): Parse {
+  if (parse === undefined) throw new Error('The parser of policies is not loaded');
+  return parse;
+}
+
+/** The YAML parser is CommonJS and requires modules of Node: in an ESM bundle there is nothing that it could do that with. */
+async function withRequire<T>(load: () => Promise<T>): Promise<T> {
+  const scope = globalThis as { require?: unknown };
+  const isInBundle = !/\/load-parser\.[jt]s$/.test(import.meta.url ?? '');
+  if (!isInBundle || scope.require !== undefined) return load();
+  scope.require = requireBuiltin;
+  try {
+    return await load();
+  } finally {
+    delete scope.require;
+  }
+}

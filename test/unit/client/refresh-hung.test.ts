@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import type { PolicySource } from '../../../client/index.ts';
+import { conditionally } from '../../support/platform.ts';
+import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
+import { eventually } from '../../support/eventually.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
+
+const TIMEOUT_MS = 1_000;
+
+describe('refresh from a service that hangs', () => {
+  const world = forEachTest(startPolicyWorld);
+
+  const tookMs = async (source: PolicySource): Promise<number> => {
+    const startedAtMs = performance.now();
+    await source.refresh();
+    return performance.now() - startedAtMs;
+  };
+  const allowsWrite = ({ policy }: PolicySource): boolean =>
+    policy.decide({ tool: 'write' }).outcome === 'allow';
+  const failing = async (): Promise<PolicySource> => {
+    const source = await world.resolveByKey({ timeoutMs: TIMEOUT_MS });
+    world.mock.on(AGENT_ROUTE, { fault: 'hang' });
+    expect(await tookMs(source)).to.be.within(TIMEOUT_MS - 50, TIMEOUT_MS + 1_000);
+    return source;
+  };
+
+  it('holds one run for the timeout, and the next for 250 ms at most, each with one request and one warning', async () => {
+    const source = await failing();
+    for (let i = 0; i < 2; i += 1) expect(await tookMs(source)).to.be.within(200, 250 + 400);
+
+    expect(world.mock.seen(AGENT_ROUTE)).to.have.length(1 + 3);
+    const refreshes = world.logger
+      .at('warn')
+      .filter((message) => message.startsWith('Policy refresh failed'));
+    expect(refreshes).to.have.length(3);
+  });
+
+  it('holds a run for the timeout again after one has succeeded, and installs what it says at once', async () => {
+    const source = await failing();
+    world.mock.on(AGENT_ROUTE, conditionally(world.v2));
+    await source.refresh();
+    expect(allowsWrite(source)).to.equal(true);
+    world.mock.on(AGENT_ROUTE, { fault: 'hang' });
+
+    expect(await tookMs(source)).to.be.above(TIMEOUT_MS - 50);
+  });
+
+  it('installs an answer that comes later than that for the next run', async () => {
+    const source = await failing();
+    world.mock.on(AGENT_ROUTE, { json: world.v2, delay_ms: 500 });
+    await source.refresh();
+    expect(allowsWrite(source)).to.equal(false);
+
+    await eventually(() => allowsWrite(source) || undefined);
+  });
+});
