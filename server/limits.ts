@@ -161,3 +161,5 @@ export const KEY_DAYS_MAX = 36_500;
 export const LOG_ROOTS_KNOWN_MAX = 10_000;
 /** A record enters the log within seconds. */
 export const PROOF_RETRY_AFTER_SECONDS = 2;
+/** Records whose entries are read together for their receipts. */
+export const RECEIPTS_TOGETHER_MAX = 1000;

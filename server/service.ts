@@ -12,6 +12,7 @@ import { problemFrom } from './http/error-handler.ts';
 import { listen } from './http/listen.ts';
 import { DECISION_COLUMNS } from './ingest/decision-event.ts';
 import { LLM_COLUMNS } from './ingest/llm-invocation.ts';
+import { Receipts } from './ingest/receipts.ts';
 import { BearerKeys } from './keys/bearer-keys.ts';
 import { readLogKey } from './keys/log-key.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
@@ -103,6 +104,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     runReadBytes,
     writers: writersOf(config),
     logHeads: createLogHeads(logSigner),
+    receipts: new Receipts({ store: createBoundedStore(store.lookups, store.ready), rootKeys, now }),
     readAuth: config.readAuth,
     isStoreUp: store.isUp,
     now,

@@ -8,6 +8,7 @@ import type { Event } from './event.ts';
 import { lineStartFrom } from './event-row.ts';
 import { countProblem, type EventKind, type IngestDeps } from './ingest.ts';
 import { type BATCH_ANSWER, Judgement } from './judgement.ts';
+import { wantsReceipt } from './receipts.ts';
 
 type BatchCall = {
   res: Response;
@@ -47,6 +48,12 @@ export function createBatchIngest<Body extends object, E extends Event>(
     }
     const result = judgement.result();
     if (result.rejected.length > 0) call.res.statusCode = 207;
-    return result;
+    if (kind.receipts === undefined || !wantsReceipt(call.res.req)) return result;
+    const standing = judgement.standing(project_id);
+    const receipts = await kind.receipts.of(standing, call.sinceMs);
+    return {
+      ...result,
+      receipts: standing.map(({ index }, place) => ({ index, receipt: receipts[place] as string })),
+    };
   };
 }

@@ -14,12 +14,14 @@ import {
 } from './decision-event.ts';
 import { countProblem, createIngest, type IngestDeps } from './ingest.ts';
 import { BATCH_ANSWER } from './judgement.ts';
+import type { Receipts } from './receipts.ts';
 import { LLM_ROW, llmInvocationFrom, llmInvocationSchema } from './llm-invocation.ts';
 
 export type IngestEndpointDeps = IngestDeps & {
   decisions: GroupCommit;
   llmInvocations: GroupCommit;
   metrics: Metrics;
+  receipts: Receipts;
 };
 
 const INGEST = {
@@ -33,6 +35,10 @@ const ONE = {
     202: { description: 'The event is durable', schema: answer({ event_id: UUID }, 'Accepted') },
   },
 } as const;
+const RECEIPT = {
+  'Gate-Want-Receipt':
+    '`1`: give a receipt, a compact JWS of the root key that names the entry of the record in the log: in the header `Gate-Receipt`, of a batch in `receipts`',
+};
 const BATCH = {
   answers: {
     202: { description: 'All events are durable', schema: BATCH_ANSWER },
@@ -52,7 +58,7 @@ const USAGE = { ...EXAMPLE, model: 'model-1', input_tokens: 100, output_tokens: 
 
 /** The calls that record events, one by one or in batches, by the same rules. */
 export function ingestEndpoints(deps: IngestEndpointDeps) {
-  const { decisions, llmInvocations, metrics } = deps;
+  const { decisions, llmInvocations, metrics, receipts } = deps;
   const decisionKind = {
     schema: decisionEventSchema,
     eventFrom: decisionEventFrom,
@@ -61,6 +67,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
     counter: metrics.ingest,
     admit: admitSizes,
     written: { counter: metrics.written, outcomeOf: ({ outcome }: DecisionEvent) => outcome },
+    receipts,
   };
   const usageKind = {
     schema: llmInvocationSchema,
@@ -76,6 +83,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       path: '/v1/audit/decisions',
       id: 'recordDecision',
       summary: 'Record a decision',
+      headers: RECEIPT,
       description:
         'Answers when the record is on disk. Sending an `event_id` again changes nothing: the first write wins.',
       agentOf: ({ body: { agent_name } }) => agent_name,
@@ -103,6 +111,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       path: '/v1/audit/decisions/batch',
       id: 'recordDecisions',
       summary: 'Record many decisions',
+      headers: RECEIPT,
       description:
         'Judges each decision alone, and answers when those that are accepted are on disk. The answer lists the others.',
       body: { schema: listOfEvents(decisionEventSchema), example: [DECISION], isList: true },

@@ -8,6 +8,7 @@ import type { IngestResult } from '../metrics.ts';
 import { admitTime } from './admit.ts';
 import type { Event } from './event.ts';
 import { entryFrom, type RowKind } from './event-row.ts';
+import { type Receipts, wantsReceipt } from './receipts.ts';
 
 export type IngestDeps = {
   /** The id of the latest version of an agent, '' when it is not registered. */
@@ -26,6 +27,8 @@ export type EventKind<Body, E extends Event> = {
   admit?: (event: E) => void;
   /** Accepted events are counted by their outcome, if they have one. */
   written?: { counter: Counter<'outcome'>; outcomeOf: (event: E) => string };
+  /** For events that enter the log. */
+  receipts?: Receipts;
 };
 
 type IngestCall<Body> = { res: Response; caller: KeyIdentity; body: Body; text: string; sinceMs: number };
@@ -33,7 +36,7 @@ type IngestCall<Body> = { res: Response; caller: KeyIdentity; body: Body; text: 
 /** Checks the time, then the sizes; looks up the agent's version; writes the row; answers when it is durable. */
 export function createIngest<Body, E extends Event>(
   { latestVersionId, now }: IngestDeps,
-  { eventFrom, row, commit, counter, admit, written }: EventKind<Body, E>,
+  { eventFrom, row, commit, counter, admit, written, receipts }: EventKind<Body, E>,
 ) {
   return async ({ res, caller: { project_id }, body, text, sinceMs }: IngestCall<Body>) => {
     const event = eventFrom(body, text);
@@ -45,6 +48,10 @@ export function createIngest<Body, E extends Event>(
     const result = await commit.write(entry, sinceMs);
     counter.inc({ result });
     if (result === 'accepted') written?.counter.inc({ outcome: written.outcomeOf(event) });
+    if (receipts !== undefined && wantsReceipt(res.req)) {
+      const [receipt = ''] = await receipts.of([entry.identity], sinceMs);
+      res.setHeader('Gate-Receipt', receipt);
+    }
     return sendAccepted(res, event.event_id);
   };
 }

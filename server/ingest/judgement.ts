@@ -11,6 +11,7 @@ import { admitTime } from './admit.ts';
 import { type Event, UUID_PATTERN } from './event.ts';
 import { lineEndFrom } from './event-row.ts';
 import { countProblem, type EventKind } from './ingest.ts';
+import type { Standing } from './receipts.ts';
 
 const { status, code, detail, errors } = PROBLEM.properties;
 
@@ -27,7 +28,19 @@ const REJECTED = answer(
 );
 
 export const BATCH_ANSWER = answer(
-  { accepted: COUNT, duplicates: COUNT, rejected: Type.Array(REJECTED) },
+  {
+    accepted: COUNT,
+    duplicates: COUNT,
+    rejected: Type.Array(REJECTED),
+    receipts: Type.Optional(
+      Type.Array(
+        answer({ index: COUNT, receipt: Type.String({ description: 'A compact JWS' }) }, 'Receipt'),
+        {
+          description: 'Of the events that were not rejected, when asked for',
+        },
+      ),
+    ),
+  },
   'BatchResult',
 );
 
@@ -57,6 +70,7 @@ export class Judgement<Body extends object, E extends Event> {
   #rejected: Rejected[] = [];
   #accepted = 0;
   #duplicates = 0;
+  #results: RowResult[] = [];
   /** All that were taken. */
   events = 0;
 
@@ -109,6 +123,7 @@ export class Judgement<Body extends object, E extends Event> {
   /** Takes what became of each event that `judgeTimes` returned. */
   settle(results: RowResult[]): void {
     const accepted = new Map<string, number>();
+    this.#results = results;
     results.forEach((result, place) => {
       const { index, event_id, outcome } = this.#candidates[place] as Candidate;
       if (result === 'duplicate') this.#duplicates += 1;
@@ -119,6 +134,13 @@ export class Judgement<Body extends object, E extends Event> {
       this.#accepted += events;
       this.#options.kind.written?.counter.inc({ outcome }, events);
     }
+  }
+
+  /** The events that are records, or whose identity another record has. */
+  standing(project_id: string): (Standing & { index: number })[] {
+    return this.#candidates
+      .filter((_, place) => typeof this.#results[place] === 'string')
+      .map(({ index, event_id, occurredAtMs }) => ({ index, project_id, event_id, occurredAtMs }));
   }
 
   /** The answer. Counts the events by their results. */
