@@ -102,7 +102,7 @@ export function readConfig(env: Environment = process.env): Config {
   };
   const cluster = read('GATE_CLICKHOUSE_CLUSTER', value.clusterName);
   const asyncInsertMs =
-    read('GATE_ASYNC_INSERT_MS', value.integer(0, 1000)) ?? (cluster === undefined ? 0 : 200);
+    read('GATE_ASYNC_INSERT_MS', value.integer(0, 1000)) ?? (cluster === undefined ? 0 : 125);
   const config: Config = {
     host: read('GATE_HOST', value.hostName) ?? '127.0.0.1',
     port: read('GATE_PORT', value.integer(0, 65_535)) ?? 8000,

@@ -115,7 +115,7 @@ describe('readConfig', () => {
       GATE_BATCH_ROWS_MAX: '1',
       GATE_BATCH_INTERVAL_MS: '250',
       GATE_BATCH_ROWS_MIN: '3',
-      GATE_ASYNC_INSERT_MS: '125',
+      GATE_ASYNC_INSERT_MS: '300',
       GATE_QUEUE_ROWS_MAX: '2',
       GATE_WORKERS: '4',
     });
@@ -150,7 +150,7 @@ describe('readConfig', () => {
       batchRowsMax: 1,
       batchIntervalMs: 250,
       batchRowsMin: 3,
-      asyncInsertMs: 125,
+      asyncInsertMs: 300,
       queueRowsMax: 2,
       workers: 4,
     });
@@ -229,7 +229,7 @@ describe('readConfig', () => {
       return { asyncInsertMs, batchRowsMax };
     };
 
-    expect(of(cluster)).to.deep.equal({ asyncInsertMs: 200, batchRowsMax: 20_000 });
+    expect(of(cluster)).to.deep.equal({ asyncInsertMs: 125, batchRowsMax: 20_000 });
     expect(of({ ...cluster, GATE_ASYNC_INSERT_MS: '0' })).to.deep.equal({
       asyncInsertMs: 0,
       batchRowsMax: 5000,

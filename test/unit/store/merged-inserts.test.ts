@@ -30,7 +30,7 @@ describe('the settings of inserts', () => {
   const merged = {
     async_insert: '1',
     wait_for_async_insert: '1',
-    async_insert_busy_timeout_max_ms: '200',
+    async_insert_busy_timeout_max_ms: '125',
     async_insert_use_adaptive_busy_timeout: '0',
     async_insert_max_data_size: '67108864',
     deduplicate_insert: 'disable',
