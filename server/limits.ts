@@ -149,6 +149,10 @@ export const READ_ENTRIES_KNOWN_MAX = 10_000;
 export const EXPORT_ENTRIES_MS_MIN = 250;
 export const EXPORT_ENTRIES_WAITING_MAX = 1000;
 
+/** Close reports of senders that wait for an insert, and that share one. */
+export const CLOSES_WAITING_MAX = 10_000;
+export const CLOSES_TOGETHER_MAX = 1000;
+
 export const PROJECT_NAME_CHARS_MAX = 100;
 export const KEY_NAME_CHARS_MAX = 100;
 /** The agents that a key may be narrowed to. */

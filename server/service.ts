@@ -11,6 +11,7 @@ import { DemoFleet } from './demo/demo-fleet.ts';
 import { problemFrom } from './http/error-handler.ts';
 import { listen } from './http/listen.ts';
 import { DECISION_COLUMNS } from './ingest/decision-event.ts';
+import { EmitterCloses } from './ingest/emitter-closes.ts';
 import { LLM_COLUMNS } from './ingest/llm-invocation.ts';
 import { Receipts } from './ingest/receipts.ts';
 import { BearerKeys } from './keys/bearer-keys.ts';
@@ -100,6 +101,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     policyThreads: agents.threads,
     decisions: commits.decisions,
     llmInvocations: commits.llmInvocations,
+    emitterCloses: new EmitterCloses({ store: createBoundedStore(store.accounts, store.ready), now }),
     runRead,
     runReadBytes,
     writers: writersOf(config),

@@ -16,7 +16,8 @@ import { clickhouseTime } from '../store/time.ts';
 import { type ActivityEntry, activityRow } from './activity.ts';
 
 /** What is read of a project's records. */
-export type ReadKind = 'summary' | 'timeseries' | 'llm_usage' | 'decisions' | 'replay';
+export type ReadKind =
+  'summary' | 'timeseries' | 'llm_usage' | 'decisions' | 'completeness' | 'gaps' | 'replay';
 
 type Read = { projectId: string; actor: Actor; address: string };
 

@@ -5,7 +5,8 @@ import type { Item } from '../http/read-items.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
 import { createParser } from '../validate.ts';
 import type { Event } from './event.ts';
-import { lineStartFrom } from './event-row.ts';
+import { lineEndFrom, lineStartFrom } from './event-row.ts';
+import { ledgersOf, UNTOLD } from './ledger.ts';
 import { countProblem, type EventKind, type IngestDeps } from './ingest.ts';
 import { type BATCH_ANSWER, Judgement } from './judgement.ts';
 import { wantsReceipt } from './receipts.ts';
@@ -36,9 +37,10 @@ export function createBatchIngest<Body extends object, E extends Event>(
         const agent_version_id = await latestVersionId(project_id, agent_name);
         lineStarts.set(agent_name, lineStartFrom({ project_id, agent_version_id, receivedAtMs }));
       }
-      const entries = passed.map(({ event_id, occurredAtMs, agent_name, lineEnd }) => ({
+      const ledgerAt = ledgersOf(call.res.req.headers, judgement.events);
+      const entries = passed.map(({ index, event_id, occurredAtMs, agent_name, text }) => ({
         identity: { project_id, event_id, occurredAtMs, receivedAtMs },
-        line: (lineStarts.get(agent_name) ?? '') + lineEnd,
+        line: `${lineStarts.get(agent_name)}${text}${lineEndFrom(ledgerAt?.(index) ?? UNTOLD, kind.row)}`,
       }));
       if (entries.length > 0) judgement.settle(await kind.commit.writeAll(entries, call.sinceMs));
     } catch (error) {

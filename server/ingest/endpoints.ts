@@ -1,17 +1,20 @@
 import { type TObject, Type } from 'typebox';
 import type { GroupCommit } from '../commit/group-commit.ts';
+import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { answer, UUID } from '../http/schemas.ts';
+import { answer, oneOf, UUID } from '../http/schemas.ts';
 import { BATCH_EVENTS_MAX } from '../limits.ts';
 import type { Metrics } from '../metrics.ts';
 import { admitSizes } from './admit.ts';
 import { createBatchIngest } from './batch.ts';
+import type { EmitterCloses } from './emitter-closes.ts';
 import {
   DECISION_ROW,
   type DecisionEvent,
   decisionEventFrom,
   decisionEventSchema,
 } from './decision-event.ts';
+import { UUID_PATTERN } from './event.ts';
 import { countProblem, createIngest, type IngestDeps } from './ingest.ts';
 import { BATCH_ANSWER } from './judgement.ts';
 import type { Receipts } from './receipts.ts';
@@ -20,6 +23,7 @@ import { LLM_ROW, llmInvocationFrom, llmInvocationSchema } from './llm-invocatio
 export type IngestEndpointDeps = IngestDeps & {
   decisions: GroupCommit;
   llmInvocations: GroupCommit;
+  emitterCloses: EmitterCloses;
   metrics: Metrics;
   receipts: Receipts;
 };
@@ -28,6 +32,11 @@ const INGEST = {
   method: 'POST',
   tag: 'Ingest',
   allow: { scope: 'emit_audit' },
+  headers: {
+    'Gate-Emitter': 'A UUID of the sender, made when it starts',
+    'Gate-Sequence': 'The number of the event at its sender, from 1; of a batch ranges such as `5-60,63-70`',
+    'Gate-Dropped': 'How many events with lower numbers the sender dropped; of a batch below its last number',
+  },
   log: 'deferred',
 } as const;
 const ONE = {
@@ -56,9 +65,18 @@ const EXAMPLE = {
 const DECISION = { ...EXAMPLE, tool_name: 'search', outcome: 'allow', arguments: { query: 'hello' } };
 const USAGE = { ...EXAMPLE, model: 'model-1', input_tokens: 100, output_tokens: 20, cost_usd: 0.01 };
 
+const EMITTER = new RegExp(UUID_PATTERN);
+const NUMBERS = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const CLOSE = Type.Object({
+  stream: oneOf(['decisions', 'llm_invocations']),
+  emitted: NUMBERS,
+  dropped: NUMBERS,
+  failed: NUMBERS,
+});
+
 /** The calls that record events, one by one or in batches, by the same rules. */
 export function ingestEndpoints(deps: IngestEndpointDeps) {
-  const { decisions, llmInvocations, metrics, receipts } = deps;
+  const { decisions, llmInvocations, emitterCloses, metrics, receipts } = deps;
   const decisionKind = {
     schema: decisionEventSchema,
     eventFrom: decisionEventFrom,
@@ -128,6 +146,34 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       body: { schema: listOfEvents(llmInvocationSchema), example: [USAGE], isList: true },
       onProblem: (code) => countProblem(metrics.ingestLlm, code),
       handle: createBatchIngest(deps, usageKind),
+    }),
+    endpoint({
+      method: 'POST',
+      tag: 'Ingest',
+      allow: { scope: 'emit_audit' },
+      path: '/v1/audit/emitters/{emitter}/close',
+      id: 'closeEmitter',
+      summary: 'Report that a sender has ended',
+      description:
+        'How many events the sender numbered, dropped and failed to send, so that a loss at its end shows. The first report of a sender stands.',
+      params: {
+        emitter: Type.String({
+          format: 'uuid',
+          description: 'The `Gate-Emitter` of its events, in any case',
+        }),
+      },
+      body: { schema: CLOSE, example: { stream: 'decisions', emitted: 10_000, dropped: 137, failed: 4 } },
+      answers: {
+        202: { description: 'A report of the sender is durable', schema: answer({ emitter: UUID }) },
+      },
+      problems: ['not_found', 'overloaded'],
+      handle: async ({ caller: { project_id }, params, body }) => {
+        const emitter = params.emitter.toLowerCase();
+        if (!EMITTER.test(emitter)) throw new RequestError('not_found', 'The name of an emitter is a UUID');
+        const { stream, emitted, dropped, failed } = body;
+        await emitterCloses.write({ project_id, emitter, stream, emitted, dropped, failed });
+        return { emitter };
+      },
     }),
   ];
 }

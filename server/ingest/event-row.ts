@@ -1,5 +1,6 @@
 import type { Entry } from '../commit/write-queue.ts';
 import type { Event } from './event.ts';
+import { LEDGER_COLUMNS, UNTOLD } from './ledger.ts';
 import { nextSalt } from './salt.ts';
 
 /** What the service adds to an event. */
@@ -7,9 +8,6 @@ export type ServerFields = { project_id: string; agent_version_id: string; recei
 
 /** The columns that the service adds before the event, in the order of `lineStartFrom`. */
 const SERVER_COLUMNS = ['project_id', 'agent_version_id', 'received_at', 'version'] as const;
-/** What the sender tells of its own count, behind the event. */
-const LEDGER_COLUMNS = ['emitter', 'sequence', 'dropped'] as const;
-const NO_LEDGER = ',"00000000-0000-0000-0000-000000000000",0,null';
 
 /** How the events of one kind become rows: their fields, and whether their records enter the log. */
 export type RowKind<E extends Event> = {
@@ -40,13 +38,17 @@ function versionAt(receivedAtMs: number): number {
   return (VERSION_FROM_MS - receivedAtMs) * VERSIONS_PER_MS + Math.floor(Math.random() * VERSIONS_PER_MS);
 }
 
-/** The stored row of an event, as a line in the order of `columnsOf`. */
-export function entryFrom<E extends Event>(event: E, server: ServerFields, kind: RowKind<E>): Entry {
+/** The stored row of an event, as a line in the order of `columnsOf`. `ledger`: see `ledgerOf`. */
+export function entryFrom<E extends Event>(
+  event: E,
+  { ledger = UNTOLD, ...server }: ServerFields & { ledger?: string },
+  kind: RowKind<E>,
+): Entry {
   const { event_id, occurredAtMs } = event;
   const { project_id, receivedAtMs } = server;
   return {
     identity: { project_id, event_id, occurredAtMs, receivedAtMs },
-    line: lineStartFrom(server) + lineEndFrom(event, kind),
+    line: lineStartFrom(server) + eventTextFrom(event, kind) + lineEndFrom(ledger, kind),
   };
 }
 
@@ -57,12 +59,16 @@ export function lineStartFrom({ project_id, agent_version_id, receivedAtMs }: Se
 }
 
 /**
- * The rest of a line: what the event itself gives, and what is its alone. Times are milliseconds since the epoch: ClickHouse
- * reads a number as the ticks of a DateTime64(3).
+ * What the event itself gives to its line. Times are milliseconds since the epoch: ClickHouse reads a number as the ticks of a
+ * DateTime64(3).
  */
-export function lineEndFrom<E extends Event>(event: E, { fields, isLogged }: RowKind<E>): string {
+export function eventTextFrom<E extends Event>(event: E, { fields }: RowKind<E>): string {
   const values: unknown[] = [];
   for (const field of fields) values.push(field === 'occurred_at' ? event.occurredAtMs : event[field]);
-  const own = JSON.stringify(values).slice(1, -1);
-  return isLogged ? `${own}${NO_LEDGER},"${nextSalt()}"]` : `${own}${NO_LEDGER}]`;
+  return JSON.stringify(values).slice(1, -1);
+}
+
+/** What follows the event in its line, and is its alone. */
+export function lineEndFrom<E extends Event>(ledger: string, { isLogged }: RowKind<E>): string {
+  return isLogged ? `,${ledger},"${nextSalt()}"]` : `,${ledger}]`;
 }

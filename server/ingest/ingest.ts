@@ -9,6 +9,7 @@ import { admitTime } from './admit.ts';
 import type { Event } from './event.ts';
 import { entryFrom, type RowKind } from './event-row.ts';
 import { type Receipts, wantsReceipt } from './receipts.ts';
+import { ledgerOf } from './ledger.ts';
 
 export type IngestDeps = {
   /** The id of the latest version of an agent, '' when it is not registered. */
@@ -44,7 +45,8 @@ export function createIngest<Body, E extends Event>(
     admitTime(event, receivedAtMs);
     admit?.(event);
     const agent_version_id = await latestVersionId(project_id, event.agent_name);
-    const entry = entryFrom(event, { project_id, agent_version_id, receivedAtMs }, row);
+    const ledger = ledgerOf(res.req.headers);
+    const entry = entryFrom(event, { project_id, agent_version_id, receivedAtMs, ledger }, row);
     const result = await commit.write(entry, sinceMs);
     counter.inc({ result });
     if (result === 'accepted') written?.counter.inc({ outcome: written.outcomeOf(event) });

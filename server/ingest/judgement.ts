@@ -9,7 +9,7 @@ import { answer, COUNT, nullable } from '../http/schemas.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
 import { admitTime } from './admit.ts';
 import { type Event, UUID_PATTERN } from './event.ts';
-import { lineEndFrom } from './event-row.ts';
+import { eventTextFrom } from './event-row.ts';
 import { countProblem, type EventKind } from './ingest.ts';
 import type { Standing } from './receipts.ts';
 
@@ -50,7 +50,8 @@ type Rejected = Static<typeof REJECTED>;
 type Candidate = Pick<Event, 'event_id' | 'occurred_at' | 'occurredAtMs' | 'agent_name'> & {
   index: number;
   outcome: string;
-  lineEnd: string;
+  /** Of the line of its row: see `eventTextFrom`. */
+  text: string;
   /** Counts only when the time is right: the check of the time comes first. */
   fault: RequestError | undefined;
 };
@@ -100,9 +101,9 @@ export class Judgement<Body extends object, E extends Event> {
     try {
       kind.admit?.(event);
     } catch (error) {
-      return { ...candidate, lineEnd: '', fault: problemFrom(error) };
+      return { ...candidate, text: '', fault: problemFrom(error) };
     }
-    return { ...candidate, lineEnd: lineEndFrom(event, kind.row), fault: undefined };
+    return { ...candidate, text: eventTextFrom(event, kind.row), fault: undefined };
   }
 
   /** Returns the events that may be written. */

@@ -1,6 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { answer, COUNT, nullable, NULLABLE_OBJECT, oneOf, STRING, TIME, UUID } from '../http/schemas.ts';
+import {
+  answer,
+  COUNT,
+  nullable,
+  NULLABLE_OBJECT,
+  NULLABLE_TIME,
+  oneOf,
+  STRING,
+  TIME,
+  UUID,
+} from '../http/schemas.ts';
 import { OUTCOMES } from '../ingest/decision-event.ts';
+import { STREAMS } from './ledger.ts';
 import { BUCKET_SECONDS, WINDOW_NAMES, type WindowName } from './window.ts';
 
 const OUTCOME = oneOf(OUTCOMES);
@@ -14,6 +25,46 @@ const SCOPE = { project_id: STRING, window: WINDOW, from: TIME, to: TIME };
 const LEFT_OUT = answer({ entries: COUNT, ...COUNTS });
 const OTHERS = nullable<Static<typeof LEFT_OUT>>('object', LEFT_OUT);
 
+const COMPLETENESS_COUNTS = {
+  emitters: Type.Integer({ minimum: 0, description: 'Senders that told of themselves' }),
+  unclosed: Type.Integer({
+    minimum: 0,
+    description: 'Senders that were silent for an hour and have not reported that they ended',
+  }),
+  emitted: Type.Integer({ minimum: 0, description: 'received + dropped + missing' }),
+  received: COUNT,
+  dropped: Type.Integer({ minimum: 0, description: 'Events that their senders dropped, and said so' }),
+  missing: Type.Integer({ minimum: 0, description: 'Numbered events that nobody knows more of' }),
+  percent: Type.Unsafe<number | null>({
+    type: ['number', 'null'],
+    minimum: 0,
+    maximum: 100,
+    description: '100 × received / emitted, cut to two decimals; null when nothing was emitted',
+  }),
+};
+export const COMPLETENESS = answer({ ...SCOPE, ...COMPLETENESS_COUNTS }, 'Completeness');
+const COMPLETENESS_OF_DECISIONS = answer(COMPLETENESS_COUNTS);
+
+export const GAPS = answer(
+  {
+    items: Type.Array(
+      answer({
+        emitter: UUID,
+        agent_name: STRING,
+        stream: oneOf(STREAMS),
+        from_sequence: COUNT,
+        to_sequence: COUNT,
+        dropped: COUNT,
+        missing: COUNT,
+        after: NULLABLE_TIME,
+        before: TIME,
+      }),
+    ),
+    next_cursor: nullable<string>('string', { description: 'For `cursor`; null on the last page' }),
+  },
+  'Gaps',
+);
+
 export const SUMMARY = answer(
   {
     ...SCOPE,
@@ -22,6 +73,10 @@ export const SUMMARY = answer(
     by_role: Type.Array(answer({ role: STRING, ...COUNTS })),
     by_tool: Type.Array(answer({ tool_name: STRING, ...COUNTS })),
     others: answer({ by_agent: OTHERS, by_role: OTHERS, by_tool: OTHERS }),
+    completeness: nullable<Static<typeof COMPLETENESS_OF_DECISIONS>>('object', {
+      ...COMPLETENESS_OF_DECISIONS,
+      description: 'What arrived of what was emitted; null where no sender told',
+    }),
   },
   'Summary',
 );

@@ -1,7 +1,8 @@
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
+import { completenessOf } from './completeness.ts';
 import type { AuditReads } from './days.ts';
-import { areInProjections, type DecisionFilters } from './filters.ts';
+import { areInProjections, type DecisionFilters, isFiltered } from './filters.ts';
 import { NO_WHOLE_PARTS, type ReadWindow, wholePartsOf } from './window.ts';
 
 /** One project over one range of time; the signal aborts when the caller is gone. */
@@ -38,12 +39,16 @@ export function countedOf(scope: ReadScope, bucketSeconds: number) {
 const DAY_SECONDS = 86_400;
 
 /** GET …/audit/summary. */
-export async function readSummary({ runRead, days }: AuditReads, scope: ReadScope) {
-  const { window, signal } = scope;
+export async function readSummary(reads: AuditReads, scope: ReadScope) {
+  const { runRead, days } = reads;
+  const { window, filters, signal } = scope;
   const asked = { ...countedOf(scope, DAY_SECONDS), limit: GROUPS_MAX };
   const read = (final_days: string[]) =>
     runRead<SummaryRow>(sql('summary'), { ...asked, final_days }, signal);
-  const rows = await days.decisions.read(window, read, signal);
+  const [rows, completeness] = await Promise.all([
+    days.decisions.read(window, read, signal),
+    isFiltered(filters) ? undefined : completenessOf(reads, scope, ['decisions']),
+  ]);
   const totals = countsOf(rows.find(({ facet }) => facet === '') ?? NOTHING);
   const listed = (wanted: SummaryRow['facet']) => rows.filter(({ facet }) => facet === wanted);
   const [agents, roles, tools] = [listed('agent'), listed('role'), listed('tool')];
@@ -58,6 +63,7 @@ export async function readSummary({ runRead, days }: AuditReads, scope: ReadScop
       by_role: othersOf(roles, totals),
       by_tool: othersOf(tools, totals),
     },
+    completeness: completeness === undefined || completeness.emitters === 0 ? null : completeness,
   };
 }
 

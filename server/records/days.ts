@@ -18,6 +18,7 @@ export type Writers = 'sole' | 'several' | 'cluster';
 export type AuditReads = {
   runRead: RunRead;
   runReadBytes: RunReadBytes;
+  now: () => number;
   days: { decisions: ReadDays; llmInvocations: ReadDays };
 };
 export type ReadsOptions = Omit<ReadDaysOptions, 'table'> & { runReadBytes: RunReadBytes };
@@ -130,7 +131,7 @@ export class ReadDays {
 export function createReads({ runReadBytes, ...options }: ReadsOptions): AuditReads {
   const decisions = new ReadDays({ ...options, table: 'decisions' });
   const llmInvocations = new ReadDays({ ...options, table: 'llm_invocations' });
-  return { runRead: options.runRead, runReadBytes, days: { decisions, llmInvocations } };
+  return { runRead: options.runRead, runReadBytes, now: options.now, days: { decisions, llmInvocations } };
 }
 
 /** An embedded store belongs to one process. */

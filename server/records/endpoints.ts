@@ -9,7 +9,17 @@ import { endpoint } from '../http/endpoint.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import { oneOf, PROJECT_ID } from '../http/schemas.ts';
 
-import { DECISION, DECISIONS, LLM_USAGE, LLM_USAGE_TIMESERIES, SUMMARY, TIMESERIES } from './answers.ts';
+import {
+  COMPLETENESS,
+  DECISION,
+  DECISIONS,
+  GAPS,
+  LLM_USAGE,
+  LLM_USAGE_TIMESERIES,
+  SUMMARY,
+  TIMESERIES,
+} from './answers.ts';
+import { readCompleteness } from './completeness.ts';
 import { readSummary, readTimeseries, type ReadScope } from './counts.ts';
 import { parseCursor } from './cursor.ts';
 import { createReads, type RunRead, type RunReadBytes, type Writers } from './days.ts';
@@ -18,6 +28,7 @@ import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, exportBytes, type ExportFormat } f
 import { exportProofs } from './export-proofs.ts';
 import { FILTERS, filtersFrom, USAGE_FILTERS } from './filters.ts';
 import { findDecision } from './find-decision.ts';
+import { parseGapCursor, readGaps } from './gaps.ts';
 import { readLlmUsage, readLlmUsageTimeseries } from './llm-usage.ts';
 import { ExportSlots } from './export-slots.ts';
 import { recordText } from './record.ts';
@@ -118,6 +129,31 @@ export function recordEndpoints(deps: ReadDeps) {
       query: Type.Object({ ...RANGE, ...FILTERS }),
       answers: { 200: { description: 'The buckets', schema: TIMESERIES } },
       handle: async (call) => readTimeseries(reads, await startRead('timeseries', call)),
+    }),
+    endpoint({
+      ...READ,
+      path: '/v1/projects/{id}/audit/completeness',
+      id: 'readCompleteness',
+      summary: 'Count what did not arrive',
+      description:
+        'What arrived of what the senders numbered, over decisions and token usage: received, dropped by the sender, missing.',
+      query: Type.Object(RANGE),
+      answers: { 200: { description: 'The counts', schema: COMPLETENESS } },
+      handle: async (call) => readCompleteness(reads, await startRead('completeness', call)),
+    }),
+    endpoint({
+      ...READ,
+      path: '/v1/projects/{id}/audit/gaps',
+      id: 'listGaps',
+      summary: 'List what did not arrive',
+      description: "The gaps in the senders' numbers, newest first and page by page.",
+      query: Type.Object({ ...RANGE, limit: PAGE.limit, cursor: PAGE.cursor }),
+      answers: { 200: { description: 'One page', schema: GAPS } },
+      handle: async (call) => {
+        const { limit, cursor } = call.query;
+        const page = { limit, cursor: cursor === undefined ? undefined : parseGapCursor(cursor) };
+        return readGaps(reads, await startRead('gaps', call), page);
+      },
     }),
     endpoint({
       ...READ,

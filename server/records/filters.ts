@@ -53,6 +53,10 @@ export function filtersFrom(query: Partial<Record<string, unknown>>): DecisionFi
   return Object.fromEntries(given) as DecisionFilters;
 }
 
+export function isFiltered(filters: DecisionFilters): boolean {
+  return Object.values(filters).some(({ length }) => length > 0);
+}
+
 /** Whether the projections by day and hour have the columns of all filters. */
 export function areInProjections({
   user_id,

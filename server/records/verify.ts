@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { completenessOf } from './completeness.ts';
 import { type ReadScope, readSummary, readTimeseries } from './counts.ts';
 import { type AuditReads, createReads } from './days.ts';
 import { countPerDay } from './decisions.ts';
+import { STREAMS } from './ledger.ts';
 import { readLlmUsage } from './llm-usage.ts';
 
 /** Two answers to one question that differ. */
@@ -33,6 +35,7 @@ async function answersOf(reads: AuditReads, scope: ReadScope): Promise<Answers> 
   const entries: [string, unknown][] = [
     ['summary totals', summary.totals],
     ['summary others', summary.others],
+    ['completeness', JSON.stringify(await completenessOf(reads, scope, STREAMS))],
     ...summary.by_agent.map((row): [string, unknown] => [`summary agent ${row.agent_name}`, row]),
     ...summary.by_role.map((row): [string, unknown] => [`summary role ${row.role}`, row]),
     ...summary.by_tool.map((row): [string, unknown] => [`summary tool ${row.tool_name}`, row]),

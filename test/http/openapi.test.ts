@@ -114,7 +114,7 @@ describe('the OpenAPI document', () => {
       account_id: randomUUID(),
       file: 'start.js',
     };
-    const world: Record<string, string> = { ...ids, key_id: randomUUID() };
+    const world: Record<string, string> = { ...ids, key_id: randomUUID(), emitter: randomUUID() };
     const statuses: Record<string, number> = {};
     // Logging out comes last: everything else needs the session. What is made comes before what shows it.
     const rank = ({ operationId }: Operation) =>

@@ -17,6 +17,7 @@ POST   /v1/audit/decisions                                1   1   1   1   .     
 POST   /v1/audit/llm-invocations                          1   1   1   1   .      .    3     3   3    3    3     1   1   1    1    1   1   1    .
 POST   /v1/audit/decisions/batch                          1   1   1   1   .      .    3     3   3    3    .     1   1   1    1    1   1   1    .
 POST   /v1/audit/llm-invocations/batch                    1   1   1   1   .      .    3     3   3    3    .     1   1   1    1    1   1   1    .
+POST   /v1/audit/emitters/{emitter}/close                 1   1   1   1   .      .    3     3   3    3    .     1   1   1    1    1   1   1    .
 GET    /v1/agents/{name}                                  1   1   1   1   .      .    .     3   3    3    3     1   1   1    1    1   1   1    .
 POST   /v1/agents                                         1   1   1   1   .      .    3     .   3    3    3     1   1   1    1    1   1   1    .
 PUT    /v1/projects/{id}/agents/{name}                    1   1   1   1   3      3    3     3   3    .    3     1   3   3    .    .   .   3    .
@@ -27,6 +28,8 @@ GET    /v1/projects/{id}/agents/{name}/versions/{version} 1   1   1   1   3     
 GET    /v1/projects/{id}/agents/{name}/fleet              1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/summary                    1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/timeseries                 1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/completeness               1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/gaps                       1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/llm-usage                  1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/llm-usage/timeseries       1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions                  1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
@@ -79,6 +82,8 @@ GET    /v1/projects/{id}/agents/{name}/versions/{version} .   .   .   .   .     
 GET    /v1/projects/{id}/agents/{name}/fleet              .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/summary                    .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/timeseries                 .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/completeness               .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/gaps                       .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/llm-usage                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/llm-usage/timeseries       .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .

@@ -1,0 +1,144 @@
+-- What the senders of one project told of their own count, against what arrived: one row.
+-- table: decisions or llm_invocations, which is also the stream; project_id; oldest: no row before it is read.
+-- since, before: the window, since <= time < before, by occurred_at of a record and received_at of a close report.
+-- alive_since: records that occurred before are expired; silent_since: a sender that was not heard of after it is silent.
+-- final_days: see summary.sql. hours: the beginnings of the hours in which the window or the life of records begins or ends.
+-- limit: how many gaps to list, newest first; null lists none. until, until_emitter, until_sequence: only gaps after this place in the
+-- order of the list.
+-- optional: see summary.sql.
+--
+-- A point is what holds some numbers without a hole: all records of a sender in an hour, from the projection by_emitter, one
+-- record, or a close report, which stands behind its last number and holds none. An hour with a hole, or with a number twice, which
+-- the sums of the numbers and of their squares show, is read by its rows.
+-- A gap lies between two points. An expired record is no neighbour, and neither is number 0 before records if a lower one expired.
+-- gaps: for each sender that has some (with `limit`: that has some on the page), all of them in order: the first number, the size,
+-- what the later neighbour says was dropped, and whether it is in the window.
+-- pages: the sender, its gaps as above, and those on the page: the first number, the one after the last, the agent of the later
+-- neighbour (of the earlier one for a close report), and when both neighbours were received, in milliseconds (0: number 0).
+WITH
+    hours_of_emitters AS
+    (
+        SELECT
+            emitter,
+            toStartOfHour(occurred_at) AS hour,
+            toInt64(min(sequence)) AS first,
+            toInt64(max(sequence)) AS last,
+            toInt256(first) AS f,
+            toInt256(last) AS l,
+            count() = last - first + 1
+                AND sum(sequence) * 2 = (first + last) * count()
+                AND sum(toUInt128(sequence) * sequence) * 6 = l * (l + 1) * (2 * l + 1) - (f - 1) * f * (2 * f - 1)
+                AND hour NOT IN {hours: Array(DateTime('UTC'))}
+                AS is_whole,
+            max(received_at) AS heard_at,
+            toInt64(argMin(ifNull(dropped, 0), sequence)) AS told,
+            argMin(received_at, sequence) AS first_received_at,
+            argMax(received_at, sequence) AS last_received_at,
+            argMin(agent_name, sequence) AS first_agent,
+            argMax(agent_name, sequence) AS last_agent
+        FROM {table: Identifier}
+        WHERE project_id = {project_id: String}
+            AND emitter != toUUID('00000000-0000-0000-0000-000000000000')
+            AND toStartOfHour(occurred_at) >= {oldest: DateTime('UTC')}
+            AND toDate(toStartOfHour(occurred_at)) NOT IN {final_days: Array(Date)} -- optional: final_days
+        GROUP BY
+            emitter,
+            toStartOfHour(occurred_at)
+    ),
+    points AS
+    (
+        SELECT
+            emitter, first, last, 0 AS is_close, toDateTime64(hour, 3, 'UTC') AS time, heard_at, told,
+            first_received_at, last_received_at, first_agent, last_agent
+        FROM hours_of_emitters
+        WHERE is_whole
+        UNION ALL
+        SELECT
+            emitter, toInt64(sequence), toInt64(sequence), 0, occurred_at, received_at, toInt64(ifNull(dropped, 0)),
+            received_at, received_at, agent_name, agent_name
+        FROM {table: Identifier}
+        WHERE project_id = {project_id: String}
+            AND emitter != toUUID('00000000-0000-0000-0000-000000000000')
+            AND occurred_at >= {oldest: DateTime('UTC')}
+            AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: final_days
+            AND toDate(occurred_at) IN (SELECT toDate(hour) FROM hours_of_emitters WHERE NOT is_whole)
+            AND (emitter, toStartOfHour(occurred_at)) IN (SELECT emitter, hour FROM hours_of_emitters WHERE NOT is_whole)
+        UNION ALL -- optional: final_days
+        SELECT -- optional: final_days
+            emitter, toInt64(sequence), toInt64(sequence), 0, occurred_at, received_at, toInt64(ifNull(dropped, 0)), -- optional: final_days
+            received_at, received_at, agent_name, agent_name -- optional: final_days
+        FROM {table: Identifier} FINAL -- optional: final_days
+        WHERE project_id = {project_id: String} -- optional: final_days
+            AND emitter != toUUID('00000000-0000-0000-0000-000000000000') -- optional: final_days
+            AND occurred_at >= {oldest: DateTime('UTC')} -- optional: final_days
+            AND toDate(occurred_at) IN {final_days: Array(Date)} -- optional: final_days
+        UNION ALL
+        SELECT
+            emitter, toInt64(emitted) + 1, toInt64(emitted), 1, received_at, received_at, toInt64(dropped),
+            received_at, received_at, '', ''
+        FROM
+        (
+            SELECT *
+            FROM emitter_closes
+            WHERE project_id = {project_id: String}
+                AND stream = {table: String}
+            ORDER BY received_at, emitted, dropped
+            LIMIT 1 BY emitter
+        )
+        UNION ALL
+        SELECT
+            emitter, toInt64(sequence), toInt64(sequence), 0, occurred_at, occurred_at, 0,
+            occurred_at, occurred_at, '', ''
+        FROM emitter_starts
+        WHERE project_id = {project_id: String}
+            AND stream = {table: String}
+            AND occurred_at < {alive_since: DateTime64(3, 'UTC')}
+    ),
+    neighbours AS
+    (
+        SELECT
+            *,
+            is_close = 0 AND time < {alive_since: DateTime64(3, 'UTC')} AS is_expired,
+            NOT is_expired AND time >= {since: DateTime64(3, 'UTC')} AND time < {before: DateTime64(3, 'UTC')} AS is_inside,
+            max(if(is_expired, 0, last)) OVER earlier AS before_first,
+            countIf(NOT is_expired) OVER earlier = 0 AND countIf(is_expired) OVER earlier > 0 AS begins_expired,
+            if(begins_expired, first - 1, before_first) AS lower,
+            argMaxIf(last_received_at, (last, is_close), NOT is_expired) OVER earlier AS lower_received_at, -- optional: limit
+            argMaxIf(last_agent, last, NOT is_expired AND is_close = 0) OVER earlier AS lower_agent, -- optional: limit
+            if(is_expired OR first <= lower + 1, 0, first - 1 - lower) AS missing
+        FROM points
+        WINDOW earlier AS (PARTITION BY emitter ORDER BY first, is_close DESC, heard_at ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+    ),
+    placed AS
+    (
+        SELECT
+            *,
+            if(is_close = 1, lower_agent, first_agent) AS agent, -- optional: limit
+            row_number() OVER (PARTITION BY is_listed ORDER BY first_received_at DESC, toString(emitter) DESC, first DESC) AS place, -- optional: limit
+            toUnixTimestamp64Milli(lower_received_at) AS after, -- optional: limit
+            toUnixTimestamp64Milli(first_received_at) AS before, -- optional: limit
+            is_inside AND missing > 0
+                AND ({until: Nullable(DateTime64(3, 'UTC'))} IS NULL OR (first_received_at, toString(emitter), first) < (assumeNotNull({until: Nullable(DateTime64(3, 'UTC'))}), {until_emitter: String}, {until_first: Int64})) -- optional: until
+                AS is_listed
+        FROM neighbours
+        WHERE NOT is_expired
+    )
+SELECT
+    count() AS emitters,
+    countIf(is_unclosed) AS unclosed,
+    sum(numbers) AS received,
+    groupArrayIf((toString(emitter), holes, listed), notEmpty(listed)) AS pages, -- optional: limit
+    groupArrayIf(holes, notEmpty(holes) AND {limit: Nullable(UInt32)} IS NULL) AS gaps
+FROM
+(
+    SELECT
+        emitter,
+        max(is_close) = 0 AND max(heard_at) <= {silent_since: DateTime64(3, 'UTC')} AS is_unclosed,
+        sumIf(if(last <= lower, 0, last - greatest(lower, first - 1)), is_inside AND is_close = 0) AS numbers,
+        groupArrayIf((first - missing, first, agent, after, before), is_listed AND place <= {limit: Nullable(UInt32)}) AS listed, -- optional: limit
+        arraySort(groupArrayIf((first - missing, missing, told, is_inside), missing > 0)) AS holes
+    FROM placed
+    GROUP BY emitter
+    HAVING max(is_inside) = 1
+)
+SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -1,0 +1,23 @@
+-- Whether a sender of this project told of its count in a window: one row if so. Most projects end here, at little cost.
+-- table: decisions or llm_invocations, which is also the stream; project_id; from_hour: the hour in which the window begins.
+SELECT 1 AS is_heard
+FROM
+(
+    SELECT emitter
+    FROM {table: Identifier}
+    WHERE project_id = {project_id: String}
+        AND emitter != toUUID('00000000-0000-0000-0000-000000000000')
+        AND toStartOfHour(occurred_at) >= {from_hour: DateTime('UTC')}
+    GROUP BY
+        emitter,
+        toStartOfHour(occurred_at)
+    LIMIT 1
+    UNION ALL
+    SELECT emitter
+    FROM emitter_closes
+    WHERE project_id = {project_id: String}
+        AND stream = {table: String}
+        AND received_at >= {from_hour: DateTime('UTC')}
+    LIMIT 1
+)
+LIMIT 1

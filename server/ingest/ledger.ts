@@ -1,0 +1,61 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { UUID_PATTERN } from './event.ts';
+
+/** The columns of what a sender tells of its events, in the order of the texts below. */
+export const LEDGER_COLUMNS = ['emitter', 'sequence', 'dropped'] as const;
+
+/** The values of an event whose sender told nothing, or nothing that can be read. */
+export const UNTOLD = '"00000000-0000-0000-0000-000000000000",0,null';
+
+const UUID = new RegExp(UUID_PATTERN);
+const NUMBER = /^(?:0|[1-9]\d{0,15})$/;
+
+/**
+ * The values of one event, as the end of its line, from its headers: whose it is, its number there, and how many numbers below
+ * were dropped. A header that is malformed counts as absent; without an emitter and a number there is nothing to tell.
+ */
+export function ledgerOf(headers: IncomingHttpHeaders): string {
+  if (headers['gate-emitter'] === undefined) return UNTOLD;
+  return ledgersOf(headers, 1)?.(0) ?? UNTOLD;
+}
+
+/**
+ * The values of each event of a batch, by its place; undefined when they are absent or malformed, which includes other numbers
+ * than there are events. All share one `dropped`: it counts below the last number, and no header says more.
+ */
+export function ledgersOf(
+  headers: IncomingHttpHeaders,
+  events: number,
+): ((place: number) => string) | undefined {
+  const emitter = textOf(headers, 'gate-emitter');
+  if (!UUID.test(emitter)) return undefined;
+  const numbers = numbersFrom(textOf(headers, 'gate-sequence'), events);
+  if (numbers === undefined) return undefined;
+  const dropped = numberFrom(textOf(headers, 'gate-dropped')) ?? 'null';
+  const folded = emitter.toLowerCase();
+  return (place) => `"${folded}",${numbers[place]},${dropped}`;
+}
+
+/** The numbers of ranges such as `5-60,63-70`, if there are so many. */
+function numbersFrom(text: string, count: number): number[] | undefined {
+  const numbers: number[] = [];
+  for (const range of text.split(',')) {
+    const [from, to = from, ...rest] = range.split('-').map(numberFrom);
+    if (from === undefined || to === undefined || rest.length > 0) return undefined;
+    if (from < 1 || to < from || numbers.length + to - from >= count) return undefined;
+    for (let number = from; number <= to; number += 1) numbers.push(number);
+  }
+  return numbers.length === count ? numbers : undefined;
+}
+
+/** A whole number as people write it, without signs and leading zeros, that a double holds exactly. */
+function numberFrom(text: string): number | undefined {
+  const number = NUMBER.test(text) ? Number(text) : undefined;
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+/** A header that is given twice arrives as one text with a comma, which no single value has. */
+function textOf(headers: IncomingHttpHeaders, name: string): string {
+  const text = headers[name];
+  return typeof text === 'string' ? text : '';
+}

@@ -1,0 +1,89 @@
+import { DAY_MS, HOUR_MS, RETENTION_MS } from '../limits.ts';
+import { sql } from '../store/sql.ts';
+import { clickhouseTime } from '../store/time.ts';
+import type { ReadScope } from './counts.ts';
+import type { AuditReads } from './days.ts';
+
+/** Each kind of events, which is also the name of its table. An emitter has one of them. */
+export const STREAMS = ['decisions', 'llm_invocations'] as const;
+export type Stream = (typeof STREAMS)[number];
+
+/**
+ * A gap in the numbers of an emitter: the first of them, how many they are, how many drops the later neighbour tells of in all,
+ * and 1 when it belongs to the window.
+ */
+export type Gap = [first: number, size: number, told: number, isInside: 0 | 1];
+/** A gap on a page; see ledger.sql. */
+export type ListedGap = [first: number, end: number, agent: string, afterMs: number, beforeMs: number];
+
+export type LedgerRow = {
+  emitters: number;
+  unclosed: number;
+  received: number;
+  gaps: Gap[][];
+  pages?: [emitter: string, gaps: Gap[], page: ListedGap[]][];
+};
+
+/** Which gaps to list: so many, those after a place in the list. */
+export type GapPage = { limit: number; until: string | null; until_emitter: string; until_first: number };
+const NOTHING: LedgerRow = { emitters: 0, unclosed: 0, received: 0, gaps: [] };
+const NO_PAGE = { limit: null, until: null };
+
+/** A sender that was not heard of for so long and did not close has ended without closing. */
+const SILENCE_MS = HOUR_MS;
+/** Rows may be stored for so long after they expire. */
+const STORED_AFTER_MS = 2 * DAY_MS;
+
+/** Asks ledger.sql for one stream. */
+export async function readLedger(
+  { runRead, days, now }: AuditReads,
+  { projectId, window, signal }: ReadScope,
+  { stream, page }: { stream: Stream; page?: GapPage },
+): Promise<LedgerRow> {
+  const from_hour = secondsText(hourOf(window.sinceMs));
+  const asked = { table: stream, project_id: projectId };
+  const heard = await runRead(sql('ledger_heard'), { ...asked, from_hour }, signal);
+  if (heard.length === 0) return NOTHING;
+  const nowMs = now();
+  const aliveMs = Math.min(nowMs - RETENTION_MS, window.sinceMs);
+  const oldestMs = hourOf(aliveMs - STORED_AFTER_MS);
+  const params = {
+    ...asked,
+    oldest: secondsText(oldestMs),
+    since: clickhouseTime(window.sinceMs),
+    before: clickhouseTime(window.beforeMs),
+    alive_since: clickhouseTime(aliveMs),
+    silent_since: clickhouseTime(nowMs - SILENCE_MS),
+    hours: [aliveMs, window.sinceMs, window.beforeMs].map((ms) => secondsText(hourOf(ms))),
+    ...(page ?? NO_PAGE),
+  };
+  const read = (final_days: string[]) => runRead<LedgerRow>(sql('ledger'), { ...params, final_days }, signal);
+  const daysOf = stream === 'decisions' ? days.decisions : days.llmInvocations;
+  const [row] = await daysOf.read(
+    { sinceMs: oldestMs, beforeMs: Number.POSITIVE_INFINITY, toMs: nowMs },
+    read,
+    signal,
+  );
+  return row as LedgerRow;
+}
+
+/**
+ * How many of each gap were dropped, for all gaps of an emitter in order: what the later neighbour tells of, less what explains
+ * the gaps before. The rest of a gap is missing.
+ */
+export function droppedOf(gaps: readonly Gap[]): number[] {
+  let explained = 0;
+  return gaps.map(([, size, told]) => {
+    const dropped = Math.min(size, Math.max(0, told - explained));
+    explained += dropped;
+    return dropped;
+  });
+}
+
+function hourOf(ms: number): number {
+  return ms - (ms % HOUR_MS);
+}
+
+function secondsText(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+}

@@ -1,0 +1,77 @@
+CREATE TABLE IF NOT EXISTS emitter_closes ON CLUSTER 'fleet'
+(
+    project_id LowCardinality(String),
+    stream Enum8('decisions' = 1, 'llm_invocations' = 2),
+    emitter UUID,
+    received_at DateTime64(3, 'UTC'),
+    emitted UInt64,
+    dropped UInt64,
+    failed UInt64
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/all/{database}/{table}', '{shard}-{replica}')
+ORDER BY (project_id, stream, emitter, received_at)
+TTL toDateTime(received_at) + INTERVAL 90 DAY + INTERVAL 1 HOUR
+SETTINGS
+    fsync_after_insert = 1,
+    fsync_part_directory = 1,
+    min_rows_to_fsync_after_merge = 1,
+    non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS emitter_starts ON CLUSTER 'fleet'
+(
+    project_id LowCardinality(String),
+    stream Enum8('decisions' = 1, 'llm_invocations' = 2),
+    emitter UUID,
+    occurred_at DateTime64(3, 'UTC'),
+    sequence UInt64
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/all/{database}/{table}', '{shard}-{replica}')
+ORDER BY (project_id, stream, emitter, occurred_at)
+TTL toDateTime(occurred_at) + INTERVAL 365 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
+
+ALTER TABLE decisions_rows ON CLUSTER 'fleet' ADD PROJECTION IF NOT EXISTS by_emitter
+(
+    SELECT
+        project_id,
+        emitter,
+        toStartOfHour(occurred_at),
+        count(),
+        sum(sequence),
+        sum(toUInt128(sequence) * sequence),
+        min(sequence),
+        max(sequence),
+        max(received_at),
+        argMin(ifNull(dropped, 0), sequence),
+        argMin(received_at, sequence),
+        argMax(received_at, sequence),
+        argMin(agent_name, sequence),
+        argMax(agent_name, sequence)
+    GROUP BY
+        project_id,
+        emitter,
+        toStartOfHour(occurred_at)
+);
+
+ALTER TABLE llm_invocations_rows ON CLUSTER 'fleet' ADD PROJECTION IF NOT EXISTS by_emitter
+(
+    SELECT
+        project_id,
+        emitter,
+        toStartOfHour(occurred_at),
+        count(),
+        sum(sequence),
+        sum(toUInt128(sequence) * sequence),
+        min(sequence),
+        max(sequence),
+        max(received_at),
+        argMin(ifNull(dropped, 0), sequence),
+        argMin(received_at, sequence),
+        argMax(received_at, sequence),
+        argMin(agent_name, sequence),
+        argMax(agent_name, sequence)
+    GROUP BY
+        project_id,
+        emitter,
+        toStartOfHour(occurred_at)
+)
