@@ -5,6 +5,7 @@ import { Fleet } from './agents/fleet.ts';
 import { createApp } from './app.ts';
 import { type RunRead, type RunReadBytes, writersOf } from './records/days.ts';
 import { createCommits } from './commit/create-commits.ts';
+import { removeRows } from './commit/remove-rows.ts';
 import type { Config } from './config.ts';
 import { type Demo, prepareDemo } from './demo/demo.ts';
 import { DemoFleet } from './demo/demo-fleet.ts';
@@ -22,11 +23,17 @@ import { RootKeys } from './keys/root-keys.ts';
 import { readSigningKeys } from './keys/signing-keys.ts';
 import { createLogHeads } from './log/project-log.ts';
 import { LogSigner } from './log/log-signer.ts';
+import { LogTables } from './log/log-tables.ts';
+import { Sequencer } from './log/sequencer.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics.ts';
 import { createStore, fatalStoreFault, type Store, waitForSchema } from './store/store.ts';
 import { createBoundedStore } from './store/bounded-store.ts';
+import { withTimeout } from './store/with-timeout.ts';
 import { shareMetrics } from './workers.ts';
+
+/** What does not enter the log before the stop enters it at the next start. */
+const LOG_CLOSE_MS_MAX = 1500;
 
 /** A running service. */
 export type Service = {
@@ -75,7 +82,19 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     signings: metrics.policySignings,
   });
   const columns = { decisions: DECISION_COLUMNS, llm_invocations: LLM_COLUMNS };
-  const commits = createCommits(store, { config, columns, metrics, logger, now });
+  const sequencer = new Sequencer({
+    tables: new LogTables(store.log),
+    isShared: !isSoleWriter,
+    opened: () => commits.opened(),
+    markOwn: () => commits.marked(),
+    remove: (rows) =>
+      removeRows(rows, { connection: store.log, engines: store.engines, stream: 'decisions', logger }),
+    logger,
+    now,
+  });
+  const { flushes } = sequencer;
+  const commits = createCommits(store, { config, columns, flushes, metrics, logger, now });
+  sequencer.start();
   const runRead: RunRead = (text, params, signal) =>
     store.ready().then(() => store.reads.query(text, params, signal));
   const runReadBytes: RunReadBytes = (text, params, signal) =>
@@ -118,6 +137,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const demo = config.demo === '0' ? undefined : await makeDemo(config.demo);
   const demoFleet = new DemoFleet({
     connection: store.background,
+    flushes,
     agentSaver: agents.saver,
     logger,
     now,
@@ -135,6 +155,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       await mailer.close();
       registry.close();
       await commits.close();
+      await withTimeout(sequencer.close(), LOG_CLOSE_MS_MAX).catch(() => undefined);
       await store.close();
     },
   };

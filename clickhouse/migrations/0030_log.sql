@@ -42,7 +42,7 @@ ALTER TABLE llm_invocations
 -- proposed_at its time when the round was begun. A piece that was under way for 5 minutes or longer counts for nothing, because the
 -- store may have forgotten the token by then.
 --
--- entries: 32 bytes each, from the index start on. received_from, received_to: of their records, so that a record is found.
+-- entries: from the index start on; written as entries_hex, with spaces between, because rows are written as JSON. received_from, received_to: of their records, so that a record is found.
 -- flushes: the flushes that are complete in the log with this round, in its first row; project_id is '' in a row for them alone.
 -- A partition has a million rounds: whole rounds, so that each is one block, and the newest is known without reading a row.
 CREATE TABLE IF NOT EXISTS log_chunks
@@ -51,7 +51,8 @@ CREATE TABLE IF NOT EXISTS log_chunks
     start UInt64 CODEC(Delta, ZSTD(1)),
     round UInt64 CODEC(Delta, ZSTD(1)),
     proposal UInt64 CODEC(NONE),
-    entries String CODEC(NONE),
+    entries_hex String EPHEMERAL,
+    entries Array(FixedString(32)) DEFAULT arrayMap(digits -> toFixedString(unhex(digits), 32), arrayFilter(digits -> notEmpty(digits), splitByChar(' ', entries_hex))) CODEC(NONE),
     received_from DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
     received_to DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
     flushes Array(UInt64) CODEC(ZSTD(1)),

@@ -1,15 +1,15 @@
 -- Entries of a log, 32 bytes each, one behind another. A piece has at most 2,048 entries, so those that begin earlier end earlier.
 -- project_id; from, to: indexes, without the last.
-SELECT substring(
+SELECT arrayStringConcat(arrayMap(entry -> concat(entry, ''), arraySlice(
     entries,
-    1 + 32 * if(start < {from: UInt64}, {from: UInt64} - start, 0),
-    32 * (least({to: UInt64}, start + intDiv(length(entries), 32)) - greatest({from: UInt64}, start))
-)
+    1 + if(start < {from: UInt64}, {from: UInt64} - start, 0),
+    least({to: UInt64}, start + length(entries)) - greatest({from: UInt64}, start)
+)))
 FROM log_chunks
 WHERE project_id = {project_id: String}
     AND start < {to: UInt64}
     AND start + 2048 > {from: UInt64}
-    AND start + intDiv(length(entries), 32) > {from: UInt64}
+    AND start + length(entries) > {from: UInt64}
     AND committed_at < proposed_at + INTERVAL 5 MINUTE
 ORDER BY start
 FORMAT RawBLOB

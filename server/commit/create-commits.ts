@@ -4,7 +4,7 @@ import { QUEUE_BYTES_MAX } from '../limits.ts';
 import type { Metrics } from '../metrics.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import type { Store } from '../store/store.ts';
-import { FlushNumbers } from './flush-numbers.ts';
+import { FlushNumbers, type Flushes } from './flush-numbers.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { Stream } from './identity.ts';
 import { IdentityConflicts } from './identity-conflicts.ts';
@@ -17,24 +17,28 @@ const CLOSE_STEP_MS_MAX = 1500;
 type CommitDeps = {
   config: Config;
   columns: Record<Stream, readonly string[]>;
+  /** Numbers the inserts of decisions. */
+  flushes?: Flushes;
   metrics: Metrics;
   logger: Logger;
   now: () => number;
 };
 
 /** A group commit and an identity index for each of the two event tables. */
-export function createCommits(store: Store, { config, columns, metrics, logger, now }: CommitDeps) {
+export function createCommits(
+  store: Store,
+  { config, columns, flushes: numbers = new FlushNumbers(), metrics, logger, now }: CommitDeps,
+) {
   const isSoleWriter = store.kind === 'embedded';
   const { handover, background } = store;
-  const numbers = new FlushNumbers();
   const saved = handover && new SavedFilters({ handover, connection: background, logger, now });
   const create = (stream: Stream, connection: Store['writer']) => {
     const { lookups } = store;
-    const flushes =
-      stream === 'decisions' ? { next: () => numbers.next(), ended: () => undefined } : undefined;
+    const isLogged = stream === 'decisions';
+    const flushes = isLogged ? numbers : undefined;
     const conflicts = isSoleWriter
       ? undefined
-      : new IdentityConflicts({ connection: background, engines: store.engines, stream, logger });
+      : new IdentityConflicts({ connection: background, engines: store.engines, stream, logger, isLogged });
     if (isSoleWriter) metrics.identityFilterComplete.set({ stream }, 0);
     const identities = new IdentityIndex({
       connection: lookups,
@@ -54,7 +58,7 @@ export function createCommits(store: Store, { config, columns, metrics, logger, 
     const commit = new GroupCommit({
       stream,
       // The insert gives each logged row the number of its flush.
-      columns: flushes === undefined ? columns[stream] : [...columns[stream], 'flush'],
+      columns: isLogged ? [...columns[stream], 'flush'] : columns[stream],
       flushes,
       connection,
       identities,
@@ -79,6 +83,10 @@ export function createCommits(store: Store, { config, columns, metrics, logger, 
   return {
     decisions: decisions.commit,
     llmInvocations: usage.commit,
+    /** Resolves when the identities of decisions that a crash left out are marked in the store. */
+    opened: () => store.ready().then(() => decisions.identities.open()),
+    /** Resolves when those of all decisions that were written are. */
+    marked: () => decisions.identities.copied(),
     /** Every caller has an answer by now, so a store that does not respond must not delay the stop. */
     close: async () => {
       const closeOne = async ({ commit, identities }: typeof decisions) => {

@@ -12,14 +12,25 @@ export type Flushes = {
 };
 
 /** Numbers inserts: by microseconds since the epoch, and upwards within a process even when the clock is set back. */
-export class FlushNumbers {
+export class FlushNumbers implements Flushes {
   readonly #process = BigInt(randomInt(Number(PROCESS_NUMBERS)));
+  #first: bigint | undefined;
   #last = 0n;
 
   next(): bigint {
     const now = numberAt(Date.now()) + this.#process;
     this.#last = now > this.#last ? now : this.#last + PROCESS_NUMBERS;
+    this.#first ??= this.#last;
     return this.#last;
+  }
+
+  /** Nobody listens: the next process finds the rows. */
+  ended(_flush: bigint, _isSettled: boolean): void {}
+
+  /** Whether this process gave that number. */
+  isOwn(flush: bigint): boolean {
+    const isWithin = this.#first !== undefined && flush >= this.#first && flush <= this.#last;
+    return isWithin && flush % PROCESS_NUMBERS === this.#process;
   }
 }
 

@@ -4,10 +4,17 @@ import type { Engines } from '../store/engines.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { chunksOf, idsOf, type Identity, keyOf, type Pair, type Stream } from './identity.ts';
+import { type LostRow, removeRows } from './remove-rows.ts';
 
-type ConflictOptions = { connection: Connection; engines: Engines; stream: Stream; logger: Logger };
+type ConflictOptions = {
+  connection: Connection;
+  engines: Engines;
+  stream: Stream;
+  logger: Logger;
+  /** The log decides which row stays. This only finds out what was written after all. */
+  isLogged?: boolean;
+};
 type MarkRow = Pair & { times: string[] };
-type EventRow = Pair & { day: string; version: string };
 
 const RETRY_MS = 1000;
 /** Scheduled work retries less often, so that a store that is down is left alone. */
@@ -18,8 +25,6 @@ const REMOVALS_MAX = 5;
 const UNRESOLVED_MAX = 500_000;
 /** A lost insert may still be carried out: after the server has given up the connection, and long after. */
 const UNCERTAIN_AFTER_MS = [12_000, 65_000] as const;
-/** Identities in one removal: they must fit into a URL. */
-const REMOVED_TOGETHER_MAX = 500;
 
 /**
  * Resolves conflicts between services on one store: both looked an identity up, both found nothing, both wrote. The
@@ -43,12 +48,14 @@ export class IdentityConflicts {
 
   /** Looks for other writers of these identities, whose marks are durable. */
   resolve(identities: Identity[]): void {
+    if (this.#options.isLogged === true) return;
     this.#unresolved = this.#unresolved.concat(identities).slice(-UNRESOLVED_MAX);
     this.#running ??= this.#run();
   }
 
   /** Resolves what another writer may have left behind when it ended. */
   resolveRecent(): void {
+    if (this.#options.isLogged === true) return;
     this.#schedule(0, async () => {
       const { connection, stream } = this.#options;
       const sqlText = sql('identities_contested_lately');
@@ -128,18 +135,15 @@ export class IdentityConflicts {
     return this.#inTurn(async () => {
       for (let removals = 0; ; removals += 1) {
         const { firsts, late } = await this.#compare(identities, times);
-        if (late.length === 0) return firsts.keys();
+        if (late.length === 0 || this.#options.isLogged === true) return firsts.keys();
         if (removals === REMOVALS_MAX)
           throw new Error(`${late.length} rows are still there after their removal`);
-        for (const [day, rows] of Map.groupBy(late, (row) => row.day)) await this.#remove(day, rows);
+        await removeRows(late, this.#options);
       }
     });
   }
 
-  /**
-   * One removal at a time. ClickHouse may lose one of two that run at once, even on two partitions, and report success
-   * (https://github.com/Altinity/ClickHouse/issues/2331). Another service may run one, so the rows are looked up afterwards.
-   */
+  /** One removal at a time; see `removeRows`. The rows are looked up afterwards. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const removal = this.#lastRemoval.then(work);
     this.#lastRemoval = removal.catch(() => undefined);
@@ -150,10 +154,10 @@ export class IdentityConflicts {
   async #compare(
     identities: Pair[],
     times: string[],
-  ): Promise<{ firsts: Map<string, string>; late: EventRow[] }> {
+  ): Promise<{ firsts: Map<string, string>; late: LostRow[] }> {
     const { connection, stream: table } = this.#options;
     const params = { table, ...idsOf(identities), times };
-    const rows = await connection.query<EventRow>(sql('events_contested'), params);
+    const rows = await connection.query<LostRow>(sql('events_contested'), params);
     const wanted = new Set(identities.map(keyOf));
     const firsts = new Map<string, string>();
     for (const row of rows) {
@@ -162,22 +166,5 @@ export class IdentityConflicts {
     }
     const late = rows.filter((row) => wanted.has(keyOf(row)) && firsts.get(keyOf(row)) !== row.version);
     return { firsts, late };
-  }
-
-  async #remove(day: string, rows: EventRow[]): Promise<void> {
-    const { connection, engines, stream, logger } = this.#options;
-    for (const chunk of chunksOf(rows, REMOVED_TOGETHER_MAX)) {
-      await connection.command(engines.everywhere(sql('events_remove')), {
-        table: engines.rowsOf(stream),
-        day,
-        project_ids: chunk.map(({ project_id }) => project_id),
-        event_ids: chunk.map(({ event_id }) => event_id),
-        versions: chunk.map(({ version }) => version),
-      });
-    }
-    logger.info(
-      { stream, day, rows: rows.length },
-      'Removed rows of events that another service received first',
-    );
   }
 }

@@ -120,6 +120,11 @@ export class IdentityIndex {
     return known;
   }
 
+  /** Resolves when all identities that were added are in event_identities. */
+  copied(): Promise<void> {
+    return this.#copy();
+  }
+
   /** Copies what is left. */
   async close(): Promise<void> {
     this.#closing.abort();

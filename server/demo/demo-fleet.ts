@@ -1,11 +1,18 @@
 import type { Logger } from 'pino';
 import type { AgentSaver } from '../agents/agent-saver.ts';
+import type { Flushes } from '../commit/flush-numbers.ts';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { fillFleet, type FleetOptions, registerFleet } from './fleet-fill.ts';
 
-type DemoFleetDeps = { connection: Connection; agentSaver: AgentSaver; logger: Logger; now: () => number };
+type DemoFleetDeps = {
+  connection: Connection;
+  flushes: Flushes;
+  agentSaver: AgentSaver;
+  logger: Logger;
+  now: () => number;
+};
 
 type Filled = { decisions: string; llm_invocations: string; is_recent: number };
 
@@ -37,10 +44,10 @@ export class DemoFleet {
   }
 
   /** Fills any project with a fleet of any size. Resolves with the number of decisions. */
-  async fillProject(size: Omit<FleetOptions, 'nowMs' | 'versionIds'>): Promise<number> {
-    const { connection, agentSaver, now } = this.#deps;
+  async fillProject(size: Omit<FleetOptions, 'nowMs' | 'versionIds' | 'flushes'>): Promise<number> {
+    const { connection, flushes, agentSaver, now } = this.#deps;
     const versionIds = await registerFleet(agentSaver, size.projectId);
-    return fillFleet(connection, { ...size, versionIds, nowMs: now() });
+    return fillFleet(connection, { ...size, flushes, versionIds, nowMs: now() });
   }
 
   async #fillInBackground(projectId: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { AgentSaver } from '../agents/agent-saver.ts';
-import { FlushNumbers } from '../commit/flush-numbers.ts';
+import type { Flushes } from '../commit/flush-numbers.ts';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
@@ -14,6 +14,8 @@ export type FleetOptions = {
   days: number;
   seed: number;
   nowMs: number;
+  /** Hears of the inserts, so that the decisions enter the log. */
+  flushes: Flushes;
   /** Only rows after this time are written. Default: all. */
   since?: Record<Stream, string>;
   /** Merges each day into one part, as the engine would do later. */
@@ -27,7 +29,6 @@ const STREAMS = ['decisions', 'llm_invocations'] as const;
 type Stream = (typeof STREAMS)[number];
 
 const DECISIONS_PER_CALL = 4;
-const numbers = new FlushNumbers();
 const EPOCH = clickhouseTime(0);
 
 /** Registers the agents of the fleet and saves their policies. Agents that have both stay as they are. */
@@ -70,18 +71,20 @@ export async function fillFleet(connection: Connection, options: FleetOptions): 
 async function writeDay(
   connection: Connection,
   { stream, day: { day, ...plan } }: { stream: Stream; day: FleetDay },
-  { projectId, versionIds, seed, nowMs, since }: FleetOptions,
+  { projectId, versionIds, seed, nowMs, flushes, since }: FleetOptions,
 ): Promise<void> {
   const isDecisions = stream === 'decisions';
+  const flush = flushes.next();
   const target = { project_id: projectId, day, since: since?.[stream] ?? EPOCH };
   await connection.command(sql(isDecisions ? 'fleet_day' : 'fleet_usage_day'), {
     ...target,
     seed,
-    flush: `${numbers.next()}`,
+    flush: `${flush}`,
     until: clickhouseTime(nowMs),
     users: FLEET_USERS,
     fleet: fleetJson({ day, ...plan }, versionIds),
     rows: isDecisions ? plan.rows : Math.floor(plan.rows / DECISIONS_PER_CALL),
   });
   await connection.command(sql('fleet_identities'), { ...target, stream, table: stream });
+  if (isDecisions) flushes.ended(flush, true);
 }

@@ -25,7 +25,7 @@ export type LogReads = Pick<Connection, 'query' | 'queryBytes'>;
 export function createLogStore(reads: LogReads): LogStore {
   const logStore: LogStore = {
     async size(project_id) {
-      const [row] = await reads.query<{ size: string }>(sql('log_size'), { project_id });
+      const [row] = await reads.query<{ size: string }>(sql('log_size'), { project_id, round: null });
       return Number(row?.size ?? 0);
     },
     async entries(project_id, from, to) {

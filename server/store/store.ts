@@ -49,6 +49,8 @@ export type Store = {
   readonly writer: Connection;
   readonly usageWriter: Connection;
   readonly lookups: Connection;
+  /** For the rounds of the log. */
+  readonly log: Connection;
   /** For long statements that no caller waits for. */
   readonly background: Connection;
   readonly accounts: Connection;
@@ -111,6 +113,7 @@ export function createStore({ clickhouse, cluster, dataDir, asyncInsertMs }: Con
   const lookups = connect({ ...WRITE_SETTINGS, ...readInPlace }, STATEMENT_WAIT_MS_MAX);
   const accounts = connect(WRITE_SETTINGS, STATEMENT_WAIT_MS_MAX);
   const standBack = clickhouse === undefined ? BEHIND_WRITES : {};
+  const log = connect({ ...WRITE_SETTINGS, ...standBack }, BACKGROUND_SILENCE_MS_MAX);
   const background = connect({ ...WRITE_SETTINGS, ...standBack }, BACKGROUND_SILENCE_MS_MAX);
   const reads = createReadPool((settings) =>
     connect({ ...READ_SETTINGS, ...standBack, ...settings }, READ_SILENCE_MS_MAX),
@@ -140,6 +143,7 @@ export function createStore({ clickhouse, cluster, dataDir, asyncInsertMs }: Con
     writer,
     usageWriter,
     lookups,
+    log,
     background,
     accounts,
     reads,
@@ -151,7 +155,7 @@ export function createStore({ clickhouse, cluster, dataDir, asyncInsertMs }: Con
         () => false,
       ),
     close: async () => {
-      const connections = new Set([writer, usageWriter, lookups, background, accounts]);
+      const connections = new Set([writer, usageWriter, lookups, log, background, accounts]);
       await Promise.all([...Array.from(connections, (connection) => connection.close()), reads.close()]);
       await handover?.close();
       release?.();

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { FlushNumbers } from '../../../server/commit/flush-numbers.ts';
 import { createTypescriptEngine, parsePolicy } from '../../../client/policy/language/index.ts';
 import { readConfig } from '../../../server/config.ts';
 import { FLEET_AGENTS, policyOf } from '../../../server/demo/fleet-agents.ts';
@@ -33,6 +34,7 @@ describe('the demo fleet, on the embedded engine', () => {
       ...size,
       projectId,
       versionIds: FLEET_AGENTS.map(() => ''),
+      flushes: new FlushNumbers(),
       ...options,
     });
 

@@ -1,0 +1,21 @@
+-- Of the identities of these inserts, those that have several rows on the days of the inserts: two of one writer have one mark.
+-- flushes.
+SELECT
+    project_id,
+    event_id,
+    groupUniqArray(occurred_at) AS times
+FROM decisions
+WHERE toDate(occurred_at) IN (
+        SELECT toDate(occurred_at)
+        FROM decisions
+        WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
+    )
+    AND (project_id, event_id) IN (
+        SELECT project_id, event_id
+        FROM decisions
+        WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
+    )
+GROUP BY
+    project_id,
+    event_id
+HAVING count() > 1

@@ -1,0 +1,9 @@
+-- When the records of these inserts were received; 1970 where there are none. flushes, hour, since: as in log_pieces.
+SELECT
+    toString(min(received_at)) AS received_from,
+    toString(max(received_at)) AS received_to,
+    toString(count()) AS count
+FROM decisions
+WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
+    AND occurred_at >= {since: DateTime64(3, 'UTC')}
+    AND occurred_at >= {hour: Nullable(DateTime('UTC'))} AND occurred_at < {hour: Nullable(DateTime('UTC'))} + INTERVAL 1 HOUR -- optional: hour

@@ -1,0 +1,12 @@
+-- Marks the identities of inserts of other services, which may not have marked them before they ended, under the number of the
+-- insert: so that those who look for other writers find them. flushes.
+INSERT INTO event_identities (stream, project_id, event_id, occurred_at, received_at, writer)
+SELECT
+    'decisions',
+    project_id,
+    event_id,
+    occurred_at,
+    received_at,
+    flush
+FROM decisions
+WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})

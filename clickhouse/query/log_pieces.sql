@@ -1,0 +1,28 @@
+-- The entries of records that may enter the log, in pieces of at most 2,048, per project in the order in which they were received.
+-- flushes: of their inserts; hour: of occurred_at, for rows from before the log, where flushes is ['0']; since: no rows from before.
+-- out_project_ids, out_event_ids, out_versions: rows that lost a conflict.
+-- overlap_from, overlap_to: when the records were received, to leave out those that are in the log.
+SELECT
+    project_id,
+    arrayStringConcat(arrayMap(record -> record.3, piece), ' ') AS entries,
+    toUInt32(length(piece)) AS count,
+    toString(piece[1].1) AS received_from,
+    toString(piece[-1].1) AS received_to
+FROM
+(
+    SELECT
+        project_id,
+        arraySort(groupArray((received_at, event_id, hex(entry)))) AS records,
+        arrayJoin(arrayMap(at -> arraySlice(records, at, 2048), range(1, toUInt32(length(records) + 1), 2048))) AS piece
+    FROM decisions
+    WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
+        AND occurred_at >= {since: DateTime64(3, 'UTC')}
+        AND occurred_at >= {hour: Nullable(DateTime('UTC'))} AND occurred_at < {hour: Nullable(DateTime('UTC'))} + INTERVAL 1 HOUR -- optional: hour
+        AND (project_id, event_id, version) NOT IN (SELECT arrayJoin(arrayZip({out_project_ids: Array(String)}, {out_event_ids: Array(UUID)}, arrayMap(number -> toUInt64(number), {out_versions: Array(String)})))) -- optional: out_project_ids
+        AND entry NOT IN (SELECT arrayJoin(entries) FROM log_chunks WHERE received_from <= {overlap_to: Nullable(DateTime64(3, 'UTC'))} AND received_to >= {overlap_from: Nullable(DateTime64(3, 'UTC'))} AND committed_at < proposed_at + INTERVAL 5 MINUTE) -- optional: overlap_from
+    GROUP BY project_id
+)
+ORDER BY
+    project_id,
+    received_from
+SETTINGS output_format_json_escape_forward_slashes = 0

@@ -1,0 +1,10 @@
+-- Inserts whose records are not known to be in the log. flush_from, flush_to: their numbers; round: their rounds came later.
+SELECT DISTINCT toString(flush) AS number
+FROM decisions
+WHERE flush >= {flush_from: UInt64}
+    AND flush <= {flush_to: UInt64}
+    AND flush NOT IN (
+        SELECT arrayJoin(flushes)
+        FROM log_chunks
+        WHERE round > {round: UInt64}
+    )

@@ -1,0 +1,86 @@
+import { FlushNumbers } from '../commit/flush-numbers.ts';
+
+/** An insert that waits for the log. `isFresh`: its rows are all there, and none is in the log. */
+export type Waiting = { flush: bigint; isFresh: boolean; isFinal: boolean; sinceMs: number };
+
+/** A lost insert may still be carried out: after the server has given up the connection, and long after. */
+const LOOK_AGAIN_MS = [12_000, 70_000] as const;
+/** Beyond this many, those that wait are forgotten, and found by a scan of the store. */
+const WAITING_MAX = 100_000;
+
+/** The inserts of this process that wait for the log. */
+export class FlushQueue extends FlushNumbers {
+  readonly #waiting = new Map<bigint, Waiting>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #onEnded: () => void;
+  /** Some were forgotten. */
+  hasOverflowed = false;
+
+  constructor(onEnded: () => void) {
+    super();
+    this.#onEnded = onEnded;
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** When the one that waits longest came, by performance.now(). */
+  get oldestMs(): number | undefined {
+    let oldest: number | undefined;
+    for (const { sinceMs } of this.#waiting.values()) oldest = Math.min(oldest ?? sinceMs, sinceMs);
+    return oldest;
+  }
+
+  override ended(flush: bigint, isSettled: boolean): void {
+    if (isSettled) return this.add({ flush, isFresh: true, isFinal: true });
+    this.add({ flush, isFresh: false, isFinal: false });
+    const last = LOOK_AGAIN_MS.at(-1);
+    for (const ms of LOOK_AGAIN_MS) {
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer);
+        this.add({ flush, isFresh: false, isFinal: ms === last });
+      }, ms).unref();
+      this.#timers.add(timer);
+    }
+  }
+
+  add(waiting: Omit<Waiting, 'sinceMs'>): void {
+    const before = this.#waiting.get(waiting.flush);
+    const sinceMs = before?.sinceMs ?? performance.now();
+    const isFresh = waiting.isFresh && before?.isFresh !== false;
+    this.#waiting.set(waiting.flush, { ...waiting, isFresh, sinceMs });
+    if (this.#waiting.size > WAITING_MAX) {
+      this.#waiting.clear();
+      this.hasOverflowed = true;
+    }
+    this.#onEnded();
+  }
+
+  /** Puts back what a round did not do. Part of it may be in the log. */
+  putBack(taken: readonly Waiting[]): void {
+    for (const one of taken) {
+      const later = this.#waiting.get(one.flush);
+      this.#waiting.set(one.flush, { ...one, isFresh: false, isFinal: later?.isFinal ?? one.isFinal });
+    }
+  }
+
+  /** Removes and returns the oldest: so many fresh ones that are at least so old, and so many of the others. */
+  take({ fresh, careful, ageMs }: { fresh: number; careful: number; ageMs: number }): Waiting[] {
+    const left = { fresh, careful };
+    const taken: Waiting[] = [];
+    const beforeMs = performance.now() - ageMs;
+    for (const one of this.#waiting.values()) {
+      const kind = one.isFresh ? 'fresh' : 'careful';
+      if (left[kind] === 0 || one.sinceMs > beforeMs) continue;
+      left[kind] -= 1;
+      taken.push(one);
+    }
+    for (const { flush } of taken) this.#waiting.delete(flush);
+    return taken;
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+}

@@ -1,0 +1,210 @@
+import type { Connection } from '../store/connection.ts';
+import { chunksOf, idsOf } from '../commit/identity.ts';
+import type { LostRow } from '../commit/remove-rows.ts';
+import { sql } from '../store/sql.ts';
+
+/** What a round takes: inserts by their numbers, or one hour of rows from before the log. */
+export type Source = {
+  flushes: readonly string[];
+  /** Start of the hour as the store prints it. */
+  hour?: string;
+  /** Rows that occurred before are expired. */
+  since: string;
+};
+
+/** Records of one project in the order in which they enter, as hex digits with spaces between. */
+export type Piece = {
+  project_id: string;
+  entries: string;
+  count: number;
+  received_from: string;
+  received_to: string;
+};
+
+/** A row of a round. `size`: of the log of its project with this row. */
+export type NewsRow = { round: number; proposal: string; project_id: string; size: number; counts: boolean };
+export type News = { now: string; rows: NewsRow[] };
+/** One of several rows of an identity. */
+export type Rival = LostRow & { flush: string; received_at: string; entry: string };
+/** When records were received. */
+export type Extent = { received_from: string; received_to: string };
+export type ChunkRow = {
+  project_id: string;
+  start: number;
+  entries: string;
+  received_from: string;
+  received_to: string;
+  flushes: readonly string[];
+};
+export type Proposal = { round: number; proposal: string; proposed_at: string; rows: ChunkRow[] };
+
+type NewsAnswer = { now: string; rows: [string, string, string, string, number | boolean][] };
+type RivalRow = Omit<Rival, 'version' | 'flush' | 'entry'> &
+  Record<'row_version' | 'number' | 'digits', string>;
+type Contested = { project_id: string; event_id: string; times: string[] };
+
+/** Rounds behind the newest whose inserts are not looked for any more; those of the last hour, for some services. */
+const ROUNDS_BACK = 20_000;
+const CHUNK_COLUMNS = [
+  'round',
+  'proposal',
+  'proposed_at',
+  'project_id',
+  'start',
+  'entries_hex',
+  'received_from',
+  'received_to',
+  'flushes',
+] as const;
+
+/** What the sequencer asks of the store. Every method rejects with a StoreError. */
+export class LogTables {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  async newestRound(): Promise<number> {
+    return Number(await this.#one('log_head', {}, 'newest'));
+  }
+
+  async newsAfter(round: number): Promise<News> {
+    const [answer] = await this.#connection.query<NewsAnswer>(sql('log_news'), { round });
+    const { now, rows } = answer as NewsAnswer;
+    const read = ([number, proposal, project_id, size, counts]: NewsAnswer['rows'][number]) => ({
+      round: Number(number),
+      proposal,
+      project_id,
+      size: Number(size),
+      counts: Boolean(counts),
+    });
+    return { now, rows: rows.map(read) };
+  }
+
+  async sizeAt(project_id: string, round: number): Promise<number> {
+    return Number(await this.#one('log_size', { project_id, round }, 'size'));
+  }
+
+  /** undefined when there are no such records. */
+  async extentOf(source: Source): Promise<Extent | undefined> {
+    const [row] = await this.#connection.query<Extent & { count: string }>(
+      sql('log_extent'),
+      ofSource(source),
+    );
+    return row === undefined || row.count === '0' ? undefined : row;
+  }
+
+  /** The records of these inserts, without the rows that lost a conflict and without those received within `logged` that the log has. */
+  pieces(source: Source, { lost, logged }: { lost: readonly LostRow[]; logged: Extent | undefined }) {
+    return this.#connection.query<Piece>(sql('log_pieces'), {
+      ...ofSource(source),
+      out_project_ids: lost.map(({ project_id }) => project_id),
+      out_event_ids: lost.map(({ event_id }) => event_id),
+      out_versions: lost.map(({ version }) => version),
+      overlap_from: logged?.received_from ?? null,
+      overlap_to: logged?.received_to ?? null,
+    });
+  }
+
+  mark(flushes: readonly string[]): Promise<void> {
+    return this.#connection.command(sql('log_mark'), { flushes });
+  }
+
+  /**
+   * The rows of those identities of these inserts that have more than one. Finds rows of other writers by their marks; and those
+   * of one writer only when `isCareful`.
+   */
+  async rivals(flushes: readonly string[], { isCareful }: { isCareful: boolean }): Promise<Rival[]> {
+    const contested: Contested[] = [];
+    for (const name of isCareful ? ['log_contested', 'log_doubled'] : ['log_contested'])
+      contested.push(...(await this.#connection.query<Contested>(sql(name), { flushes })));
+    const rivals: Rival[] = [];
+    for (const chunk of chunksOf(contested)) {
+      const times = [...new Set(chunk.flatMap((row) => row.times))];
+      const rows = await this.#connection.query<RivalRow>(sql('log_rivals'), { ...idsOf(chunk), times });
+      for (const { row_version, number, digits, ...row } of rows)
+        rivals.push({ ...row, version: row_version, flush: number, entry: digits });
+    }
+    return rivals;
+  }
+
+  /** Those of the entries that are in a log. */
+  async logged(rivals: readonly Rival[]): Promise<Set<string>> {
+    const found = new Set<string>();
+    for (const chunk of chunksOf([...rivals], 500)) {
+      const received = chunk.map(({ received_at }) => received_at).sort();
+      const rows = await this.#connection.query<{ digits: string }>(sql('log_present'), {
+        entries: chunk.map(({ entry }) => entry),
+        received_from: received[0] ?? '',
+        received_to: received.at(-1) ?? '',
+      });
+      for (const { digits } of rows) found.add(digits);
+    }
+    return found;
+  }
+
+  /** Of several proposals of one round the store keeps the first, and says nothing to the others. */
+  commit({ round, proposal, proposed_at, rows }: Proposal): Promise<void> {
+    const lines = rows.map(({ project_id, start, entries, received_from, received_to, flushes }) =>
+      JSON.stringify([
+        round,
+        proposal,
+        proposed_at,
+        project_id,
+        start,
+        entries,
+        received_from,
+        received_to,
+        flushes,
+      ]),
+    );
+    const token = `log round ${round}`;
+    return this.#connection.insert({ table: 'log_chunks', columns: CHUNK_COLUMNS, lines, token });
+  }
+
+  /** Numbers of inserts in this range that no round after `sinceRound` made complete. */
+  async unlisted({ from, to, head }: { from: bigint; to: bigint; head: number }): Promise<string[]> {
+    const params = { flush_from: `${from}`, flush_to: `${to}`, round: Math.max(0, head - ROUNDS_BACK) };
+    const rows = await this.#connection.query<{ number: string }>(sql('log_unlisted'), params);
+    return rows.map(({ number }) => number);
+  }
+
+  async newestFlush(head: number): Promise<bigint> {
+    return BigInt(
+      (await this.#one('log_newest_flush', { round: Math.max(0, head - ROUNDS_BACK) }, 'flush')) ?? 0,
+    );
+  }
+
+  hours(since: string): Promise<{ hour: string; number: string; is_still: number | boolean }[]> {
+    return this.#connection.query(sql('log_hours'), { since });
+  }
+
+  /** Hashes subtrees of a level that are complete. from, to: their places in the level. */
+  hash(project_id: string, { level, from, to }: { level: number; from: number; to: number }): Promise<void> {
+    const isFirst = level === 1;
+    const params = {
+      project_id,
+      level,
+      from,
+      to,
+      leaves: isFirst ? 1 : null,
+      below: isFirst ? null : level - 1,
+    };
+    return this.#connection.command(sql('log_hash'), params);
+  }
+
+  /** How many hashes of a level are stored, which has no gaps. */
+  async hashesOf(project_id: string, level: number): Promise<number> {
+    return Number(await this.#one('log_hashes_end', { project_id, level }, 'next'));
+  }
+
+  async #one(name: string, params: Record<string, string | number | null>, key: string) {
+    const [row] = await this.#connection.query<Record<string, string>>(sql(name), params);
+    return row?.[key] ?? 0;
+  }
+}
+
+function ofSource({ flushes, hour, since }: Source) {
+  return { flushes, hour: hour ?? null, since };
+}

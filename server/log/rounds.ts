@@ -1,0 +1,201 @@
+import { randomInt } from 'node:crypto';
+import { keyOf } from '../commit/identity.ts';
+import type { LostRow } from '../commit/remove-rows.ts';
+import { StoreError } from '../store/store-error.ts';
+import type { ChunkRow, LogTables, Piece, Rival, Source } from './log-tables.ts';
+
+/** What a round takes. */
+export type Work = {
+  /** Inserts of this process that succeeded, seen for the first time. */
+  fresh: readonly string[];
+  /** Inserts of which the log may have some records already, or rows may still come; not the last look if `isFinal` is false. */
+  careful: readonly { flush: string; isFinal: boolean }[];
+  /** Rows from before the log. */
+  hour?: { hour: string; number: number; isFinal: boolean } | undefined;
+};
+
+export type Outcome = {
+  /** False when another process had the round: the same work is to be done again, with care. */
+  isDone: boolean;
+  /** Inserts with rows that lost a conflict and are still there. */
+  incomplete: string[];
+  /** The projects whose logs grew, with their sizes. */
+  grown: Map<string, number>;
+};
+
+type RoundDeps = {
+  tables: Pick<
+    LogTables,
+    'newestRound' | 'newsAfter' | 'sizeAt' | 'extentOf' | 'pieces' | 'mark' | 'rivals' | 'logged' | 'commit'
+  >;
+  /** Other services write to this store. */
+  isShared: boolean;
+  /** Removes rows that lost against one that is in the log. */
+  remove: (rows: LostRow[]) => Promise<void>;
+  /** Rows that occurred before this time of the store are expired. */
+  expiredBefore: () => string;
+};
+
+/** A row that lost, and the one that has its identity. */
+type Loss = { row: Rival; winner: Rival };
+
+const PROPOSALS = 2 ** 48 - 1;
+/** Rows that come while a round looks at them are looked at again, this many times. */
+const LOOKS_MAX = 5;
+/** Rows that are still there after a removal are removed again at once, this many times. */
+const REMOVALS_MAX = 5;
+const NO_ONE = { received_from: '1970-01-01 00:00:00.000', received_to: '1970-01-01 00:00:00.000' };
+
+/**
+ * Appends records to the logs of projects, in rounds. The log is what the rounds in the store say, and of each round the store
+ * keeps one proposal: so a process that was frozen anywhere in between finds its round taken, and changes nothing.
+ */
+export class LogRounds {
+  readonly #deps: RoundDeps;
+  /** The newest round that was seen, and the sizes of logs with it, as far as they were asked for. */
+  #round: number | undefined;
+  readonly #sizes = new Map<string, number>();
+
+  constructor(deps: RoundDeps) {
+    this.#deps = deps;
+  }
+
+  get round(): number {
+    return this.#round ?? 0;
+  }
+
+  /** Rejects with a StoreError: the work may be done or not, and is to be done again, with care. */
+  async run(work: Work): Promise<Outcome> {
+    const { tables, isShared } = this.#deps;
+    // Before the look: of two services with one identity, the one that looks last sees the marks of both, and the rounds of the other.
+    const { now } = await this.#readNews();
+    const round = this.round + 1;
+    const careful = work.careful.map(({ flush }) => flush);
+    if (isShared && careful.length > 0) await tables.mark(careful);
+    const { pieces, losses } = await this.#select(work, careful);
+    const incomplete = [...new Set(losses.map(({ row }) => row.flush))];
+    const rows = await this.#place(pieces);
+    const grown = new Map(rows.map(({ project_id, end }) => [project_id, end]));
+    const chunks = [...rows, ...listing(work, { incomplete, isFirst: rows.length === 0 })];
+    let isDone = true;
+    if (chunks.length > 0) {
+      const [first] = chunks as [ChunkRow];
+      first.flushes = complete(work, incomplete);
+      const proposal = String(randomInt(PROPOSALS));
+      await tables.commit({ round, proposal, proposed_at: now, rows: chunks });
+      const { rows: news } = await this.#readNews();
+      const holder = news.find((row) => row.round === round);
+      if (holder === undefined)
+        throw new StoreError('store_unavailable', 'The store does not show the round that was written.');
+      isDone = holder.proposal === proposal && holder.counts;
+    }
+    if (isDone && losses.length > 0) await this.#removeLost(work.fresh, careful);
+    return { isDone, incomplete, grown: isDone ? grown : new Map<string, number>() };
+  }
+
+  async #readNews() {
+    const { tables } = this.#deps;
+    this.#round ??= await tables.newestRound();
+    const news = await tables.newsAfter(this.#round);
+    for (const { round, project_id, size, counts } of news.rows) {
+      this.#round = Math.max(this.#round, round);
+      if (counts && this.#sizes.has(project_id)) this.#sizes.set(project_id, size);
+    }
+    return news;
+  }
+
+  /** The records that enter, and the rows that do not because another row has their identity. */
+  async #select(work: Work, careful: string[]): Promise<{ pieces: Piece[]; losses: Loss[] }> {
+    const { tables, isShared, expiredBefore } = this.#deps;
+    const { fresh, hour } = work;
+    const source: Source = {
+      flushes: hour === undefined ? [...fresh, ...careful] : ['0'],
+      since: expiredBefore(),
+      ...(hour === undefined ? {} : { hour: hour.hour }),
+    };
+    const mayBeLogged = isShared || careful.length > 0 || hour !== undefined;
+    const logged = mayBeLogged ? ((await tables.extentOf(source)) ?? NO_ONE) : undefined;
+    let losses = hour === undefined ? await this.#look(fresh, careful) : [];
+    for (let looks = 1; ; looks += 1) {
+      const pieces = await tables.pieces(source, { lost: losses.map(({ row }) => row), logged });
+      // Rows of other inserts are all there. Of these, some may have come since the look.
+      const more = careful.length > 0 ? await this.#look(fresh, careful) : [];
+      const known = new Set(losses.map(({ row }) => nameOf(row)));
+      if (more.every(({ row }) => known.has(nameOf(row)))) return { pieces, losses };
+      if (looks === LOOKS_MAX)
+        throw new StoreError('store_unavailable', 'Rows keep coming while the log looks at them.');
+      losses = [...losses, ...more.filter(({ row }) => !known.has(nameOf(row)))];
+    }
+  }
+
+  /** Of each identity with several rows, the one in the log has it, else the one received first. All others lose. */
+  async #look(fresh: readonly string[], careful: readonly string[]): Promise<Loss[]> {
+    const { tables, isShared } = this.#deps;
+    const rivals = [
+      ...(isShared && fresh.length > 0 ? await tables.rivals(fresh, { isCareful: false }) : []),
+      ...(careful.length > 0 ? await tables.rivals(careful, { isCareful: true }) : []),
+    ];
+    if (rivals.length === 0) return [];
+    const rows = [...new Map(rivals.map((row) => [nameOf(row), row])).values()];
+    const logged = await tables.logged(rows);
+    return [...Map.groupBy(rows, keyOf).values()].flatMap((group) => {
+      const winner =
+        group.find(({ entry }) => logged.has(entry)) ??
+        group.reduce((first, row) => (BigInt(row.version) > BigInt(first.version) ? row : first));
+      return group.filter((row) => row !== winner && !logged.has(row.entry)).map((row) => ({ row, winner }));
+    });
+  }
+
+  async #place(pieces: Piece[]): Promise<(ChunkRow & { end: number })[]> {
+    const rows: (ChunkRow & { end: number })[] = [];
+    const ends = new Map<string, number>();
+    for (const { project_id, count, ...piece } of pieces) {
+      const start = ends.get(project_id) ?? (await this.#sizeOf(project_id));
+      const end = start + count;
+      ends.set(project_id, end);
+      rows.push({ project_id, start, end, flushes: [], ...piece });
+    }
+    return rows;
+  }
+
+  async #sizeOf(projectId: string): Promise<number> {
+    const known = this.#sizes.get(projectId);
+    if (known !== undefined) return known;
+    const size = await this.#deps.tables.sizeAt(projectId, this.round);
+    this.#sizes.set(projectId, size);
+    return size;
+  }
+
+  /** Looks again, because the store may lose a removal. */
+  async #removeLost(fresh: readonly string[], careful: readonly string[]): Promise<void> {
+    for (let removals = 0; removals < REMOVALS_MAX; removals += 1) {
+      const losses = await this.#look(fresh, careful);
+      const logged = await this.#deps.tables.logged(losses.map(({ winner }) => winner));
+      const lost = losses.filter(({ winner }) => logged.has(winner.entry)).map(({ row }) => row);
+      if (lost.length === 0) return;
+      await this.#deps.remove(lost);
+    }
+  }
+}
+
+function nameOf(row: LostRow): string {
+  return `${keyOf(row)} ${row.version}`;
+}
+
+/** The inserts that are complete in the log with this round. */
+function complete({ fresh, careful }: Work, incomplete: readonly string[]): string[] {
+  const out = new Set(incomplete);
+  const last = careful.filter(({ isFinal }) => isFinal).map(({ flush }) => flush);
+  return [...fresh, ...last].filter((flush) => !out.has(flush));
+}
+
+/** Rows that are there for what they list alone. */
+function listing(
+  work: Work,
+  { incomplete, isFirst }: { incomplete: string[]; isFirst: boolean },
+): ChunkRow[] {
+  const row = { project_id: '', start: 0, entries: '', ...NO_ONE, flushes: [] };
+  const { hour } = work;
+  if (hour?.isFinal === true) return [{ ...row, start: hour.number }];
+  return isFirst && complete(work, incomplete).length > 0 ? [row] : [];
+}

@@ -1,0 +1,200 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { type Flushes, numberAt } from '../commit/flush-numbers.ts';
+import type { LostRow } from '../commit/remove-rows.ts';
+import { RETENTION_MS } from '../limits.ts';
+import { clickhouseTime } from '../store/time.ts';
+import { FlushQueue, type Waiting } from './flush-queue.ts';
+import type { LogTables } from './log-tables.ts';
+import { LogRounds, type Work } from './rounds.ts';
+import { SubtreeHashes } from './subtree-hashes.ts';
+
+export type SequencerOptions = {
+  tables: LogTables;
+  /** Other services write to this store. */
+  isShared: boolean;
+  /** Resolves when the store may be used, and the identities that a crash left out are marked. */
+  opened: () => Promise<void>;
+  /** Resolves when the identities of all inserts that have ended are marked in the store. */
+  markOwn: () => Promise<void>;
+  remove: (rows: LostRow[]) => Promise<void>;
+  logger: Logger;
+  now: () => number;
+};
+
+const ROUND_EVERY_MS = 1000;
+/** Rows of an insert that was under way longer could still have come first; see docs/storage.md. */
+const SHARED_AGE_MS = 1000;
+const SCAN_EVERY_MS = 5000;
+/** Inserts of other services: their own service has them in the log sooner than this, or not at all. */
+const FOREIGN_AGE_MS = 5000;
+/** After this long no insert is carried out any more. */
+const LANDED_MS = 70_000;
+const SCAN_BACK_MS = 180_000;
+/** A start looks back this far from the newest insert that is complete in the log. */
+const START_BACK_MS = 3_600_000;
+const TAKE = { fresh: 2000, careful: 20 };
+const HOURS_EVERY_MS = 60_000;
+
+/** Appends the records of this process to the log, every second while there are any, and those of processes that ended. */
+export class Sequencer {
+  readonly #options: SequencerOptions;
+  readonly #queue: FlushQueue;
+  readonly #rounds: LogRounds;
+  readonly #hashes: SubtreeHashes;
+  readonly #closing = new AbortController();
+  #running: Promise<void> | undefined;
+  #wake: (() => void) | undefined;
+  #scanAtMs: number | undefined;
+  #hours: { hour: string; number: number; isFinal: boolean }[] = [];
+  #hoursAtMs: number | undefined = Number.NEGATIVE_INFINITY;
+  #hasScanned = false;
+
+  constructor(options: SequencerOptions) {
+    const { tables, isShared, remove, now, logger } = options;
+    this.#options = options;
+    this.#queue = new FlushQueue(() => this.#wake?.());
+    const expiredBefore = () => clickhouseTime(now() - RETENTION_MS);
+    this.#rounds = new LogRounds({ tables, isShared, remove, expiredBefore });
+    this.#hashes = new SubtreeHashes(tables, logger);
+  }
+
+  get flushes(): Flushes {
+    return this.#queue;
+  }
+
+  /** Seconds since the insert that waits longest for the log ended; 0 when none waits. */
+  get waitSeconds(): number {
+    const { oldestMs } = this.#queue;
+    return oldestMs === undefined ? 0 : (performance.now() - oldestMs) / 1000;
+  }
+
+  start(): void {
+    this.#scanAtMs = performance.now();
+    this.#running ??= this.#run();
+  }
+
+  /** Logs what waits, if the store answers in time. */
+  async close(): Promise<void> {
+    this.#queue.close();
+    this.#closing.abort();
+    this.#wake?.();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { logger } = this.#options;
+    const { signal } = this.#closing;
+    for (let isOk = true; ;) {
+      const startMs = performance.now();
+      const isLast = signal.aborted;
+      const ageMs = this.#options.isShared && !isLast ? SHARED_AGE_MS : 0;
+      const taken = this.#queue.take({ ...TAKE, ageMs });
+      try {
+        await this.#turn(taken);
+        isOk = true;
+      } catch (error) {
+        this.#queue.putBack(taken);
+        if (isOk) logger.warn({ err: error }, 'Cannot write the log yet; records enter it later');
+        isOk = false;
+      }
+      if (isLast && (!isOk || this.#queue.size === 0)) return;
+      if (!signal.aborted) await this.#pause(startMs + ROUND_EVERY_MS);
+    }
+  }
+
+  /** Until the next round is due and something waits. */
+  async #pause(dueMs: number): Promise<void> {
+    const { signal } = this.#closing;
+    await sleep(Math.max(0, dueMs - performance.now()), undefined, { signal }).catch(() => undefined);
+    while (!signal.aborted && this.#queue.size === 0 && this.#hours.length === 0) {
+      const scanMs = Math.min(this.#scanAtMs ?? Infinity, this.#hoursAtMs ?? Infinity) - performance.now();
+      if (scanMs <= 0) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.min(scanMs, SCAN_EVERY_MS));
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.#wake = undefined;
+  }
+
+  async #turn(taken: Waiting[]): Promise<void> {
+    const { isShared, opened, markOwn } = this.#options;
+    await opened();
+    if (!this.#closing.signal.aborted) await this.#scan();
+    const work = workOf(taken);
+    if (taken.length > 0) {
+      if (isShared || work.careful.length > 0) await markOwn();
+      await this.#do(work, taken);
+    } else if (!this.#closing.signal.aborted) await this.#doHour();
+  }
+
+  async #do(work: Work, taken: Waiting[]): Promise<void> {
+    const { isDone, incomplete, grown } = await this.#rounds.run(work);
+    if (!isDone) this.#queue.putBack(taken);
+    else if (incomplete.length > 0) {
+      const left = new Set(incomplete.map(BigInt));
+      this.#queue.putBack(taken.filter(({ flush }) => left.has(flush)));
+    }
+    await this.#hashes.grow(grown);
+  }
+
+  /** One hour of rows from before the log. */
+  async #doHour(): Promise<void> {
+    const [hour] = this.#hours;
+    if (hour === undefined) return;
+    const { isDone, grown } = await this.#rounds.run({ fresh: [], careful: [], hour });
+    if (isDone) this.#hours.shift();
+    await this.#hashes.grow(grown);
+  }
+
+  /** Looks for inserts that are not in the log: of processes that ended, or are slow. */
+  async #scan(): Promise<void> {
+    const { isShared, tables, now } = this.#options;
+    const isDue = this.#scanAtMs !== undefined && performance.now() >= this.#scanAtMs;
+    if (isDue || this.#queue.hasOverflowed) {
+      const nowMs = now();
+      const head = await tables.newestRound();
+      const isFirst = !this.#hasScanned || this.#queue.hasOverflowed;
+      const newest = isFirst ? await tables.newestFlush(head) : 0n;
+      const from = isFirst ? newest - numberAt(START_BACK_MS) : numberAt(nowMs - SCAN_BACK_MS);
+      // In a store of one process, whoever wrote before has ended. Its clock may have been ahead.
+      const to = isShared ? numberAt(nowMs - (isFirst ? 0 : FOREIGN_AGE_MS)) : (1n << 63n) - 1n;
+      const found = await tables.unlisted({ from: from > 0n ? from : 1n, to, head });
+      this.#hasScanned = true;
+      this.#queue.hasOverflowed = false;
+      this.#scanAtMs = isShared ? performance.now() + SCAN_EVERY_MS : undefined;
+      for (const flush of found.map(BigInt)) {
+        if (!isFirst && this.#queue.isOwn(flush)) continue;
+        const isFinal = !isShared || flush < numberAt(nowMs - LANDED_MS);
+        this.#queue.add({ flush, isFresh: false, isFinal });
+      }
+    }
+    await this.#scanHours();
+  }
+
+  async #scanHours(): Promise<void> {
+    if (this.#hoursAtMs === undefined || this.#hours.length > 0 || performance.now() < this.#hoursAtMs)
+      return;
+    const { tables, now } = this.#options;
+    const hours = await tables.hours(clickhouseTime(now() - RETENTION_MS));
+    this.#hours = hours.map(({ hour, number, is_still }) => ({
+      hour,
+      number: Number(number),
+      isFinal: Boolean(is_still),
+    }));
+    this.#hoursAtMs = hours.length === 0 ? undefined : performance.now() + HOURS_EVERY_MS;
+  }
+}
+
+function workOf(taken: Waiting[]): Work {
+  return {
+    fresh: taken.filter(({ isFresh }) => isFresh).map(({ flush }) => `${flush}`),
+    careful: taken
+      .filter(({ isFresh }) => !isFresh)
+      .map(({ flush, isFinal }) => ({ flush: `${flush}`, isFinal })),
+  };
+}

@@ -1,0 +1,42 @@
+import type { Logger } from 'pino';
+import type { LogTables } from './log-tables.ts';
+import { SUBTREE } from './subtrees.ts';
+
+/** Subtrees of one statement. */
+const TOGETHER_MAX = 500;
+
+/** Stores the hashes of subtrees as they become complete. Who reads the log can do without those that are not stored. */
+export class SubtreeHashes {
+  readonly #tables: Pick<LogTables, 'hash' | 'hashesOf'>;
+  readonly #logger: Logger;
+  /** By project: how many are stored, of each level from 1 on. */
+  readonly #stored = new Map<string, number[]>();
+
+  constructor(tables: Pick<LogTables, 'hash' | 'hashesOf'>, logger: Logger) {
+    this.#tables = tables;
+    this.#logger = logger;
+  }
+
+  async grow(sizes: ReadonlyMap<string, number>): Promise<void> {
+    try {
+      for (const [projectId, size] of sizes) await this.#growOne(projectId, size);
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'Cannot store hashes of the log yet');
+    }
+  }
+
+  async #growOne(projectId: string, size: number): Promise<void> {
+    const stored = this.#stored.get(projectId) ?? [];
+    this.#stored.set(projectId, stored);
+    let complete = Math.floor(size / SUBTREE);
+    for (let level = 1; complete > 0; level += 1) {
+      let from = (stored[level] ??= await this.#tables.hashesOf(projectId, level));
+      while (from < complete) {
+        const to = Math.min(complete, from + TOGETHER_MAX);
+        await this.#tables.hash(projectId, { level, from, to });
+        stored[level] = from = to;
+      }
+      complete = Math.floor(complete / SUBTREE);
+    }
+  }
+}
