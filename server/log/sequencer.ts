@@ -190,7 +190,8 @@ export class Sequencer {
   }
 }
 
-function workOf(taken: Waiting[]): Work {
+/** The inserts of a round, as it takes them. */
+export function workOf(taken: Waiting[]): Work {
   return {
     fresh: taken.filter(({ isFresh }) => isFresh).map(({ flush }) => `${flush}`),
     careful: taken

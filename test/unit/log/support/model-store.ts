@@ -1,0 +1,180 @@
+import { keyOf } from '../../../../server/commit/identity.ts';
+import type { LostRow } from '../../../../server/commit/remove-rows.ts';
+import type { LogTables, NewsRow, Piece, Proposal, Rival } from '../../../../server/log/log-tables.ts';
+import type { Schedule } from './schedule.ts';
+
+type Mark = { key: string; writer: string };
+
+/** What a store without one of its promises, or a sequencer without one of its steps, would do. */
+export type Flaw =
+  'no token' | 'look before head' | 'removal before commit' | 'nothing left out' | 'no marks';
+
+type State = { rows: Rival[]; marks: Mark[]; rounds: Map<number, Proposal> };
+
+/** The tables of the log in memory. A statement sees all that was carried out before it. */
+export class ModelStore implements State {
+  rows: Rival[] = [];
+  marks: Mark[] = [];
+  rounds = new Map<number, Proposal>();
+  /** What was done against the rules. */
+  readonly faults: string[] = [];
+  readonly #schedule: Schedule;
+  readonly #flaw: Flaw | undefined;
+
+  constructor(schedule: Schedule, flaw?: Flaw) {
+    this.#schedule = schedule;
+    this.#flaw = flaw;
+  }
+
+  /** The entries of the log, in its order. */
+  entries({ rounds }: State = this): string[] {
+    return [...rounds]
+      .sort(([a], [b]) => a - b)
+      .flatMap(([, { rows }]) => rows.flatMap(({ entries }) => entries.split(' ').filter(Boolean)));
+  }
+
+  listed(): Set<string> {
+    return new Set([...this.rounds.values()].flatMap(({ rows }) => rows.flatMap(({ flushes }) => flushes)));
+  }
+
+  insert(actor: string, row: Rival): Promise<void> {
+    return this.#schedule.statement(actor, () => void this.rows.push(row));
+  }
+
+  known(actor: string, key: string): Promise<boolean> {
+    return this.#schedule.statement(actor, () => this.marks.some((mark) => mark.key === key));
+  }
+
+  mark(actor: string, keys: string[]): Promise<void> {
+    if (this.#flaw === 'no marks') return Promise.resolve();
+    return this.#schedule.statement(
+      actor,
+      () => void this.marks.push(...keys.map((key) => ({ key, writer: actor }))),
+    );
+  }
+
+  remove(actor: string, lost: LostRow[]): Promise<void> {
+    return this.#schedule.statement(actor, () => {
+      const logged = new Set(this.entries());
+      for (const row of lost) {
+        const others = this.rows.filter((one) => keyOf(one) === keyOf(row) && one.version !== row.version);
+        if (!others.some(({ entry }) => logged.has(entry)))
+          this.faults.push(`removed too early: ${keyOf(row)}`);
+        this.rows = this.rows.filter((one) => keyOf(one) !== keyOf(row) || one.version !== row.version);
+      }
+    });
+  }
+
+  /** As one service sees it. */
+  tables(actor: string) {
+    let before: State | undefined;
+    const ask = <T>(effect: (state: State) => T) => this.#schedule.statement(actor, () => effect(this));
+    const look = <T>(effect: (state: State) => T) =>
+      this.#flaw === 'look before head' && before !== undefined
+        ? Promise.resolve(effect(before))
+        : ask(effect);
+    const tables = {
+      newestRound: () => ask(({ rounds }) => Math.max(0, ...rounds.keys())),
+      newsAfter: async (after: number) => {
+        if (this.#flaw === 'look before head')
+          before = { rows: [...this.rows], marks: [...this.marks], rounds: new Map(this.rounds) };
+        return ask(({ rounds }) => ({ now: '', rows: newsOf(rounds, after) }));
+      },
+      sizeAt: (project: string, round: number) =>
+        ask(
+          ({ rounds }) =>
+            newsOf(rounds, 0).findLast((row) => row.round <= round && row.project_id === project)?.size ?? 0,
+        ),
+      extentOf: ({ flushes }) =>
+        ask(({ rows }) => {
+          const times = rows
+            .filter(({ flush }) => flushes.includes(flush))
+            .map(({ received_at }) => received_at)
+            .sort();
+          return times.length === 0
+            ? undefined
+            : { received_from: times[0] ?? '', received_to: times.at(-1) ?? '' };
+        }),
+      pieces: ({ flushes }, { lost, logged }) =>
+        ask((state) => {
+          const out = new Set(lost.map((row) => `${keyOf(row)} ${row.version}`));
+          const within = [...state.rounds.values()]
+            .flatMap(({ rows }) => rows)
+            .filter(
+              (row) =>
+                logged !== undefined &&
+                row.received_from <= logged.received_to &&
+                row.received_to >= logged.received_from,
+            )
+            .flatMap(({ entries }) => entries.split(' '));
+          const has = new Set(this.#flaw === 'nothing left out' ? [] : within);
+          return piecesOf(
+            state.rows.filter(
+              (row) =>
+                flushes.includes(row.flush) &&
+                !out.has(`${keyOf(row)} ${row.version}`) &&
+                !has.has(row.entry),
+            ),
+          );
+        }),
+      mark: (flushes) =>
+        ask(({ rows, marks }) => {
+          if (this.#flaw === 'no marks') return;
+          for (const row of rows)
+            if (flushes.includes(row.flush)) marks.push({ key: keyOf(row), writer: row.flush });
+        }),
+      rivals: (flushes, { isCareful }) =>
+        look(({ rows, marks }) => {
+          const asked = new Set(rows.filter(({ flush }) => flushes.includes(flush)).map(keyOf));
+          const writers = Map.groupBy(marks, ({ key }) => key);
+          return [...Map.groupBy(rows, keyOf)].flatMap(([key, group]) => {
+            const isMarked = new Set(writers.get(key)?.map(({ writer }) => writer)).size > 1;
+            return asked.has(key) && group.length > 1 && (isMarked || isCareful) ? group : [];
+          });
+        }),
+      logged: (rivals) =>
+        look((state) => {
+          const all = new Set(this.entries(state));
+          const isIn = ({ entry }: Rival) => this.#flaw === 'removal before commit' || all.has(entry);
+          return new Set(rivals.filter(isIn).map(({ entry }) => entry));
+        }),
+      commit: (proposal) =>
+        ask(({ rounds }) => {
+          if (rounds.has(proposal.round) && this.#flaw !== 'no token') return;
+          rounds.set(proposal.round, structuredClone(proposal));
+        }),
+    } satisfies Pick<
+      LogTables,
+      'newestRound' | 'newsAfter' | 'sizeAt' | 'extentOf' | 'pieces' | 'mark' | 'rivals' | 'logged' | 'commit'
+    >;
+    return tables;
+  }
+}
+
+function newsOf(rounds: Map<number, Proposal>, after: number): NewsRow[] {
+  return [...rounds]
+    .filter(([round]) => round > after)
+    .sort(([a], [b]) => a - b)
+    .flatMap(([round, { proposal, rows }]) =>
+      rows.map(({ project_id, start, entries }) => ({
+        round,
+        proposal,
+        project_id,
+        size: start + entries.split(' ').filter(Boolean).length,
+        counts: true,
+      })),
+    );
+}
+
+function piecesOf(rows: Rival[]): Piece[] {
+  return [...Map.groupBy(rows, ({ project_id }) => project_id)].map(([project_id, group]) => {
+    const sorted = group.sort((a, b) => (a.received_at < b.received_at ? -1 : 1));
+    return {
+      project_id,
+      entries: sorted.map(({ entry }) => entry).join(' '),
+      count: sorted.length,
+      received_from: sorted[0]?.received_at ?? '',
+      received_to: sorted.at(-1)?.received_at ?? '',
+    };
+  });
+}
