@@ -1,0 +1,185 @@
+import { messageOf } from '../errors.ts';
+import { ApprovalRequiredError, PolicyDeniedError } from '../govern/decision-errors.ts';
+import type { PolicyBinding } from '../govern/binding.ts';
+import type { PolicyRun } from '../govern/run.ts';
+import type { Logger } from '../logger.ts';
+import { Elicitation } from './elicitation.ts';
+import { isObject, readMessage, type Message, type Refusal } from './message.ts';
+import type { Pins } from './pins.ts';
+
+type Line = Buffer | string;
+
+type GatewayOptions = {
+  binding: PolicyBinding;
+  pins: Pins;
+  logger: Logger;
+  toClient: (line: Line) => void;
+  toServer: (line: Line) => void;
+};
+
+type Call = Message & { params: Record<string, unknown> };
+
+const CHANGED = {
+  reason: 'The description of this tool changed since the agent was registered.',
+  violations: ['tool_changed'],
+  hint: { code: 'tool_changed', what_to_do: 'Review the tool, then register the agent anew.' },
+};
+
+/**
+ * Stands between an MCP client and a server: decides every `tools/call`, hides tools that the role may not use or whose description
+ * changed, and passes everything else byte for byte. Every method takes one line, its end included.
+ */
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #elicitation: Elicitation;
+  /** By the id of the call: cancels what is decided or waits for an approval. */
+  readonly #calls = new Map<string, AbortController>();
+  readonly #lists = new Set<string>();
+  #run: Promise<PolicyRun> | undefined;
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+    this.#elicitation = new Elicitation((message) => this.#answer(message));
+  }
+
+  fromClient(line: Buffer): void {
+    if (line.toString('latin1').trim() === '') return;
+    const read = readMessage(line);
+    if (!read.ok) return this.#refuse(read);
+    const { message } = read;
+    const { id, method, params } = message;
+    if (method === 'tools/call') return void this.#call(message as Call);
+    if (this.#elicitation.take(message)) return;
+    if (method === 'initialize') {
+      this.#elicitation.offeredBy(params);
+      void this.#begin();
+    }
+    if (method === 'tools/list') {
+      this.#lists.add(String(id));
+      if (!isObject(params) || params['cursor'] === undefined) void this.#begin();
+    }
+    if (method === 'notifications/cancelled' && isObject(params))
+      this.#calls.get(JSON.stringify(params['requestId']))?.abort('The client cancelled the call');
+    this.#options.toServer(line);
+  }
+
+  fromServer(line: Buffer): void {
+    const message = this.#lists.size === 0 ? undefined : parsed(line);
+    if (Array.isArray(message)) return message.forEach((one) => this.fromServer(Buffer.from(lineOf(one))));
+    // Some clients take an id as a number, others as a text: what either takes for the list is one.
+    const isList =
+      isObject(message) && message['method'] === undefined && this.#lists.delete(String(message['id']));
+    const result = isList ? message['result'] : undefined;
+    if (isObject(message) && isObject(result) && Array.isArray(result['tools']))
+      void this.#list(line, { ...message, result }, result['tools']);
+    else this.#options.toClient(line);
+  }
+
+  /** A conversation begins: its policy is refreshed, then pinned. */
+  #begin(): Promise<PolicyRun> {
+    const { isOffered } = this.#elicitation;
+    const run = this.#options.binding.startRun(
+      isOffered ? { onApproval: (request, context) => this.#elicitation.ask(request, context) } : {},
+    );
+    this.#run = run;
+    run.catch(() => {
+      if (this.#run === run) this.#run = undefined;
+    });
+    return run;
+  }
+
+  async #call({ params, ...message }: Call): Promise<void> {
+    const { id } = message;
+    const [key, abort] = [JSON.stringify(id), new AbortController()];
+    if (this.#calls.has(key)) return this.#refuse({ id, code: -32600, problem: 'This id is in use' });
+    this.#calls.set(key, abort);
+    try {
+      const run = await (this.#run ?? this.#begin());
+      const name = params['name'] as string;
+      this.#refuseHeld(name, params['arguments']);
+      const admitted = await run.admit(name, params['arguments'], { callId: key, signal: abort.signal });
+      if (abort.signal.aborted) return;
+      // What was decided on, and not what came.
+      const decided = { ...message, params: { ...params, arguments: admitted() } };
+      this.#options.toServer(lineOf(decided));
+    } catch (error) {
+      // A cancelled request has no answer.
+      if (!abort.signal.aborted) this.#answer({ jsonrpc: '2.0', id, result: resultOf(error) });
+    } finally {
+      this.#calls.delete(key);
+    }
+  }
+
+  #refuseHeld(tool: string, args: unknown): void {
+    const { binding, pins } = this.#options;
+    if (!pins.isHeld(tool)) return;
+    const { role, userId: user_id, sessionId: session_id } = binding.optionsOf();
+    const event_id = crypto.randomUUID();
+    const called = {
+      agent_name: binding.agentName,
+      tool_name: tool,
+      arguments: args,
+      role,
+      user_id,
+      session_id,
+    };
+    binding.gate.emit({ ...called, ...CHANGED, event_id, outcome: 'deny' });
+    throw new PolicyDeniedError(CHANGED, { tool, event_id });
+  }
+
+  async #list(line: Buffer, message: Message & { result: object }, tools: unknown[]): Promise<void> {
+    const { binding, pins, logger, toClient } = this.#options;
+    try {
+      const run = await (this.#run ?? this.#begin());
+      const held = pins.check(tools, binding.source.agentVersionId);
+      if (held.length > 0) logger.warn(`Tools whose description changed are held: ${held.join(', ')}`);
+      const nameOf = (tool: unknown): string => String(isObject(tool) ? tool['name'] : '');
+      const names = new Set(run.tools(tools.map(nameOf)).filter((name) => !held.includes(name)));
+      const shown = tools.filter((tool) => names.has(nameOf(tool)));
+      if (shown.length === tools.length) return toClient(line);
+      this.#answer({ ...message, result: { ...message.result, tools: shown } });
+    } catch (error) {
+      logger.error('No tools are listed: there is no policy to list them by', { problem: messageOf(error) });
+      this.#answer({ ...message, result: { ...message.result, tools: [] } });
+    }
+  }
+
+  #answer(message: object): void {
+    this.#options.toClient(lineOf(message));
+  }
+
+  #refuse({ id, code, problem }: Refusal): void {
+    this.#options.logger.warn(problem);
+    this.#answer({ jsonrpc: '2.0', id, error: { code, message: problem } });
+  }
+}
+
+function lineOf(message: unknown): string {
+  return `${JSON.stringify(message)}\n`;
+}
+
+function parsed(line: Buffer): unknown {
+  try {
+    return JSON.parse(line.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+const NO_APPROVER =
+  'This client cannot ask a person (it has no MCP elicitation). Ask for a role that may call the tool, or for a change of the policy.';
+
+/** The result of a call that did not run, for the model: what was decided and why. */
+function resultOf(error: unknown): object {
+  const isDecision = error instanceof PolicyDeniedError || error instanceof ApprovalRequiredError;
+  if (!isDecision)
+    return { content: [{ type: 'text', text: `The call was not made: ${messageOf(error)}` }], isError: true };
+  const { message, reason, violations, hint, event_id } = error;
+  const isUnasked = error instanceof ApprovalRequiredError && error.approval === 'no_approver';
+  const told = { reason, violations, hint, ...(isUnasked && { what_to_do: NO_APPROVER }) };
+  return {
+    content: [{ type: 'text', text: `${message}\n${JSON.stringify(told)}` }],
+    isError: true,
+    _meta: { 'gatehouse/event_id': event_id, 'gatehouse/error_type': error.error_type },
+  };
+}

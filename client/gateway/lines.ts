@@ -1,0 +1,40 @@
+import type { Readable, Writable } from 'node:stream';
+
+const NEWLINE = 0x0a;
+
+/** One message; more than any server takes. */
+const LINE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Calls back with every line, its end included, exactly as it came. Resolves at the end of the stream. */
+export function readLines(source: Readable, onLine: (line: Buffer) => void): Promise<void> {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  source.on('data', (chunk: Buffer) => {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      const line = Buffer.concat([...parts, chunk.subarray(start, end + 1)]);
+      [parts, bytes, start] = [[], 0, end + 1];
+      onLine(line);
+    }
+    if (start < chunk.length) parts.push(chunk.subarray(start));
+    bytes += chunk.length - start;
+    if (bytes > LINE_BYTES_MAX) source.destroy(new Error(`a message has more than ${LINE_BYTES_MAX} bytes`));
+  });
+  return new Promise((resolve, reject) => {
+    source.on('end', () => {
+      if (bytes > 0) onLine(Buffer.concat(parts));
+      resolve();
+    });
+    source.on('close', resolve);
+    source.on('error', reject);
+  });
+}
+
+/** Writes to the target, and stops the source while the target cannot take more. */
+export function writerTo(target: Writable, source: Readable): (line: Buffer | string) => void {
+  return (line) => {
+    if (!target.writable || target.write(line) || source.isPaused()) return;
+    source.pause();
+    target.once('drain', () => source.resume());
+  };
+}

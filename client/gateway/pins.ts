@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isObject } from './message.ts';
+
+type Kept = { agent_version_id: string | null; tools: Record<string, string> };
+
+/**
+ * The hashes of the descriptions under which tools were first seen. A tool whose description changed is held until the agent is
+ * registered anew. Kept in a file, where there is one.
+ */
+export class Pins {
+  readonly #path: string | undefined;
+  readonly #held = new Set<string>();
+  #kept: Kept;
+
+  constructor(path?: string) {
+    this.#path = path;
+    this.#kept = (path === undefined ? undefined : keptIn(path)) ?? { agent_version_id: null, tools: {} };
+  }
+
+  /** Compares listed tools with their pins, and pins the new ones. Returns the names of those that are held now. */
+  check(tools: readonly unknown[], agentVersionId: string | null): string[] {
+    if (this.#kept.agent_version_id !== agentVersionId)
+      this.#kept = { agent_version_id: agentVersionId, tools: {} };
+    const pinned = new Map(Object.entries(this.#kept.tools));
+    const held: string[] = [];
+    for (const tool of tools) {
+      if (!isObject(tool) || typeof tool['name'] !== 'string') continue;
+      const { name } = tool;
+      const hash = hashOf(tool);
+      const isHeld = (pinned.get(name) ?? hash) !== hash;
+      if (isHeld) {
+        held.push(name);
+        this.#held.add(name);
+      } else {
+        pinned.set(name, hash);
+        this.#held.delete(name);
+      }
+    }
+    this.#keep(pinned);
+    return held;
+  }
+
+  isHeld(tool: string): boolean {
+    return this.#held.has(tool);
+  }
+
+  #keep(pinned: ReadonlyMap<string, string>): void {
+    const tools = Object.fromEntries(pinned);
+    const isChanged = JSON.stringify(tools) !== JSON.stringify(this.#kept.tools);
+    this.#kept = { ...this.#kept, tools };
+    if (this.#path === undefined || !isChanged) return;
+    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    const beside = `${this.#path}.${process.pid}`;
+    writeFileSync(beside, `${JSON.stringify(this.#kept)}\n`, { mode: 0o600 });
+    renameSync(beside, this.#path);
+  }
+}
+
+/** Undefined without a file. Throws for one that is broken: to forget pins must be a decision. */
+function keptIn(path: string): Kept | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Kept;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Of all that a model may be told of a tool, whatever the order of the keys. */
+function hashOf(listed: Record<string, unknown>): string {
+  const { _meta, icons: _icons, ...tool } = listed;
+  const sorted = (_key: string, value: unknown): unknown =>
+    isObject(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value;
+  return createHash('sha256').update(JSON.stringify(tool, sorted)).digest('hex');
+}

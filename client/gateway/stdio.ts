@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createHash } from 'node:crypto';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { messageOf } from '../errors.ts';
+import type { PolicyBinding } from '../govern/binding.ts';
+import type { Logger } from '../logger.ts';
+import { Gateway } from './gateway.ts';
+import { readLines, writerTo } from './lines.ts';
+import { Pins } from './pins.ts';
+
+export type ServerOptions = {
+  command: string;
+  args: readonly string[];
+  binding: PolicyBinding;
+  /** Where the descriptions of tools are pinned across processes. */
+  stateDir: string | undefined;
+  logger: Logger;
+};
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** A server has this long to end after its input did, and then after SIGTERM. */
+const END_MS = 2_000;
+
+/** Starts the server and stands between it and standard input and output until it ends. Resolves with its exit code. */
+export async function serveStdio({
+  command,
+  args,
+  binding,
+  stateDir,
+  logger,
+}: ServerOptions): Promise<number> {
+  const pins = new Pins(stateDir && join(stateDir, pinFileOf([binding.agentName, command, ...args])));
+  const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(server, 'close') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
+  const { stdin, stdout } = process;
+  const gateway = new Gateway({
+    binding,
+    pins,
+    logger,
+    toClient: writerTo(stdout, server.stdout),
+    toServer: writerTo(server.stdin, stdin),
+  });
+  const timers: NodeJS.Timeout[] = [];
+  const end = (): void => {
+    server.stdin.end();
+    timers.push(setTimeout(() => server.kill('SIGTERM'), END_MS));
+    timers.push(setTimeout(() => server.kill('SIGKILL'), 2 * END_MS));
+  };
+  // What one side no longer reads ends the other.
+  server.stdin.on('error', () => undefined);
+  stdout.on('error', end);
+  for (const signal of SIGNALS) process.on(signal, () => server.kill(signal));
+  readLines(stdin, (line) => gateway.fromClient(line)).then(end, end);
+  const answered = readLines(server.stdout, (line) => gateway.fromServer(line));
+  try {
+    const [code, signal] = await exited;
+    await answered;
+    return code ?? 128 + constants.signals[signal ?? 'SIGTERM'];
+  } catch (error) {
+    logger.error(`The server ${command} cannot be run: ${messageOf(error)}`);
+    return 1;
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+  }
+}
+
+function pinFileOf(names: readonly string[]): string {
+  return `pins-${createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 32)}.json`;
+}

@@ -1,0 +1,44 @@
+import { Gateway } from '../../client/gateway/gateway.ts';
+import { Pins } from '../../client/gateway/pins.ts';
+import { bindPolicy } from '../../client/index.ts';
+import { captureLogger, type CaptureLogger } from './capture-logger.ts';
+
+export type GatewayWorld = {
+  /** One line from the client, its end included. */
+  fromClient: (line: string | object) => Promise<void>;
+  fromServer: (line: string | object) => Promise<void>;
+  /** The lines that reached each side so far. */
+  toClient: string[];
+  toServer: string[];
+  logger: CaptureLogger;
+};
+
+export type GatewayWorldOptions = Omit<Parameters<typeof bindPolicy>[0], 'agentName'> & {
+  pins?: Pins;
+};
+
+/** A gateway between two sides that are only lines. Everything that a line leads to has happened when its promise resolves. */
+export async function gatewayWorld({
+  pins = new Pins(),
+  ...options
+}: GatewayWorldOptions): Promise<GatewayWorld> {
+  const logger = captureLogger();
+  const [toClient, toServer]: [string[], string[]] = [[], []];
+  const gateway = new Gateway({
+    binding: await bindPolicy({ agentName: 'support-bot', logger, ...options }),
+    pins,
+    logger,
+    toClient: (line) => void toClient.push(line.toString()),
+    toServer: (line) => void toServer.push(line.toString()),
+  });
+  const bytesOf = (line: string | object): Buffer =>
+    Buffer.from(typeof line === 'string' ? line : `${JSON.stringify(line)}\n`);
+  const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+  return {
+    fromClient: (line) => (gateway.fromClient(bytesOf(line)), settled()),
+    fromServer: (line) => (gateway.fromServer(bytesOf(line)), settled()),
+    toClient,
+    toServer,
+    logger,
+  };
+}
