@@ -157,7 +157,7 @@ describe('the simulation and the embedded engine', () => {
   it(`agree within a factor of ${FACTOR}: parts, rows an insert, time of a flush`, async () => {
     const cost = await measureCost();
     const real = await load();
-    const callers = { load: { callers: CALLERS }, cores: 2, hopMs: 0, lookUpMs: 0 };
+    const callers = { load: { callers: CALLERS }, cores: 2, hopMs: 0, lookUp: { queryMs: 0, idMs: 0 } };
     const simulated = await simulate({ ...ONE_SERVER, ...callers, cost, seconds: SECONDS });
 
     const pairs: Record<string, [number, number]> = {

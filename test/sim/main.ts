@@ -6,11 +6,11 @@ type Case = Partial<SimulationOptions> & { name: string };
 
 const MERGED = { mergeMs: 125, batchRowsMax: 20_000 };
 const at = (perSecond: number, processes: number) => ({ load: { perSecond }, processes });
-const CLUSTER = { shards: 8, replicas: 3 };
+const CLUSTER = { shards: 8, replicas: 3, cores: 32 };
 /** The cluster of 100k/s with its 24 processes, long enough to get over it. */
 const FAULTY = { ...at(100_000, 24), ...CLUSTER, ...MERGED, seconds: 10 };
 const AWAY = { fromMs: 2000, toMs: 4000 };
-const LARGE = { shards: 80, replicas: 3, seconds: 2 };
+const LARGE = { shards: 80, replicas: 3, cores: 32, seconds: 2 };
 
 const CASES: Case[] = [
   { name: '1k/s, one server', ...at(1000, 1) },

@@ -17,6 +17,8 @@ type Shard = { nodes: Node[]; gatherers: Gatherers };
 const PARSING_SHARE = 0.3;
 /** A replica fetches a part as it is. */
 const FETCH_SHARE = 0.3;
+/** As the service divides them. */
+const IDS_PER_STATEMENT = 2000;
 const BYTES_PER_EVENT = 350;
 /** As the service sets it. */
 const GATHERED_BYTES_MAX = 64 * 1024 * 1024;
@@ -49,20 +51,32 @@ export class SimulatedStore {
   }
 
   connect(): Connection {
-    const { lookUpMs } = this.#options;
     return {
       command: async (text, params = {}) => {
-        await pass(lookUpMs);
+        await this.#lookUp(params);
         if (text === sql('events_remove')) this.records.remove(params);
       },
       query: async <Row>(text: string, params: QueryParams = {}) => {
-        await pass(lookUpMs);
+        await this.#lookUp(params);
         return this.records.query(text, params) as Row[];
       },
       queryBytes: () => Promise.resolve(Buffer.alloc(0)),
       insert: (rows) => this.#insert(rows),
       close: () => Promise.resolve(),
     };
+  }
+
+  /** Every shard looks for all identities: none knows which of them are its own. */
+  async #lookUp(params: QueryParams): Promise<void> {
+    const { lookUp, hopMs, eventsPerRow, random } = this.#options;
+    const ids = ((params['event_ids'] ?? []) as string[]).length * eventsPerRow;
+    const statements = Math.max(1, Math.ceil(ids / IDS_PER_STATEMENT));
+    const ms = lookUp.queryMs + (ids / statements) * lookUp.idMs;
+    await pass(2 * hopMs);
+    const works = Array.from({ length: statements }, () =>
+      this.#shards.map(({ nodes }) => nodes[Math.floor(random() * nodes.length)]?.work(ms)),
+    );
+    await Promise.all(works.flat());
   }
 
   async #insert({ table: name, lines, token }: EncodedRows): Promise<void> {
