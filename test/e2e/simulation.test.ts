@@ -69,6 +69,12 @@ describe('the simulation', () => {
       expect([figures.lost, figures.doubled]).to.deep.equal([0, 0]);
     }
   });
+
+  it('writes no row twice when connections break while the store gathers', async () => {
+    const figures = await simulate({ ...SMALL, processes: 8, brokenShare: 0.3, ...MERGED });
+
+    expect([figures.lost, figures.doubled, figures.copies]).to.deep.equal([0, 0, 0]);
+  });
 });
 
 /** What the simulation may be off by in either direction, on a machine that does other work. */
