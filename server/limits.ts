@@ -26,6 +26,8 @@ export const QUEUE_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Values that a filter of a read may have. */
 export const FILTER_VALUES_MAX = 20;
+/** The length of a text that decisions are searched for. */
+export const SEARCH_CHARS_MAX = 200;
 /** A read may run this long in the store. */
 export const READ_SECONDS_MAX = 10;
 /** Read statements that may run at once, and those that may wait. A page of decisions takes two. */

@@ -96,6 +96,7 @@ FROM
         AND user_id NOT IN {not_user_id: Array(String)} -- optional: not_user_id
         AND (empty({session_id: Array(String)}) OR session_id IN {session_id: Array(String)}) -- optional: session_id
         AND session_id NOT IN {not_session_id: Array(String)} -- optional: not_session_id
+        AND (empty({q: Array(String)}) OR positionCaseInsensitiveUTF8(reason, {q: Array(String)}[1]) > 0 OR positionCaseInsensitiveUTF8(arguments, {q: Array(String)}[1]) > 0) -- optional: q
     ORDER BY
         occurred_at DESC,
         toString(event_id) DESC

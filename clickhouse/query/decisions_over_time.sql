@@ -1,6 +1,6 @@
 -- Outcome counts of one project in buckets of time, oldest first; buckets without a record are left out.
 -- bucket_seconds: their length. They begin at its multiples since the epoch.
--- All other parameters: see summary.sql. A bucket that is no number of whole days or hours cannot be read by them.
+-- q: none or one text that reason or arguments contain, in any case. All other parameters: see summary.sql. A bucket that is no number of whole days or hours cannot be read by them.
 -- Whole hours come from the projection `series` where nothing else is asked for. The projection by_user answers for a user,
 -- the index of_session finds the rows of a session.
 WITH
@@ -17,6 +17,7 @@ WITH
         AND user_id NOT IN {not_user_id: Array(String)} -- optional: not_user_id
         AND (empty({session_id: Array(String)}) OR session_id IN {session_id: Array(String)}) -- optional: session_id
         AND session_id NOT IN {not_session_id: Array(String)} -- optional: not_session_id
+        AND (empty({q: Array(String)}) OR positionCaseInsensitiveUTF8(reason, {q: Array(String)}[1]) > 0 OR positionCaseInsensitiveUTF8(arguments, {q: Array(String)}[1]) > 0) -- optional: q
     AS is_match
 SELECT
     start_seconds,

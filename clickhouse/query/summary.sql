@@ -2,8 +2,8 @@
 -- project_id; since, before: records with since <= occurred_at < before; limit: length of each list.
 -- agent, role, outcome, tool, user_id, session_id: one of these values, '' for the empty one; not_…: none of these. An empty
 -- list does not filter.
--- days_from, days_until: the whole days of the range, from the projection by_day; null if they are read by the hour.
--- hours_from, hours_until: its whole hours, on the other days from the projection by_hour; null if all is read from rows, as
+-- days_from, days_until: the whole days of the range, from the projection counts_by_day; null if they are read by the hour.
+-- hours_from, hours_until: its whole hours, on the other days from the projection counts_by_hour; null if all is read from rows, as
 -- a filter that no projection has requires. The rest, before the first hour and after the last, always comes from rows.
 -- final_days: days on which a row may be stored twice until its parts are merged; only they are read with FINAL.
 -- optional: the service drops these lines where one of the parameters is null or empty, because they select nothing then.

@@ -12,6 +12,7 @@ import {
 } from '../http/schemas.ts';
 import { OUTCOMES } from '../ingest/decision-event.ts';
 import { STREAMS } from './ledger.ts';
+import { DIMENSION_NAMES } from './breakdown.ts';
 import { BUCKET_SECONDS, WINDOW_NAMES, type WindowName } from './window.ts';
 
 const OUTCOME = oneOf(OUTCOMES);
@@ -79,6 +80,16 @@ export const SUMMARY = answer(
     }),
   },
   'Summary',
+);
+
+export const BREAKDOWN_ANSWER = answer(
+  {
+    ...SCOPE,
+    by: oneOf(DIMENSION_NAMES),
+    items: Type.Array(answer({ value: STRING, ...COUNTS, first: TIME, last: TIME })),
+    others: OTHERS,
+  },
+  'Breakdown',
 );
 
 const BUCKETS = {

@@ -68,7 +68,7 @@ export async function readSummary(reads: AuditReads, scope: ReadScope) {
 }
 
 /** What a list leaves out, null for nothing: with it, the list adds up to the totals. */
-function othersOf(listed: SummaryRow[], totals: OutcomeCounts) {
+export function othersOf(listed: (OutcomeCounts & { entries: number })[], totals: OutcomeCounts) {
   const entries = (listed[0]?.entries ?? 0) - listed.length;
   if (entries === 0) return null;
   const left = (key: keyof OutcomeCounts) => listed.reduce((rest, row) => rest - row[key], totals[key]);
@@ -123,7 +123,7 @@ export function bucketsFrom<Row extends { start_seconds: number }>(
   });
 }
 
-function countsOf({ total, allow, deny, needs_approval }: OutcomeCounts): OutcomeCounts {
+export function countsOf({ total, allow, deny, needs_approval }: OutcomeCounts): OutcomeCounts {
   return { total, allow, deny, needs_approval };
 }
 

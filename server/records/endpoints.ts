@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { Type } from 'typebox';
 import type { Actor } from '../access/access.ts';
@@ -10,6 +8,7 @@ import { addressOf } from '../http/rate-limit.ts';
 import { oneOf, PROJECT_ID } from '../http/schemas.ts';
 
 import {
+  BREAKDOWN_ANSWER,
   COMPLETENESS,
   DECISION,
   DECISIONS,
@@ -19,6 +18,7 @@ import {
   SUMMARY,
   TIMESERIES,
 } from './answers.ts';
+import { readBreakdown } from './breakdown.ts';
 import { readCompleteness } from './completeness.ts';
 import { readSummary, readTimeseries, type ReadScope } from './counts.ts';
 import { parseCursor } from './cursor.ts';
@@ -26,13 +26,15 @@ import { createReads, type RunRead, type RunReadBytes, type Writers } from './da
 import { readDecisions } from './decisions.ts';
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, exportBytes, type ExportFormat } from './export-decisions.ts';
 import { exportProofs } from './export-proofs.ts';
-import { FILTERS, filtersFrom, USAGE_FILTERS } from './filters.ts';
+import { FILTERS, filtersFrom, SEARCH, USAGE_FILTERS } from './filters.ts';
 import { findDecision } from './find-decision.ts';
 import { parseGapCursor, readGaps } from './gaps.ts';
 import { readLlmUsage, readLlmUsageTimeseries } from './llm-usage.ts';
 import { ExportSlots } from './export-slots.ts';
 import { recordText } from './record.ts';
-import { readRange, WINDOW_NAMES } from './window.ts';
+import { BREAKDOWN, PAGE, RANGE } from './parameters.ts';
+import { sendPages } from './send-export.ts';
+import { readRange } from './window.ts';
 
 export type ReadDeps = {
   runRead: RunRead;
@@ -40,31 +42,6 @@ export type ReadDeps = {
   writers: Writers;
   now: () => number;
   recordReads: RecordReads;
-};
-
-const edge = (description: string) =>
-  Type.Optional(Type.String({ format: 'date-time', description, 'x-problem': 'window_invalid' }));
-const RANGE = {
-  window: Type.Optional(
-    oneOf(WINDOW_NAMES, {
-      description: 'How far to look back from now, without an upper end. `24h` when nothing else is given.',
-      examples: ['7d'],
-      'x-problem': 'window_invalid',
-    }),
-  ),
-  from: edge('Instead of `window`: records from this time on. At most 90 days before `to`.'),
-  to: edge('With `from`: records before this time'),
-};
-
-const PAGE = {
-  limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'The length of a page' }),
-  offset: Type.Integer({
-    minimum: 0,
-    maximum: 10_000,
-    default: 0,
-    description: 'How many records to skip. Use `cursor` to go further.',
-  }),
-  cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the page before' })),
 };
 
 const READ = {
@@ -92,19 +69,12 @@ export function recordEndpoints(deps: ReadDeps) {
   };
   const sendExport = async (call: ExportCall, format: ExportFormat | 'proofs') => {
     await slots.run(call.params.id, async () => {
-      const { req, res, query } = call;
       const scope = scopeOf(call);
-      const { window = '24h', from, to } = query;
+      const { window = '24h', from, to } = call.query;
       const range = from === undefined ? { window } : { from, to };
       await deps.recordReads.exported({ format, ...range }, readFrom(call));
       const pages = format === 'proofs' ? exportProofs(reads, scope) : exportBytes(reads, scope, format);
-      // An error before the first record is a problem as usual. After it only a broken connection can tell.
-      const first = await pages.next();
-      describeExport(res, format, scope);
-      // Those of pipeline, beside those of the edge.
-      res.setMaxListeners(LISTENERS_MAX);
-      if (req.method === 'HEAD') res.end();
-      else await pipeline(Readable.from(chain(first, pages), { objectMode: false, highWaterMark: 0 }), res);
+      await sendPages(call, { scope, format, pages });
     });
     return undefined;
   };
@@ -129,6 +99,17 @@ export function recordEndpoints(deps: ReadDeps) {
       query: Type.Object({ ...RANGE, ...FILTERS }),
       answers: { 200: { description: 'The buckets', schema: TIMESERIES } },
       handle: async (call) => readTimeseries(reads, await startRead('timeseries', call)),
+    }),
+    endpoint({
+      ...READ,
+      path: '/v1/projects/{id}/audit/breakdown',
+      id: 'readBreakdown',
+      summary: 'Count decisions by the values of a field',
+      description:
+        'The values with the most decisions, each with its counts by outcome and the times of its first and last decision. With its `others` the list adds up to the totals.',
+      query: Type.Object({ ...BREAKDOWN, ...RANGE, ...FILTERS }),
+      answers: { 200: { description: 'The values', schema: BREAKDOWN_ANSWER } },
+      handle: async (call) => readBreakdown(reads, await startRead('breakdown', call), call.query),
     }),
     endpoint({
       ...READ,
@@ -181,7 +162,7 @@ export function recordEndpoints(deps: ReadDeps) {
       id: 'listDecisions',
       summary: 'List decisions',
       description: 'Records, newest first, filtered and page by page.',
-      query: Type.Object({ ...RANGE, ...PAGE, ...FILTERS }),
+      query: Type.Object({ ...RANGE, ...PAGE, ...FILTERS, ...SEARCH }),
       answers: { 200: { description: 'One page', schema: DECISIONS } },
       handle: async (call) => {
         const { limit, offset, cursor } = call.query;
@@ -202,6 +183,7 @@ export function recordEndpoints(deps: ReadDeps) {
         ...RANGE,
         format: oneOf(EXPORT_FORMAT_NAMES, { default: 'ndjson' }),
         ...FILTERS,
+        ...SEARCH,
       }),
       answers: {
         200: {
@@ -219,7 +201,7 @@ export function recordEndpoints(deps: ReadDeps) {
       summary: 'Export the places of decisions in the log',
       description:
         'One line for each record of the export with the same parameters, in its order: `event_id`, `index` in the log (null until it entered) and `salt` (base64). With the export and the log they prove every record.',
-      query: Type.Object({ ...RANGE, ...FILTERS }),
+      query: Type.Object({ ...RANGE, ...FILTERS, ...SEARCH }),
       answers: { 200: { description: 'All records', mediaTypes: ['application/x-ndjson'] } },
       handle: (call) => sendExport(call, 'proofs'),
     }),
@@ -248,7 +230,6 @@ export function recordEndpoints(deps: ReadDeps) {
 }
 
 type ReadCall = { req: Request; caller: { actor: Actor }; params: { id: string } };
-const LISTENERS_MAX = 20;
 
 type Query = { window?: string; from?: string; to?: string };
 type ScopedCall = ReadCall & { query: Query; readonly signal: AbortSignal };
@@ -256,22 +237,4 @@ type ExportCall = ScopedCall & { res: Response };
 
 function readFrom({ req, caller, params }: ReadCall) {
   return { projectId: params.id, actor: caller.actor, address: addressOf(req) };
-}
-
-function describeExport(res: Response, format: ExportFormat | 'proofs', { window }: ReadScope): void {
-  const [what, type] = format === 'proofs' ? ['proofs', 'ndjson' as const] : ['decisions', format];
-  const [from, to] = [window.fromMs, window.toMs].map(
-    (ms) => `${new Date(ms).toISOString().slice(0, 19).replaceAll(':', '')}Z`,
-  );
-  res.setHeader('Content-Type', EXPORT_FORMATS[type].type);
-  res.setHeader('Content-Disposition', `attachment; filename="${what}-${window.name ?? from}-${to}.${type}"`);
-}
-
-async function* chain(first: IteratorResult<Buffer>, rest: AsyncGenerator<Buffer>) {
-  try {
-    if (first.done !== true) yield first.value;
-    yield* rest;
-  } finally {
-    await rest.return(undefined);
-  }
 }

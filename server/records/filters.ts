@@ -1,26 +1,23 @@
 import { Type } from 'typebox';
 import { oneOf } from '../http/schemas.ts';
-import { FILTER_VALUES_MAX } from '../limits.ts';
+import { FILTER_VALUES_MAX, SEARCH_CHARS_MAX } from '../limits.ts';
 import { OUTCOMES } from '../ingest/decision-event.ts';
+import { text } from '../validate.ts';
 
 export const FILTER_NAMES = ['agent', 'role', 'outcome', 'tool', 'user_id', 'session_id'] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];
-type ParamName = FilterName | `not_${FilterName}`;
+type ParamName = FilterName | `not_${FilterName}` | 'q';
 
-/** Any of the values of a filter, and none of those of its `not_…`; an empty list does not filter. '' is the empty value. */
+/**
+ * Any of the values of a filter, and none of those of its `not_…`; an empty list does not filter. '' is the empty value. `q`
+ * has at most one text, which the reason or the arguments contain.
+ */
 export type DecisionFilters = Record<ParamName, readonly string[]>;
 
-export const NO_FILTERS: DecisionFilters = Object.fromEntries(
-  FILTER_NAMES.flatMap((name) => [
-    [name, []],
-    [`not_${name}`, []],
-  ]),
-) as unknown as DecisionFilters;
-
-const text = Type.String({ format: 'text' });
+const value = Type.String({ format: 'text' });
 const outcome = oneOf(OUTCOMES);
 
-function listOf<S extends typeof text | typeof outcome>(items: S, description: string) {
+function listOf<S extends typeof value | typeof outcome>(items: S, description: string) {
   return Type.Optional(Type.Array(items, { maxItems: FILTER_VALUES_MAX, description }));
 }
 
@@ -29,9 +26,9 @@ const NONE = 'Not the records with this value, repeated: with any of them';
 
 /** The query parameters of a filter: `agent` and `not.agent`. */
 function parametersOf<N extends FilterName>(names: readonly N[]) {
-  type Schema<Name> = ReturnType<typeof listOf<Name extends 'outcome' ? typeof outcome : typeof text>>;
+  type Schema<Name> = ReturnType<typeof listOf<Name extends 'outcome' ? typeof outcome : typeof value>>;
   const schemas = names.flatMap((name) => {
-    const items = name === 'outcome' ? outcome : text;
+    const items = name === 'outcome' ? outcome : value;
     return [
       [name, listOf(items, ANY)],
       [`not.${name}`, listOf(items, NONE)],
@@ -41,6 +38,15 @@ function parametersOf<N extends FilterName>(names: readonly N[]) {
 }
 
 export const FILTERS = parametersOf(FILTER_NAMES);
+export const SEARCH = {
+  q: Type.Optional(
+    text(SEARCH_CHARS_MAX, {
+      minLength: 1,
+      description:
+        'Records whose `reason`, or the JSON text of whose `arguments`, contains this text in any case',
+    }),
+  ),
+};
 /** LLM usage has no role, tool or outcome. */
 export const USAGE_FILTERS = parametersOf(['agent', 'user_id', 'session_id']);
 
@@ -50,8 +56,11 @@ export function filtersFrom(query: Partial<Record<string, unknown>>): DecisionFi
     [name, query[name] ?? []],
     [`not_${name}`, query[`not.${name}`] ?? []],
   ]);
-  return Object.fromEntries(given) as DecisionFilters;
+  const q = query['q'] === undefined ? [] : [query['q']];
+  return Object.fromEntries([...given, ['q', q]]) as DecisionFilters;
 }
+
+export const NO_FILTERS = filtersFrom({});
 
 export function isFiltered(filters: DecisionFilters): boolean {
   return Object.values(filters).some(({ length }) => length > 0);
@@ -63,6 +72,7 @@ export function areInProjections({
   not_user_id,
   session_id,
   not_session_id,
+  q,
 }: DecisionFilters): boolean {
-  return [user_id, not_user_id, session_id, not_session_id].every((values) => values.length === 0);
+  return [user_id, not_user_id, session_id, not_session_id, q].every((values) => values.length === 0);
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { DIMENSION_NAMES, readBreakdown } from './breakdown.ts';
 import { completenessOf } from './completeness.ts';
-import { type ReadScope, readSummary, readTimeseries } from './counts.ts';
+import { GROUPS_MAX, type ReadScope, readSummary, readTimeseries } from './counts.ts';
 import { type AuditReads, createReads } from './days.ts';
 import { countPerDay } from './decisions.ts';
 import { STREAMS } from './ledger.ts';
@@ -32,6 +33,9 @@ async function answersOf(reads: AuditReads, scope: ReadScope): Promise<Answers> 
   const { buckets } = await readTimeseries(reads, scope);
   const usage = await readLlmUsage(reads, scope);
   const counts = await reads.days.decisions.read(window, (finalDays) => countPerDay(reads, scope, finalDays));
+  const breakdowns = await Promise.all(
+    DIMENSION_NAMES.map((by) => readBreakdown(reads, scope, { by, limit: GROUPS_MAX })),
+  );
   const entries: [string, unknown][] = [
     ['summary totals', summary.totals],
     ['summary others', summary.others],
@@ -40,6 +44,10 @@ async function answersOf(reads: AuditReads, scope: ReadScope): Promise<Answers> 
     ...summary.by_role.map((row): [string, unknown] => [`summary role ${row.role}`, row]),
     ...summary.by_tool.map((row): [string, unknown] => [`summary tool ${row.tool_name}`, row]),
     ...buckets.map(({ start, ...row }): [string, unknown] => [`timeseries ${start}`, row]),
+    ...breakdowns.flatMap(({ by, items, others }): [string, unknown][] => [
+      [`breakdown ${by} others`, others],
+      ...items.map((item): [string, unknown] => [`breakdown ${by} ${item.value}`, item]),
+    ]),
     ...counts.map(({ day, total }): [string, unknown] => [`decisions ${day}`, total]),
     // The sums are raw JSON and compare as text.
     ['llm usage totals', JSON.stringify(usage.totals)],

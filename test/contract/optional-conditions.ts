@@ -18,10 +18,10 @@ const DAYS = [FIRST_MS, FIRST_MS + DAY_MS].map((ms) => clickhouseTime(ms).slice(
 
 /** 256 rows with every combination of the values that conditions ask for, half of them on the next day. */
 const ROWS = [
-  `INSERT INTO decisions (project_id, event_id, occurred_at, agent_name, role, outcome, tool_name, user_id, session_id, version)
+  `INSERT INTO decisions (project_id, event_id, occurred_at, agent_name, role, outcome, tool_name, user_id, session_id, reason, version)
    SELECT {project_id: String}, generateUUIDv4(), {first: DateTime64(3, 'UTC')} + INTERVAL bitTest(number, 7) DAY,
      toString(bitTest(number, 0)), toString(bitTest(number, 1)), bitTest(number, 2) + 1, toString(bitTest(number, 3)),
-     toString(bitTest(number, 4)), toString(bitTest(number, 5)), 1
+     toString(bitTest(number, 4)), toString(bitTest(number, 5)), if(bitTest(number, 6), 'one', 'two'), 1
    FROM numbers(256)`,
   `INSERT INTO llm_invocations (project_id, event_id, occurred_at, agent_name, model, user_id, session_id, input_tokens, version)
    SELECT {project_id: String}, generateUUIDv4(), {first: DateTime64(3, 'UTC')} + INTERVAL bitTest(number, 7) DAY,
@@ -50,6 +50,7 @@ const GIVEN: Record<string, QueryParams> = {
       [`not_${name}`, { [`not_${name}`]: [value] }],
     ]),
   ),
+  q: { q: ['TWO'] },
   until: { until: clickhouseTime(FIRST_MS) },
   version: { version: 1 },
   final_days: { final_days: DAYS },
@@ -82,6 +83,7 @@ export function optionalConditionsSuite(store: () => Store): void {
       hours_until: null,
       days_until: null,
       bucket_seconds: 86_400,
+      by: 'tool_name',
       days: DAYS,
       until_id: '8',
       agent_name: '1',

@@ -13,7 +13,7 @@ type Table = keyof typeof PROJECTIONS;
 const ROWS = 6000;
 const REMOVED = 500;
 const PROJECTIONS = {
-  decisions: ['by_day', 'by_hour', 'by_user', 'series'],
+  decisions: ['by_user', 'counts_by_day', 'counts_by_hour', 'series'],
   llm_invocations: ['usage_by_hour'],
 };
 

@@ -28,6 +28,7 @@ GET    /v1/projects/{id}/agents/{name}/versions/{version} 1   1   1   1   3     
 GET    /v1/projects/{id}/agents/{name}/fleet              1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/summary                    1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/timeseries                 1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/breakdown                  1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/completeness               1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/gaps                       1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/llm-usage                  1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
@@ -82,6 +83,7 @@ GET    /v1/projects/{id}/agents/{name}/versions/{version} .   .   .   .   .     
 GET    /v1/projects/{id}/agents/{name}/fleet              .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/summary                    .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/timeseries                 .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/breakdown                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/completeness               .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/gaps                       .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/llm-usage                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Writers } from '../../../server/records/days.ts';
+import { type Dimension, DIMENSION_NAMES } from '../../../server/records/breakdown.ts';
 import { type DecisionFilters, FILTER_NAMES, NO_FILTERS } from '../../../server/records/filters.ts';
 import {
   type ReadWindow,
@@ -11,7 +12,17 @@ import {
 import type { Random } from '../../support/random.ts';
 import type { Entry } from '../../../server/commit/write-queue.ts';
 import { Model, type ModelRecord } from './model.ts';
-import { askBuckets, askIds, askSummary, entryOf, insertRows, type World } from './world.ts';
+import {
+  askBreakdown,
+  askBuckets,
+  askIds,
+  askOne,
+  askSummary,
+  type Asked,
+  entryOf,
+  insertRows,
+  type World,
+} from './world.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -24,6 +35,11 @@ const VALUES = {
   user_id: ['', 'u1', 'u2'],
   session_id: ['', 's1', 's2'],
 } as const;
+const REASONS = ['', 'Über 100 %', 'a_b', 'ÉTÉ', "back\\slash's"] as const;
+const ARGUMENTS = ['', '{"q":"Été 😀"}', '{"q":"100 %"}', '{"x":"A_b\\n"}'] as const;
+/** In another case than the texts, and with what LIKE takes for wildcards. */
+const SEARCHES = ['été', 'ÜBER', '100 %', '%', '_', 'A_B', '\\', "H'", '"}', '😀', 'a.b', 'İ'] as const;
+const DIMENSIONS = DIMENSION_NAMES as [Dimension, ...Dimension[]];
 const WINDOWS = WINDOW_NAMES as [WindowName, ...WindowName[]];
 const STEPS = ['post', 'post', 'post', 'insert', 'repeat', 'restart', 'merge', 'withhold', 'ask'] as const;
 
@@ -151,12 +167,39 @@ export class History {
     this.#expect(`summary ${said}`, summary, this.model.summary(window, filters));
     const buckets = await askBuckets(this.#world, asked);
     this.#expect(`timeseries ${said}`, buckets, this.model.buckets(window, filters));
+    const broken = { by: this.#random.pick(DIMENSIONS), limit: this.#random.pick([1, 2, 1000]) };
+    const breakdown = await askBreakdown(this.#world, asked, broken);
+    const expected = this.model.breakdown(window, filters, broken);
+    this.#expect(`breakdown ${said} ${JSON.stringify(broken)}`, breakdown, expected);
+    await this.#askOne();
+    await this.#askList(asked);
+  }
+
+  async #askOne(): Promise<void> {
+    const [first, ...others] = this.model.records.values();
+    if (first === undefined) return;
+    const record = this.#random.pick([first, ...others]);
+    const { event_id, agent_name, tool_name, outcome, role, user_id, reason } = record;
+    const one = await askOne(this.#world, {
+      projectId: this.projectId,
+      eventId: event_id.toUpperCase(),
+      nowMs: this.#nowMs,
+    });
+    const isAlive = record.occurredAtMs >= this.#nowMs - 90 * DAY_MS;
+    const told = [event_id, agent_name, tool_name, outcome, role, user_id, reason];
+    this.#expect(`decision ${event_id}`, one, isAlive ? told : undefined);
+  }
+
+  async #askList({ projectId, window, filters: others }: Asked): Promise<void> {
+    const q = this.#random.chance(0.3) ? [this.#random.pick(SEARCHES)] : [];
+    const filters = { ...others, q };
+    const asked = { projectId, window, filters };
     const ids = this.model.ids(window, filters);
     // All on one page, or on two or three of which the last may be full.
     const limit = this.#random.pick([1000, Math.max(2, Math.ceil(ids.length / this.#random.pick([2, 3])))]);
     const by = this.#random.pick(['cursor', 'offset'] as const);
     const list = await askIds(this.#world, { ...asked, limit, by });
-    this.#expect(`decisions ${said} by ${by}`, list, { total: ids.length, ids });
+    this.#expect(`decisions ${JSON.stringify(asked)} by ${by}`, list, { total: ids.length, ids });
   }
 
   /** Mostly the window that the events crowd around, or a range between two of the times that matter. */
@@ -189,11 +232,11 @@ export class History {
       Array.from({ length: this.#random.chance(0.2) ? this.#random.below(3) : 0 }, () =>
         this.#random.pick(values),
       );
-    const given = FILTER_NAMES.flatMap((name) => [
+    const given: [string, string[]][] = FILTER_NAMES.flatMap((name) => [
       [name, some(VALUES[name])],
       [`not_${name}`, some(VALUES[name])],
     ]);
-    return Object.fromEntries(given) as DecisionFilters;
+    return { ...NO_FILTERS, ...(Object.fromEntries(given) as Partial<DecisionFilters>) };
   }
 
   #records(count: number): ModelRecord[] {
@@ -206,9 +249,9 @@ export class History {
       role: this.#random.pick(VALUES.role),
       user_id: this.#random.pick(VALUES.user_id),
       session_id: this.#random.pick(VALUES.session_id),
-      error_type: '',
-      reason: '',
-      arguments: '',
+      error_type: this.#random.pick(['', 'policy_denied', 'timeout']),
+      reason: this.#random.pick(REASONS),
+      arguments: this.#random.pick(ARGUMENTS),
     }));
   }
 

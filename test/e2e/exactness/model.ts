@@ -1,3 +1,4 @@
+import type { Dimension } from '../../../server/records/breakdown.ts';
 import { type DecisionFilters, FILTER_NAMES, type FilterName } from '../../../server/records/filters.ts';
 import type { ReadWindow } from '../../../server/records/window.ts';
 
@@ -25,6 +26,12 @@ const FIELDS = {
   user_id: 'user_id',
   session_id: 'session_id',
 } as const satisfies Record<FilterName, keyof ModelRecord>;
+
+/** The field of each dimension of a breakdown. */
+const DIMENSIONS = { ...FIELDS, error_type: 'error_type', reason: 'reason' } as const satisfies Record<
+  Dimension,
+  keyof ModelRecord
+>;
 
 export type Counts = { total: number; allow: number; deny: number; needs_approval: number };
 
@@ -66,6 +73,19 @@ export class Model {
     return buckets;
   }
 
+  breakdown(window: ReadWindow, filters: DecisionFilters, { by, limit }: { by: Dimension; limit: number }) {
+    const groups = Map.groupBy(this.#inside(window, filters), (record) => record[DIMENSIONS[by]]);
+    const all = Array.from(groups, ([value, group]) => {
+      const times = group.map(({ occurredAtMs }) => occurredAtMs);
+      const [first, last] = [Math.min(...times), Math.max(...times)].map((ms) => new Date(ms).toISOString());
+      return { item: { value, ...countsOf(group), first, last }, group };
+    }).sort((a, b) => b.item.total - a.item.total || compareBytes(a.item.value, b.item.value));
+    const left = all.slice(limit);
+    const others =
+      left.length === 0 ? null : { entries: left.length, ...countsOf(left.flatMap(({ group }) => group)) };
+    return { items: all.slice(0, limit).map(({ item }) => item), others };
+  }
+
   /** The event_ids of the matching records, newest first. */
   ids(window: ReadWindow, filters: DecisionFilters): string[] {
     return this.#inside(window, filters)
@@ -76,7 +96,10 @@ export class Model {
   #inside({ sinceMs, beforeMs }: ReadWindow, filters: DecisionFilters): ModelRecord[] {
     return [...this.records.values()]
       .filter(({ occurredAtMs }) => occurredAtMs >= sinceMs && occurredAtMs < beforeMs)
-      .filter((record) => FILTER_NAMES.every((name) => passes(record[FIELDS[name]], name, filters)));
+      .filter((record) => FILTER_NAMES.every((name) => passes(record[FIELDS[name]], name, filters)))
+      .filter(({ reason, arguments: args }) =>
+        filters.q.every((q) => [reason, args].some((text) => text.toLowerCase().includes(q.toLowerCase()))),
+      );
   }
 }
 

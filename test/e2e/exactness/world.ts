@@ -1,9 +1,11 @@
 import { DECISION_COLUMNS, DECISION_ROW } from '../../../server/ingest/decision-event.ts';
 import { entryFrom } from '../../../server/ingest/event-row.ts';
+import { type Dimension, readBreakdown } from '../../../server/records/breakdown.ts';
 import { readSummary, readTimeseries } from '../../../server/records/counts.ts';
 import { type AuditReads, createReads, type Writers } from '../../../server/records/days.ts';
 import { readDecisions } from '../../../server/records/decisions.ts';
 import type { DecisionFilters } from '../../../server/records/filters.ts';
+import { findDecision } from '../../../server/records/find-decision.ts';
 import { parseCursor } from '../../../server/records/cursor.ts';
 import type { ReadWindow } from '../../../server/records/window.ts';
 import { GroupCommit } from '../../../server/commit/group-commit.ts';
@@ -113,6 +115,21 @@ export async function askSummary({ reads }: World, asked: Asked) {
 
 export async function askBuckets({ reads }: World, asked: Asked) {
   return (await readTimeseries(reads, { ...asked, signal })).buckets;
+}
+
+type Broken = { by: Dimension; limit: number };
+
+export async function askBreakdown({ reads }: World, asked: Asked, broken: Broken) {
+  const { items, others } = await readBreakdown(reads, { ...asked, signal }, broken);
+  return { items, others };
+}
+
+type Single = { projectId: string; eventId: string; nowMs: number };
+
+/** What a record tells; undefined when it is not found. */
+export async function askOne({ reads }: World, wanted: Single): Promise<string[] | undefined> {
+  const row = await findDecision(reads, { ...wanted, signal });
+  return row && [row.event_id, row.agent_name, row.tool_name, row.outcome, row.role, row.user_id, row.reason];
 }
 
 type Page = { total: number; next_cursor: string | null; items: { event_id: string }[] };

@@ -1,0 +1,57 @@
+import { sql } from '../store/sql.ts';
+import { rfc3339FromClickhouse } from '../store/time.ts';
+import { countedOf, countsOf, type OutcomeCounts, othersOf, type ReadScope, scopeFields } from './counts.ts';
+import type { AuditReads } from './days.ts';
+import { NO_WHOLE_PARTS } from './window.ts';
+
+/** What decisions can be broken down by, with the column, and whether the projections by day and hour have it. */
+const DIMENSIONS = {
+  agent: { column: 'agent_name', isInProjections: true },
+  role: { column: 'role', isInProjections: true },
+  tool: { column: 'tool_name', isInProjections: true },
+  outcome: { column: 'outcome', isInProjections: true },
+  error_type: { column: 'error_type', isInProjections: true },
+  reason: { column: 'reason', isInProjections: false },
+  user_id: { column: 'user_id', isInProjections: false },
+  session_id: { column: 'session_id', isInProjections: false },
+} as const;
+
+export type Dimension = keyof typeof DIMENSIONS;
+export const DIMENSION_NAMES = Object.keys(DIMENSIONS) as Dimension[];
+
+type BreakdownRow = OutcomeCounts & {
+  is_total: number;
+  name: string;
+  entries: number;
+  first_at: string;
+  last_at: string;
+};
+
+const DAY_SECONDS = 86_400;
+
+/** GET …/audit/breakdown. */
+export async function readBreakdown(
+  { runRead, days }: AuditReads,
+  scope: ReadScope,
+  { by, limit }: { by: Dimension; limit: number },
+) {
+  const { column, isInProjections } = DIMENSIONS[by];
+  const wholeParts = isInProjections ? {} : NO_WHOLE_PARTS;
+  const asked = { ...countedOf(scope, DAY_SECONDS), ...wholeParts, by: column, limit };
+  const read = (final_days: string[]) =>
+    runRead<BreakdownRow>(sql('breakdown'), { ...asked, final_days }, scope.signal);
+  const rows = await days.decisions.read(scope.window, read, scope.signal);
+  const listed = rows.filter(({ is_total }) => is_total === 0);
+  const totals = rows.find(({ is_total }) => is_total === 1);
+  return {
+    ...scopeFields(scope),
+    by,
+    items: listed.map(({ name, first_at, last_at, ...counts }) => ({
+      value: name,
+      ...countsOf(counts),
+      first: rfc3339FromClickhouse(first_at),
+      last: rfc3339FromClickhouse(last_at),
+    })),
+    others: totals === undefined ? null : othersOf(listed, totals),
+  };
+}
