@@ -2,14 +2,11 @@
 -- project_id; entries: in hex of upper case, one behind another; received_from, received_to: of their records;
 -- minutes: those in which the records were received, so that few pieces are read when the records are far apart.
 SELECT
-    found.1 AS entry,
+    hex(found.1) AS entry,
     found.2 AS index
 FROM
 (
-    SELECT arrayJoin(arrayZip(
-        extractAll(hex(entries), '.{64}') AS parts,
-        range(start, start + length(parts))
-    )) AS found
+    SELECT arrayJoin(arrayZip(entries, range(start, start + length(entries)))) AS found
     FROM log_chunks
     WHERE project_id = {project_id: String}
         AND received_from <= {received_to: DateTime64(3, 'UTC')}
@@ -20,4 +17,4 @@ FROM
         )
         AND committed_at < proposed_at + INTERVAL 5 MINUTE
 )
-WHERE found.1 IN (SELECT arrayJoin(extractAll({entries: String}, '.{64}')))
+WHERE found.1 IN (SELECT toFixedString(unhex(arrayJoin(extractAll({entries: String}, '.{64}'))), 32))

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { createHash } from 'node:crypto';
+import { eventually } from '../support/eventually.ts';
 import { sendDecision, sendLlm, timeFromNow } from '../support/audit.ts';
 import { type BatchAnswer, sendBatch } from '../support/batch.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
@@ -28,15 +29,17 @@ describe('receipts', () => {
     return payload;
   }
 
+  /** The line of an export that names the event, as soon as there is one. */
+  const lineOf = (path: string, eventId: string) =>
+    eventually(async () => {
+      const { text } = await ask(service, path, { query: { window: '90d' } });
+      return text.split('\n').find((line) => line.includes(eventId));
+    });
+
   /** The entry of a record by its line in the export and its salt. */
   async function entryOf(eventId: string): Promise<string> {
-    const [{ text: lines }, { text: places }] = await Promise.all([
-      ask(service, 'decisions/export', { query: { window: '90d' } }),
-      ask(service, 'decisions/export/proofs', { query: { window: '90d' } }),
-    ]);
-    const line = lines.split('\n').find((one) => one.includes(eventId)) ?? '';
-    const place = places.split('\n').find((one) => one.includes(eventId)) ?? '{}';
-    const { salt } = JSON.parse(place) as { salt: string };
+    const line = await lineOf('decisions/export', eventId);
+    const { salt } = JSON.parse(await lineOf('decisions/export/proofs', eventId)) as { salt: string };
     return createHash('sha256').update(Buffer.from(salt, 'base64')).update(line).digest('base64url');
   }
 
