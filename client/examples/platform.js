@@ -8,7 +8,7 @@ const agent = {
   run: ({ tools }, task) => tools.search({ query: task }),
 };
 
-const governed = await govern(agent, { bindPolicy: true });
+const governed = await govern(agent, { bindPolicy: true, batch: true });
 console.log(`policy: ${governed.source.origin}, version ${governed.source.agentVersionId}`);
 console.log(await governed.run('late parcels', { role: 'admin', userId: 'user-1' }));
 await shutdown();

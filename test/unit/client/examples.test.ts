@@ -48,6 +48,7 @@ describe('client/examples', () => {
     serveKeys(mock, signer);
     mock.on('GET /v1/agents/support-bot', conditionally(await signedRecord(publishedAgent(), signer)));
     mock.on('POST /v1/audit/decisions', { status: 202 });
+    mock.on('POST /v1/audit/decisions/batch', { status: 202 });
     mock.on('POST /v1/audit/llm-invocations', { status: 202 });
     env = { GATE_BASE_URL: mock.url, GATE_KEY: key, GATE_API_KEY: key };
   });

@@ -50,6 +50,15 @@ describe('the published package', () => {
     expect(JSON.parse(output)).to.deep.equal(expected);
   });
 
+  it('brings the command of the MCP gateway', async () => {
+    const { code, output } = await runCommand('npx', ['--no', '@gatehouse/client', 'mcp', '--help'], {
+      cwd: folder,
+    });
+
+    expect(code, output).to.equal(0);
+    expect(output).to.match(/^Usage: gatehouse-client mcp --agent NAME/m);
+  });
+
   it('brings types that check by themselves, strictly', async () => {
     await copyFile(join(FIXTURES, 'installed-types.mts'), join(folder, 'installed-types.mts'));
     const flags =
