@@ -1,7 +1,7 @@
 # Gatehouse. Every target works from a clean clone, and twice in a row.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test bench chaos mutants demo check fmt observe-check collector-check sbom up down clean
+.PHONY: help run test bench chaos tamper mutants demo check fmt observe-check collector-check sbom up down clean
 
 INSTALLED := node_modules/.installed
 BUILT := node_modules/.built
@@ -32,6 +32,9 @@ bench: $(BUILT) ## Measure the service next to its bounds and its rivals
 
 chaos: $(BUILT) ## Kill services and store under load and count what is there (ARGS="--cycles 100 --seed 1")
 	@npm run --silent chaos -- $(ARGS)
+
+tamper: $(BUILT) ## Attack a store and its log, and print what both verifiers say (ARGS="--records 100000")
+	@npm run --silent tamper -- $(ARGS)
 
 mutants: $(INSTALLED) ## Break the pure parts of the code in small ways and count what no test notices
 	@npm run --silent mutants

@@ -10,6 +10,7 @@ import { benchPulls } from './pulls.ts';
 import { benchReads } from './reads.ts';
 import { benchRestart } from './restart.ts';
 import { benchSlowRead } from './slow-read.ts';
+import { benchVerify } from './verify.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -58,6 +59,7 @@ const PARTS: Record<string, () => Promise<void> | void> = {
       seconds: Math.max(seconds, 10),
       rounds: Number(values.rounds),
     }),
+  verify: () => benchVerify({ rows: Number(values.rows) }),
   attack: () => benchAttack({ seconds, ...only }),
   policy: benchPolicy,
   client: benchClient,

@@ -86,11 +86,14 @@ function hashesOf(tile: Buffer): Buffer[] {
 
 /** The hash of a leaf (RFC 6962 section 2.1), by the crypto module of Node: there are millions of them. */
 export function leafHash(entry: Uint8Array): Buffer {
-  return hash('sha256', Buffer.concat([Buffer.of(0), entry]), 'buffer');
+  leaf.set(entry, 1);
+  return hash('sha256', leaf.subarray(0, 1 + entry.length), 'buffer');
 }
 
-const node = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
+/** What is hashed, for a leaf and for a node. */
+const leaf = Buffer.alloc(1 + 0xffff);
 
+const node = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
 /** As `proof.rootOf`, by the crypto module of Node. */
 function rootOf(hashes: Buffer[]): Buffer {
   let level = hashes;

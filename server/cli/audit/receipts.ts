@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HASH_BYTES } from '../../../client/proof/index.ts';
 import { CommandError } from '../command-error.ts';
 import { leafHash } from './check-tree.ts';
 import type { Findings } from './findings.ts';
@@ -37,7 +38,8 @@ function readKeys(path: string): ReadonlyMap<string, KeyObject> | undefined {
 function parseReceipt(jws: string, projectId: string, keys: ReturnType<typeof readKeys>): Receipt[] {
   const [head = '', body = '', signature = '', ...more] = jws.split('.');
   const [{ alg, typ, kid }, { iss, sub, jti, entry, iat }] = [objectFrom(head), objectFrom(body)];
-  if (more.length > 0 || typeof entry !== 'string' || typeof iat !== 'number')
+  const entryBytes = Buffer.from(String(entry), 'base64url');
+  if (more.length > 0 || entryBytes.length !== HASH_BYTES || typeof iat !== 'number')
     throw new CommandError(`The receipts have a line that is not a receipt: ${jws.slice(0, 100)}`);
   if (sub !== projectId) return [];
   const isReceipt = alg === 'EdDSA' && typ === 'gate-receipt+jwt' && iss === 'gatehouse';
@@ -48,7 +50,7 @@ function parseReceipt(jws: string, projectId: string, keys: ReturnType<typeof re
   return [
     {
       event_id: String(jti),
-      leaf: leafHash(Buffer.from(entry, 'base64url')).toString('hex'),
+      leaf: leafHash(entryBytes).toString('hex'),
       issuedMs: iat * 1000,
       isSigned: isReceipt ? keys && holds() : false,
     },

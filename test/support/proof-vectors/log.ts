@@ -65,9 +65,15 @@ export function filesOfLog(head: Head): Map<string, Buffer> {
 function* tilesOf(items: Buffer[]): Generator<[string, Buffer]> {
   for (let at = 0; at < items.length; at += WIDTH) {
     const tile = items.slice(at, at + WIDTH);
-    const digits = String(at / WIDTH).padStart(3, '0');
-    yield [tile.length === WIDTH ? digits : `${digits}.p/${tile.length}`, Buffer.concat(tile)];
+    const name = nameOf(at / WIDTH);
+    yield [tile.length === WIDTH ? name : `${name}.p/${tile.length}`, Buffer.concat(tile)];
   }
+}
+
+/** 1234067 is x001/x234/067. */
+function nameOf(tile: number): string {
+  const last = String(tile % 1000).padStart(3, '0');
+  return tile < 1000 ? last : `${nameOf(Math.floor(tile / 1000)).replace(/(\d{3})$/, 'x$1')}/${last}`;
 }
 
 export function writeFiles(directory: string, files: Map<string, Buffer>): void {
