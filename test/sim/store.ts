@@ -74,9 +74,11 @@ export class SimulatedStore {
     const ms = lookUp.queryMs + (ids / statements) * lookUp.idMs;
     await pass(2 * hopMs);
     const works = Array.from({ length: statements }, () =>
-      this.#shards.map(({ nodes }) => nodes[Math.floor(random() * nodes.length)]?.work(ms)),
+      Promise.all(
+        this.#shards.map(({ nodes }) => (nodes[Math.floor(random() * nodes.length)] as Node).work(ms)),
+      ),
     );
-    await Promise.all(works.flat());
+    await Promise.all(works);
   }
 
   async #insert({ table: name, lines, token }: EncodedRows): Promise<void> {
