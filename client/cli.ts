@@ -3,12 +3,15 @@ import { Console } from 'node:console';
 import { parseArgs } from 'node:util';
 import { readEnvironment } from './config.ts';
 import { messageOf } from './errors.ts';
+import { serveHttp } from './gateway/http.ts';
+import { pinFileIn } from './gateway/pins.ts';
 import { serveStdio } from './gateway/stdio.ts';
 import { bindPolicy, shutdown } from './index.ts';
 
 const USAGE = `Usage: gatehouse-client mcp --agent NAME [options] -- COMMAND [ARGUMENT…]
+       gatehouse-client mcp --agent NAME [options] --url URL
 
-Runs an MCP server (stdio) under the policy of an agent: every tools/call is decided and recorded, tools that the role may not use
+Runs an MCP server (stdio), or one over Streamable HTTP, under the policy of an agent: every tools/call is decided and recorded, tools that the role may not use
 are hidden, and a tool whose description changes is held. Keys and addresses come from GATE_KEY, GATE_API_KEY, GATE_BASE_URL and
 the other variables of the client.
 
@@ -18,6 +21,7 @@ the other variables of the client.
   --local-policy FILE     a policy in a file; default GATE_LOCAL_POLICY
   --state-dir DIRECTORY   keeps pinned descriptions and the smallest version; default GATE_STATE_DIR
   --approval-timeout MS   how long a person is waited for
+  --header 'NAME: VALUE'  sent to the URL; may be repeated. \${NAME} in it is an environment variable
 `;
 
 const TEXT = { type: 'string' } as const;
@@ -29,6 +33,8 @@ const OPTIONS = {
   'local-policy': TEXT,
   'state-dir': TEXT,
   'approval-timeout': TEXT,
+  url: TEXT,
+  header: { type: 'string', multiple: true },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -51,14 +57,19 @@ async function main(words: string[]): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  if (positionals.join() !== 'mcp' || command === undefined || values.agent === undefined) {
+  const { agent, url } = values;
+  if (
+    positionals.join() !== 'mcp' ||
+    agent === undefined ||
+    (command === undefined) === (url === undefined)
+  ) {
     logger.error(USAGE);
     return 2;
   }
   const timeout = values['approval-timeout'];
   const stateDir = values['state-dir'] ?? readEnvironment().stateDir;
   const binding = await bindPolicy({
-    agentName: values.agent,
+    agentName: agent,
     role: values.role,
     userId: values.user,
     sessionId: values.session,
@@ -69,8 +80,21 @@ async function main(words: string[]): Promise<number> {
     logger,
   });
   try {
-    return await serveStdio({ command, args, binding, stateDir, logger });
+    const pinFile = pinFileIn(stateDir, [agent, url ?? '', command ?? '', ...args]);
+    if (url !== undefined)
+      return await serveHttp({ url, headers: headersFrom(values.header), binding, pinFile, logger });
+    return await serveStdio({ command: command ?? '', args, binding, pinFile, logger });
   } finally {
     await shutdown();
   }
+}
+
+/** A secret is named by its variable: the words of a command can be seen by other users. */
+function headersFrom(texts: readonly string[] = []): Record<string, string> {
+  const entries = texts.map((text) => {
+    const [, name, value] = /^([^\s:]+):\s*(.*)$/.exec(text) ?? [];
+    if (name === undefined || value === undefined) throw new Error(`--header needs 'NAME: VALUE'`);
+    return [name, value.replaceAll(/\$\{(\w+)\}/g, (_, variable: string) => process.env[variable] ?? '')];
+  });
+  return Object.fromEntries(entries) as Record<string, string>;
 }

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isObject } from './message.ts';
+
+/** The file of the pins of a server, which these words name, in a state directory. */
+export function pinFileIn(stateDir: string | undefined, names: readonly string[]): string | undefined {
+  if (stateDir === undefined) return undefined;
+  const hash = createHash('sha256').update(JSON.stringify(names)).digest('hex');
+  return join(stateDir, `pins-${hash.slice(0, 32)}.json`);
+}
 
 type Kept = { agent_version_id: string | null; tools: Record<string, string> };
 

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createHash } from 'node:crypto';
 import { constants } from 'node:os';
-import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import type { PolicyBinding } from '../govern/binding.ts';
 import type { Logger } from '../logger.ts';
@@ -15,7 +13,7 @@ export type ServerOptions = {
   args: readonly string[];
   binding: PolicyBinding;
   /** Where the descriptions of tools are pinned across processes. */
-  stateDir: string | undefined;
+  pinFile: string | undefined;
   logger: Logger;
 };
 
@@ -29,16 +27,15 @@ export async function serveStdio({
   command,
   args,
   binding,
-  stateDir,
+  pinFile,
   logger,
 }: ServerOptions): Promise<number> {
-  const pins = new Pins(stateDir && join(stateDir, pinFileOf([binding.agentName, command, ...args])));
   const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(server, 'close') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
   const { stdin, stdout } = process;
   const gateway = new Gateway({
     binding,
-    pins,
+    pins: new Pins(pinFile),
     logger,
     toClient: writerTo(stdout, server.stdout),
     toServer: writerTo(server.stdin, stdin),
@@ -65,8 +62,4 @@ export async function serveStdio({
   } finally {
     for (const timer of timers) clearTimeout(timer);
   }
-}
-
-function pinFileOf(names: readonly string[]): string {
-  return `pins-${createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 32)}.json`;
 }

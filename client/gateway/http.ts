@@ -1,0 +1,182 @@
+import { messageOf } from '../errors.ts';
+import type { PolicyBinding } from '../govern/binding.ts';
+import type { Logger } from '../logger.ts';
+import { readEvents } from './event-stream.ts';
+import { Gateway } from './gateway.ts';
+import { readLines, writerTo } from './lines.ts';
+import { isObject, type Message } from './message.ts';
+import { Pins } from './pins.ts';
+
+export type RemoteOptions = {
+  url: string;
+  /** Sent with every request; for the server's credentials. */
+  headers: Readonly<Record<string, string>>;
+  binding: PolicyBinding;
+  /** Where the descriptions of tools are pinned across processes. */
+  pinFile: string | undefined;
+  logger: Logger;
+};
+
+const RECONNECT_MS = 1_000;
+const END_MS = 2_000;
+const UNREACHABLE = -32000;
+
+/** Stands between standard input and output and a server over Streamable HTTP until the input ends. Resolves with the exit code. */
+export async function serveHttp({ url, headers, binding, pinFile, logger }: RemoteOptions): Promise<number> {
+  const toClient = writerTo(process.stdout, process.stdin);
+  const remote = new Remote({
+    url,
+    headers,
+    logger,
+    onMessage: (line) => gateway.fromServer(Buffer.from(line)),
+  });
+  const toServer = (line: Buffer | string): void => remote.send(line.toString());
+  const gateway = new Gateway({ binding, pins: new Pins(pinFile), logger, toClient, toServer });
+  process.stdout.on('error', () => process.stdin.destroy());
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => process.stdin.destroy());
+  try {
+    await readLines(process.stdin, (line) => gateway.fromClient(line));
+    return 0;
+  } finally {
+    await remote.close();
+  }
+}
+
+type Options = Pick<RemoteOptions, 'url' | 'headers' | 'logger'> & { onMessage: (line: string) => void };
+
+/** A server over Streamable HTTP (MCP, "Transports"): one POST for each message, and a stream for those of the server's own. */
+class Remote {
+  readonly #options: Options;
+  readonly #closing = new AbortController();
+  #session: string | undefined;
+  #version: string | undefined;
+  #initializeId: unknown;
+  /** What has no answer keeps its order: it is taken before the next message goes. */
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  send(line: string): void {
+    const message = JSON.parse(line) as Message;
+    if (message.method === 'initialize') this.#initializeId = message.id;
+    const isRequest = message.method !== undefined && message.id !== undefined;
+    this.#queue = this.#queue.then(() => {
+      const posted = this.#post(line, message).catch((error: unknown) =>
+        this.#fail(message, messageOf(error)),
+      );
+      return isRequest ? undefined : posted;
+    });
+  }
+
+  /** Ends the session, as far as the server takes part. */
+  async close(): Promise<void> {
+    await this.#queue;
+    this.#closing.abort();
+    if (this.#session === undefined) return;
+    const options = { method: 'DELETE', headers: this.#headers(), signal: AbortSignal.timeout(END_MS) };
+    await fetch(this.#options.url, options).catch(() => undefined);
+  }
+
+  async #post(line: string, message: Message): Promise<void> {
+    const headers = this.#headers({
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+    });
+    const response = await this.#fetch({ method: 'POST', headers, body: line.trimEnd() });
+    this.#session = response.headers.get('mcp-session-id') ?? this.#session;
+    if (!response.ok)
+      throw new Error(`The server answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
+    if (message.method === 'notifications/initialized') void this.#listen();
+    const type = response.headers.get('content-type') ?? '';
+    if (type.includes('text/event-stream') && response.body !== null)
+      await this.#readAnswer(response.body, message);
+    else this.#take(await response.text());
+  }
+
+  /** A stream that breaks before the answer is taken up after its last event, where the server gives ids. */
+  async #readAnswer(body: ReadableStream<Uint8Array>, { id }: Message): Promise<void> {
+    let lastId: string | undefined;
+    let isAnswered = false;
+    const onEvent = (event: { id: string | undefined; data: string }): void => {
+      lastId = event.id ?? lastId;
+      isAnswered ||= this.#take(event.data, id);
+    };
+    await readEvents(body, onEvent).catch(() => undefined);
+    while (!isAnswered && lastId !== undefined && !this.#closing.signal.aborted) {
+      await this.#pause();
+      const headers = this.#headers({ Accept: 'text/event-stream', 'Last-Event-ID': lastId });
+      const response = await this.#fetch({ headers });
+      if (!response.ok || response.body === null) break;
+      await readEvents(response.body, onEvent).catch(() => undefined);
+    }
+    if (!isAnswered) throw new Error('The server ended its answer before it was complete');
+  }
+
+  /** What the server sends of its own accord, until the end. A server without such a stream answers 405. */
+  async #listen(): Promise<void> {
+    let lastId: string | undefined;
+    while (!this.#closing.signal.aborted) {
+      try {
+        const resumed = lastId === undefined ? {} : { 'Last-Event-ID': lastId };
+        const response = await this.#fetch({
+          headers: this.#headers({ Accept: 'text/event-stream', ...resumed }),
+        });
+        if (!response.ok || response.body === null) return;
+        await readEvents(response.body, (event) => {
+          lastId = event.id ?? lastId;
+          this.#take(event.data);
+        });
+      } catch {
+        // It broke, or the gateway ends.
+      }
+      await this.#pause();
+    }
+  }
+
+  /** Passes a message on, in one line; true if it is the answer to this id. */
+  #take(text: string, id?: unknown): boolean {
+    if (text.trim() === '') return false;
+    const value: unknown = JSON.parse(text);
+    this.#options.onMessage(`${/[\r\n]/.test(text) ? JSON.stringify(value) : text}\n`);
+    if (!isObject(value) || 'method' in value || value['id'] === undefined) return false;
+    const { result } = value;
+    if (
+      value['id'] === this.#initializeId &&
+      isObject(result) &&
+      typeof result['protocolVersion'] === 'string'
+    )
+      this.#version = result['protocolVersion'];
+    return value['id'] === id;
+  }
+
+  #fail({ id, method }: Message, problem: string): void {
+    if (this.#closing.signal.aborted) return;
+    this.#options.logger.warn('The MCP server did not take a message', { method, problem });
+    if (id === undefined || method === undefined) return;
+    const error = { code: UNREACHABLE, message: problem };
+    this.#options.onMessage(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`);
+  }
+
+  #headers(more: Record<string, string> = {}): Record<string, string> {
+    return {
+      ...this.#options.headers,
+      ...more,
+      ...(this.#session !== undefined && { 'Mcp-Session-Id': this.#session }),
+      ...(this.#version !== undefined && { 'MCP-Protocol-Version': this.#version }),
+    };
+  }
+
+  /** Redirects are not followed: credentials must not be sent to another host. */
+  #fetch(options: RequestInit): Promise<Response> {
+    return fetch(this.#options.url, { ...options, redirect: 'manual', signal: this.#closing.signal });
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      setTimeout(resolve, RECONNECT_MS).unref();
+    });
+  }
+}

@@ -1,0 +1,32 @@
+import { expect } from 'chai';
+import { readEvents, type StreamEvent } from '../../../client/gateway/event-stream.ts';
+
+const EXPECTED: StreamEvent[] = [
+  { id: undefined, type: 'message', data: '{"a":"ü"}' },
+  { id: '7', type: 'ping', data: 'two\nlines' },
+  { id: '7', type: 'message', data: ':colon' },
+];
+
+async function eventsOf(bytes: Uint8Array, chunkLength: number): Promise<StreamEvent[]> {
+  const events: StreamEvent[] = [];
+  const chunks = Array.from({ length: Math.ceil(bytes.length / chunkLength) }, (_, index) =>
+    bytes.subarray(index * chunkLength, (index + 1) * chunkLength),
+  );
+  await readEvents(ReadableStream.from(chunks), (event) => void events.push(event));
+  return events;
+}
+
+describe('a stream of events', () => {
+  for (const [name, newline] of Object.entries({ LF: '\n', CRLF: '\r\n', CR: '\r' })) {
+    it(`with lines that end in ${name} is read the same in pieces of any length`, async () => {
+      const lines = [
+        ': a comment', 'data: {"a":"ü"}', '', 'event: ping', 'id: 7', 'retry: 5', 'data:two', 'data: lines', '',
+        'event: nothing', '', 'data: :colon', '', '', 'data: cut off',
+      ]; // prettier-ignore
+      const bytes = new TextEncoder().encode(lines.join(newline));
+
+      for (let length = 1; length <= bytes.length; length += 1)
+        expect(await eventsOf(bytes, length), `${length}`).to.deep.equal(EXPECTED);
+    });
+  }
+});

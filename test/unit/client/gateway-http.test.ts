@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { expect } from 'chai';
+import { z } from 'zod';
+import { eventually } from '../../support/eventually.ts';
+import { temporaryFile } from '../../support/temporary-file.ts';
+
+const CLI = new URL('../../../client/cli.ts', import.meta.url).pathname;
+const POLICY = 'version: 1\ntools: [search, write]\nroles: { "*": { allow: [search] } }\nrules: []\n';
+
+for (const enableJsonResponse of [false, true]) {
+  describe(`npx @gatehouse/client mcp --url, ${enableJsonResponse ? 'JSON answers' : 'streams'}`, () => {
+    let http: Server;
+    let server: McpServer;
+    let client: Client;
+    let ran: string[];
+    let requests: { method: string | undefined; headers: IncomingMessage['headers'] }[];
+
+    beforeEach(async () => {
+      [ran, requests] = [[], []];
+      server = new McpServer({ name: 'remote-tools', version: '1.0.0' });
+      for (const name of ['search', 'write']) {
+        server.registerTool(name, { inputSchema: { query: z.string() } }, ({ query }) => {
+          ran.push(`${name} ${query}`);
+          return { content: [{ type: 'text', text: `ran ${query}` }] };
+        });
+      }
+      const transport = new StreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        enableJsonResponse,
+      });
+      await server.connect(transport);
+      http = createServer((request: IncomingMessage, response: ServerResponse) => {
+        requests.push({ method: request.method, headers: request.headers });
+        void transport.handleRequest(request, response);
+      });
+      await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+      const { port } = http.address() as AddressInfo;
+      const file = await temporaryFile('policy.yaml', POLICY);
+      const args = [CLI, 'mcp', '--agent', 'support-bot', '--local-policy', file];
+      const remote = ['--url', `http://127.0.0.1:${port}/mcp`, '--header', 'Authorization: Bearer ${TOKEN}'];
+      const env = { PATH: process.env['PATH'] ?? '', TOKEN: 'of-the-server' };
+      client = new Client({ name: 'test', version: '1.0.0' });
+      const command = { command: process.execPath, args: [...args, ...remote], env, stderr: 'pipe' as const };
+      await client.connect(new StdioClientTransport(command));
+    });
+
+    afterEach(async () => {
+      await client.close();
+      http.closeAllConnections();
+      http.close();
+    });
+
+    const textOf = async (name: string, query: string): Promise<string | undefined> => {
+      const { content } = await client.callTool({ name, arguments: { query } });
+      return (content as { text: string }[])[0]?.text;
+    };
+
+    it('shows and calls what is allowed, and nothing that is denied reaches the server', async () => {
+      expect((await client.listTools()).tools.map(({ name }) => name)).to.deep.equal(['search']);
+      const texts = await Promise.all(['ä\n', 'b', 'c'].map((query) => textOf('search', query)));
+
+      expect(texts).to.deep.equal(['ran ä\n', 'ran b', 'ran c']);
+      expect(await textOf('write', 'x')).to.match(/^write is denied/);
+      expect(ran.toSorted()).to.deep.equal(['search b', 'search c', 'search ä\n']);
+    });
+
+    it('sends the credentials, the session and the version, and ends the session with the client', async () => {
+      await textOf('search', 'x');
+      await client.close();
+      await eventually(() => requests.find(({ method }) => method === 'DELETE'));
+
+      for (const { headers } of requests) expect(headers.authorization).to.equal('Bearer of-the-server');
+      const [, ...later] = requests;
+      const sessions = new Set(later.map(({ headers }) => headers['mcp-session-id']));
+      expect(sessions).to.have.property('size', 1);
+      for (const { headers } of later) expect(headers['mcp-protocol-version']).to.match(/^20\d\d-/);
+    });
+
+    it('passes on what the server sends of its own accord', async () => {
+      let isChanged = false;
+      client.setNotificationHandler(ToolListChangedNotificationSchema, () => void (isChanged = true));
+      await eventually(() => requests.find(({ method }) => method === 'GET'));
+      server.sendToolListChanged();
+
+      await eventually(() => isChanged || undefined);
+    });
+
+    it('answers with the reason when the server cannot be reached', async () => {
+      http.closeAllConnections();
+      http.close();
+      const fault = await textOf('search', 'x').catch((error: Error) => error.message);
+
+      expect(fault).to.match(/-32000/);
+    });
+  });
+}
