@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { median } from './median.ts';
 import { endProcess, fileSystemOf, rssMb, startServer, temporaryDirectory } from './process.ts';
 import { printIngest } from './reads-beside-ingest.ts';
+import { QUESTIONS } from './read-questions.ts';
 import { type Target, timesOf } from './reads-target.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -35,6 +36,7 @@ export async function benchReads({ rows, seconds, directory, only }: BenchReads)
     const env = { GATE_DATA_DIR: dataDir, GATE_PORT: '0', GATE_LOG_LEVEL: 'info' };
     const parts: Record<string, (target: Target, child: ChildProcess) => Promise<void>> = {
       windows: (target) => printWindows(target, engine),
+      questions: (target) => printQuestions(target, engine),
       pages: (target) => printPages(target, engine),
       export: (target, child) => printExport(target, () => rssMb(child)),
       ingest: (target) => printIngest(target, seconds),
@@ -84,6 +86,15 @@ async function printWindows(target: Target, { measured }: Engine): Promise<void>
       const rivals = ['b', 'c'].map((rival) => at(measured[`${name} ${window} (${rival})`], 0.5));
       console.log(`| ${name} ${window} | ${at(times, 0.5)} | ${at(times, 0.99)} | ${rivals.join(' | ')} |`);
     }
+  }
+}
+
+/** Ranges, filters, breakdowns and searches, next to the plain query. */
+async function printQuestions(target: Target, { measured }: Engine): Promise<void> {
+  console.log('\n| read | p50 ms | p99 ms | plain query p50 |\n|---|--:|--:|--:|');
+  for (const { path } of QUESTIONS) {
+    const times = await timesOf(target, path);
+    console.log(`| ${path} | ${at(times, 0.5)} | ${at(times, 0.99)} | ${at(measured[path], 0.5)} |`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { QUESTIONS } from '../read-questions.ts';
 import { connectEmbedded, type QueryParams } from '../../../server/store/connection.ts';
 
 // What the reads are measured against, on the engine itself, without HTTP and with every thread: the plain GROUP BY
@@ -40,6 +41,15 @@ for (const [window, days] of Object.entries(DAYS)) {
     measured[`${name} ${window} (b)`] = await measure(make('decisions'), { project_id, since });
     measured[`${name} ${window} (c)`] = await measure(make('decisions FINAL'), { project_id, since });
   }
+}
+for (const { path: asked, days, where = 'true', by = 'toStartOfHour(occurred_at)' } of QUESTIONS) {
+  const table = asked.startsWith('llm') ? 'llm_invocations' : 'decisions';
+  const since = new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 23).replace('T', ' ');
+  const counts = table === 'decisions' ? COUNTS : 'count(), sum(input_tokens), sum(output_tokens)';
+  const plain = asked.startsWith('summary')
+    ? summary('decisions').replace('GROUP BY', () => `AND (${where}) GROUP BY`)
+    : `SELECT ${by} AS value, ${counts} FROM ${table} ${WHERE} AND (${where}) GROUP BY value ${RAW}`;
+  measured[asked] = await measure(plain, { project_id, since });
 }
 const [disk] =
   await connection.query(`SELECT sum(parts.rows) AS rows, sum(bytes_on_disk) AS disk, sum(data_uncompressed_bytes) AS raw

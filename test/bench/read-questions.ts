@@ -1,0 +1,47 @@
+/** What is asked of the reads beside the windows: the path, and the plain query over the same rows. */
+export type Question = { path: string; days: number; where?: string; by?: string };
+
+/** As the query has them, and as SQL. */
+const FILTERS = [
+  ['agent=data-analyst', "agent_name = 'data-analyst'"],
+  ['not.agent=data-analyst', "agent_name != 'data-analyst'"],
+  ['outcome=deny&outcome=needs_approval&role=viewer', "outcome != 'allow' AND role = 'viewer'"],
+  ['user_id=user-000001', "user_id = 'user-000001'"],
+];
+const HOUR_MS = 3_600_000;
+
+const COLUMNS: Record<string, string> = { agent: 'agent_name', tool: 'tool_name' };
+
+/** From and to so many hours back from the last whole hour, and half an hour off it, so that no edge is whole. */
+function range(hoursBack: number, hours: number): string {
+  const endMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - hoursBack * HOUR_MS + HOUR_MS / 2;
+  const [from, to] = [endMs - hours * HOUR_MS, endMs].map((ms) => new Date(ms).toISOString());
+  return `from=${from}&to=${to}`;
+}
+
+function search(text: string): string {
+  return `positionCaseInsensitiveUTF8(reason, '${text}') > 0 OR positionCaseInsensitiveUTF8(arguments, '${text}') > 0`;
+}
+
+export const QUESTIONS: Question[] = [
+  ...[1, 24, 48, 7 * 24, 30 * 24, 89 * 24].flatMap((hours) => {
+    const asked = range(12, hours);
+    return ['summary', 'timeseries', 'llm-usage/timeseries'].map((name) => ({
+      path: `${name}?${asked}`,
+      days: hours / 24,
+    }));
+  }),
+  ...FILTERS.flatMap(([filter = '', where = '']) =>
+    ['summary', 'timeseries'].map((name) => ({ path: `${name}?window=90d&${filter}`, days: 90, where })),
+  ),
+  ...['agent', 'role', 'tool', 'outcome', 'error_type'].flatMap((by) =>
+    [7, 90].map((days) => ({ path: `breakdown?window=${days}d&by=${by}`, days, by: COLUMNS[by] ?? by })),
+  ),
+  ...['reason', 'user_id', 'session_id'].map((by) => ({
+    path: `breakdown?window=7d&by=${by}`,
+    days: 7,
+    by,
+  })),
+  { path: 'decisions?window=7d&q=customers', days: 7, where: search('customers') },
+  { path: 'decisions?window=7d&q=no-such-text', days: 7, where: search('no-such-text') },
+];
