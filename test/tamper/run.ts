@@ -41,7 +41,7 @@ export async function runTamper({
   for (const { projectId } of projects)
     await visit(service, projectId, directoryOf(audits, projectId, 'before'));
   await service.stop();
-  const outcomes = fileAttacks(projects[0] as Project, { audits, dataDir, onAttack });
+  const onFiles = await fileAttacks(projects[0] as Project, { audits, dataDir, onAttack });
   const targets = projects.slice(0, STORE_ATTACKS.length);
   await tamper(
     dataDir,
@@ -55,7 +55,7 @@ export async function runTamper({
   }
   await service.stop();
   const onCopy = await oldCopy(old, projects.slice(STORE_ATTACKS.length), { audits, onAttack });
-  return [...onStore, ...(await outcomes), ...onCopy];
+  return [...onStore, ...onFiles, ...onCopy];
 }
 
 async function fillAll(service: TestService, projects: Project[], records: number): Promise<void> {
