@@ -8,10 +8,12 @@ import { EMBEDDED_FOLDER, fatalStoreFault, StoreInUseError } from '../store/stor
 import { CommandError } from './command-error.ts';
 import { requireEmbedded, secondsSince } from './transfer.ts';
 
+/** The root key, and the key that signs the logs: without it a restored service could not extend them. */
 const KEY_FILE = 'signing-key.pem';
+const LOG_KEY_FILE = 'log-key.pem';
 const DATABASE = 'default';
 
-/** Backs up the embedded store with ClickHouse's BACKUP statement, and its root key. The service must be stopped. */
+/** Backs up the embedded store with ClickHouse's BACKUP statement, and its keys. The service must be stopped. */
 export async function backUp(config: Config, to: string): Promise<unknown> {
   requireEmbedded(config, 'backup');
   const directory = resolve(to);
@@ -21,11 +23,13 @@ export async function backUp(config: Config, to: string): Promise<unknown> {
     sql: `BACKUP DATABASE ${DATABASE} TO File('${join(directory, 'store')}/')`,
     allowed: directory,
   });
-  const key = join(config.dataDir, KEY_FILE);
-  if (existsSync(key)) copyFileSync(key, join(directory, KEY_FILE));
+  copyKeys(config.dataDir, directory);
+  const fileOr = (name: string, variable: string) =>
+    existsSync(join(directory, name)) ? name : `not included: it is in ${variable}`;
   return {
     directory,
-    root_key: existsSync(key) ? KEY_FILE : 'not included: it is in GATE_SIGNING_KEY',
+    root_key: fileOr(KEY_FILE, 'GATE_SIGNING_KEY'),
+    log_key: fileOr(LOG_KEY_FILE, 'GATE_LOG_KEY'),
     seconds: secondsSince(startMs),
   };
 }
@@ -45,9 +49,13 @@ export async function restore(config: Config, from: string): Promise<unknown> {
     sql: `RESTORE DATABASE ${DATABASE} FROM File('${join(directory, 'store')}/')`,
     allowed: directory,
   });
-  const key = join(directory, KEY_FILE);
-  if (existsSync(key)) copyFileSync(key, join(config.dataDir, KEY_FILE));
+  copyKeys(directory, config.dataDir);
   return { data_dir: config.dataDir, seconds: secondsSince(startMs) };
+}
+
+function copyKeys(from: string, to: string): void {
+  for (const name of [KEY_FILE, LOG_KEY_FILE])
+    if (existsSync(join(from, name))) copyFileSync(join(from, name), join(to, name));
 }
 
 /** Runs one statement on the engine. Its configuration, read when it opens, must allow the path of the backup. */

@@ -10,6 +10,7 @@ import { issueAsDemo } from '../support/keys.ts';
 import { DAY_MS, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { openToOthers } from '../support/file-modes.ts';
+import { checkpointFrom, logText } from '../support/log.ts';
 import { runGate } from '../support/processes.ts';
 import {
   startTestService,
@@ -31,6 +32,8 @@ describe('operations on the embedded store', () => {
     );
     await Promise.all(events.map((event) => sendDecision(first, event)));
     const before = await everythingOf(first, demo.project_id);
+    const { body: logged } = await checkpointFrom(first, events.length);
+    const logKeyBefore = await logText(first, 'vkey');
     const inUse = await runGate({ dataDir, args: ['backup', '--to', `${backup}-2`] });
     await first.stop();
 
@@ -46,6 +49,9 @@ describe('operations on the embedded store', () => {
     expect(inUse.stderr).to.match(/^The data directory .* is in use by another process\. [^\n]*\n$/);
     expect(repost.status).to.equal(202);
     expect(await everythingOf(second, demo.project_id)).to.deep.equal(before);
+    const restoredLog = { ...second, project_id: demo.project_id };
+    expect((await checkpointFrom(restoredLog, events.length)).body).to.equal(logged);
+    expect(await logText(restoredLog, 'vkey')).to.equal(logKeyBefore);
     expect([openToOthers(backup), openToOthers(restored)]).to.deep.equal([[], []]);
     await second.stop();
   });
