@@ -169,3 +169,11 @@ export const LOG_ROOTS_KNOWN_MAX = 10_000;
 export const PROOF_RETRY_AFTER_SECONDS = 2;
 /** Records whose entries are read together for their receipts. */
 export const RECEIPTS_TOGETHER_MAX = 1000;
+
+/** A log that grew is offered to each witness at most this often, and not amid a burst unless that lasts. */
+export const WITNESS_OFFER_MS_MIN = 60 * SECOND_MS;
+export const WITNESS_QUIET_MS_MAX = 5 * SECOND_MS;
+/** How often logs are looked at for their witnesses. */
+export const WITNESS_POLL_MS = 2 * SECOND_MS;
+export const WITNESS_MS_MAX = 10 * SECOND_MS;
+export const WITNESS_ANSWER_CHARS_MAX = 64 * 1024;

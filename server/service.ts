@@ -21,7 +21,8 @@ import { KeyedMutex } from './keyed-mutex.ts';
 import { KeyRegistry } from './keys/key-registry.ts';
 import { RootKeys } from './keys/root-keys.ts';
 import { readSigningKeys } from './keys/signing-keys.ts';
-import { createLogHeads } from './log/project-log.ts';
+import { createLogHeads, ProjectLog } from './log/project-log.ts';
+import { Witnesses } from './log/witnesses.ts';
 import { LogSigner } from './log/log-signer.ts';
 import { LogTables } from './log/log-tables.ts';
 import { Sequencer } from './log/sequencer.ts';
@@ -105,6 +106,14 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     mutex: new KeyedMutex(),
     now,
   });
+  const logHeads = createLogHeads(logSigner);
+  const witnesses = new Witnesses({
+    witnesses: config.witnesses,
+    store: createBoundedStore(store.background, store.ready),
+    logOf: (projectId) => new ProjectLog(projectId, logHeads, store.background),
+    logger,
+    now,
+  });
   const app = createApp({
     logger,
     metrics,
@@ -124,13 +133,14 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     runRead,
     runReadBytes,
     writers: writersOf(config),
-    logHeads: createLogHeads(logSigner),
+    logHeads,
     receipts: new Receipts({ store: createBoundedStore(store.lookups, store.ready), rootKeys, now }),
     readAuth: config.readAuth,
     isStoreUp: store.isUp,
     now,
   });
   registry.startPolling();
+  witnesses.start();
   void warnOfSuccessor(rootKeys, logger);
   void warnOfLogKey(logSigner, logger);
   // Write demo.json before accepting connections.
@@ -150,7 +160,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     demoFleet,
     store: store.kind,
     stop: async () => {
-      await Promise.all([listening.stop(), demoFleet.stop()]);
+      await Promise.all([listening.stop(), demoFleet.stop(), witnesses.close()]);
       await accountServices.mailRequests.close();
       await mailer.close();
       registry.close();

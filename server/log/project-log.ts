@@ -74,9 +74,13 @@ export class ProjectLog {
 
   /** The signed checkpoint of a size, with the cosignatures of witnesses under it. */
   async checkpoint(size: number): Promise<string> {
-    const [head, cosignatures] = await Promise.all([this.head(size), this.#cosignatures(size)]);
-    const signed = await this.#heads.signer.sign(head, this.#projectId);
+    const [signed, cosignatures] = await Promise.all([this.signed(size), this.#cosignatures(size)]);
     return signed + cosignatures.map((line) => `${line}\n`).join('');
+  }
+
+  /** The checkpoint of a size with the signature of the log alone. */
+  async signed(size: number): Promise<string> {
+    return this.#heads.signer.sign(await this.head(size), this.#projectId);
   }
 
   inclusion(index: number, size: number): Promise<Uint8Array[]> {

@@ -10,6 +10,7 @@ import {
   operationsOf,
   readDocument,
 } from '../support/openapi.ts';
+import { proofOf } from '../support/log.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 describe('the OpenAPI document', () => {
@@ -113,6 +114,7 @@ describe('the OpenAPI document', () => {
       version: '1',
       account_id: randomUUID(),
       file: 'start.js',
+      tile: '0/000.p/1',
     };
     const world: Record<string, string> = { ...ids, key_id: randomUUID(), emitter: randomUUID() };
     const statuses: Record<string, number> = {};
@@ -128,7 +130,7 @@ describe('the OpenAPI document', () => {
       if (operation.operationId === 'issueKey')
         world['key_id'] = (JSON.parse(text) as { key_id: string }).key_id;
       if (operation.operationId === 'recordDecision')
-        world['event_id'] = (JSON.parse(text) as { event_id: string }).event_id;
+        await proofOf(service, (world['event_id'] = (JSON.parse(text) as { event_id: string }).event_id));
     }
 
     const bad = Object.entries(statuses).filter(([, status]) => status >= 400);
@@ -139,9 +141,6 @@ describe('the OpenAPI document', () => {
       startSingleSignOn: 404,
       addMember: 404,
       changeRole: 404,
-      // The project's records have not entered the log.
-      readProof: 409,
-      readTile: 404,
       removeMember: 404,
       verify: 400,
       resetPassword: 400,

@@ -22,6 +22,7 @@ export type Answer = { status: number; headers: Record<string, string | undefine
 
 /** The answers that a cache may keep, or must ask about. */
 const CACHE_CONTROL: Record<string, string> = {
+  readTile: 'public, max-age=31536000, immutable',
   publicKeys: 'public, max-age=300',
   fetchPolicy: 'private, no-cache',
 };

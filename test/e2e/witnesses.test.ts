@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { parseNote, signaturesBy, verifyCheckpoint } from '../../client/proof/index.ts';
+import { sendDecision } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { checkpointFrom, logKey, logText, proofOf } from '../support/log.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { startWitness, type TestWitness } from '../support/witness.ts';
+
+/** A witness that takes connections and never answers. */
+async function startSilentServer() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+describe('witnesses', () => {
+  const witnesses: TestWitness[] = [];
+  let service: TestService;
+  let silentServer: Server | undefined;
+
+  after(async () => {
+    silentServer?.close();
+    await service.stop();
+    await Promise.all(witnesses.map((witness) => witness.close()));
+  });
+
+  it('sign what extends what they saw; who refuses, lies or is silent delays nothing', async () => {
+    for (const name of ['honest', 'forked', 'lying', 'silent'])
+      witnesses.push(await startWitness(`witness.example/${name}`));
+    const [honest, forked, lying, silent] = witnesses as [TestWitness, TestWitness, TestWitness, TestWitness];
+    const { server, port } = await startSilentServer();
+    silentServer = server;
+    const before = await startTestService();
+    await sendDecision(before, decisionEvent());
+    const first = await checkpointFrom(before, 1);
+    const key = await logKey(before);
+    const vkey = await logText(before, 'vkey');
+    const events = [decisionEvent(), decisionEvent()];
+    for (const event of events) await sendDecision(before, event);
+    await checkpointFrom(before, 3);
+    await before.stop();
+    for (const witness of witnesses) witness.trust(vkey);
+    // Both have seen the log with one entry, one of them with another entry.
+    honest.seen.set(first.origin, first);
+    forked.seen.set(first.origin, { ...first, root: new Uint8Array(32) });
+    const lie = Buffer.alloc(76, 1);
+    lie.writeUInt32BE(lying.key.keyId);
+    lying.misbehave = () => ({ status: 200, text: `— ${lying.key.name} ${lie.toString('base64')}\n` });
+    const deaf = silent.setting.replace(/^\S+ /, `http://127.0.0.1:${port}/ `);
+    const env = { GATE_WITNESSES: [deaf, forked.setting, lying.setting, honest.setting].join() };
+
+    service = await startTestService({ dataDir: before.dataDir, env });
+    const text = await eventually(async () => {
+      const checkpoint = await logText(service, 'checkpoint');
+      return checkpoint.includes(honest.key.name) ? checkpoint : undefined;
+    });
+
+    const signed = verifyCheckpoint(text, key);
+    expect(signaturesBy(honest.key, signed)).to.have.length(1);
+    expect(signed.signatures.map(({ name }) => name)).to.deep.equal([key.name, honest.key.name]);
+    expect(honest.answered).to.deep.equal([409, 200]);
+    expect(forked.answered).to.deep.equal([409, 422]);
+    expect(honest.seen.get(key.name)).to.deep.include({ size: signed.size });
+    expect(service.output()).to.include('A witness refused a checkpoint');
+    const proof = await proofOf(service, String(events[0]?.['event_id']));
+    expect(signaturesBy(honest.key, parseNote(proof.checkpoint))).to.have.length(1);
+
+    await service.stop();
+    service = await startTestService({ dataDir: before.dataDir });
+    expect(await logText(service, 'checkpoint')).to.equal(text);
+  });
+});
