@@ -121,6 +121,27 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
     expect(errors).to.include('ended');
   });
 
+  it('leaves no server behind when it is killed', async () => {
+    await connect();
+    const script = 'console.error(process.pid); process.stdin.resume().on("end", () => process.exit())';
+    const gateway = spawn(process.execPath, command(process.execPath, '-e', script), { env: env() });
+    const pid = await new Promise<number>((resolve) => {
+      gateway.stderr.on(
+        'data',
+        (chunk: Buffer) => void (/^\d+\n$/.test(chunk.toString()) && resolve(Number(chunk))),
+      );
+    });
+    gateway.kill('SIGKILL');
+
+    await eventually(() => {
+      try {
+        return process.kill(pid, 0) ? undefined : true;
+      } catch {
+        return true;
+      }
+    });
+  });
+
   it('starts no server without a policy, and says how it is called', async () => {
     await connect();
     const run = async (args: string[]) => {
