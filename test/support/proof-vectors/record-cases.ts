@@ -141,6 +141,12 @@ export const recordCases: Record<string, Case> = {
     vkey: VKEY,
     expected: { verdicts: ['added'], tree_size: size, checked: 8, added: 1 },
   },
+  'missing-and-added-later': {
+    shown: [...without(1), { record: invented, index: null }],
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['missing', 'added'], tree_size: size, checked: 7, missing: 1, added: 1 },
+  },
   'altered-missing-added': {
     shown: [
       ...replaced(3, { record: rewritten(at(3)), index: 3 }).filter(({ index }) => index !== 5),

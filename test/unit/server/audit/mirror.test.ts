@@ -236,6 +236,17 @@ describe('audit mirror', () => {
       expect([exitCode, data['added'], data['too_new']]).to.deep.equal([12, 1, 0]);
     });
 
+    it('calls a record added after ten seconds, however far ahead the clock of the service is', async () => {
+      const ahead = new History(6).record({ receivedMs: Date.now() + 3_600_000 });
+      server.serveLog(logOf(0));
+      server.serve('audit/decisions/export', Buffer.from(`${ahead.line}\n`));
+      server.serve('audit/decisions/export/proofs', Buffer.from(proofLine({ ...ahead, index: null })));
+
+      const { data } = await verify({}, () => Promise.resolve(undefined));
+
+      expect([data['added'], data['too_new']]).to.deep.equal([1, 0]);
+    });
+
     it('leaves no file behind', async () => {
       const before = process.env['TMPDIR'];
       const directory = temporaryDirectory();
