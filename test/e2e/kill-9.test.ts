@@ -2,18 +2,21 @@ import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { outcomeOf, readAllDecisions, readSummary, sendDecision } from '../support/audit.ts';
 import { eventually } from '../support/eventually.ts';
+import { runOnStore } from '../support/engine.ts';
 import { acknowledged, contentOf, cutOff, type Sent, startLoad } from '../support/load.ts';
+import { expectWholeLog, readIndexes, readWholeLog } from '../support/whole-log.ts';
 import { startTestService, storeDirectory, type TestService } from '../support/service.ts';
 
 const KILLS = 20;
 /** The later kills meet more of what is under way. */
 const ACKNOWLEDGED_STEP = 20;
 const JITTER_MS_MAX = 60;
+const LOGGED_MS_MAX = 10_000;
 /** One connection in twelve sends batches among the single events of the others. */
 const BATCHES = { every: 12, events: 50 };
 
 describe('kill -9 under load', () => {
-  it(`${KILLS} times: every id that got 202 is there exactly once after the restart`, async function () {
+  it(`${KILLS} times: every id that got 202 is there, and in the log, exactly once after the restart`, async function () {
     // The service starts 21 times.
     this.timeout(300_000);
     const dataDir = await storeDirectory();
@@ -22,7 +25,10 @@ describe('kill -9 under load', () => {
     for (let kill = 0; kill < KILLS; kill += 1) {
       const service = await startTestService({ dataDir });
       const previous = rounds.at(-1);
-      if (previous !== undefined) await holdsWhatWasAcknowledged(service, previous);
+      if (previous !== undefined) {
+        await logsWhatWasAcknowledged(service, previous);
+        await holdsWhatWasAcknowledged(service, previous);
+      }
       const agent = `round-${kill}`;
       const load = startLoad(service, { connections: 48, agent, batches: BATCHES });
       await eventually(() => (acknowledged(load.sent).length > kill * ACKNOWLEDGED_STEP ? true : undefined));
@@ -34,10 +40,14 @@ describe('kill -9 under load', () => {
     }
 
     const service = await startTestService({ dataDir });
-    for (const round of rounds) await holdsWhatWasAcknowledged(service, round);
+    for (const round of rounds) {
+      await logsWhatWasAcknowledged(service, round);
+      await holdsWhatWasAcknowledged(service, round);
+    }
     await knowsItsIdentities(service, rounds);
     const { totals, by_agent } = await readSummary(service, { window: '90d' });
     expect(await service.stop()).to.equal(0);
+    expectWholeLog(await readWholeLog((sql) => runOnStore(dataDir, sql)));
     expect(rounds.every(({ sent }) => acknowledged(sent).length > 0)).to.equal(true);
     const batched = rounds.flatMap(({ sent }) => sent.filter(({ isBatched }) => isBatched));
     expect(acknowledged(batched).length).to.be.above(0);
@@ -47,6 +57,21 @@ describe('kill -9 under load', () => {
     expect(totals.total).to.be.at.least(rounds.flatMap(({ sent }) => acknowledged(sent)).length);
   });
 });
+
+/** Everything acknowledged is in the log within 10 s of the start. */
+async function logsWhatWasAcknowledged(
+  service: TestService,
+  { agent, sent }: { agent: string; sent: Sent[] },
+): Promise<void> {
+  const startMs = performance.now();
+  const indexes = await eventually(async () => {
+    const now = await readIndexes(service, agent);
+    return [...now.values()].includes(null) ? undefined : now;
+  });
+  expect(performance.now() - startMs).to.be.below(LOGGED_MS_MAX);
+  expect(acknowledged(sent).filter((id) => !indexes.has(id))).to.deep.equal([]);
+  expect(new Set(indexes.values()).size).to.equal(indexes.size);
+}
 
 /** Everything acknowledged is there, once; what is there besides was sent, and its answer was lost with the process. */
 async function holdsWhatWasAcknowledged(

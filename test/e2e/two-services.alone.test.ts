@@ -15,6 +15,7 @@ import { startPair } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
+import { expectWholeLog, readWholeLog } from '../support/whole-log.ts';
 import type { TestService } from '../support/service.ts';
 
 type Event = Record<string, unknown>;
@@ -191,6 +192,15 @@ describe('two services on one store', () => {
       return Number(rows[0]?.n) === 200 && Number(rows[0]?.ids) === 200 ? true : undefined;
     });
     expect(performance.now() - answeredMs).to.be.below(5000);
+  });
+
+  it('the conflicts leave one log, with every record once, and no fork', async () => {
+    const log = await eventually(async () => {
+      const now = await readWholeLog((sql) => server.query(sql));
+      return now.waiting === 0 ? now : undefined;
+    });
+
+    expectWholeLog(log);
   });
 
   it('a re-post to the other service changes nothing', async () => {
