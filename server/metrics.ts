@@ -19,7 +19,13 @@ export type IngestResult =
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Every metric of the service. Label values come from closed sets only. */
-export function createMetrics({ isStoreUp }: { isStoreUp: () => Promise<boolean> }) {
+export function createMetrics({
+  isStoreUp,
+  logWaitSeconds = () => 0,
+}: {
+  isStoreUp: () => Promise<boolean>;
+  logWaitSeconds?: () => number;
+}) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -75,6 +81,15 @@ export function createMetrics({ isStoreUp }: { isStoreUp: () => Promise<boolean>
       labelNames: ['stream'] as const,
       aggregator: 'min',
       registers,
+    }),
+    logWait: new Gauge({
+      name: 'gate_log_wait_seconds',
+      help: 'Seconds since the oldest insert whose decisions are not in the log yet, 0 when none waits',
+      aggregator: 'max',
+      registers,
+      collect() {
+        this.set(logWaitSeconds());
+      },
     }),
     storeUp: new Gauge({
       name: 'gate_store_up',

@@ -53,7 +53,9 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   await openStore(store, { config, logger });
   const isSoleWriter = store.kind === 'embedded';
   const shared = { connection: store.lookups, ready: store.ready, isSoleWriter, now };
-  const metrics = shareMetrics(createMetrics({ isStoreUp: store.isUp }));
+  const metrics = shareMetrics(
+    createMetrics({ isStoreUp: store.isUp, logWaitSeconds: () => sequencer.waitSeconds }),
+  );
   const signing = await readSigningKeys({
     signingKey: config.signingKey,
     retired: config.retiredSigningKeys,

@@ -1,6 +1,7 @@
 -- The entries of records that may enter the log, in pieces of at most 2,048, per project in the order in which they were received.
 -- flushes: of their inserts; hour: of occurred_at, for rows from before the log, where flushes is ['0']; since: no rows from before.
 -- out_project_ids, out_event_ids, out_versions: rows that lost a conflict.
+-- A row may be there twice, byte for byte, until a merge.
 -- overlap_from, overlap_to: when the records were received, to leave out those that are in the log.
 SELECT
     project_id,
@@ -12,7 +13,7 @@ FROM
 (
     SELECT
         project_id,
-        arraySort(groupArray((received_at, event_id, hex(entry)))) AS records,
+        arraySort(groupUniqArray((received_at, event_id, hex(entry)))) AS records,
         arrayJoin(arrayMap(at -> arraySlice(records, at, 2048), range(1, toUInt32(length(records) + 1), 2048))) AS piece
     FROM decisions
     WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})

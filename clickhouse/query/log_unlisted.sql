@@ -1,5 +1,7 @@
--- Inserts whose records are not known to be in the log. flush_from, flush_to: their numbers; round: their rounds came later.
-SELECT DISTINCT toString(flush) AS number
+-- Inserts whose records are not known to be in the log, and how many. flush_from, flush_to: their numbers; round: their rounds came later.
+SELECT
+    toString(flush) AS number,
+    toString(count()) AS rows
 FROM decisions
 WHERE flush >= {flush_from: UInt64}
     AND flush <= {flush_to: UInt64}
@@ -8,3 +10,5 @@ WHERE flush >= {flush_from: UInt64}
         FROM log_chunks
         WHERE round > {round: UInt64}
     )
+GROUP BY flush
+ORDER BY flush

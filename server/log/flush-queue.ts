@@ -1,7 +1,7 @@
 import { FlushNumbers } from '../commit/flush-numbers.ts';
 
 /** An insert that waits for the log. `isFresh`: its rows are all there, and none is in the log. */
-export type Waiting = { flush: bigint; isFresh: boolean; isFinal: boolean; sinceMs: number };
+export type Waiting = { flush: bigint; isFresh: boolean; isFinal: boolean; rows?: number; sinceMs: number };
 
 /** A lost insert may still be carried out: after the server has given up the connection, and long after. */
 const LOOK_AGAIN_MS = [12_000, 70_000] as const;
@@ -23,6 +23,10 @@ export class FlushQueue extends FlushNumbers {
 
   get size(): number {
     return this.#waiting.size;
+  }
+
+  get hasCareful(): boolean {
+    return this.#waiting.values().some(({ isFresh }) => !isFresh);
   }
 
   /** When the one that waits longest came, by performance.now(). */
@@ -65,15 +69,15 @@ export class FlushQueue extends FlushNumbers {
     }
   }
 
-  /** Removes and returns the oldest: so many fresh ones that are at least so old, and so many of the others. */
+  /** Removes and returns the oldest: so many fresh ones that are at least so old, and others with so many rows. */
   take({ fresh, careful, ageMs }: { fresh: number; careful: number; ageMs: number }): Waiting[] {
     const left = { fresh, careful };
     const taken: Waiting[] = [];
     const beforeMs = performance.now() - ageMs;
     for (const one of this.#waiting.values()) {
       const kind = one.isFresh ? 'fresh' : 'careful';
-      if (left[kind] === 0 || one.sinceMs > beforeMs) continue;
-      left[kind] -= 1;
+      if (left[kind] <= 0 || one.sinceMs > beforeMs) continue;
+      left[kind] -= one.isFresh ? 1 : (one.rows ?? 1);
       taken.push(one);
     }
     for (const { flush } of taken) this.#waiting.delete(flush);

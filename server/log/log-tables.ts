@@ -164,10 +164,18 @@ export class LogTables {
   }
 
   /** Numbers of inserts in this range that no round after `sinceRound` made complete. */
-  async unlisted({ from, to, head }: { from: bigint; to: bigint; head: number }): Promise<string[]> {
+  async unlisted({
+    from,
+    to,
+    head,
+  }: {
+    from: bigint;
+    to: bigint;
+    head: number;
+  }): Promise<{ flush: bigint; rows: number }[]> {
     const params = { flush_from: `${from}`, flush_to: `${to}`, round: Math.max(0, head - ROUNDS_BACK) };
-    const rows = await this.#connection.query<{ number: string }>(sql('log_unlisted'), params);
-    return rows.map(({ number }) => number);
+    const rows = await this.#connection.query<{ number: string; rows: string }>(sql('log_unlisted'), params);
+    return rows.map((row) => ({ flush: BigInt(row.number), rows: Number(row.rows) }));
   }
 
   async newestFlush(head: number): Promise<bigint> {

@@ -33,7 +33,8 @@ const LANDED_MS = 70_000;
 const SCAN_BACK_MS = 180_000;
 /** A start looks back this far from the newest insert that is complete in the log. */
 const START_BACK_MS = 3_600_000;
-const TAKE = { fresh: 2000, careful: 20 };
+/** So many fresh inserts, and others with so many rows. */
+const TAKE = { fresh: 2000, careful: 100_000 };
 const HOURS_EVERY_MS = 60_000;
 
 /** Appends the records of this process to the log, every second while there are any, and those of processes that ended. */
@@ -43,6 +44,8 @@ export class Sequencer {
   readonly #rounds: LogRounds;
   readonly #hashes: SubtreeHashes;
   readonly #closing = new AbortController();
+  /** What the running round takes. */
+  #taken: Waiting[] = [];
   #running: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #scanAtMs: number | undefined;
@@ -65,8 +68,8 @@ export class Sequencer {
 
   /** Seconds since the insert that waits longest for the log ended; 0 when none waits. */
   get waitSeconds(): number {
-    const { oldestMs } = this.#queue;
-    return oldestMs === undefined ? 0 : (performance.now() - oldestMs) / 1000;
+    const since = [...this.#taken.map(({ sinceMs }) => sinceMs), this.#queue.oldestMs ?? Infinity];
+    return Math.max(0, (performance.now() - Math.min(...since)) / 1000);
   }
 
   start(): void {
@@ -89,17 +92,19 @@ export class Sequencer {
       const startMs = performance.now();
       const isLast = signal.aborted;
       const ageMs = this.#options.isShared && !isLast ? SHARED_AGE_MS : 0;
-      const taken = this.#queue.take({ ...TAKE, ageMs });
+      const taken = (this.#taken = this.#queue.take({ ...TAKE, ageMs }));
+      let isBehind = false;
       try {
-        await this.#turn(taken);
+        isBehind = (await this.#turn(taken)) && this.#queue.hasCareful;
         isOk = true;
       } catch (error) {
         this.#queue.putBack(taken);
         if (isOk) logger.warn({ err: error }, 'Cannot write the log yet; records enter it later');
         isOk = false;
       }
+      this.#taken = [];
       if (isLast && (!isOk || this.#queue.size === 0)) return;
-      if (!signal.aborted) await this.#pause(startMs + ROUND_EVERY_MS);
+      if (!signal.aborted) await this.#pause(isBehind ? startMs : startMs + ROUND_EVERY_MS);
     }
   }
 
@@ -121,18 +126,21 @@ export class Sequencer {
     this.#wake = undefined;
   }
 
-  async #turn(taken: Waiting[]): Promise<void> {
+  /** Resolves with whether all that was taken is done. */
+  async #turn(taken: Waiting[]): Promise<boolean> {
     const { isShared, opened, markOwn } = this.#options;
     await opened();
     if (!this.#closing.signal.aborted) await this.#scan();
     const work = workOf(taken);
     if (taken.length > 0) {
       if (isShared || work.careful.length > 0) await markOwn();
-      await this.#do(work, taken);
-    } else if (!this.#closing.signal.aborted) await this.#doHour();
+      return this.#do(work, taken);
+    }
+    if (!this.#closing.signal.aborted) await this.#doHour();
+    return true;
   }
 
-  async #do(work: Work, taken: Waiting[]): Promise<void> {
+  async #do(work: Work, taken: Waiting[]): Promise<boolean> {
     const { isDone, incomplete, grown } = await this.#rounds.run(work);
     if (!isDone) this.#queue.putBack(taken);
     else if (incomplete.length > 0) {
@@ -140,6 +148,7 @@ export class Sequencer {
       this.#queue.putBack(taken.filter(({ flush }) => left.has(flush)));
     }
     await this.#hashes.grow(grown);
+    return isDone && incomplete.length === 0;
   }
 
   /** One hour of rows from before the log. */
@@ -167,10 +176,10 @@ export class Sequencer {
       this.#hasScanned = true;
       this.#queue.hasOverflowed = false;
       this.#scanAtMs = isShared ? performance.now() + SCAN_EVERY_MS : undefined;
-      for (const flush of found.map(BigInt)) {
+      for (const { flush, rows } of found) {
         if (!isFirst && this.#queue.isOwn(flush)) continue;
         const isFinal = !isShared || flush < numberAt(nowMs - LANDED_MS);
-        this.#queue.add({ flush, isFresh: false, isFinal });
+        this.#queue.add({ flush, isFresh: false, isFinal, rows });
       }
     }
     await this.#scanHours();

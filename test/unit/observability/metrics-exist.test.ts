@@ -48,10 +48,11 @@ describe('Grafana dashboards and Prometheus alerts', () => {
     }
   });
 
-  it('alert on the service, store, identity filter, queue, ingest, denials, mail and signing', () => {
+  it('alert on the service, store, log, identity filter, queue, ingest, denials, mail and signing', () => {
     expect(alertExpressions().map(({ place }) => place)).to.deep.equal([
       'GatehouseDown',
       'GatehouseStoreDown',
+      'GatehouseLogBehind',
       'GatehouseIdentityFilterIncomplete',
       'GatehouseQueueFilling',
       'GatehouseIngestRefused',
