@@ -6,6 +6,7 @@ import { TimeSeriesChart } from '../../charts/time-series.tsx';
 import { PageHead, useWindow, WINDOW_WORDS } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { FirstDecision } from '../../ui/first-decision.tsx';
+import { CompletenessPanel } from './completeness-panel.tsx';
 import { LatestPanel } from './latest-panel.tsx';
 import { Tiles } from './tiles.tsx';
 import { TopPanels } from './top-panels.tsx';
@@ -55,6 +56,13 @@ export function OverviewPage({ projectId }: { projectId: string }) {
                 <h2 id="over-time">Decisions over time</h2>
                 <SeriesBody answer={series} />
               </section>
+              {summary.data?.completeness && (
+                <CompletenessPanel
+                  projectId={projectId}
+                  window={window}
+                  completeness={summary.data.completeness}
+                />
+              )}
               <TopPanels projectId={projectId} window={window} summary={summary.data} />
               <div class="panel-row">
                 <LatestPanel projectId={projectId} window={window} outcome="deny" title="Latest denials" />

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { readCompleteness } from '../../../server/records/completeness.ts';
+import { createReads, type Writers } from '../../../server/records/days.ts';
+import { NO_FILTERS } from '../../../server/records/filters.ts';
+import { parseGapCursor, readGaps } from '../../../server/records/gaps.ts';
+import { readRange } from '../../../server/records/window.ts';
+import { type Connection, connectEmbedded } from '../../../server/store/connection.ts';
+import { clickhouseTime } from '../../../server/store/time.ts';
+import { Random } from '../../support/random.ts';
+import { type Close, completenessFrom, type Event, gapsFrom, type History } from './model.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+type Row = Event & { event_id: string; version: number };
+type World = { project_id: string; history: History; rows: Row[] };
+
+/** Called in a process of its own: random histories on the store at this path. Resolves with the differences. */
+export async function compare({
+  dataDir,
+  seed,
+  histories,
+}: {
+  dataDir: string;
+  seed: number;
+  histories: number;
+}) {
+  const connection = connectEmbedded(join(dataDir, 'clickhouse'), {
+    output_format_json_quote_64bit_integers: 0,
+  });
+  const random = new Random(seed);
+  const nowMs = Date.now();
+  const worlds = Array.from({ length: histories }, () => worldFrom(random, nowMs));
+  const differences: unknown[] = [];
+  for (const half of [0, 1]) {
+    for (const world of worlds) await write(connection, world, half);
+    // Merged and unmerged parts, with projections and without.
+    if (half === 0) await connection.command('OPTIMIZE TABLE decisions FINAL');
+  }
+  for (const writers of ['cluster', 'sole'] as const)
+    differences.push(...(await ask(connection, worlds, { writers, nowMs })));
+  await connection.command('OPTIMIZE TABLE decisions FINAL');
+  await connection.command('OPTIMIZE TABLE llm_invocations FINAL');
+  differences.push(...(await ask(connection, worlds, { writers: 'sole', nowMs })));
+  await connection.close();
+  const gaps = worlds.flatMap(({ history }) => gapsFrom(history, { fromMs: 0, toMs: Infinity, nowMs }));
+  return { differences, gaps: gaps.length };
+}
+
+type Asked = { writers: Writers; nowMs: number };
+
+async function ask(connection: Connection, worlds: World[], { writers, nowMs }: Asked): Promise<unknown[]> {
+  const runRead = <R>(text: string, params = {}) => connection.query<R>(text, params);
+  const runReadBytes = () => Promise.resolve(Buffer.alloc(0));
+  const reads = createReads({ runRead, runReadBytes, writers, now: () => nowMs });
+  const { signal } = new AbortController();
+  const differences: unknown[] = [];
+  const range = {
+    from: new Date(nowMs - 3 * DAY_MS).toISOString(),
+    to: new Date(nowMs - 5 * HOUR_MS).toISOString(),
+  };
+  for (const { project_id, history } of worlds)
+    for (const asked of [{ window: '24h' }, { window: '90d' }, range]) {
+      const window = readRange(asked, nowMs);
+      const scope = { projectId: project_id, window, filters: NO_FILTERS, signal };
+      const bounds = { fromMs: window.sinceMs, toMs: window.beforeMs, nowMs };
+      const told = JSON.parse(JSON.stringify(await readCompleteness(reads, scope))) as Record<
+        string,
+        unknown
+      >;
+      const { project_id: _, window: __, from, to, ...counts } = told;
+      const all: object[] = [];
+      let cursor: string | null = null;
+      do {
+        const page = await readGaps(reads, scope, {
+          limit: 7,
+          cursor: cursor === null ? undefined : parseGapCursor(cursor),
+        });
+        all.push(...page.items);
+        cursor = page.next_cursor;
+      } while (cursor !== null);
+      const expected = {
+        counts: completenessFrom(history, bounds),
+        gaps: inOrder(gapsFrom(history, bounds)),
+      };
+      if (JSON.stringify({ counts, gaps: inOrder(all) }) !== JSON.stringify(expected))
+        differences.push({ writers, from, to, told: { counts, gaps: inOrder(all) }, expected, history });
+      await reads.days.decisions.settled();
+    }
+  return differences;
+}
+
+function inOrder(gaps: object[]): string[] {
+  return gaps.map((gap) => JSON.stringify(gap)).sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** One or two senders: drops, losses, batches, retries that arrive late, numbers used twice, expired and backdated events. */
+function worldFrom(random: Random, nowMs: number): World {
+  const project_id = randomUUID();
+  const history: History = { events: [], closes: [] };
+  for (const stream of ['decisions', 'decisions', 'llm_invocations'] as const) {
+    const emitter = randomUUID();
+    const ageMs = random.pick([2 * HOUR_MS, 2 * DAY_MS, 20 * DAY_MS, 90 * DAY_MS + HOUR_MS / 2]);
+    const emitted = random.below(40);
+    const [dropRate, lossRate] = [random.pick([0, 0.1, 0.5]), random.pick([0, 0.05, 0.3])];
+    let dropped = 0;
+    let batch: Event[] = [];
+    for (let sequence = 1; sequence <= emitted; sequence += 1) {
+      if (random.chance(dropRate)) {
+        dropped += 1;
+        continue;
+      }
+      const isLate = random.chance(0.05);
+      const atMs = Math.floor(
+        nowMs - ageMs + ((ageMs - random.pick([0, HOUR_MS, 2 * HOUR_MS])) * sequence) / (emitted + 1),
+      );
+      const occurredAtMs = isLate
+        ? Math.max(nowMs - 90 * DAY_MS - HOUR_MS / 2, atMs - random.below(3 * DAY_MS))
+        : atMs;
+      const receivedAtMs = Math.min(nowMs, atMs + random.below(5000));
+      batch.push({
+        stream,
+        emitter,
+        sequence,
+        dropped,
+        agent_name: random.pick(['a', 'b']),
+        occurredAtMs,
+        receivedAtMs,
+      });
+      if (random.chance(0.6)) continue;
+      for (const event of batch)
+        if (!random.chance(lossRate))
+          history.events.push({
+            ...event,
+            dropped: random.pick([dropped, dropped, dropped, dropped, null, random.below(20)]),
+          });
+      batch = [];
+    }
+    const [again] = history.events.filter((event) => event.emitter === emitter);
+    if (again !== undefined && random.chance(0.2))
+      history.events.push({
+        ...again,
+        dropped: random.below(9),
+        receivedAtMs: again.receivedAtMs + 1 + random.below(9000),
+      });
+    for (let closes = random.pick([0, 1, 2]); closes > 0; closes -= 1)
+      history.closes.push(
+        closeFrom(random, {
+          stream,
+          emitter,
+          emitted,
+          dropped,
+          receivedAtMs: nowMs - random.below(3 * DAY_MS),
+        }),
+      );
+  }
+  const rows = history.events.map((event) => ({ ...event, event_id: randomUUID(), version: 2 }));
+  return { project_id, history, rows: [...rows, ...repeatsOf(rows, random)] };
+}
+
+function closeFrom(random: Random, close: Close): Close {
+  return random.chance(0.8) ? close : { ...close, emitted: random.below(60), dropped: random.below(20) };
+}
+
+/** Rows of identities that are there already, as two services may write them: they tell otherwise, and count for nothing. */
+function repeatsOf(rows: Row[], random: Random): Row[] {
+  return rows
+    .filter(({ stream }) => stream === 'decisions' && random.chance(0.05))
+    .map((row) => ({ ...row, version: 1, sequence: 1 + random.below(50), dropped: random.below(9) }));
+}
+
+async function write(
+  connection: Connection,
+  { project_id, history, rows }: World,
+  half: number,
+): Promise<void> {
+  const mine = <T>(_: T, place: number) => place % 2 === half;
+  for (const stream of ['decisions', 'llm_invocations'] as const) {
+    const what = stream === 'decisions' ? { tool_name: 't', outcome: 'allow' } : { model: 'm' };
+    const values = rows
+      .filter((row) => row.stream === stream)
+      .filter(mine)
+      .map(({ event_id, version, emitter, sequence, dropped, agent_name, occurredAtMs, receivedAtMs }) => ({
+        project_id, event_id, version, emitter, sequence, dropped, agent_name, ...what,
+        occurred_at: clickhouseTime(occurredAtMs), received_at: clickhouseTime(receivedAtMs),
+      })); // prettier-ignore
+    await append(connection, stream, values);
+  }
+  const closes = history.closes.filter(mine).map(({ stream, emitter, emitted, dropped, receivedAtMs }) => ({
+    project_id, stream, emitter, emitted, dropped, failed: 0, received_at: clickhouseTime(receivedAtMs),
+  })); // prettier-ignore
+  await append(connection, 'emitter_closes', closes);
+}
+
+async function append(connection: Connection, table: string, values: object[]): Promise<void> {
+  const [first] = values;
+  if (first === undefined) return;
+  const lines = values.map((value) => JSON.stringify(Object.values(value)));
+  await connection.insert({ table, columns: Object.keys(first), lines, token: '' });
+}
