@@ -4,6 +4,7 @@ import { createAgents } from './agents/create-agents.ts';
 import { Fleet } from './agents/fleet.ts';
 import { createApp } from './app.ts';
 import { type RunRead, type RunReadBytes, writersOf } from './records/days.ts';
+import { EmitterStarts } from './commit/emitter-starts.ts';
 import { createCommits } from './commit/create-commits.ts';
 import { removeRows } from './commit/remove-rows.ts';
 import type { Config } from './config.ts';
@@ -116,6 +117,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     logger,
     now,
   });
+  const emitterStarts = new EmitterStarts({ connection: store.background, ready: store.ready, logger, now });
   const app = createApp({
     logger,
     metrics,
@@ -142,6 +144,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     now,
   });
   registry.startPolling();
+  emitterStarts.start();
   witnesses.start();
   void warnOfSuccessor(rootKeys, logger);
   void warnOfLogKey(logSigner, logger);
@@ -166,6 +169,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       await accountServices.mailRequests.close();
       await mailer.close();
       registry.close();
+      await emitterStarts.close();
       await commits.close();
       await withTimeout(sequencer.close(), LOG_CLOSE_MS_MAX).catch(() => undefined);
       await store.close();

@@ -16,4 +16,12 @@ describe('what did not arrive', () => {
     expect(result.differences.slice(0, 1), `GATE_TEST_SEED=${SEED}`).to.deep.equal([]);
     expect(result.gaps).to.be.above(0);
   });
+
+  it('does not grow when the first records of a sender expire', async () => {
+    const module = new URL('ledger/compare.ts', import.meta.url);
+    const missing = await inProcess(module, 'missingAfterExpiry', { dataDir: await storeDirectory() });
+
+    // As long as the rows are there; when they are gone; without what is kept of their sender.
+    expect(missing).to.deep.equal([1, 1, 3]);
+  });
 });

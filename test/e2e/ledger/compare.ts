@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { pino } from 'pino';
+import { EmitterStarts } from '../../../server/commit/emitter-starts.ts';
 import { readCompleteness } from '../../../server/records/completeness.ts';
 import { createReads, type Writers } from '../../../server/records/days.ts';
 import { NO_FILTERS } from '../../../server/records/filters.ts';
@@ -46,6 +48,45 @@ export async function compare({
   await connection.close();
   const gaps = worlds.flatMap(({ history }) => gapsFrom(history, { fromMs: 0, toMs: Infinity, nowMs }));
   return { differences, gaps: gaps.length };
+}
+
+/** Called in a process of its own: what is missing of a sender whose first records have expired and are gone. */
+export async function missingAfterExpiry({ dataDir }: { dataDir: string }) {
+  const connection = connectEmbedded(join(dataDir, 'clickhouse'), {
+    output_format_json_quote_64bit_integers: 0,
+  });
+  const nowMs = Date.now();
+  const emitter = randomUUID();
+  const eventAt = (sequence: number, daysAgo: number) => {
+    const atMs = nowMs - daysAgo * DAY_MS;
+    const times = { occurredAtMs: atMs, receivedAtMs: atMs };
+    return { stream: 'decisions' as const, emitter, sequence, dropped: 0, agent_name: 'a', ...times };
+  };
+  const events = [eventAt(1, 87), eventAt(2, 87), eventAt(3, 1), eventAt(5, 1)];
+  const rows = events.map((event) => ({ ...event, event_id: randomUUID(), version: 1 }));
+  const project_id = randomUUID();
+  for (const half of [0, 1])
+    await write(connection, { project_id, history: { events, closes: [] }, rows }, half);
+  const ready = () => Promise.resolve();
+  await new EmitterStarts({ connection, ready, logger: pino({ enabled: false }), now: () => nowMs }).fill();
+  const laterMs = nowMs + 4 * DAY_MS;
+  const runRead = <R>(text: string, params = {}) => connection.query<R>(text, params);
+  const runReadBytes = () => Promise.resolve(Buffer.alloc(0));
+  const reads = createReads({ runRead, runReadBytes, writers: 'cluster', now: () => laterMs });
+  const { signal } = new AbortController();
+  const scope = {
+    projectId: project_id,
+    window: readRange({ window: '90d' }, laterMs),
+    filters: NO_FILTERS,
+    signal,
+  };
+  const missing: unknown[] = [(await readCompleteness(reads, scope)).missing];
+  await connection.command('ALTER TABLE decisions DELETE WHERE sequence < 3 SETTINGS mutations_sync = 1');
+  missing.push((await readCompleteness(reads, scope)).missing);
+  await connection.command('TRUNCATE TABLE emitter_starts');
+  missing.push((await readCompleteness(reads, scope)).missing);
+  await connection.close();
+  return missing;
 }
 
 type Asked = { writers: Writers; nowMs: number };

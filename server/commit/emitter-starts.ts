@@ -1,0 +1,49 @@
+import type { Logger } from 'pino';
+import { DAY_MS } from '../limits.ts';
+import type { Connection } from '../store/connection.ts';
+import { sql } from '../store/sql.ts';
+
+type Deps = { connection: Connection; ready: () => Promise<void>; logger: Logger; now: () => number };
+
+/** The days of records that are looked at, counted from today: a service may be away for a few of them. */
+const DAYS_BACK = { first: 90, last: 85 } as const;
+
+/** Once a day, keeps which senders have records that are about to expire. */
+export class EmitterStarts {
+  readonly #deps: Deps;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#run(), DAY_MS).unref();
+    this.#run();
+  }
+
+  /** Resolves when nothing is written any more. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  #run(): void {
+    const { ready, logger } = this.#deps;
+    this.#running = ready()
+      .then(() => this.fill())
+      .catch((error: unknown) =>
+        logger.warn({ err: error }, 'Senders of old records are not kept; a day later again'),
+      );
+  }
+
+  /** Resolves when the senders of all days in question are durable. */
+  async fill(): Promise<void> {
+    const { connection, now } = this.#deps;
+    const dayOf = (daysBack: number) => new Date(now() - daysBack * DAY_MS).toISOString().slice(0, 10);
+    const days = { first_day: dayOf(DAYS_BACK.first), last_day: dayOf(DAYS_BACK.last) };
+    for (const table of ['decisions', 'llm_invocations'])
+      await connection.command(sql('emitter_starts_fill'), { table, ...days });
+  }
+}
