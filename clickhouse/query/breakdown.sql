@@ -1,7 +1,8 @@
 -- Outcome counts of one project over a range of time by the values of one column, with the first and the last time of each.
 -- by: the column. error_type is in the projections, too; by reason, user_id or session_id all is read from rows.
 -- limit: how many values are listed. All other parameters: see summary.sql.
--- The row with is_total 1 has the totals; `entries`: how many values there are before the limit.
+-- `entries`: how many values there are before the limit; all_…: their totals. As windows they take a third of the time of
+-- another grouping set where there are many values.
 WITH
     project_id = {project_id: String}
         AND (empty({agent: Array(String)}) OR agent_name IN {agent: Array(String)}) -- optional: agent
@@ -18,15 +19,18 @@ WITH
         AND session_id NOT IN {not_session_id: Array(String)} -- optional: not_session_id
     AS is_match
 SELECT
-    grouping(value) = 1 AS is_total,
     toString(value) AS name,
-    count() OVER (PARTITION BY is_total) AS entries,
+    count() OVER () AS entries,
     sum(rows) AS total,
     sumIf(rows, outcome = 'allow') AS allow,
     sumIf(rows, outcome = 'deny') AS deny,
     sumIf(rows, outcome = 'needs_approval') AS needs_approval,
     min(first) AS first_at,
-    max(last) AS last_at
+    max(last) AS last_at,
+    sum(total) OVER () AS all_total,
+    sum(allow) OVER () AS all_allow,
+    sum(deny) OVER () AS all_deny,
+    sum(needs_approval) OVER () AS all_needs_approval
 FROM
 (
     SELECT {by: Identifier} AS value, outcome, count() AS rows, min(occurred_at) AS first, max(occurred_at) AS last -- optional: days_from
@@ -63,12 +67,11 @@ FROM
         AND toDate(occurred_at) IN {final_days: Array(Date)} -- optional: final_days
     GROUP BY ALL -- optional: final_days
 )
-GROUP BY GROUPING SETS ((), (value))
+GROUP BY value
 ORDER BY
-    is_total,
     total DESC,
     name
-LIMIT {limit: UInt32} BY is_total
+LIMIT {limit: UInt32}
 SETTINGS
     do_not_merge_across_partitions_select_final = 1,
     use_skip_indexes_on_data_read = 0

@@ -19,8 +19,10 @@ const DIMENSIONS = {
 export type Dimension = keyof typeof DIMENSIONS;
 export const DIMENSION_NAMES = Object.keys(DIMENSIONS) as Dimension[];
 
+/** Each row has the totals, too. */
 type BreakdownRow = OutcomeCounts & {
-  is_total: number;
+  [Key in keyof OutcomeCounts as `all_${Key}`]: number;
+} & {
   name: string;
   entries: number;
   first_at: string;
@@ -41,17 +43,20 @@ export async function readBreakdown(
   const read = (final_days: string[]) =>
     runRead<BreakdownRow>(sql('breakdown'), { ...asked, final_days }, scope.signal);
   const rows = await days.decisions.read(scope.window, read, scope.signal);
-  const listed = rows.filter(({ is_total }) => is_total === 0);
-  const totals = rows.find(({ is_total }) => is_total === 1);
+  const [first] = rows;
   return {
     ...scopeFields(scope),
     by,
-    items: listed.map(({ name, first_at, last_at, ...counts }) => ({
+    items: rows.map(({ name, first_at, last_at, ...counts }) => ({
       value: name,
       ...countsOf(counts),
       first: rfc3339FromClickhouse(first_at),
       last: rfc3339FromClickhouse(last_at),
     })),
-    others: totals === undefined ? null : othersOf(listed, totals),
+    others: first === undefined ? null : othersOf(rows, totalsOf(first)),
   };
+}
+
+function totalsOf({ all_total, all_allow, all_deny, all_needs_approval }: BreakdownRow): OutcomeCounts {
+  return { total: all_total, allow: all_allow, deny: all_deny, needs_approval: all_needs_approval };
 }
