@@ -8,6 +8,8 @@ import { exportBytes } from './export-decisions.ts';
 const LAYOUT = { eventId: 36, salt: 16, entry: 32, receivedMs: 13 };
 const LINE_BYTES = Object.values(LAYOUT).reduce((sum, bytes) => sum + bytes);
 const MINUTE_MS = 60_000;
+/** Of one statement: the engine takes parameters of 256 KiB, and an entry has 64 digits. */
+const ENTRIES_MAX = 2000;
 
 /** salt in base64, entry in hex of upper case. */
 type Place = { eventId: string; salt: string; entry: string; receivedMs: number };
@@ -16,7 +18,10 @@ type Place = { eventId: string; salt: string; entry: string; receivedMs: number 
 export async function* exportProofs(reads: AuditReads, scope: ReadScope): AsyncGenerator<Buffer> {
   for await (const page of exportBytes(reads, scope, 'proofs')) {
     const places = placesOf(page);
-    const indexes = await readIndexes(reads, scope, places);
+    const indexes = new Map<string, number>();
+    for (let at = 0; at < places.length; at += ENTRIES_MAX)
+      for (const [entry, index] of await readIndexes(reads, scope, places.slice(at, at + ENTRIES_MAX)))
+        indexes.set(entry, index);
     const lines = places.map(({ eventId, salt, entry }) => {
       const index = indexes.get(entry) ?? null;
       return `${JSON.stringify({ event_id: eventId, index, salt })}\n`;

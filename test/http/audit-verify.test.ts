@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { batchOutcome, sendBatch } from '../support/batch.ts';
 import { post, decisionEvent } from '../support/events.ts';
 import { checkpointFrom } from '../support/log.ts';
 import { runGate } from '../support/processes.ts';
@@ -69,5 +70,29 @@ describe('npm run gate -- audit verify', () => {
       `${to} holds the log up to 3 entries (0 before). 2 files were fetched.\n`,
     ]);
     expect(existsSync(join(to, 'tile/0/000.p/3'))).to.equal(true);
+  });
+});
+
+describe('npm run gate -- audit verify, of more records than a page of an export has', () => {
+  const service = useSharedService();
+  const records = 6000;
+
+  it('finds each of them in the log', async () => {
+    for (let sent = 0; sent < records; sent += 1000) {
+      const events = Array.from({ length: 1000 }, () => decisionEvent());
+      expect((await batchOutcome(sendBatch(service, events))).accepted).to.equal(1000);
+    }
+    await checkpointFrom(service, records);
+    const args = ['audit', 'verify', '--project', service.project_id, '--url', service.url, '--json'];
+
+    const { stdout } = await runGate({ dataDir: service.dataDir, args });
+
+    const { verdict, checked, added, too_new } = JSON.parse(stdout) as Record<string, unknown>;
+    expect({ verdict, checked, added, too_new }).to.deep.equal({
+      verdict: 'holds',
+      checked: records,
+      added: 0,
+      too_new: 0,
+    });
   });
 });

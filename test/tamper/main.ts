@@ -7,6 +7,8 @@ const { values } = parseArgs({ options: { records: { type: 'string', default: '1
 const records = Math.ceil(Number(values.records) / (STORE_ATTACKS.length + 2));
 const onAttack = (attack: string) => process.stderr.write(`${attack} …\n`);
 
+// A service that a test started does not keep its process alive.
+setInterval(() => undefined, 1000);
 const outcomes = await runTamper({ records, onAttack });
 console.log(
   `\n${STORE_ATTACKS.length + 2} projects of ${records} records; ${FILE_ATTACKS.length} attacks on the files of an auditor\n`,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fetchTiles } from '../../server/cli/audit/mirror.ts';
 import { connectEmbedded } from '../../server/store/connection.ts';
 import { cookieOf, jsonOf, call, logIn, type Person } from '../support/accounts.ts';
-import { sendBatch } from '../support/batch.ts';
+import { batchOutcome, sendBatch } from '../support/batch.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { inProcess } from '../support/in-process.ts';
@@ -35,7 +35,7 @@ export async function fill({ url }: TestService, project: Project, records: numb
     const events = Array.from({ length: Math.min(BATCH, records - first) }, (_, at) =>
       decisionEvent({ reason: `reason ${first + at}` }),
     );
-    const { status } = await sendBatch({ url, key: project.key }, events);
+    const { status } = await batchOutcome(sendBatch({ url, key: project.key }, events));
     if (status !== 202) throw new Error(`A batch was answered with ${status}`);
     project.ids.push(...events.map(({ event_id }) => String(event_id)));
   }
