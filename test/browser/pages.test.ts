@@ -33,6 +33,7 @@ const PAGES: [name: string, path: (world: World) => string, shows: string, edito
     'editor',
   ],
   ['Usage', (world) => world.projectPath('usage'), 'model-large'],
+  ['Proof', (world) => world.projectPath('proof'), 'Verify it yourself'],
   ['Keys', (world) => world.projectPath('keys'), 'Create key'],
   ['Members', (world) => world.projectPath('members'), 'owner'],
   ['Activity', (world) => world.projectPath('activity'), 'signed in'],

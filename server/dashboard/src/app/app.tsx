@@ -13,6 +13,7 @@ import { HomePage } from '../pages/home/home-page.tsx';
 import { KeysPage } from '../pages/keys/keys-page.tsx';
 import { MembersPage } from '../pages/members/members-page.tsx';
 import { OverviewPage } from '../pages/overview/overview-page.tsx';
+import { ProofPage } from '../pages/proof/proof-page.tsx';
 import { UsagePage } from '../pages/usage/usage-page.tsx';
 import { cutText, inertText } from '../text/inert-text.ts';
 import { ToastProvider } from '../ui/toast.tsx';
@@ -66,6 +67,8 @@ function PageBody({ page }: { page: Page | undefined }) {
       return <AgentPage key={`${page.projectId}/${page.agentName}`} {...page} />;
     case 'usage':
       return <UsagePage key={page.projectId} projectId={page.projectId} />;
+    case 'proof':
+      return <ProofPage key={page.projectId} projectId={page.projectId} />;
     case 'keys':
       return <KeysPage key={page.projectId} projectId={page.projectId} />;
     case 'members':

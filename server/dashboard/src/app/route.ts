@@ -15,6 +15,7 @@ export const PROJECT_PAGES = [
   'decisions',
   'agents',
   'usage',
+  'proof',
   'keys',
   'members',
   'activity',

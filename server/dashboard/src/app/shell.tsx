@@ -13,6 +13,7 @@ const LABELS: Record<ProjectPageName, string> = {
   decisions: 'Decisions',
   agents: 'Agents',
   usage: 'Usage',
+  proof: 'Proof',
   keys: 'Keys',
   members: 'Members',
   activity: 'Activity',

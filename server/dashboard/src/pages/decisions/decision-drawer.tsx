@@ -15,6 +15,7 @@ import { OutcomeBadge, Violations } from '../../ui/outcome.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { JsonNumber, type JsonObject } from '../../api/types.ts';
 import type { DecisionFeed, FeedRow } from './decision-feed.ts';
+import { ProofSection } from './proof-section.tsx';
 
 /** Longer names cannot exist in the service, so they are not linked. */
 const NAME_CHARS_MAX = 400;
@@ -101,6 +102,7 @@ function Details({ record }: { record: FeedRow }) {
       <Section title="Record">
         <Fields record={record} />
       </Section>
+      <ProofSection key={record.event_id} record={record} />
     </>
   );
 }

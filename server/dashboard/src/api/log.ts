@@ -1,0 +1,42 @@
+import { ApiError } from './api-error.ts';
+
+/** `isNew`: this browser had not seen a key of this log before. */
+export type TrustedKey = { text: string; isNew: boolean; isChanged: boolean };
+
+/** A text of the log of a project. Throws ApiError. */
+export async function logText(projectId: string, name: 'checkpoint' | 'vkey'): Promise<string> {
+  const response = await fetch(`/v1/projects/${encodeURIComponent(projectId)}/log/${name}`);
+  const text = await response.text();
+  if (response.ok) return text;
+  const { status } = response;
+  const { code = 'unexpected', detail = `The service answered ${status}` } = problemOf(text);
+  throw new ApiError({ status, code, detail });
+}
+
+function problemOf(text: string): { code?: string; detail?: string } {
+  try {
+    return JSON.parse(text) as { code?: string; detail?: string };
+  } catch {
+    return {};
+  }
+}
+
+/** The key of a log as this browser saw it first. A service that shows another one later is not believed. */
+export async function trustedKey(projectId: string): Promise<TrustedKey> {
+  const name = `gatehouse.log-key.${projectId}`;
+  const shown = (await logText(projectId, 'vkey')).trimEnd();
+  let known: string | null = null;
+  try {
+    known = localStorage.getItem(name);
+    if (known === null) localStorage.setItem(name, shown);
+  } catch {
+    // Storage is blocked: each visit is the first one.
+  }
+  return { text: known ?? shown, isNew: known === null, isChanged: known !== null && known !== shown };
+}
+
+/** The names under a checkpoint, without that of the log itself. */
+export function witnessesOf(checkpoint: string): string[] {
+  const names = [...checkpoint.matchAll(/^— (\S+) /gmu)].map(([, name = '']) => name);
+  return [...new Set(names)].filter((name) => !checkpoint.startsWith(`${name}\n`));
+}

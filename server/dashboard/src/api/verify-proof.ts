@@ -1,0 +1,16 @@
+import {
+  parseVerifierKey,
+  type ProofVerdict,
+  type RecordProof,
+  verifyRecordProof,
+} from '../../../../client/proof/index.ts';
+
+/** In a module of its own, which is loaded only when somebody verifies. `key`: a verifier key as text. */
+export function verdictOf(proof: RecordProof, key: string): ProofVerdict {
+  try {
+    return verifyRecordProof(proof, parseVerifierKey(key));
+  } catch {
+    // What this browser keeps is no key: it proves nothing.
+    return { entry: false, inclusion: false, checkpoint: false };
+  }
+}
