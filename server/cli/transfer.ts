@@ -29,6 +29,8 @@ export const SMALL_TABLES = [
   'activity',
   'log_keys',
   'log_cosignatures',
+  'emitter_closes',
+  'emitter_starts',
 ] as const;
 
 /** Progress goes to stderr, because stdout has the result. */
