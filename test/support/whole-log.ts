@@ -17,20 +17,17 @@ type Whole = {
  * proposals, and how many pieces do not begin where the one before ends.
  */
 export async function readWholeLog(query: Rows): Promise<Whole> {
-  const [row] = await query<Whole>(`
-    WITH pieces AS
-    (
-        SELECT project_id, start, entries, round,
-            lagInFrame(start + length(entries), 1, toUInt64(0)) OVER (PARTITION BY project_id ORDER BY start ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS due
-        FROM log_chunks WHERE project_id != ''
-    )
-    SELECT
+  const [row] = await query<Whole>(`SELECT
         toUInt32((SELECT count() FROM decisions)) AS records,
         toUInt32((SELECT countIf(entry NOT IN (SELECT arrayJoin(entries) FROM log_chunks)) FROM decisions)) AS waiting,
         toUInt32((SELECT sum(length(entries)) FROM log_chunks)) AS entries,
         toUInt32((SELECT countIf(entry NOT IN (SELECT entry FROM decisions)) FROM (SELECT arrayJoin(entries) AS entry FROM log_chunks))) AS others,
         toUInt32((SELECT count() FROM (SELECT round FROM log_chunks GROUP BY round HAVING uniqExact(proposal) > 1))) AS forks,
-        toUInt32((SELECT countIf(start != due) FROM pieces)) AS gaps
+        toUInt32((SELECT countIf(start != due) FROM (
+            SELECT start, lagInFrame(start + length(entries), 1, toUInt64(0))
+                OVER (PARTITION BY project_id ORDER BY start ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS due
+            FROM log_chunks WHERE project_id != ''
+        ))) AS gaps
     SETTINGS output_format_json_escape_forward_slashes = 0`);
   return row as Whole;
 }
