@@ -98,7 +98,6 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   });
   const { flushes } = sequencer;
   const commits = createCommits(store, { config, columns, flushes, metrics, logger, now });
-  sequencer.start();
   const runRead: RunRead = (text, params, signal) =>
     store.ready().then(() => store.reads.query(text, params, signal));
   const runReadBytes: RunReadBytes = (text, params, signal) =>
@@ -144,10 +143,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     now,
   });
   registry.startPolling();
-  emitterStarts.start();
-  witnesses.start();
   void warnOfSuccessor(rootKeys, logger);
-  void warnOfLogKey(logSigner, logger);
   // Write demo.json before accepting connections.
   const demo = config.demo === '0' ? undefined : await makeDemo(config.demo);
   const demoFleet = new DemoFleet({
@@ -158,6 +154,11 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     now,
   });
   const listening = await listen(app, config, logger);
+  // Not before: a start that fails exits at once, and the engine must not be at work then.
+  sequencer.start();
+  emitterStarts.start();
+  witnesses.start();
+  void warnOfLogKey(logSigner, logger);
   if (config.demo === '1' && demo?.fleet_project_id !== undefined) demoFleet.start(demo.fleet_project_id);
   return {
     url: listening.url,

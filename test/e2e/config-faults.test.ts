@@ -100,10 +100,11 @@ describe('a configuration with faults', () => {
   });
 
   it('does not check the data directory where it is not needed', async () => {
-    const signing = Buffer.alloc(32, 7).toString('base64');
+    const seed = Buffer.alloc(32, 7).toString('base64');
     const env = {
       GATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
-      GATE_SIGNING_KEY: signing,
+      GATE_SIGNING_KEY: seed,
+      GATE_LOG_KEY: seed,
       GATE_PORT: 'x',
       GATE_DEMO: '0',
     };
