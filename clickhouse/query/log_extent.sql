@@ -6,4 +6,4 @@ SELECT
 FROM decisions
 WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
     AND occurred_at >= {since: DateTime64(3, 'UTC')}
-    AND occurred_at >= {hour: Nullable(DateTime('UTC'))} AND occurred_at < {hour: Nullable(DateTime('UTC'))} + INTERVAL 1 HOUR -- optional: hour
+    AND ({hour: Nullable(DateTime('UTC'))} IS NULL OR (occurred_at >= {hour: Nullable(DateTime('UTC'))} AND occurred_at < {hour: Nullable(DateTime('UTC'))} + INTERVAL 1 HOUR)) -- optional: hour

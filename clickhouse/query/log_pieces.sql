@@ -18,9 +18,9 @@ FROM
     FROM decisions
     WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
-        AND occurred_at >= {hour: Nullable(DateTime('UTC'))} AND occurred_at < {hour: Nullable(DateTime('UTC'))} + INTERVAL 1 HOUR -- optional: hour
+        AND ({hour: Nullable(DateTime('UTC'))} IS NULL OR (occurred_at >= {hour: Nullable(DateTime('UTC'))} AND occurred_at < {hour: Nullable(DateTime('UTC'))} + INTERVAL 1 HOUR)) -- optional: hour
         AND (project_id, event_id, version) NOT IN (SELECT arrayJoin(arrayZip({out_project_ids: Array(String)}, {out_event_ids: Array(UUID)}, arrayMap(number -> toUInt64(number), {out_versions: Array(String)})))) -- optional: out_project_ids
-        AND entry NOT IN (SELECT arrayJoin(entries) FROM log_chunks WHERE received_from <= {overlap_to: Nullable(DateTime64(3, 'UTC'))} AND received_to >= {overlap_from: Nullable(DateTime64(3, 'UTC'))} AND committed_at < proposed_at + INTERVAL 5 MINUTE) -- optional: overlap_from
+        AND ({overlap_from: Nullable(DateTime64(3, 'UTC'))} IS NULL OR entry NOT IN (SELECT arrayJoin(entries) FROM log_chunks WHERE received_from <= {overlap_to: Nullable(DateTime64(3, 'UTC'))} AND received_to >= {overlap_from: Nullable(DateTime64(3, 'UTC'))} AND committed_at < proposed_at + INTERVAL 5 MINUTE)) -- optional: overlap_from
     GROUP BY project_id
 )
 ORDER BY

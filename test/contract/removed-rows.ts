@@ -13,8 +13,8 @@ type Table = keyof typeof PROJECTIONS;
 const ROWS = 6000;
 const REMOVED = 500;
 const PROJECTIONS = {
-  decisions: ['by_user', 'counts_by_day', 'counts_by_hour', 'series'],
-  llm_invocations: ['usage_by_hour'],
+  decisions: ['by_emitter', 'by_user', 'counts_by_day', 'counts_by_hour', 'series'],
+  llm_invocations: ['by_emitter', 'usage_by_hour'],
 };
 
 const INSERT = `INSERT INTO {table: Identifier} (project_id, event_id, occurred_at, agent_name, user_id, version)

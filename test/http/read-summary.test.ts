@@ -52,6 +52,7 @@ describe('the summary', () => {
         { tool_name: 'é', total: 1, allow: 0, deny: 1, needs_approval: 0 },
       ],
       others: { by_agent: null, by_role: null, by_tool: null },
+      completeness: null,
     });
   });
 
@@ -113,6 +114,7 @@ describe('the summary', () => {
         by_role: [],
         by_tool: [],
         others: { by_agent: null, by_role: null, by_tool: null },
+        completeness: null,
       });
     }
   });
