@@ -91,6 +91,14 @@ export function createMetrics({
         this.set(logWaitSeconds());
       },
     }),
+    emittedEvents: new Gauge({
+      name: 'gate_emitted_events',
+      help: 'Events of the last full hour whose senders number them, by what became of them',
+      labelNames: ['stream', 'state'] as const,
+      // Every process reports what is in the store.
+      aggregator: 'max',
+      registers,
+    }),
     storeUp: new Gauge({
       name: 'gate_store_up',
       help: '1 if the store responds, otherwise 0',

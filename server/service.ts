@@ -3,7 +3,8 @@ import { createAccountServices } from './accounts/create-account-services.ts';
 import { createAgents } from './agents/create-agents.ts';
 import { Fleet } from './agents/fleet.ts';
 import { createApp } from './app.ts';
-import { type RunRead, type RunReadBytes, writersOf } from './records/days.ts';
+import { createReads, type RunRead, type RunReadBytes, writersOf } from './records/days.ts';
+import { EmittedGauge } from './records/emitted-gauge.ts';
 import { EmitterStarts } from './commit/emitter-starts.ts';
 import { createCommits } from './commit/create-commits.ts';
 import { removeRows } from './commit/remove-rows.ts';
@@ -34,8 +35,8 @@ import { createBoundedStore } from './store/bounded-store.ts';
 import { withTimeout } from './store/with-timeout.ts';
 import { shareMetrics } from './workers.ts';
 
-/** What does not enter the log before the stop enters it at the next start. */
-const LOG_CLOSE_MS_MAX = 1500;
+/** For each piece of background work at the stop. What does not enter the log before enters it at the next start. */
+const CLOSE_MS_MAX = 1500;
 
 /** A running service. */
 export type Service = {
@@ -102,6 +103,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     store.ready().then(() => store.reads.query(text, params, signal));
   const runReadBytes: RunReadBytes = (text, params, signal) =>
     store.ready().then(() => store.reads.queryBytes(text, params, signal));
+  const reads = createReads({ runRead, runReadBytes, writers: writersOf(config), now });
+  const emittedGauge = new EmittedGauge({ reads, gauge: metrics.emittedEvents, logger });
   const logSigner = new LogSigner({
     logKey: readLogKey(config.logKey, config.dataDir),
     store: createBoundedStore(store.accounts, store.ready),
@@ -135,7 +138,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     emitterCloses: new EmitterCloses({ store: createBoundedStore(store.accounts, store.ready), now }),
     runRead,
     runReadBytes,
-    writers: writersOf(config),
+    reads,
     logHeads,
     receipts: new Receipts({ store: createBoundedStore(store.lookups, store.ready), rootKeys, now }),
     readAuth: config.readAuth,
@@ -157,6 +160,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   // Not before: a start that fails exits at once, and the engine must not be at work then.
   sequencer.start();
   emitterStarts.start();
+  emittedGauge.start();
   witnesses.start();
   void warnOfLogKey(logSigner, logger);
   if (config.demo === '1' && demo?.fleet_project_id !== undefined) demoFleet.start(demo.fleet_project_id);
@@ -170,12 +174,17 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       await accountServices.mailRequests.close();
       await mailer.close();
       registry.close();
-      await emitterStarts.close();
+      await inTime(Promise.all([emitterStarts.close(), emittedGauge.close()]));
       await commits.close();
-      await withTimeout(sequencer.close(), LOG_CLOSE_MS_MAX).catch(() => undefined);
+      await inTime(sequencer.close());
       await store.close();
     },
   };
+
+  /** A store that does not answer must not keep the process alive. */
+  function inTime(closing: Promise<unknown>): Promise<unknown> {
+    return withTimeout(closing, CLOSE_MS_MAX).catch(() => undefined);
+  }
 
   function makeDemo(kind: '1' | 'project'): Promise<Demo | undefined> {
     const deps = { ...accountServices, bearerKeys, agentSaver: agents.saver };

@@ -2,7 +2,7 @@
 -- table: decisions or llm_invocations, which is also the stream; project_id; oldest: no row before it is read.
 -- since, before: the window, since <= time < before, by occurred_at of a record and received_at of a close report.
 -- alive_since: records that occurred before are expired; silent_since: a sender that was not heard of after it is silent.
--- final_days: see summary.sql. hours: the beginnings of the hours in which the window or the life of records begins or ends.
+-- final_days: see summary.sql. hours: the beginnings of the hours amid which the window or the life of records begins or ends.
 -- limit: how many gaps to list, newest first; null lists none. until, until_emitter, until_sequence: only gaps after this place in the
 -- order of the list.
 -- optional: see summary.sql.

@@ -8,8 +8,23 @@ export async function readCompleteness(reads: AuditReads, scope: ReadScope) {
   return { ...scopeFields(scope), ...(await completenessOf(reads, scope, STREAMS)) };
 }
 
-/** What arrived of what these streams' senders emitted. The sums are raw JSON, because a sender may tell of any number. */
+/** What arrived of what these streams' senders emitted, as an answer has it. */
 export async function completenessOf(reads: AuditReads, scope: ReadScope, streams: readonly Stream[]) {
+  const { emitters, unclosed, received, dropped, missing } = await countsOf(reads, scope, streams);
+  const emitted = received + dropped + missing;
+  return {
+    emitters,
+    unclosed,
+    emitted: rawJson(String(emitted)),
+    received: Number(received),
+    dropped: rawJson(String(dropped)),
+    missing: rawJson(String(missing)),
+    percent: emitted === 0n ? null : Number((received * 10_000n) / emitted) / 100,
+  };
+}
+
+/** The same as numbers, of which some are too large for a double: a sender may tell of any number. */
+export async function countsOf(reads: AuditReads, scope: ReadScope, streams: readonly Stream[]) {
   const rows = await Promise.all(streams.map((stream) => readLedger(reads, scope, { stream })));
   const sum = (key: 'emitters' | 'unclosed' | 'received') => rows.reduce((all, row) => all + row[key], 0);
   let [dropped, missing] = [0n, 0n];
@@ -23,14 +38,5 @@ export async function completenessOf(reads: AuditReads, scope: ReadScope, stream
     });
   }
   const received = BigInt(sum('received'));
-  const emitted = received + dropped + missing;
-  return {
-    emitters: sum('emitters'),
-    unclosed: sum('unclosed'),
-    emitted: rawJson(String(emitted)),
-    received: sum('received'),
-    dropped: rawJson(String(dropped)),
-    missing: rawJson(String(missing)),
-    percent: emitted === 0n ? null : Number((received * 10_000n) / emitted) / 100,
-  };
+  return { emitters: sum('emitters'), unclosed: sum('unclosed'), received, dropped, missing };
 }

@@ -22,7 +22,7 @@ import { readBreakdown } from './breakdown.ts';
 import { readCompleteness } from './completeness.ts';
 import { readSummary, readTimeseries, type ReadScope } from './counts.ts';
 import { parseCursor } from './cursor.ts';
-import { createReads, type RunRead, type RunReadBytes, type Writers } from './days.ts';
+import type { AuditReads } from './days.ts';
 import { readDecisions } from './decisions.ts';
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, exportBytes, type ExportFormat } from './export-decisions.ts';
 import { exportProofs } from './export-proofs.ts';
@@ -37,9 +37,7 @@ import { sendPages } from './send-export.ts';
 import { readRange } from './window.ts';
 
 export type ReadDeps = {
-  runRead: RunRead;
-  runReadBytes: RunReadBytes;
-  writers: Writers;
+  reads: AuditReads;
   now: () => number;
   recordReads: RecordReads;
 };
@@ -54,7 +52,7 @@ const READ = {
 
 /** The reads over the recorded decisions and token usage. */
 export function recordEndpoints(deps: ReadDeps) {
-  const reads = createReads(deps);
+  const { reads } = deps;
   const slots = new ExportSlots();
   // All bounds of an answer come from this one instant.
   const scopeOf = ({ params, query, signal }: ScopedCall): ReadScope => ({

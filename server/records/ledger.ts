@@ -54,7 +54,9 @@ export async function readLedger(
     before: clickhouseTime(window.beforeMs),
     alive_since: clickhouseTime(aliveMs),
     silent_since: clickhouseTime(nowMs - SILENCE_MS),
-    hours: [aliveMs, window.sinceMs, window.beforeMs].map((ms) => secondsText(hourOf(ms))),
+    hours: [aliveMs, window.sinceMs, window.beforeMs]
+      .filter((ms) => ms % HOUR_MS !== 0)
+      .map((ms) => secondsText(hourOf(ms))),
     ...(page ?? NO_PAGE),
   };
   const read = (final_days: string[]) => runRead<LedgerRow>(sql('ledger'), { ...params, final_days }, signal);
@@ -80,10 +82,10 @@ export function droppedOf(gaps: readonly Gap[]): number[] {
   });
 }
 
-function hourOf(ms: number): number {
+export function hourOf(ms: number): number {
   return ms - (ms % HOUR_MS);
 }
 
-function secondsText(ms: number): string {
+export function secondsText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }

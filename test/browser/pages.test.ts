@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
+import { emitterOf } from '../support/ledger.ts';
 import { expectAccessible, type World, useWorld } from './support/world.ts';
 
 /** Every page, and what it must show with the demo data. */
@@ -99,6 +100,25 @@ describe('every page with demo data in a browser', function () {
     await page.clock.fastForward('01:05');
     for (const path of ['timeseries', 'summary'])
       await eventually(() => asked.find((url) => url.includes(`/audit/${path}?window=7d`)));
+  });
+
+  it('says on Overview what did not arrive, and shows the gaps', async () => {
+    const emitter = emitterOf(world.service);
+    await emitter.send({ sequence: 1, dropped: 0 });
+    await emitter.send({ sequence: 6, dropped: 3 }, { agent_name: 'leaky' });
+    await emitter.send({ sequence: 8, dropped: 3 }, { agent_name: 'leaky' });
+    const { page, faults } = await world.newPage();
+    await page.goto(world.projectPath('overview'));
+    const panel = page.getByRole('region', { name: 'Completeness' });
+    await panel.getByText('37.5 % received: 3 dropped by clients, 2 missing').waitFor();
+
+    const gaps = await panel.getByRole('listitem').allInnerTexts();
+    expect(gaps.map((gap) => gap.replace(/^.*?(?=Decisions)/s, ''))).to.deep.equal([
+      'Decisions 7 to 7 of leaky: 0 dropped, 1 missing',
+      'Decisions 2 to 5 of leaky: 3 dropped, 1 missing',
+    ]);
+    await expectAccessible(page);
+    expect(faults).to.deep.equal([]);
   });
 
   it('is reached by keyboard alone', async () => {

@@ -47,6 +47,7 @@ describe('operations', () => {
       gate_ingest_queue_rows: 'gauge',
       gate_identity_filter_complete: 'gauge',
       gate_log_wait_seconds: 'gauge',
+      gate_emitted_events: 'gauge',
       gate_store_up: 'gauge',
       gate_policy_fetch_total: 'counter',
       gate_policy_sign_total: 'counter',

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { Gauge } from 'prom-client';
 import { EmitterStarts } from '../../../server/commit/emitter-starts.ts';
 import { readCompleteness } from '../../../server/records/completeness.ts';
-import { createReads, type Writers } from '../../../server/records/days.ts';
+import { type AuditReads, createReads, type Writers } from '../../../server/records/days.ts';
+import { EmittedGauge } from '../../../server/records/emitted-gauge.ts';
 import { NO_FILTERS } from '../../../server/records/filters.ts';
 import { parseGapCursor, readGaps } from '../../../server/records/gaps.ts';
+import { STREAMS } from '../../../server/records/ledger.ts';
 import { readRange } from '../../../server/records/window.ts';
 import { type Connection, connectEmbedded } from '../../../server/store/connection.ts';
 import { clickhouseTime } from '../../../server/store/time.ts';
@@ -129,7 +132,32 @@ async function ask(connection: Connection, worlds: World[], { writers, nowMs }: 
         differences.push({ writers, from, to, told: { counts, gaps: inOrder(all) }, expected, history });
       await reads.days.decisions.settled();
     }
+  const [gauge, expected] = [await gaugeOf(reads), gaugeFrom(worlds, nowMs)];
+  if (JSON.stringify(gauge) !== JSON.stringify(expected)) differences.push({ writers, gauge, expected });
   return differences;
+}
+
+const STATES = ['received', 'dropped', 'missing'] as const;
+
+/** The gauge of the last full hour, as the service sets it. */
+async function gaugeOf(reads: AuditReads) {
+  const labelNames = ['stream', 'state'] as const;
+  const gauge = new Gauge({ name: 'emitted', help: 'Emitted events', labelNames, registers: [] });
+  await new EmittedGauge({ reads, gauge, logger: pino({ enabled: false }) }).look();
+  const { values } = await gauge.get();
+  return values.map(({ labels, value }) => [labels.stream, labels.state, value]);
+}
+
+function gaugeFrom(worlds: World[], nowMs: number) {
+  const toMs = nowMs - (nowMs % HOUR_MS);
+  return STREAMS.flatMap((stream) => {
+    const counts = worlds.map(({ history: { events, closes } }) => {
+      const isOf = (told: { stream: string }) => told.stream === stream;
+      const history = { events: events.filter(isOf), closes: closes.filter(isOf) };
+      return completenessFrom(history, { fromMs: toMs - HOUR_MS, toMs, nowMs });
+    });
+    return STATES.map((state) => [stream, state, counts.reduce((sum, one) => sum + one[state], 0)]);
+  });
 }
 
 function inOrder(gaps: object[]): string[] {

@@ -11,6 +11,7 @@ import {
 
 const CLOSED_LABELS: Record<string, string[]> = {
   outcome: ['allow', 'deny', 'needs_approval'],
+  state: ['received', 'dropped', 'missing'],
 };
 
 describe('Grafana dashboards and Prometheus alerts', () => {
@@ -30,7 +31,7 @@ describe('Grafana dashboards and Prometheus alerts', () => {
 
   it('match only existing label values', () => {
     const wrong = [...panelExpressions(), ...alertExpressions()].flatMap(({ place, expr }) =>
-      [...expr.matchAll(/\b(outcome)="([^"]*)"/g)]
+      [...expr.matchAll(/\b(outcome|state)="([^"]*)"/g)]
         .filter(([, label = '', value = '']) => CLOSED_LABELS[label]?.includes(value) !== true)
         .map(([text]) => `${place}: ${text}`),
     );
@@ -48,11 +49,12 @@ describe('Grafana dashboards and Prometheus alerts', () => {
     }
   });
 
-  it('alert on the service, store, log, identity filter, queue, ingest, denials, mail and signing', () => {
+  it('alert on the service, store, log, losses, identity filter, queue, ingest, denials, mail and signing', () => {
     expect(alertExpressions().map(({ place }) => place)).to.deep.equal([
       'GatehouseDown',
       'GatehouseStoreDown',
       'GatehouseLogBehind',
+      'GatehouseEventsLost',
       'GatehouseIdentityFilterIncomplete',
       'GatehouseQueueFilling',
       'GatehouseIngestRefused',
