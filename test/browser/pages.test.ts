@@ -112,6 +112,7 @@ describe('every page with demo data in a browser', function () {
     const panel = page.getByRole('region', { name: 'Completeness' });
     await panel.getByText('37.5 % received: 3 dropped by clients, 2 missing').waitFor();
 
+    await panel.getByRole('listitem').first().waitFor();
     const gaps = await panel.getByRole('listitem').allInnerTexts();
     expect(gaps.map((gap) => gap.replace(/^.*?(?=Decisions)/s, ''))).to.deep.equal([
       'Decisions 7 to 7 of leaky: 0 dropped, 1 missing',
