@@ -1,12 +1,14 @@
 -- What the senders of one project told of their own count, against what arrived: one row.
 -- table: decisions or llm_invocations, which is also the stream; project_id; oldest: no row before it is read.
 -- since, before: the window, since <= time < before, by occurred_at of a record and received_at of a close report.
+-- from_hour: the hour in which the window begins.
 -- alive_since: records that occurred before are expired; silent_since: a sender that was not heard of after it is silent.
 -- final_days: see summary.sql. hours: the beginnings of the hours amid which the window or the life of records begins or ends.
 -- limit: how many gaps to list, newest first; null lists none. until, until_emitter, until_sequence: only gaps after this place in the
 -- order of the list.
 -- optional: see summary.sql.
 --
+-- heard: the senders that have a point in the window, and a few more. Nothing else is asked about the others.
 -- A point is what holds some numbers without a hole: all records of a sender in an hour, from the projection by_emitter, one
 -- record, or a close report, which stands behind its last number and holds none. An hour with a hole, or with a number twice, which
 -- the sums of the numbers and of their squares show, is read by its rows.
@@ -16,6 +18,25 @@
 -- pages: the sender, its gaps as above, and those on the page: the first number, the one after the last, the agent of the later
 -- neighbour (of the earlier one for a close report), and when both neighbours were received, in milliseconds (0: number 0).
 WITH
+    heard AS
+    (
+        SELECT emitter
+        FROM {table: Identifier}
+        WHERE project_id = {project_id: String}
+            AND emitter != toUUID('00000000-0000-0000-0000-000000000000')
+            AND toStartOfHour(occurred_at) >= {from_hour: DateTime('UTC')}
+            AND toStartOfHour(occurred_at) < {before: DateTime64(3, 'UTC')}
+        GROUP BY
+            emitter,
+            toStartOfHour(occurred_at)
+        UNION ALL
+        SELECT emitter
+        FROM emitter_closes
+        WHERE project_id = {project_id: String}
+            AND stream = {table: String}
+            AND received_at >= {since: DateTime64(3, 'UTC')}
+            AND received_at < {before: DateTime64(3, 'UTC')}
+    ),
     hours_of_emitters AS
     (
         SELECT
@@ -40,6 +61,7 @@ WITH
         WHERE project_id = {project_id: String}
             AND emitter != toUUID('00000000-0000-0000-0000-000000000000')
             AND toStartOfHour(occurred_at) >= {oldest: DateTime('UTC')}
+            AND emitter IN (SELECT emitter FROM heard)
             AND toDate(toStartOfHour(occurred_at)) NOT IN {final_days: Array(Date)} -- optional: final_days
         GROUP BY
             emitter,

@@ -41,8 +41,8 @@ export async function readLedger(
   { stream, page }: { stream: Stream; page?: GapPage },
 ): Promise<LedgerRow> {
   const from_hour = secondsText(hourOf(window.sinceMs));
-  const asked = { table: stream, project_id: projectId };
-  const heard = await runRead(sql('ledger_heard'), { ...asked, from_hour }, signal);
+  const asked = { table: stream, project_id: projectId, from_hour };
+  const heard = await runRead(sql('ledger_heard'), asked, signal);
   if (heard.length === 0) return NOTHING;
   const nowMs = now();
   const aliveMs = Math.min(nowMs - RETENTION_MS, window.sinceMs);

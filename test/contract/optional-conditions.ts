@@ -115,6 +115,7 @@ export function optionalConditionsSuite(store: () => Store): void {
       format: 'ndjson',
       limit: 1000,
       table: 'decisions',
+      from_hour: clickhouseTime(FIRST_MS - DAY_MS).slice(0, 19),
       oldest: clickhouseTime(FIRST_MS - DAY_MS).slice(0, 19),
       alive_since: clickhouseTime(FIRST_MS - DAY_MS),
       silent_since: clickhouseTime(FIRST_MS),
