@@ -13,7 +13,10 @@ describe('Decisions in a browser', function () {
     await page.goto(world.projectPath('overview', { window: '7d' }));
     await page.getByRole('link', { name: /^support-triage/ }).click();
     await page.getByRole('link', { name: /^Needs approval/ }).click();
-    await page.getByLabel('Role', { exact: true }).selectOption('=');
+    await page.getByRole('button', { name: 'Role' }).click();
+    await page.getByRole('checkbox', { name: /^\(none\)/ }).check();
+    await page.keyboard.press('Escape');
+    await page.waitForURL(/role=(&|$)/);
     await page.locator('.decision-row').first().waitFor();
     await page.locator('.decision-row').nth(2).click();
     const drawer = page.getByRole('complementary', { name: 'Decision' });
@@ -55,18 +58,20 @@ describe('Decisions in a browser', function () {
     expect((await rowsOf(page)).every((row) => row.includes('Deny'))).to.equal(true);
   });
 
-  it('keeps the focus in a filter that was applied, and empties it on the way back', async () => {
+  it('searches, keeps the focus in the search, and empties it on the way back', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('decisions'));
-    const user = page.getByRole('searchbox', { name: 'User' });
-    await user.fill('user-1');
-    await user.press('Enter');
-    await page.waitForURL(/user_id=user-1/);
+    const search = page.getByRole('searchbox', { name: 'Search reasons and arguments' });
+    await search.fill('MAY NOT USE');
+    await search.press('Enter');
+    await page.waitForURL(/q=MAY/);
     await page.getByRole('link', { name: 'Clear filter' }).waitFor();
-    expect(await page.evaluate('document.activeElement.ariaLabel')).to.equal('User');
+    await page.locator('.decision-row').first().waitFor();
+    expect((await rowsOf(page)).every((row) => row.includes('Role may not use this tool.'))).to.equal(true);
+    expect(await page.evaluate('document.activeElement.ariaLabel')).to.equal('Search reasons and arguments');
     await page.goBack();
     await page.getByRole('link', { name: 'Clear filter' }).waitFor({ state: 'detached' });
-    expect(await user.inputValue()).to.equal('');
+    expect(await search.inputValue()).to.equal('');
   });
 
   it('marks what the client redacted and what it cut', async () => {

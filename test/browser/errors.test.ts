@@ -149,9 +149,9 @@ describe('error states in a browser', function () {
 
   it('of one record are asked for again by themselves', async () => {
     const { page } = await world.newPage();
-    const found = /limit=500/;
+    const found = /\/audit\/decisions\/none/;
     await page.route(found, (route) => route.fulfill(problem(503, 'store_unavailable')));
-    await page.goto(world.projectPath('decisions', { event: 'none of these' }));
+    await page.goto(world.projectPath('decisions/none of these'));
     const drawer = page.getByRole('complementary', { name: 'Decision' });
     await drawer.getByText('Retrying automatically.').waitFor();
     await page.unroute(found);

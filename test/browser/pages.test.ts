@@ -98,8 +98,8 @@ describe('every page with demo data in a browser', function () {
     await page.getByText('than the 24h before').waitFor();
     asked.length = 0;
     await page.clock.fastForward('01:05');
-    for (const path of ['timeseries', 'summary'])
-      await eventually(() => asked.find((url) => url.includes(`/audit/${path}?window=7d`)));
+    for (const path of ['timeseries?from=', 'summary?window=7d'])
+      await eventually(() => asked.find((url) => url.includes(`/audit/${path}`)));
   });
 
   it('says on Overview what did not arrive, and shows the gaps', async () => {

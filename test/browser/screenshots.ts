@@ -34,7 +34,7 @@ const world = new World();
 // The service's process alone does not keep this one waiting for its end.
 const awake = setInterval(() => undefined, 1000);
 try {
-  await world.open(filledStore());
+  await world.open({ dataDir: filledStore() });
   mkdirSync(join(PICTURE, '..'), { recursive: true });
   const { page } = await world.newPage({ viewport: VIEWPORT });
   await visit(page, world.projectPath('overview'));

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { eventually } from '../../support/eventually.ts';
 import { launchBrowser } from './browser.ts';
 import { seedFleet } from './seed.ts';
 
@@ -11,6 +12,7 @@ type OpenOptions = {
   isSignedIn?: boolean;
   scheme?: 'light' | 'dark';
   viewport?: { width: number; height: number };
+  timezoneId?: string;
   initScript?: string;
 };
 
@@ -21,12 +23,15 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 const DESKTOP = { width: 1360, height: 860 };
 const WAIT_MS_MAX = 60_000;
 
-/** One service with a small fleet and one browser for all cases of a suite: starting them costs more than most cases. */
-export function useWorld(suite: Mocha.Suite): World {
+/** A small fleet in a store of its own, the demo fleet, or a store that was filled before. */
+type WorldOptions = { dataDir?: string; hasDemoFleet?: boolean };
+
+/** One service with a fleet and one browser for all cases of a suite: starting them costs more than most cases. */
+export function useWorld(suite: Mocha.Suite, options: WorldOptions = {}): World {
   // Some cases load a page in many widths and check each with axe-core.
   suite.timeout(180_000);
   const world = new World();
-  before('a service and a browser', () => world.open());
+  before('a service and a browser', () => world.open(options));
   after(() => world.close());
   afterEach(() => world.closePages());
   return world;
@@ -36,13 +41,20 @@ export class World {
   #service: TestService | undefined;
   #browser: Browser | undefined;
   #session: StorageState | undefined;
+  #projectId: string | undefined;
   readonly #contexts: BrowserContext[] = [];
 
-  /** With a small fleet in a store of its own, or on a store that was filled before. */
-  async open(dataDir?: string): Promise<void> {
-    const started = startTestService(dataDir === undefined ? {} : { dataDir });
-    [this.#service, this.#browser] = await Promise.all([started, launchBrowser()]);
-    if (dataDir === undefined) await seedFleet(this.#service);
+  async open({ dataDir, hasDemoFleet = false }: WorldOptions = {}): Promise<void> {
+    const started = startTestService({
+      ...(dataDir === undefined ? {} : { dataDir }),
+      ...(hasDemoFleet ? { env: { GATE_DEMO: '1' } } : {}),
+    });
+    const [service, browser] = await Promise.all([started, launchBrowser()]);
+    [this.#service, this.#browser] = [service, browser];
+    if (hasDemoFleet) {
+      await eventually(() => service.output().includes('The demo fleet is filled') || undefined);
+      this.#projectId = service.demo.fleet_project_id;
+    } else if (dataDir === undefined) await seedFleet(service);
     this.#session = await this.#signIn();
   }
 
@@ -57,16 +69,22 @@ export class World {
     return this.#service;
   }
 
-  /** The path of a page of the demo project. */
+  /** The project that the pages are of. */
+  get projectId(): string {
+    return this.#projectId ?? this.service.project_id;
+  }
+
+  /** The path of a page of the project. */
   projectPath(page: string, query: Record<string, string> = {}): string {
     const search = new URLSearchParams(query).toString();
-    return `/projects/${this.service.project_id}/${page}${search === '' ? '' : `?${search}`}`;
+    return `/projects/${this.projectId}/${page}${search === '' ? '' : `?${search}`}`;
   }
 
   async newPage({
     isSignedIn = true,
     scheme = 'light',
     viewport = DESKTOP,
+    timezoneId,
     initScript,
   }: OpenOptions = {}): Promise<OpenPage> {
     if (this.#browser === undefined) throw new Error('The world is not open');
@@ -75,6 +93,7 @@ export class World {
       colorScheme: scheme,
       viewport,
       acceptDownloads: true,
+      ...(timezoneId === undefined ? {} : { timezoneId }),
       ...(isSignedIn && this.#session !== undefined ? { storageState: this.#session } : {}),
     });
     this.#contexts.push(context);

@@ -145,21 +145,23 @@ describe('the feed of decisions', () => {
     expect(numbersOf(feed)).to.deep.equal(range(2000, 3000).toReversed());
   });
 
-  it('lets go of what is heavy far down, and finds it again by the cursor of its page', async () => {
+  it('lets go of what is heavy far down', async () => {
     const records = new Records(...range(0, 7000));
     const feed = await feedOf(records, 15);
-    const row = feed.state.rows[6000];
-    expect(row).to.include({ isWhole: false, arguments: null });
-    const callsBefore = records.calls;
-    expect((await feed.findRecord(row?.event_id ?? '', undefined))?.arguments).to.deep.equal({ number: 999 });
-    expect(records.calls - callsBefore).to.equal(1);
+    expect(feed.state.rows[4000]).to.deep.include({ isWhole: true, arguments: { number: 2999 } });
+    expect(feed.state.rows[6000]).to.include({ isWhole: false, arguments: null });
+    expect(feed.near('00000999').record).to.equal(undefined);
   });
 
-  it('finds the record of a shared link, near or with its cursor, and gives up on one that is not there', async () => {
-    const records = new Records(...range(0, 9000));
-    const feed = await feedOf(records, 1);
-    expect((await feed.findRecord('00008100', undefined))?.event_id).to.equal('00008100');
-    expect((await feed.findRecord('00000500', '00000600'))?.event_id).to.equal('00000500');
-    expect(await feed.findRecord('nothing', undefined)).to.equal(undefined);
+  it('knows what is beside a record, and nothing of a record that is not in the list', async () => {
+    const feed = await feedOf(new Records(10, 20, 30), 1);
+    expect(feed.near('00000020')).to.deep.equal({
+      record: recordOf(20),
+      newer: '00000030',
+      older: '00000010',
+    });
+    expect(feed.near('00000030')).to.deep.equal({ record: recordOf(30), older: '00000020' });
+    expect(feed.near('00000010')).to.deep.equal({ record: recordOf(10), newer: '00000020' });
+    expect(feed.near('nothing')).to.deep.equal({});
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { parseExact } from '../../../server/dashboard/src/api/parse-exact.ts';
-import { JsonNumber } from '../../../server/dashboard/src/api/types.ts';
+import { parseExact, writeExact } from '../../../server/dashboard/src/api/parse-exact.ts';
+import { JsonNumber, type JsonValue } from '../../../server/dashboard/src/api/types.ts';
 
 describe('JSON from the service', () => {
   it('keeps the digits of every number', () => {
@@ -18,5 +18,11 @@ describe('JSON from the service', () => {
     expect(parseExact('{"a":[1,2.5,null,true],"__proto__":{"x":1}}')).to.deep.equal(
       JSON.parse('{"a":[1,2.5,null,true],"__proto__":{"x":1}}'),
     );
+  });
+
+  it('is written as it was read', () => {
+    const text =
+      '{\n  "a": [\n    9007199254740993,\n    0.10,\n    "x\\"y"\n  ],\n  "b": {},\n  "c": null\n}';
+    expect(writeExact(parseExact(text) as JsonValue)).to.equal(text);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { agentPath, pageFrom, projectPath } from '../../../server/dashboard/src/app/route.ts';
+import { agentPath, decisionPath, pageFrom, projectPath } from '../../../server/dashboard/src/app/route.ts';
 import { nextPlace } from '../../../server/dashboard/src/pages/account/next-place.ts';
 
 describe('the pages of the dashboard', () => {
@@ -10,6 +10,11 @@ describe('the pages of the dashboard', () => {
     expect(pageFrom('/reset-password/x')).to.deep.equal({ name: 'reset-password', token: 'x' });
     expect(pageFrom('/projects/p')).to.deep.equal({ name: 'overview', projectId: 'p' });
     expect(pageFrom('/projects/p/decisions/')).to.deep.equal({ name: 'decisions', projectId: 'p' });
+    expect(pageFrom('/projects/p/decisions/e')).to.deep.equal({
+      name: 'decision',
+      projectId: 'p',
+      eventId: 'e',
+    });
   });
 
   const SERVICE = ['/v1', '/v1/projects/p/agents', '/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs/x']; // prettier-ignore
@@ -29,6 +34,7 @@ describe('the pages of the dashboard', () => {
       expect(pageFrom(agentPath('p', agentName))).to.deep.equal({ name: 'agent', projectId: 'p', agentName });
     }
     expect(projectPath('a/b', 'keys')).to.equal('/projects/a%2Fb/keys');
+    expect(pageFrom(decisionPath('p', 'a/b'))).to.include({ name: 'decision', eventId: 'a/b' });
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Api } from '../../../app.ts';
-import type { JsonValue, WindowName } from './types.ts';
+import type { JsonValue } from './types.ts';
 
 /** Names an endpoint: `METHOD path`. One that is not declared is a compile error. */
 export type Name = keyof Api;
@@ -8,8 +8,10 @@ export type Name = keyof Api;
 type Parsed<T> = unknown extends T ? JsonValue : T extends object ? { [Key in keyof T]: Parsed<T[Key]> } : T;
 export type Answer<N extends Name> = Parsed<Api[N]['answer']>;
 export type Body<N extends Name> = Api[N]['body'];
-/** Only declared parameters. The service validates their values: some come from the address bar. */
-type Query<N extends Name> = { [Key in keyof Api[N]['query']]?: string | number | undefined };
+type QueryValue = string | number | readonly string[] | undefined;
+
+/** Only declared parameters; a list repeats its parameter. The service validates their values: some come from the address bar. */
+type Query<N extends Name> = { [Key in keyof Api[N]['query']]?: QueryValue };
 type Given<N extends Name> = (keyof Api[N]['params'] extends never
   ? object
   : { params: Api[N]['params'] }) & {
@@ -22,7 +24,7 @@ export type Call<N extends Name = Name> = { name: N; method: string; path: strin
 export function call<N extends Name>(name: N, given: Given<N>): Call<N> {
   const { params = {}, query = {} } = given as {
     params?: Record<string, string>;
-    query?: Record<string, string | number | undefined>;
+    query?: Record<string, QueryValue>;
   };
   const [method = '', template = ''] = name.split(' ');
   const path = template.replaceAll(/\{(\w+)\}/g, (_all, key: string) =>
@@ -30,29 +32,26 @@ export function call<N extends Name>(name: N, given: Given<N>): Call<N> {
   );
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
-    if (value !== undefined) search.set(key, String(value));
+    for (const one of [value].flat()) if (one !== undefined) search.append(key, String(one));
   }
   return { name, method, path: search.size === 0 ? path : `${path}?${search}` };
 }
 
-/** The filters of decisions. Absent means no filter; role '' means records without a role. */
-export const FILTER_NAMES = [
-  'outcome',
-  'agent',
-  'role',
-  'tool',
-  'user_id',
-  'session_id',
-] as const satisfies readonly (keyof Query<'GET /v1/projects/{id}/audit/decisions'>)[];
-export type FilterName = (typeof FILTER_NAMES)[number];
-export type Filters = Partial<Record<FilterName, string>>;
-
-export function summaryOf(projectId: string, window: WindowName) {
-  return call('GET /v1/projects/{id}/audit/summary', { params: { id: projectId }, query: { window } });
+export function summaryOf(projectId: string, query: Query<'GET /v1/projects/{id}/audit/summary'>) {
+  return call('GET /v1/projects/{id}/audit/summary', { params: { id: projectId }, query });
 }
 
-export function timeseriesOf(projectId: string, window: WindowName) {
-  return call('GET /v1/projects/{id}/audit/timeseries', { params: { id: projectId }, query: { window } });
+export function timeseriesOf(projectId: string, query: Query<'GET /v1/projects/{id}/audit/timeseries'>) {
+  return call('GET /v1/projects/{id}/audit/timeseries', { params: { id: projectId }, query });
+}
+
+export function breakdownOf(projectId: string, query: Query<'GET /v1/projects/{id}/audit/breakdown'>) {
+  return call('GET /v1/projects/{id}/audit/breakdown', { params: { id: projectId }, query });
+}
+
+export function decisionOf(projectId: string, eventId: string) {
+  const params = { id: projectId, event_id: eventId };
+  return call('GET /v1/projects/{id}/audit/decisions/{event_id}', { params });
 }
 
 export function versionOf(projectId: string, name: string, version: number) {

@@ -22,10 +22,12 @@ import { NotFoundPage } from './not-found-page.tsx';
 import { type Page, pageFrom } from './route.ts';
 import { SessionProvider } from './session.tsx';
 import { Shell } from './shell.tsx';
+import { useZone } from './zone.ts';
 
 export function App() {
   const { path } = usePlace();
   const page = pageFrom(path);
+  useZone();
   useEffect(() => {
     document.title = `${titleOf(page)} · Gatehouse`;
   }, [path]);
@@ -60,7 +62,9 @@ function PageBody({ page }: { page: Page | undefined }) {
     case 'overview':
       return <OverviewPage key={page.projectId} projectId={page.projectId} />;
     case 'decisions':
-      return <DecisionsPage key={page.projectId} projectId={page.projectId} />;
+    case 'decision':
+      // One page: its list stays while a record opens and closes.
+      return <DecisionsPage key={page.projectId} {...page} />;
     case 'agents':
       return <AgentsPage key={page.projectId} projectId={page.projectId} />;
     case 'agent':

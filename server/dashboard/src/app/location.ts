@@ -1,16 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
 
 type Place = { path: string; query: URLSearchParams };
-type NavigateOptions = { replace?: boolean };
+type NavigateOptions = {
+  replace?: boolean;
+  /** Keeps scroll position and focus although the path changes. */
+  staysPut?: boolean;
+};
 
 const listeners = new Set<() => void>();
 
-export function navigate(target: string, { replace = false }: NavigateOptions = {}): void {
+export function navigate(target: string, { replace = false, staysPut = false }: NavigateOptions = {}): void {
   const current = location.pathname + location.search;
   const isOtherPage = new URL(target, location.href).pathname !== location.pathname;
   if (target !== current) history[replace ? 'replaceState' : 'pushState'](null, '', target);
   for (const listener of listeners) listener();
-  if (isOtherPage && !replace) startAtTop();
+  if (isOtherPage && !replace && !staysPut) startAtTop();
 }
 
 /** As after a page load. Otherwise the focus would stay on a link that no longer exists. */
@@ -34,15 +38,17 @@ export function usePlace(): Place {
   return { path: location.pathname, query: new URLSearchParams(location.search) };
 }
 
-/** The current address with changed query parameters. undefined removes one, '' makes it empty. */
-export function hrefWith(changes: Record<string, string | undefined>): string {
+export type QueryChanges = Record<string, string | readonly string[] | undefined>;
+
+/** The current address with changed query parameters. undefined removes one, '' makes it empty, a list repeats it. */
+export function hrefWith(changes: QueryChanges, path = location.pathname): string {
   const query = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined) query.delete(name);
-    else query.set(name, value);
+    query.delete(name);
+    for (const one of [value].flat()) if (one !== undefined) query.append(name, one);
   }
   const text = query.toString();
-  return `${location.pathname}${text === '' ? '' : `?${text}`}`;
+  return `${path}${text === '' ? '' : `?${text}`}`;
 }
 
 /** Plain clicks on links to dashboard pages navigate without a page load. */

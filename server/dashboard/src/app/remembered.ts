@@ -1,5 +1,5 @@
 /** Values kept in this browser between visits. Nothing is kept where storage is blocked. */
-type Remembered = 'project' | 'theme';
+type Remembered = 'project' | 'theme' | 'zone';
 
 export function recall(name: Remembered): string | undefined {
   try {

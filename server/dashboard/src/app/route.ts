@@ -8,7 +8,8 @@ export type Page =
   | { name: 'reset-password'; token: string }
   | { name: 'account' }
   | { name: ProjectPageName; projectId: string }
-  | { name: 'agent'; projectId: string; agentName: string };
+  | { name: 'agent'; projectId: string; agentName: string }
+  | { name: 'decision'; projectId: string; eventId: string };
 
 export const PROJECT_PAGES = [
   'overview',
@@ -48,7 +49,8 @@ export function pageFrom(path: string): Page | undefined {
   }
   if (first !== 'projects') return undefined;
   if (fourth !== undefined) {
-    return third === 'agents' ? { name: 'agent', projectId: second, agentName: fourth } : undefined;
+    if (third === 'agents') return { name: 'agent', projectId: second, agentName: fourth };
+    return third === 'decisions' ? { name: 'decision', projectId: second, eventId: fourth } : undefined;
   }
   const name = PROJECT_PAGES.find((known) => known === third);
   return name === undefined ? undefined : { name, projectId: second };
@@ -72,4 +74,25 @@ export function projectPath(projectId: string, page: ProjectPageName): string {
 
 export function agentPath(projectId: string, agentName: string): string {
   return `${projectPath(projectId, 'agents')}/${encodeURIComponent(agentName)}`;
+}
+
+/** The address of one record. It holds whatever the period and the filters. */
+export function decisionPath(projectId: string, eventId: string): string {
+  return `${projectPath(projectId, 'decisions')}/${encodeURIComponent(eventId)}`;
+}
+
+/** The page of the project's navigation that a page belongs to. */
+export function sectionOf(page: Page | undefined): ProjectPageName | undefined {
+  if (page?.name === 'agent') return 'agents';
+  if (page?.name === 'decision') return 'decisions';
+  return PROJECT_PAGES.find((name) => name === page?.name);
+}
+
+/** A path with a query. A list repeats its parameter. */
+export function placeWith(path: string, query: Record<string, string | readonly string[]>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of [value].flat()) search.append(name, one);
+  }
+  return search.size === 0 ? path : `${path}?${search}`;
 }

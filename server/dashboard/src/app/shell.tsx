@@ -3,7 +3,8 @@ import { useEffect } from 'preact/hooks';
 import { inertText } from '../text/inert-text.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { navigate, usePlace } from './location.ts';
-import { type Page, PROJECT_PAGES, type ProjectPageName, projectPath } from './route.ts';
+import { periodQuery } from './period.ts';
+import { type Page, PROJECT_PAGES, type ProjectPageName, projectPath, sectionOf } from './route.ts';
 import { remember } from './remembered.ts';
 import { useSession } from './session.tsx';
 import { useTheme } from './theme.ts';
@@ -62,9 +63,8 @@ type ProjectProps = { projectId: string; page: Page | undefined };
 
 /** Links keep the period but not the filters. */
 function ProjectNav({ projectId, page }: ProjectProps) {
-  const window = usePlace().query.get('window');
-  const query = window === null ? '' : `?${new URLSearchParams({ window })}`;
-  const current = page?.name === 'agent' ? 'agents' : page?.name;
+  const query = periodQuery(usePlace().query);
+  const current = sectionOf(page);
   return (
     <nav class="nav" aria-label="Project">
       {PROJECT_PAGES.map((name) => (
@@ -91,7 +91,7 @@ function ProjectSwitcher({ projectId, page }: ProjectProps) {
   const session = useSession();
   const own = session.status === 'in' ? session.me.projects : [];
   const isOwn = own.some(({ id }) => id === projectId);
-  const pageName = page?.name === 'agent' ? 'agents' : ((page?.name ?? 'overview') as ProjectPageName);
+  const pageName = sectionOf(page) ?? 'overview';
   return (
     <label class="project-switcher">
       <span class="visually-hidden">Project</span>

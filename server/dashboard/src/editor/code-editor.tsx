@@ -12,8 +12,8 @@ type CodeEditorProps = {
   isYaml?: boolean;
   isReadOnly?: boolean;
   faults?: PolicyFault[];
-  /** Moves the cursor. A new object moves it again. */
-  goTo?: { line: number; column: number } | undefined;
+  /** Moves the cursor; without a column it selects the line. A new object moves it again. */
+  goTo?: { line: number; column?: number } | undefined;
   onChange?: (text: string) => void;
 };
 

@@ -29,7 +29,8 @@ type EditorOptions = {
 export type Editor = {
   setText(text: string): void;
   setFaults(faults: PolicyFault[]): void;
-  goTo(line: number, column: number): void;
+  /** Without a column the whole line is selected. */
+  goTo(line: number, column?: number): void;
   destroy(): void;
 };
 
@@ -50,8 +51,12 @@ export function createEditor(host: HTMLElement, options: EditorOptions): Editor 
       view.dispatch(setDiagnostics(view.state, diagnostics));
     },
     goTo: (line, column) => {
-      const anchor = positionOf(view.state.doc, line, column);
-      view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'center' }) });
+      const anchor = positionOf(view.state.doc, line, column ?? 1);
+      const head = column === undefined ? view.state.doc.lineAt(anchor).to : anchor;
+      view.dispatch({
+        selection: { anchor, head },
+        effects: EditorView.scrollIntoView(anchor, { y: 'center' }),
+      });
       view.focus();
     },
     destroy: () => view.destroy(),

@@ -1,22 +1,62 @@
 const COUNT = new Intl.NumberFormat('en');
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
-const DATE_TIME = new Intl.DateTimeFormat('en-GB', {
-  timeZone: 'UTC',
+const MINUTE = {
   day: '2-digit',
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
-  second: '2-digit',
   hourCycle: 'h23',
-});
-const DATE = new Intl.DateTimeFormat('en-GB', {
-  timeZone: 'UTC',
-  day: '2-digit',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-});
+} as const;
+const DAY = { day: '2-digit', month: 'short' } as const;
+const STYLES = {
+  time: { ...MINUTE, second: '2-digit' },
+  minute: MINUTE,
+  date: { ...MINUTE, year: 'numeric' },
+  weekdayMinute: { ...MINUTE, weekday: 'short' },
+  weekday: { ...DAY, weekday: 'short' },
+  day: DAY,
+  clock: { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+} as const;
+type Style = keyof typeof STYLES;
+
+/** Times are shown in UTC, or in the zone of the browser. Links and answers are always in UTC. */
+export type Zone = 'UTC' | 'local';
+let zone: Zone = 'UTC';
+let formats = formatsIn(zone);
+
+function formatsIn(shown: Zone): Record<Style, Intl.DateTimeFormat> {
+  const timeZone = shown === 'UTC' ? 'UTC' : undefined;
+  const made = Object.entries(STYLES).map(([style, options]) => [
+    style,
+    new Intl.DateTimeFormat('en-GB', { ...options, timeZone }),
+  ]);
+  return Object.fromEntries(made) as Record<Style, Intl.DateTimeFormat>;
+}
+
+export function shownZone(): Zone {
+  return zone;
+}
+
+export function showZone(next: Zone): void {
+  zone = next;
+  formats = formatsIn(next);
+}
+
+/** UTC, or GMT+1 */
+export function zoneName(): string {
+  if (zone === 'UTC') return 'UTC';
+  const parts = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' }).formatToParts(Date.now());
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'local';
+}
+
+export function formatMs(ms: number, style: Style): string {
+  return formats[style].format(ms).replaceAll(',', '');
+}
+
+function formatIso(iso: string, style: Style): string {
+  const ms = Date.parse(iso);
+  return Number.isNaN(ms) ? iso : formatMs(ms, style);
+}
 
 export function formatCount(count: number): string {
   return COUNT.format(count);
@@ -36,15 +76,19 @@ export function formatShare(part: number, whole: number): string {
   return `${percent >= 99.95 && part < whole ? '>99.9' : percent.toFixed(percent < 10 ? 1 : 0)}%`;
 }
 
-/** 03 Mar 14:05:09. Always UTC, so that a shared link shows everyone the same. */
+/** 03 Mar 14:05:09 */
 export function formatTime(iso: string): string {
-  const ms = Date.parse(iso);
-  return Number.isNaN(ms) ? iso : DATE_TIME.format(ms).replace(',', '');
+  return formatIso(iso, 'time');
 }
 
+/** 03 Mar 14:05 */
+export function formatMinute(iso: string): string {
+  return formatIso(iso, 'minute');
+}
+
+/** 03 Mar 2026 14:05 */
 export function formatDate(iso: string): string {
-  const ms = Date.parse(iso);
-  return Number.isNaN(ms) ? iso : DATE.format(ms).replace(',', '');
+  return formatIso(iso, 'date');
 }
 
 const STEPS: [seconds: number, name: string][] = [

@@ -3,19 +3,25 @@ import { Icon } from './icon.tsx';
 
 const SHOWN_MS = 2000;
 
-export function CopyButton({ text }: { text: string }) {
+type CopyButtonProps = {
+  /** A function is called when it is needed: what is large is not made in vain. */
+  text: string | (() => string);
+  label?: string;
+};
+
+export function CopyButton({ text, label = 'Copy' }: CopyButtonProps) {
   const [state, setState] = useState<'idle' | 'done' | 'failed'>('idle');
   const copy = async () => {
     // Browsers allow the clipboard only in secure contexts.
     if (isSecureContext) {
-      await navigator.clipboard.writeText(text).then(
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : text()).then(
         () => setState('done'),
         () => setState('failed'),
       );
     } else setState('failed');
     setTimeout(() => setState('idle'), SHOWN_MS);
   };
-  const words = { idle: 'Copy', done: 'Copied', failed: 'Select and copy by hand' }[state];
+  const words = { idle: label, done: 'Copied', failed: 'Select and copy by hand' }[state];
   return (
     <button type="button" class="small" onClick={() => void copy()} aria-live="polite">
       <Icon name={state === 'done' ? 'check' : 'copy'} /> {words}

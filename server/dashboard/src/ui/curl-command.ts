@@ -20,3 +20,9 @@ export function curlEvent(path: string, fields: object): string {
     `"${JSON.stringify(event).replaceAll(',"', ',\n       "').replaceAll('"', '\\"')}"`,
   );
 }
+
+/** A curl that reads from the API, with the key in GATE_API_KEY. */
+export function curlRead(path: string): string {
+  const url = `${location.origin}${path}`.replaceAll("'", '%27');
+  return `curl -sS '${url}' \\\n  -H "Authorization: Bearer $GATE_API_KEY"`;
+}

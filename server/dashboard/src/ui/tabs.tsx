@@ -20,6 +20,7 @@ export function Tabs<Name extends string>({ label, names, current, first }: Tabs
             from: undefined,
             to: undefined,
             part: undefined,
+            line: undefined,
           })}
           aria-current={name === current ? 'page' : undefined}
         >

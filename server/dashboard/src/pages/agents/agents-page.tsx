@@ -1,12 +1,13 @@
 import { call, summaryOf } from '../../api/call.ts';
 import type { AgentSummary, OutcomeCounts, Summary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
+import { usePeriod } from '../../app/use-period.ts';
 import { agentPath, projectPath } from '../../app/route.ts';
 import { formatCount, formatDate, formatShare } from '../../text/format.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { curlCommand } from '../../ui/curl-command.ts';
 import { Inert } from '../../ui/inert.tsx';
-import { PageHead, useWindow } from '../../ui/page-head.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 
@@ -25,13 +26,13 @@ type Row = { name: string; agent: AgentSummary | undefined; counts: OutcomeCount
 
 /** Registered agents, and agents that only recorded decisions. */
 export function AgentsPage({ projectId }: { projectId: string }) {
-  const window = useWindow();
+  const period = usePeriod();
   const agents = useAnswer(call('GET /v1/projects/{id}/agents', { params: { id: projectId } }));
-  const summary = useAnswer(summaryOf(projectId, window));
+  const summary = useAnswer(summaryOf(projectId, { ...period }));
   const rows = agents.data === undefined ? undefined : rowsOf(agents.data.items, summary.data);
   return (
     <>
-      <PageHead title="Agents" hasWindow />
+      <PageHead title="Agents" hasPeriod />
       {agents.error !== undefined && <ErrorState error={agents.error} retry={agents.reload} />}
       {agents.isLoading && <Loading lines={8} />}
       {rows?.length === 0 && <NoAgents projectId={projectId} />}

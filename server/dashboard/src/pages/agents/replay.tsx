@@ -3,12 +3,12 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import type { ReplayResult, WindowName } from '../../api/types.ts';
-import { projectPath } from '../../app/route.ts';
+import { decisionPath, placeWith, projectPath } from '../../app/route.ts';
 import { formatCount } from '../../text/format.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert, Role } from '../../ui/inert.tsx';
 import { OutcomeBadge } from '../../ui/outcome.tsx';
-import { WINDOW_WORDS, WINDOWS } from '../../ui/page-head.tsx';
+import { WINDOW_WORDS, WINDOWS } from '../../app/period.ts';
 import { Table } from '../../ui/table.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { DraftProps } from './dry-run.tsx';
@@ -72,7 +72,8 @@ type ReplayReportProps = { result: ReplayResult; projectId: string; agentName: s
 
 export function ReplayReport({ result, projectId, agentName }: ReplayReportProps) {
   const { window, examined, replayed, not_replayable, changed, changes } = result;
-  const list = `${projectPath(projectId, 'decisions')}?${new URLSearchParams({ window, agent: agentName })}`;
+  const sampleOf = (eventId: string | undefined) =>
+    eventId === undefined ? projectPath(projectId, 'decisions') : decisionPath(projectId, eventId);
   return (
     <div class="replay-report" role="status">
       <p>
@@ -103,7 +104,13 @@ export function ReplayReport({ result, projectId, agentName }: ReplayReportProps
               </td>
               <td class="number">
                 <a
-                  href={`${list}&${new URLSearchParams({ tool, role, outcome: from, event: samples[0] ?? '' })}`}
+                  href={placeWith(sampleOf(samples[0]), {
+                    window,
+                    agent: agentName,
+                    tool,
+                    role,
+                    outcome: from,
+                  })}
                   target="_blank"
                   rel="noreferrer"
                 >

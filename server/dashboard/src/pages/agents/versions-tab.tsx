@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 
 import { versionOf } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
@@ -39,7 +39,7 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
   const restore = () => {
     if (after.data === undefined) return;
     putDraft(key, after.data.policy_yaml);
-    navigate(hrefWith({ tab: undefined, from: undefined, to: undefined, part: undefined }));
+    navigate(hrefWith({ tab: undefined, from: undefined, to: undefined, part: undefined, line: undefined }));
   };
   return (
     <div class="versions-tab">
@@ -47,7 +47,7 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
         {versions.map(({ version, created_at, created_by, bundle }) => (
           <li key={version}>
             <a
-              href={hrefWith({ to: String(version), from: undefined })}
+              href={hrefWith({ to: String(version), from: undefined, line: undefined })}
               aria-current={version === to ? 'true' : undefined}
             >
               <b>v{version}</b> <time dateTime={created_at}>{formatDate(created_at)}</time>
@@ -66,7 +66,7 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
             <select
               value={String(from)}
               onChange={({ currentTarget }) =>
-                navigate(hrefWith({ from: currentTarget.value, to: String(to) }))
+                navigate(hrefWith({ from: currentTarget.value, to: String(to), line: undefined }))
               }
             >
               {versions.map(({ version }) => (
@@ -78,7 +78,11 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
           </label>
           <nav class="segments" aria-label="Part">
             {Object.entries(PARTS).map(([name, label]) => (
-              <a key={name} href={hrefWith({ part: name })} aria-current={name === part ? 'true' : undefined}>
+              <a
+                key={name}
+                href={hrefWith({ part: name, line: undefined })}
+                aria-current={name === part ? 'true' : undefined}
+              >
                 {label}
               </a>
             ))}
@@ -102,6 +106,7 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
               key={`${from} ${to} ${part}`}
               before={before.data[part]}
               after={after.data[part]}
+              line={Number(query.get('line'))}
               label={from === to ? `${PARTS[part]}, v${to}` : `${PARTS[part]}: v${from} to v${to}`}
             />
           </>
@@ -121,10 +126,11 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
   );
 }
 
-type DifferenceProps = { before: string; after: string; label: string };
+type DifferenceProps = { before: string; after: string; label: string; line: number };
 
-/** Shows the text itself where nothing differs. */
-function Difference({ before, after, label }: DifferenceProps) {
-  if (before === after) return <CodeEditor text={after} label={label} isReadOnly />;
+/** Shows the text itself where nothing differs, with the line that a link names. */
+function Difference({ before, after, label, line }: DifferenceProps) {
+  const goTo = useMemo(() => (line >= 1 ? { line } : undefined), [line]);
+  if (before === after) return <CodeEditor text={after} label={label} isReadOnly goTo={goTo} />;
   return <DiffView before={before} after={after} label={label} />;
 }

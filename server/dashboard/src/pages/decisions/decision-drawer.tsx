@@ -1,71 +1,81 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { ApiError } from '../../api/api-error.ts';
-import type { FilterName } from '../../api/call.ts';
-import { useRetry } from '../../api/use-answer.ts';
-import { hrefWith } from '../../app/location.ts';
-import { agentPath } from '../../app/route.ts';
+import { decisionOf } from '../../api/call.ts';
+import { writeExact } from '../../api/parse-exact.ts';
+import { type DecisionRecord, JsonNumber, type JsonObject } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import type { FilterName } from '../../app/filters.ts';
+import { hrefWith, navigate } from '../../app/location.ts';
+import { agentPath, decisionPath, projectPath } from '../../app/route.ts';
 import { formatBytes } from '../../text/format.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { curlRead } from '../../ui/curl-command.ts';
 import { Drawer } from '../../ui/drawer.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Inert, Role } from '../../ui/inert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { OutcomeBadge, Violations } from '../../ui/outcome.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
-import { JsonNumber, type JsonObject } from '../../api/types.ts';
-import type { DecisionFeed, FeedRow } from './decision-feed.ts';
+import type { DecisionFeed } from './decision-feed.ts';
+import { PolicySection } from './policy-section.tsx';
 import { ProofSection } from './proof-section.tsx';
 
 /** Longer names cannot exist in the service, so they are not linked. */
 const NAME_CHARS_MAX = 400;
 
-type DecisionDrawerProps = {
-  feed: DecisionFeed;
-  eventId: string;
-  pageCursor: string | undefined;
-  onClose: () => void;
-};
+type DecisionDrawerProps = { projectId: string; feed: DecisionFeed; eventId: string };
 
-type Found = { record?: FeedRow | undefined; error?: ApiError; isDone: boolean };
-
-/** The details of one decision. */
-export function DecisionDrawer({ feed, eventId, pageCursor, onClose }: DecisionDrawerProps) {
-  const [found, setFound] = useState<Found>({ isDone: false });
-  const [round, setRound] = useState(0);
-  useEffect(() => {
-    let isCurrent = true;
-    const show = (next: Found) => {
-      if (isCurrent) setFound(next);
-    };
-    feed.findRecord(eventId, pageCursor).then(
-      (record) => show({ record, isDone: true }),
-      (error: unknown) => show({ ...(error instanceof ApiError ? { error } : {}), isDone: true }),
-    );
-    return () => void (isCurrent = false);
-  }, [feed, eventId, round]);
-  const { record, error, isDone } = found;
-  const retry = () => setRound(round + 1);
-  useRetry(error, retry);
+/** The details of one decision, by its id: it needs not be in the list. */
+export function DecisionDrawer({ projectId, feed, eventId }: DecisionDrawerProps) {
+  const { record: listed, newer, older } = feed.near(eventId);
+  const asked = decisionOf(projectId, eventId);
+  const found = useAnswer(listed === undefined ? asked : undefined);
+  const record = listed ?? found.data;
+  const list = projectPath(projectId, 'decisions');
+  const show = (id: string) =>
+    navigate(hrefWith({}, decisionPath(projectId, id)), { replace: true, staysPut: true });
   return (
     <Drawer
       label="Decision"
       title={record === undefined ? 'Decision' : <OutcomeBadge outcome={record.outcome} />}
-      onClose={onClose}
+      onClose={() => navigate(hrefWith({}, list), { staysPut: true })}
     >
-      {!isDone && <Loading lines={8} />}
-      {error !== undefined && <ErrorState error={error} retry={retry} />}
-      {isDone && record === undefined && error === undefined && (
+      <div class="drawer-actions">
+        <CopyButton label="Copy link" text={location.origin + decisionPath(projectId, eventId)} />
+        {record !== undefined && <CopyButton label="JSON" text={() => writeExact(record)} />}
+        <CopyButton label="cURL" text={() => curlRead(asked.path)} />
+        {(newer ?? older) !== undefined && <Steps newer={newer} older={older} show={show} />}
+      </div>
+      {record === undefined && found.isLoading && <Loading lines={8} />}
+      {record === undefined && found.error?.code === 'not_found' && (
         <EmptyState title="Decision not found">
-          <p>It is outside the period, does not match the filters, or is too far down the list.</p>
+          <p>This project has no decision with this ID. Decisions are kept for 90 days.</p>
         </EmptyState>
       )}
-      {record !== undefined && <Details record={record} />}
+      {record === undefined && found.error !== undefined && found.error.code !== 'not_found' && (
+        <ErrorState error={found.error} retry={found.reload} />
+      )}
+      {record !== undefined && <Details key={eventId} record={record} list={list} />}
     </Drawer>
   );
 }
 
-function Details({ record }: { record: FeedRow }) {
+type StepsProps = { newer: string | undefined; older: string | undefined; show: (eventId: string) => void };
+
+/** To the records beside this one in the list. */
+function Steps({ newer, older, show }: StepsProps) {
+  return (
+    <span class="drawer-steps">
+      <button type="button" class="small" disabled={newer === undefined} onClick={() => show(newer ?? '')}>
+        Newer
+      </button>
+      <button type="button" class="small" disabled={older === undefined} onClick={() => show(older ?? '')}>
+        Older
+      </button>
+    </span>
+  );
+}
+
+function Details({ record, list }: { record: DecisionRecord; list: string }) {
   const { agent_name, tool_name, role, reason, violations, project_id } = record;
   return (
     <>
@@ -93,6 +103,7 @@ function Details({ record }: { record: FeedRow }) {
           <Violations outcome={record.outcome} violations={violations} />
         </Section>
       )}
+      <PolicySection record={record} />
       <Section title="Arguments">
         <Json value={record.arguments} />
       </Section>
@@ -100,7 +111,7 @@ function Details({ record }: { record: FeedRow }) {
         <Json value={record.hint} />
       </Section>
       <Section title="Record">
-        <Fields record={record} />
+        <Fields record={record} list={list} />
       </Section>
       <ProofSection key={record.event_id} record={record} />
     </>
@@ -139,7 +150,9 @@ function Json({ value }: { value: JsonObject | null }) {
   );
 }
 
-type TextField = { [Name in keyof FeedRow]: FeedRow[Name] extends string ? Name : never }[keyof FeedRow];
+type TextField = {
+  [Name in keyof DecisionRecord]: DecisionRecord[Name] extends string ? Name : never;
+}[keyof DecisionRecord];
 
 const FILTERED: [label: string, field: TextField, filter: FilterName | undefined][] = [
   ['Occurred', 'occurred_at', undefined],
@@ -155,7 +168,13 @@ const FILTERED: [label: string, field: TextField, filter: FilterName | undefined
   ['Project', 'project_id', undefined],
 ];
 
-function Fields({ record }: { record: FeedRow }) {
+/** A session is shown whole: without the other filters, from its first record to its last. */
+function onlyThis(filter: FilterName, value: string, list: string): string {
+  if (filter !== 'session_id') return hrefWith({ [filter]: value, [`not.${filter}`]: undefined }, list);
+  return `${list}?${new URLSearchParams({ window: '90d', session_id: value, view: 'timeline' })}`;
+}
+
+function Fields({ record, list }: { record: DecisionRecord; list: string }) {
   return (
     <dl class="fields">
       {FILTERED.map(([label, field, filter]) => {
@@ -170,7 +189,7 @@ function Fields({ record }: { record: FeedRow }) {
               {mayFilter && (
                 <a
                   class="filter-to"
-                  href={hrefWith({ [filter]: value, event: undefined, at: undefined })}
+                  href={onlyThis(filter, value, list)}
                   aria-label={`Only this ${label.toLowerCase()}`}
                   title={`Only this ${label.toLowerCase()}`}
                 >

@@ -4,17 +4,15 @@ import type { DecisionRecord, DecisionsPage } from '../../api/types.ts';
 /** The first page is small so that it arrives soon. Later pages are as large as the API allows. */
 const FIRST_PAGE_ROWS = 100;
 const PAGE_ROWS = 500;
-/** Rows beyond this number drop arguments, hint and violations. The drawer fetches their page again. */
+/** Rows beyond this number drop arguments, hint and violations. The drawer fetches such a record again. */
 const FULL_ROWS_MAX = 5000;
 /** The list ends here. The export has no such limit. */
 export const ROWS_MAX = 200_000;
 /** When new rows fill more pages than this, the list starts over. */
 const CATCH_UP_PAGES = 5;
-/** Pages searched for the record of a shared link. */
-const FIND_PAGES = 10;
 
-/** A row and the cursor of its page. */
-export type FeedRow = DecisionRecord & { pageCursor: string | undefined; isWhole: boolean };
+/** A record, or, far down the list, a record without what is large in it. */
+export type FeedRow = DecisionRecord & { isWhole: boolean };
 type FetchPage = (cursor: string | undefined, limit: number) => Promise<DecisionsPage>;
 
 export type FeedState = {
@@ -62,7 +60,7 @@ export class DecisionFeed {
         return;
       }
       this.#nextCursor = page.next_cursor ?? undefined;
-      const fresh = this.#takeIn(this.#newOf(page, cursor));
+      const fresh = this.#takeIn(this.#newOf(page));
       const all = [...this.#state.rows, ...fresh];
       const isAtEnd = this.#nextCursor === undefined || all.length >= ROWS_MAX;
       // Keep the count of the first page until live mode brings a newer one.
@@ -94,7 +92,7 @@ export class DecisionFeed {
     for (let pages = 0; pages < CATCH_UP_PAGES; pages += 1) {
       const page = await this.#fetchPage(cursor, FIRST_PAGE_ROWS);
       total ??= page.total;
-      const news = this.#newOf(page, cursor);
+      const news = this.#newOf(page);
       fresh.push(...news);
       cursor = page.next_cursor ?? undefined;
       const meetsKnown = news.length < page.items.length || cursor === undefined;
@@ -113,26 +111,25 @@ export class DecisionFeed {
     return fresh.length;
   }
 
-  /** The full record of a row, also of one that is not in the list. May fetch its page again. */
-  async findRecord(eventId: string, pageCursor: string | undefined): Promise<FeedRow | undefined> {
-    const known = this.#state.rows.find(({ event_id }) => event_id === eventId);
-    if (known?.isWhole === true) return known;
-    let cursor = known?.pageCursor ?? pageCursor;
-    for (let pages = 0; pages < FIND_PAGES; pages += 1) {
-      const page = await this.#fetchPage(cursor, PAGE_ROWS);
-      const found = page.items.find(({ event_id }) => event_id === eventId);
-      if (found !== undefined) return { ...found, pageCursor: cursor, isWhole: true };
-      cursor = page.next_cursor ?? undefined;
-      if (cursor === undefined) return undefined;
-    }
-    return undefined;
+  /** A record of the list and those beside it, as far as they are loaded. */
+  near(eventId: string): { record?: DecisionRecord; newer?: string; older?: string } {
+    const { rows } = this.#state;
+    const index = rows.findIndex(({ event_id }) => event_id === eventId);
+    const row = rows[index];
+    if (row === undefined) return {};
+    const { isWhole, ...record } = row;
+    return {
+      ...(isWhole ? { record } : {}),
+      ...(index === 0 ? {} : { newer: rows[index - 1]?.event_id ?? '' }),
+      ...(index === rows.length - 1 ? {} : { older: rows[index + 1]?.event_id ?? '' }),
+    };
   }
 
   /** Rows of a page that are not in the list. */
-  #newOf(page: DecisionsPage, pageCursor: string | undefined): FeedRow[] {
+  #newOf(page: DecisionsPage): FeedRow[] {
     return page.items
       .filter(({ event_id }) => !this.#ids.has(event_id))
-      .map((item) => ({ ...item, pageCursor, isWhole: true }));
+      .map((item) => ({ ...item, isWhole: true }));
   }
 
   /** Marks rows as known only when they enter the list, so that a failed call can read them again. */

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { formatCount, formatTime } from '../../text/format.ts';
+import { formatCount, formatTime, zoneName } from '../../text/format.ts';
 import { Inert, Role } from '../../ui/inert.tsx';
 import { OutcomeBadge } from '../../ui/outcome.tsx';
 import { type FeedRow, type FeedState, ROWS_MAX } from './decision-feed.ts';
@@ -60,7 +60,7 @@ export function DecisionList({ state, selected, onOpen, onEnd }: DecisionListPro
       onKeyDown={onKeyDown}
     >
       <div class="decision-head" role="row" aria-rowindex={1}>
-        {['Time (UTC)', 'Outcome', 'Agent', 'Tool', 'Role', 'Reason', 'User'].map((label) => (
+        {[`Time (${zoneName()})`, 'Outcome', 'Agent', 'Tool', 'Role', 'Reason', 'User'].map((label) => (
           <span key={label} role="columnheader">
             {label}
           </span>

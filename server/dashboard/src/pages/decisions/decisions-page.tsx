@@ -1,81 +1,106 @@
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import { FILTER_NAMES, type Filters, call, summaryOf } from '../../api/call.ts';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
-import { useAnswer, useRetry, useTimer } from '../../api/use-answer.ts';
+import { useRetry, useTimer } from '../../api/use-answer.ts';
+import { filtersFrom, NO_FILTERS } from '../../app/filters.ts';
 import { hrefWith, navigate, usePlace } from '../../app/location.ts';
+import { periodFrom } from '../../app/period.ts';
+import { decisionPath, projectPath } from '../../app/route.ts';
+import { FilterBar } from '../../filters/filter-bar.tsx';
 import { formatCount } from '../../text/format.ts';
 import { FirstDecision } from '../../ui/first-decision.tsx';
-import { PageHead, useWindow } from '../../ui/page-head.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { DecisionDrawer } from './decision-drawer.tsx';
-import { DecisionFeed, type FeedRow, type FeedState } from './decision-feed.ts';
+import { DecisionFeed, type FeedState } from './decision-feed.ts';
 import { DecisionList } from './decision-list.tsx';
 import { ExportMenu } from './export-menu.tsx';
-import { FilterBar } from './filter-bar.tsx';
+import { Histogram } from './histogram.tsx';
 import { LiveButton } from './live-button.tsx';
+import { SearchField } from './search-field.tsx';
+import { SessionPanel, sessionOf, SessionTimeline } from './session-panel.tsx';
 
 const LIVE_MS = 2000;
+const HISTOGRAM_LIVE_MS = 15_000;
 /** An empty project shows its first event at once. */
 const EMPTY_MS = 1000;
 
-export function DecisionsPage({ projectId }: { projectId: string }) {
-  const window = useWindow();
+type DecisionsPageProps = { projectId: string; eventId?: string };
+
+/** The list of decisions, with one of them in a drawer where the address names it. */
+export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
   const { query } = usePlace();
+  const list = projectPath(projectId, 'decisions');
+  useOldLink(projectId, query.get('event'));
+  const period = periodFrom(query);
   const filters = filtersFrom(query);
-  const isLive = query.get('live') === '1';
-  const eventId = query.get('event') ?? undefined;
-  const shown = new URLSearchParams({ window, ...filters });
-  const { feed, state } = useFeed(projectId, shown.toString());
-  const facets = useAnswer(summaryOf(projectId, window));
+  const q = query.get('q') ?? undefined;
+  const isFiltered = q !== undefined || Object.keys(filters).length > 0;
+  const isLive = query.get('live') === '1' && 'window' in period;
+  const shown = { ...period, ...filters, ...(q === undefined ? {} : { q }) };
+  const { feed, state } = useFeed(projectId, shown);
   const { rows, total } = state;
   useTimer(total === 0 ? EMPTY_MS : isLive ? LIVE_MS : undefined, () => void feed.catchUp());
   // A list that has rows fetches a missing later page by itself.
   const retry = () => void (rows.length === 0 && !state.isAtEnd ? feed.loadMore() : feed.catchUp());
   useRetry(state.error, retry);
-
-  const open = useCallback((row: FeedRow) => {
-    navigate(hrefWith({ event: row.event_id, at: row.pageCursor }), {
-      replace: location.search.includes('event='),
-    });
-  }, []);
-  const close = () => navigate(hrefWith({ event: undefined, at: undefined }));
+  const scope = { projectId, period, filters };
+  const sessionId = sessionOf(filters);
+  const session = sessionId === undefined ? undefined : { projectId, period, sessionId };
+  const isTimeline = session !== undefined && query.get('view') === 'timeline';
   return (
     <div class="decisions-page">
-      <PageHead title={<DecisionsTitle total={total} />} hasWindow>
-        <LiveButton isLive={isLive} />
+      <PageHead title={<DecisionsTitle total={total} />} hasPeriod>
+        {'window' in period && <LiveButton isLive={isLive} />}
         <ExportMenu projectId={projectId} query={shown} />
       </PageHead>
-      <FilterBar filters={filters} summary={facets.data} />
+      <FilterBar {...scope} q={q} path={list}>
+        <SearchField value={q} path={list} />
+      </FilterBar>
+      {session !== undefined && <SessionPanel {...session} isTimeline={isTimeline} />}
+      {/* The counts of a search are not known. */}
+      {q === undefined && !isTimeline && (
+        <Histogram {...scope} refreshMs={isLive ? HISTOGRAM_LIVE_MS : undefined} />
+      )}
       {state.error !== undefined && <ErrorState error={state.error} retry={retry} />}
       {total === 0 && (
         <EmptyState title="No decisions match">
-          {Object.keys(filters).length > 0 ? (
+          {isFiltered || !('window' in period) ? (
             <p>
-              <a href={hrefWith(Object.fromEntries(FILTER_NAMES.map((name) => [name, undefined])))}>
-                Clear filters
-              </a>{' '}
-              or choose a longer period.
+              <a href={hrefWith(NO_FILTERS, list)}>Clear filters</a> or choose another period.
             </p>
           ) : (
             <FirstDecision projectId={projectId} />
           )}
         </EmptyState>
       )}
-      {rows.length === 0 && state.isLoading && <Loading lines={12} />}
-      {rows.length > 0 && (
-        <DecisionList state={state} selected={eventId} onOpen={open} onEnd={() => void feed.loadMore()} />
-      )}
-      {eventId !== undefined && (
-        <DecisionDrawer
-          key={eventId}
-          feed={feed}
-          eventId={eventId}
-          pageCursor={query.get('at') ?? undefined}
-          onClose={close}
+      {session !== undefined && isTimeline && <SessionTimeline {...session} />}
+      {rows.length === 0 && state.isLoading && !isTimeline && <Loading lines={12} />}
+      {rows.length > 0 && !isTimeline && (
+        <DecisionList
+          state={state}
+          selected={eventId}
+          onOpen={({ event_id }) =>
+            navigate(hrefWith({}, decisionPath(projectId, event_id)), {
+              replace: eventId !== undefined,
+              staysPut: true,
+            })
+          }
+          onEnd={() => void feed.loadMore()}
         />
       )}
+      {eventId !== undefined && <DecisionDrawer projectId={projectId} feed={feed} eventId={eventId} />}
     </div>
   );
+}
+
+/** Links of older releases named the record in a parameter. */
+function useOldLink(projectId: string, eventId: string | null): void {
+  useEffect(() => {
+    if (eventId === null) return;
+    const target = hrefWith({ event: undefined, at: undefined }, decisionPath(projectId, eventId));
+    navigate(target, { replace: true });
+  }, [projectId, eventId]);
 }
 
 function DecisionsTitle({ total }: { total: number | undefined }) {
@@ -91,21 +116,15 @@ function DecisionsTitle({ total }: { total: number | undefined }) {
   );
 }
 
-function filtersFrom(query: URLSearchParams): Filters {
-  const filters: Filters = {};
-  for (const name of FILTER_NAMES) {
-    const value = query.get(name);
-    if (value !== null) filters[name] = value;
-  }
-  return filters;
-}
+type FeedQuery = Record<string, string | readonly string[]>;
 
 /** One feed per query. */
-function useFeed(projectId: string, queryText: string): { feed: DecisionFeed; state: FeedState } {
+function useFeed(projectId: string, shown: FeedQuery): { feed: DecisionFeed; state: FeedState } {
   const [, setRound] = useState(0);
+  const queryText = JSON.stringify(shown);
   const feed = useMemo(() => {
     const fetchPage = (cursor: string | undefined, limit: number) => {
-      const query = { ...Object.fromEntries(new URLSearchParams(queryText)), limit, cursor };
+      const query = { ...shown, limit, cursor };
       return request(call('GET /v1/projects/{id}/audit/decisions', { params: { id: projectId }, query }));
     };
     return new DecisionFeed(fetchPage, () => setRound((count) => count + 1));

@@ -1,13 +1,14 @@
 import { call } from '../../api/call.ts';
 import { Icon } from '../../ui/icon.tsx';
 
+type ExportMenuProps = { projectId: string; query: Record<string, string | readonly string[]> };
+
 /** Exports all matching rows, not only the loaded ones. */
-export function ExportMenu({ projectId, query }: { projectId: string; query: URLSearchParams }) {
+export function ExportMenu({ projectId, query }: ExportMenuProps) {
   const hrefOf = (format: 'ndjson' | 'csv') => {
-    const exported = { ...Object.fromEntries(query), format };
     return call('GET /v1/projects/{id}/audit/decisions/export', {
       params: { id: projectId },
-      query: exported,
+      query: { ...query, format },
     }).path;
   };
   return (

@@ -5,14 +5,13 @@ import { call } from '../../api/call.ts';
 import { trustedKey, witnessesOf } from '../../api/log.ts';
 import { parseExact } from '../../api/parse-exact.ts';
 import { request } from '../../api/request.ts';
-import type { JsonObject } from '../../api/types.ts';
+import type { DecisionRecord, JsonObject } from '../../api/types.ts';
 import { projectPath } from '../../app/route.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { useAction } from '../../ui/use-action.ts';
-import type { FeedRow } from './decision-feed.ts';
 
 const PENDING_MS = 2000;
 
@@ -24,7 +23,7 @@ type Verified = {
 };
 
 /** Proves, in this browser, that the record stands in the log as it is shown. */
-export function ProofSection({ record }: { record: FeedRow }) {
+export function ProofSection({ record }: { record: DecisionRecord }) {
   const [verified, setVerified] = useState<Verified | 'pending'>();
   const verify = useAction(async () => setVerified(await verifyRecord(record)));
   useEffect(() => {
@@ -47,7 +46,7 @@ export function ProofSection({ record }: { record: FeedRow }) {
   );
 }
 
-function Result({ verified, record }: { verified: Verified; record: FeedRow }) {
+function Result({ verified, record }: { verified: Verified; record: DecisionRecord }) {
   const { proof, checks, isNewKey, witnesses } = verified;
   const isProven = checks.every(([holds]) => holds);
   return (
@@ -78,7 +77,7 @@ function Result({ verified, record }: { verified: Verified; record: FeedRow }) {
   );
 }
 
-async function verifyRecord(record: FeedRow): Promise<Verified | 'pending'> {
+async function verifyRecord(record: DecisionRecord): Promise<Verified | 'pending'> {
   const { project_id: id, event_id } = record;
   // What verifies is loaded only when somebody asks for it.
   const { verdictOf } = await import('../../api/verify-proof.ts');
@@ -105,7 +104,7 @@ async function verifyRecord(record: FeedRow): Promise<Verified | 'pending'> {
 }
 
 /** Whether each field of the line is as in the record on the page, digit for digit. */
-function isShown(record: FeedRow, line: string): boolean {
+function isShown(record: DecisionRecord, line: string): boolean {
   const shown = record as unknown as JsonObject;
   return Object.entries(parseExact(line) as JsonObject).every(
     ([name, value]) => JSON.stringify(shown[name]) === JSON.stringify(value),

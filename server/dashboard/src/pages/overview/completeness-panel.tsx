@@ -1,6 +1,7 @@
 import { call } from '../../api/call.ts';
-import type { Summary, WindowName } from '../../api/types.ts';
+import type { Summary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
+import type { Period } from '../../app/period.ts';
 import { formatAgo, formatCount, formatTime } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
@@ -9,13 +10,13 @@ const ROWS = 8;
 const REFRESH_MS = 60_000;
 
 type Completeness = NonNullable<Summary['completeness']>;
-type PanelProps = { projectId: string; window: WindowName; completeness: Completeness };
+type PanelProps = { projectId: string; period: Period; completeness: Completeness };
 
 /** What arrived of what the senders emitted, and the newest gaps. */
-export function CompletenessPanel({ projectId, window, completeness }: PanelProps) {
+export function CompletenessPanel({ projectId, period, completeness }: PanelProps) {
   const gaps = call('GET /v1/projects/{id}/audit/gaps', {
     params: { id: projectId },
-    query: { window, limit: ROWS },
+    query: { ...period, limit: ROWS },
   });
   const { data, error, reload } = useAnswer(gaps, { refreshMs: REFRESH_MS });
   const nowMs = Date.now();

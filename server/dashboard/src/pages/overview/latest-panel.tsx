@@ -1,23 +1,24 @@
-import { projectPath } from '../../app/route.ts';
+import { decisionPath } from '../../app/route.ts';
 import { call } from '../../api/call.ts';
-import type { Outcome, WindowName } from '../../api/types.ts';
+import type { Outcome } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 import { Inert, Role } from '../../ui/inert.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
+import type { PanelsProps } from './top-panels.tsx';
 
 const ROWS = 6;
 const REFRESH_MS = 15_000;
 
-type LatestPanelProps = { projectId: string; window: WindowName; outcome: Outcome; title: string };
+type LatestPanelProps = PanelsProps & { outcome: Outcome; title: string };
 
 /** The newest decisions with one outcome, linked to their details. */
-export function LatestPanel({ projectId, window, outcome, title }: LatestPanelProps) {
-  const query = new URLSearchParams({ window, outcome });
-  const shown = `${projectPath(projectId, 'decisions')}?${query}`;
+export function LatestPanel({ projectId, period, filters, hrefOf, outcome, title }: LatestPanelProps) {
+  const shown = hrefOf({ filters: { outcome: [outcome] } });
+  const { search } = new URL(shown, location.href);
   const newest = call('GET /v1/projects/{id}/audit/decisions', {
     params: { id: projectId },
-    query: { window, outcome, limit: ROWS },
+    query: { ...period, ...filters, outcome: [outcome], limit: ROWS },
   });
   const { data, error, reload } = useAnswer(newest, { refreshMs: REFRESH_MS });
   const nowMs = Date.now();
@@ -32,7 +33,7 @@ export function LatestPanel({ projectId, window, outcome, title }: LatestPanelPr
       <ol class="latest">
         {data?.items.map(({ event_id, occurred_at, agent_name, tool_name, role, reason }) => (
           <li key={event_id}>
-            <a href={`${shown}&event=${encodeURIComponent(event_id)}`}>
+            <a href={decisionPath(projectId, event_id) + search}>
               <time dateTime={occurred_at} title={formatTime(occurred_at)}>
                 {formatAgo(occurred_at, nowMs)}
               </time>

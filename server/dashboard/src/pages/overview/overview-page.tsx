@@ -1,77 +1,93 @@
 import { useEffect, useState } from 'preact/hooks';
-import { projectPath } from '../../app/route.ts';
 import { summaryOf, timeseriesOf } from '../../api/call.ts';
+import type { Outcome, WindowName } from '../../api/types.ts';
 import { type Loaded, useAnswer } from '../../api/use-answer.ts';
-import { TimeSeriesChart } from '../../charts/time-series.tsx';
-import { PageHead, useWindow, WINDOW_WORDS } from '../../ui/page-head.tsx';
-import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { type Filters, filtersFrom } from '../../app/filters.ts';
+import { usePlace } from '../../app/location.ts';
+import { type Period, periodFrom, periodWords } from '../../app/period.ts';
+import { placeWith, projectPath } from '../../app/route.ts';
+import { DenialRateChart, OutcomesChart, type Previous } from '../../charts/time-series.tsx';
+import { FilterBar } from '../../filters/filter-bar.tsx';
 import { FirstDecision } from '../../ui/first-decision.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
+import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { CompletenessPanel } from './completeness-panel.tsx';
 import { LatestPanel } from './latest-panel.tsx';
+import { usePrevious } from './use-previous.ts';
 import { Tiles } from './tiles.tsx';
 import { TopPanels } from './top-panels.tsx';
-import { WIDER } from './window-before.ts';
 
 const REFRESH_MS = 15_000;
 const REFRESH_LONG_MS = 60_000;
 /** An empty project shows its first event at once. */
 const REFRESH_EMPTY_MS = 1000;
+/** A longer period to compare with: the agents that were active then. 90d has none: records are kept for 90 days. */
+const WIDER: Partial<Record<WindowName, WindowName>> = { '24h': '7d', '7d': '30d', '30d': '90d' };
+
+/** The address of the decisions behind a number: of this period, with these filters. */
+export type DecisionsHref = (changes: { period?: Period; filters?: Filters; q?: string }) => string;
 
 export function OverviewPage({ projectId }: { projectId: string }) {
-  const window = useWindow();
+  const { query } = usePlace();
+  const period = periodFrom(query);
+  const filters = filtersFrom(query);
+  const isFiltered = Object.keys(filters).length > 0;
+  const asked = { ...period, ...filters };
   const [isEmpty, setIsEmpty] = useState(false);
-  const refreshMs = isEmpty ? REFRESH_EMPTY_MS : window === '24h' ? REFRESH_MS : REFRESH_LONG_MS;
-  const summary = useAnswer(summaryOf(projectId, window), { refreshMs });
+  const isShort = 'window' in period && period.window === '24h';
+  const refreshMs = isEmpty ? REFRESH_EMPTY_MS : isShort ? REFRESH_MS : REFRESH_LONG_MS;
+  const summary = useAnswer(summaryOf(projectId, asked), { refreshMs });
   useEffect(() => setIsEmpty(summary.data?.totals.total === 0), [summary.data]);
-  const series = useAnswer(timeseriesOf(projectId, window), { refreshMs });
-  const widerWindow = WIDER[window];
-  const wider = useAnswer(widerWindow === undefined ? undefined : timeseriesOf(projectId, widerWindow), {
-    refreshMs: REFRESH_LONG_MS,
-  });
-  const widerSummary = useAnswer(widerWindow === undefined ? undefined : summaryOf(projectId, widerWindow), {
-    refreshMs: REFRESH_LONG_MS,
-  });
+  const series = useAnswer(timeseriesOf(projectId, asked), { refreshMs });
+  const previous = usePrevious(projectId, series.data, filters);
+  const wider = 'window' in period ? WIDER[period.window] : undefined;
+  const widerSummary = useAnswer(
+    wider === undefined ? undefined : summaryOf(projectId, { window: wider, ...filters }),
+    { refreshMs: REFRESH_LONG_MS },
+  );
+  const hrefOf: DecisionsHref = (changes) =>
+    placeWith(projectPath(projectId, 'decisions'), {
+      ...(changes.period ?? period),
+      ...filters,
+      ...changes.filters,
+      ...(changes.q === undefined ? {} : { q: changes.q }),
+    });
+  const panels = { projectId, period, filters, hrefOf };
   return (
     <>
-      <PageHead title="Overview" hasWindow />
+      <PageHead title="Overview" hasPeriod />
       {summary.error !== undefined && summary.data === undefined ? (
         <ErrorState error={summary.error} retry={summary.reload} />
       ) : (
         <>
+          <FilterBar projectId={projectId} period={period} filters={filters} />
           <Tiles
-            window={window}
+            period={period}
             summary={summary.data}
             series={series.data}
-            wider={wider.data}
+            previous={previous}
             widerSummary={widerSummary.data}
-            decisionsHref={projectPath(projectId, 'decisions')}
+            hrefOf={(outcome) => hrefOf(outcome === undefined ? {} : { filters: { outcome: [outcome] } })}
+            agentsHref={placeWith(projectPath(projectId, 'agents'), period)}
           />
           {isEmpty ? (
-            <EmptyState title={`No decisions in the last ${WINDOW_WORDS[window]}`}>
-              <FirstDecision projectId={projectId} />
+            <EmptyState title={isFiltered ? 'No decisions match' : `No decisions in ${periodWords(period)}`}>
+              {!isFiltered && <FirstDecision projectId={projectId} />}
             </EmptyState>
           ) : (
             <>
-              <section class="panel" aria-labelledby="over-time">
-                <h2 id="over-time">Decisions over time</h2>
-                <SeriesBody answer={series} />
-              </section>
+              <Charts series={series} previous={hasDecisions(previous)} hrefOf={hrefOf} />
               {summary.data?.completeness && (
                 <CompletenessPanel
                   projectId={projectId}
-                  window={window}
+                  period={period}
                   completeness={summary.data.completeness}
                 />
               )}
-              <TopPanels projectId={projectId} window={window} summary={summary.data} />
+              <TopPanels {...panels} summary={summary.data} />
               <div class="panel-row">
-                <LatestPanel projectId={projectId} window={window} outcome="deny" title="Latest denials" />
-                <LatestPanel
-                  projectId={projectId}
-                  window={window}
-                  outcome="needs_approval"
-                  title="Latest that needed approval"
-                />
+                <LatestPanel {...panels} outcome="deny" title="Latest denials" />
+                <LatestPanel {...panels} outcome="needs_approval" title="Latest that needed approval" />
               </div>
             </>
           )}
@@ -81,8 +97,43 @@ export function OverviewPage({ projectId }: { projectId: string }) {
   );
 }
 
-function SeriesBody({ answer }: { answer: Loaded<'GET /v1/projects/{id}/audit/timeseries'> }) {
-  if (answer.data !== undefined) return <TimeSeriesChart series={answer.data} />;
-  if (answer.error !== undefined) return <ErrorState error={answer.error} retry={answer.reload} />;
-  return <Loading lines={6} />;
+/** A line of zeros would say nothing. */
+function hasDecisions(previous: Previous | undefined): Previous | undefined {
+  return previous?.series.buckets.some(({ total }) => total > 0) === true ? previous : undefined;
+}
+
+type ChartsProps = {
+  series: Loaded<'GET /v1/projects/{id}/audit/timeseries'>;
+  previous: Previous | undefined;
+  hrefOf: DecisionsHref;
+};
+
+function Charts({ series: { data, error, reload }, previous, hrefOf }: ChartsProps) {
+  const only = (outcome: Outcome, period?: Period) =>
+    hrefOf({ filters: { outcome: [outcome] }, ...(period === undefined ? {} : { period }) });
+  return (
+    <div class="panel-row chart-row">
+      <section class="panel" aria-labelledby="over-time">
+        <h2 id="over-time">Decisions over time</h2>
+        {data !== undefined && (
+          <OutcomesChart
+            series={data}
+            previous={previous}
+            hrefOf={(period) => hrefOf({ period })}
+            outcomeHref={only}
+          />
+        )}
+        {data === undefined && error !== undefined && <ErrorState error={error} retry={reload} />}
+        {data === undefined && error === undefined && <Loading lines={6} />}
+      </section>
+      <section class="panel" aria-labelledby="denial-rate">
+        <h2 id="denial-rate">Denial rate</h2>
+        {data === undefined ? (
+          <Loading lines={6} />
+        ) : (
+          <DenialRateChart series={data} previous={previous} hrefOf={(period) => only('deny', period)} />
+        )}
+      </section>
+    </div>
+  );
 }

@@ -1,65 +1,68 @@
-import type { Summary, Timeseries, WindowName } from '../../api/types.ts';
+import type { Outcome, OutcomeCounts, Summary, Timeseries } from '../../api/types.ts';
+import { type Period, WINDOW_WORDS } from '../../app/period.ts';
+import type { Previous } from '../../charts/time-series.tsx';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { formatCount, formatShare } from '../../text/format.ts';
-import { WINDOW_HOURS, WINDOW_WORDS } from '../../ui/page-head.tsx';
-import { type Change, countChange, shareChange, windowBefore } from './window-before.ts';
+import { type Change, countChange, isAlarming, shareChange, totalsOf } from './change.ts';
 
 type TilesProps = {
-  window: WindowName;
+  period: Period;
   summary: Summary | undefined;
   series: Timeseries | undefined;
-  wider: Timeseries | undefined;
+  previous: Previous | undefined;
+  /** Of a longer period: who was active then and is not now. */
   widerSummary: Summary | undefined;
-  decisionsHref: string;
+  hrefOf: (outcome?: Outcome) => string;
+  agentsHref: string;
 };
 
-export function Tiles({ window, summary, series, wider, widerSummary, decisionsHref }: TilesProps) {
+export function Tiles({ period, summary, series, previous, widerSummary, hrefOf, agentsHref }: TilesProps) {
   const totals = summary?.totals;
-  const before = wider === undefined ? undefined : windowBefore(wider, WINDOW_HOURS[window]);
+  const before = previous && totalsOf(previous.series);
   const buckets = series?.buckets ?? [];
-  const thanBefore = before?.total === 0 ? `none in the ${window} before` : `than the ${window} before`;
-  const change = (
-    of: (now: NonNullable<typeof totals>, then: NonNullable<typeof before>) => Change | undefined,
-  ) => (totals === undefined || before === undefined ? undefined : of(totals, before));
+  const change = (of: (now: OutcomeCounts, then: OutcomeCounts) => Change | undefined) =>
+    totals === undefined || before === undefined ? undefined : of(totals, before);
   return (
     <div class="tiles">
       <Tile
         label="Decisions"
-        href={`${decisionsHref}?window=${window}`}
+        href={hrefOf()}
         value={totals && formatCount(totals.total)}
         change={change((now, then) => countChange(now.total, then.total))}
-        note={window === '90d' ? 'kept for 90 days' : thanBefore}
+        note={thanBefore(period, before)}
         spark={buckets.map(({ total }) => total)}
-        tone="plain"
       />
       <Tile
         label="Denial rate"
-        href={`${decisionsHref}?window=${window}&outcome=deny`}
+        href={hrefOf('deny')}
         value={totals && formatShare(totals.deny, totals.total)}
         change={change(shareChange)}
         note={totals && `${formatCount(totals.deny)} denied`}
         spark={buckets.map(({ deny, total }) => (total === 0 ? 0 : deny / total))}
-        tone="deny"
-        isUpBad
+        isBad={totals !== undefined && before !== undefined && isAlarming(totals, before)}
       />
       <Tile
         label="Needed approval"
-        href={`${decisionsHref}?window=${window}&outcome=needs_approval`}
+        href={hrefOf('needs_approval')}
         value={totals && formatCount(totals.needs_approval)}
         change={change((now, then) => countChange(now.needs_approval, then.needs_approval))}
         note={totals && `${formatShare(totals.needs_approval, totals.total)} of decisions`}
         spark={buckets.map(({ needs_approval }) => needs_approval)}
-        tone="needs_approval"
       />
       <Tile
         label="Agents active"
-        href={decisionsHref.replace(/decisions$/, `agents?window=${window}`)}
-        value={summary && formatCount(summary.by_agent.length)}
+        href={agentsHref}
+        value={summary && formatCount(summary.by_agent.length + (summary.others.by_agent?.entries ?? 0))}
         note={summary && agentsNote(summary, widerSummary)}
-        tone="plain"
       />
     </div>
   );
+}
+
+function thanBefore(period: Period, before: OutcomeCounts | undefined): string {
+  if (before === undefined) return 'window' in period && period.window === '90d' ? 'kept for 90 days' : '';
+  const words = 'window' in period ? `the ${period.window} before` : 'the period before';
+  return before.total === 0 ? `none in ${words}` : `than ${words}`;
 }
 
 /** Compares with the agents of the wider period. */
@@ -79,21 +82,21 @@ type TileProps = {
   change?: Change | undefined;
   note: string | undefined;
   spark?: number[];
-  tone: string;
-  isUpBad?: boolean;
+  /** Shown in the colour of an alarm. */
+  isBad?: boolean;
 };
 
-function Tile({ label, href, value, change, note, spark, tone, isUpBad = false }: TileProps) {
-  const isBad = isUpBad && change?.direction === 'up';
+function Tile({ label, href, value, change, note, spark, isBad = false }: TileProps) {
   return (
     <a class="tile" href={href}>
       <span class="tile-label">{label}</span>
       <span class="tile-value">{value ?? <span class="tile-wait">…</span>}</span>
-      {spark !== undefined && <Sparkline values={spark} tone={tone} />}
+      {spark !== undefined && <Sparkline values={spark} tone={isBad ? 'deny' : 'plain'} />}
       <span class="tile-note">
         {change !== undefined && (
           <b class={isBad ? 'change change-bad' : 'change'}>
-            {{ up: '▲ ', down: '▼ ', same: '' }[change.direction]}≈ {change.text}
+            {{ up: '▲ ', down: '▼ ', same: '' }[change.direction]}
+            {change.text}
           </b>
         )}{' '}
         {note}

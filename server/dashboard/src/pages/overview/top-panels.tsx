@@ -1,24 +1,28 @@
-import { type FilterName } from '../../api/call.ts';
-import { projectPath } from '../../app/route.ts';
+import { breakdownOf } from '../../api/call.ts';
+import type { OutcomeCounts, Summary } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import type { Filters } from '../../app/filters.ts';
 import { hrefWith, usePlace } from '../../app/location.ts';
-import type { OutcomeCounts, Summary, WindowName } from '../../api/types.ts';
-import { formatCompact, formatCount, formatShare } from '../../text/format.ts';
-import { Inert, Role } from '../../ui/inert.tsx';
-import { Loading } from '../../ui/states.tsx';
+import type { Period } from '../../app/period.ts';
+import type { DecisionsHref } from './overview-page.tsx';
+import { type Row, type Sort, TopPanel } from './top-panel.tsx';
 
-const ROWS = 8;
 const SORTS = { decisions: 'Most decisions', denials: 'Most denials', approvals: 'Most approvals' } as const;
-type Sort = keyof typeof SORTS;
-type Row = OutcomeCounts & { name: string };
+const ROWS_MAX = 1000;
+const REFRESH_MS = 60_000;
+const SEARCH_CHARS_MAX = 200;
 
-/** Agents, roles and tools as bars that link to their decisions. */
-export function TopPanels(props: { projectId: string; window: WindowName; summary: Summary | undefined }) {
-  const { summary } = props;
+export type PanelsProps = { projectId: string; period: Period; filters: Filters; hrefOf: DecisionsHref };
+
+/** What decisions come from, as bars that link to them. */
+export function TopPanels(props: PanelsProps & { summary: Summary | undefined }) {
+  const { summary, hrefOf } = props;
   const given = usePlace().query.get('sort');
   const sort: Sort = given === 'denials' || given === 'approvals' ? given : 'decisions';
-  const agents = summary?.by_agent.map((row) => ({ ...row, name: row.agent_name }));
-  const roles = summary?.by_role.map((row) => ({ ...row, name: row.role }));
-  const tools = summary?.by_tool.map((row) => ({ ...row, name: row.tool_name }));
+  const only = sort === 'decisions' ? {} : { outcome: [sort === 'denials' ? 'deny' : 'needs_approval'] };
+  // Allowed calls give no reason.
+  const reasons = sort === 'decisions' ? { 'not.outcome': ['allow'] } : only;
+  const ranked = { sort };
   return (
     <section aria-label="Where decisions come from">
       <nav class="segments segments-small" aria-label="Order">
@@ -33,80 +37,68 @@ export function TopPanels(props: { projectId: string; window: WindowName; summar
         ))}
       </nav>
       <div class="panel-row panel-row-3">
-        <TopPanel {...props} title="Agents" filter="agent" rows={agents} sort={sort} />
-        <TopPanel {...props} title="Roles" filter="role" rows={roles} sort={sort} />
-        <TopPanel {...props} title="Tools" filter="tool" rows={tools} sort={sort} />
+        {(['agent', 'role', 'tool'] as const).map((by) => (
+          <TopPanel
+            key={by}
+            {...ranked}
+            by={by}
+            rows={summary && rowsOf(summary, by)}
+            hrefOf={(name) => hrefOf({ filters: { ...only, [by]: [name] } })}
+          />
+        ))}
+        <Broken
+          {...props}
+          {...ranked}
+          by="reason"
+          only={reasons}
+          rowHref={(reason) => hrefOf({ filters: reasons, q: reason.slice(0, SEARCH_CHARS_MAX) })}
+        />
+        {(['user_id', 'session_id'] as const).map((by) => (
+          <Broken
+            key={by}
+            {...props}
+            {...ranked}
+            by={by}
+            only={only}
+            rowHref={(name) => hrefOf({ filters: { ...only, [by]: [name] } })}
+          />
+        ))}
       </div>
     </section>
   );
 }
 
-type TopPanelProps = {
-  projectId: string;
-  window: WindowName;
-  title: string;
-  filter: FilterName;
-  rows: Row[] | undefined;
+type BrokenProps = PanelsProps & {
+  by: 'reason' | 'user_id' | 'session_id';
   sort: Sort;
+  /** Only these are counted. */
+  only: Filters;
+  rowHref: (name: string) => string;
 };
 
-const SORT_KEYS = { decisions: 'total', denials: 'deny', approvals: 'needs_approval' } as const;
-const SORT_OUTCOMES = { decisions: undefined, denials: 'deny', approvals: 'needs_approval' } as const;
-
-function TopPanel({ projectId, window, title, filter, rows, sort }: TopPanelProps) {
-  const key = SORT_KEYS[sort];
-  const sorted = rows?.filter((row) => row[key] > 0).sort((a, b) => b[key] - a[key]);
-  const max = sorted?.[0]?.[key] ?? 0;
-  const outcome = SORT_OUTCOMES[sort];
-  const hrefOf = (name: string) => {
-    const filters = { window, [filter]: name, ...(outcome === undefined ? {} : { outcome }) };
-    return `${projectPath(projectId, 'decisions')}?${new URLSearchParams(filters)}`;
-  };
+function Broken({ projectId, period, filters, by, sort, only, rowHref }: BrokenProps) {
+  const { data } = useAnswer(
+    breakdownOf(projectId, { by, limit: ROWS_MAX, ...period, ...filters, ...only }),
+    { refreshMs: REFRESH_MS },
+  );
+  const rows = data?.items.map(({ value, ...counts }) => ({ ...counts, name: value }));
   return (
-    <section class="panel" aria-label={title}>
-      <h2>{title}</h2>
-      {sorted === undefined && <Loading lines={5} />}
-      {sorted?.length === 0 && <p class="muted">None in this period.</p>}
-      <ol class="bars">
-        {sorted?.slice(0, ROWS).map((row) => (
-          <li key={row.name}>
-            <a class="bar-row" href={hrefOf(row.name)}>
-              <span class="bar-name">
-                {filter === 'role' ? <Role role={row.name} /> : <Inert text={row.name} />}
-              </span>
-              <span class="bar-count" title={formatCount(row.total)}>
-                {formatCompact(row[key])}
-              </span>
-              <span class="bar-rate">
-                {formatShare(row.deny, row.total)}
-                <span class="visually-hidden"> denied</span>
-              </span>
-              <Bar row={row} max={max} sort={sort} />
-            </a>
-          </li>
-        ))}
-      </ol>
-      {sorted !== undefined && sorted.length > ROWS && (
-        <p class="muted panel-foot">{formatCount(sorted.length - ROWS)} more</p>
-      )}
-    </section>
+    <TopPanel
+      by={by}
+      sort={sort}
+      rows={rows?.filter(({ name }) => name !== '')}
+      more={data?.others?.entries ?? 0}
+      hrefOf={rowHref}
+    />
   );
 }
 
-function Bar({ row, max, sort }: { row: Row; max: number; sort: Sort }) {
-  const parts =
-    sort === 'decisions' ? (['deny', 'needs_approval', 'allow'] as const) : ([SORT_KEYS[sort]] as const);
-  return (
-    <span class="bar" aria-hidden="true">
-      {parts.map((part) => (
-        <span
-          key={part}
-          class={`bar-part fill-${part}`}
-          style={{
-            width: `${max === 0 ? 0 : (((row as Record<string, number | string>)[part] as number) / max) * 100}%`,
-          }}
-        />
-      ))}
-    </span>
-  );
+function rowsOf(summary: Summary, by: 'agent' | 'role' | 'tool'): Row[] {
+  if (by === 'agent') return summary.by_agent.map((row) => named(row.agent_name, row));
+  if (by === 'role') return summary.by_role.map((row) => named(row.role, row));
+  return summary.by_tool.map((row) => named(row.tool_name, row));
+}
+
+function named(name: string, { total, allow, deny, needs_approval }: OutcomeCounts): Row {
+  return { name, total, allow, deny, needs_approval };
 }

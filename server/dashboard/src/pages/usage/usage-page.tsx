@@ -2,34 +2,38 @@ import { call } from '../../api/call.ts';
 import type { UsageCounts } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatCompact, formatCost, formatCount, formatShare } from '../../text/format.ts';
+import { periodWords } from '../../app/period.ts';
+import { usePeriod } from '../../app/use-period.ts';
+import { placeWith, projectPath } from '../../app/route.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { curlEvent } from '../../ui/curl-command.ts';
 import { Inert } from '../../ui/inert.tsx';
-import { PageHead, useWindow, WINDOW_WORDS } from '../../ui/page-head.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
+import { UsageChart } from './usage-chart.tsx';
 
 const NUMBERS = ['Calls', 'Input', 'Cached', 'Output', 'Cost'].map((label) => [label, 'number'] as const);
+const REFRESH_MS = 60_000;
 const EXAMPLE = { agent_name: 'my-agent', model: 'my-model', input_tokens: 900, output_tokens: 120 };
 
 /** Tokens and cost of the language models, by model and by agent. */
 export function UsagePage({ projectId }: { projectId: string }) {
-  const window = useWindow();
+  const period = usePeriod();
   const { data, error, isLoading, reload } = useAnswer(
-    call('GET /v1/projects/{id}/audit/llm-usage', { params: { id: projectId }, query: { window } }),
-    {
-      refreshMs: 60_000,
-    },
+    call('GET /v1/projects/{id}/audit/llm-usage', { params: { id: projectId }, query: { ...period } }),
+    { refreshMs: REFRESH_MS },
   );
   return (
     <>
-      <PageHead title="Usage" hasWindow />
+      <PageHead title="Usage" hasPeriod />
       {error !== undefined && data === undefined && <ErrorState error={error} retry={reload} />}
       {isLoading && <Loading lines={8} />}
-      {data?.totals.calls === 0 && <NoUsage words={WINDOW_WORDS[window]} />}
+      {data?.totals.calls === 0 && <NoUsage words={periodWords(period)} />}
       {data !== undefined && data.totals.calls > 0 && (
         <>
           <UsageTiles totals={data.totals} />
+          <UsageChart projectId={projectId} period={period} hasCost={(data.totals.cost_usd ?? 0) > 0} />
           <UsageTable
             title="By model"
             of="Model"
@@ -41,6 +45,7 @@ export function UsagePage({ projectId }: { projectId: string }) {
             of="Agent"
             rows={data.by_agent.map((row) => ({ ...row, name: row.agent_name }))}
             totals={data.totals}
+            hrefOf={(agent) => placeWith(projectPath(projectId, 'decisions'), { ...period, agent })}
           />
         </>
       )}
@@ -90,10 +95,12 @@ type UsageTableProps = {
   of: string;
   rows: (UsageCounts & { name: string })[];
   totals: UsageCounts;
+  /** What a row opens. */
+  hrefOf?: (name: string) => string;
 };
 
 /** Sorted by cost, or by tokens where no cost was reported. The bar shows the same number. */
-function UsageTable({ title, of, rows, totals }: UsageTableProps) {
+function UsageTable({ title, of, rows, totals, hrefOf }: UsageTableProps) {
   const hasCost = (totals.cost_usd ?? 0) > 0;
   const sizeOf = (row: UsageCounts) => (hasCost ? (row.cost_usd ?? 0) : row.input_tokens + row.output_tokens);
   const whole = sizeOf(totals);
@@ -106,7 +113,13 @@ function UsageTable({ title, of, rows, totals }: UsageTableProps) {
         {sorted.map((row) => (
           <tr key={row.name}>
             <th scope="row" class="cell-long">
-              <Inert text={row.name} />
+              {hrefOf === undefined ? (
+                <Inert text={row.name} />
+              ) : (
+                <a href={hrefOf(row.name)}>
+                  <Inert text={row.name} />
+                </a>
+              )}
             </th>
             <td class="usage-share">
               <span class="bar" aria-hidden="true">
@@ -130,7 +143,7 @@ function UsageTable({ title, of, rows, totals }: UsageTableProps) {
 
 function NoUsage({ words }: { words: string }) {
   return (
-    <EmptyState title={`No model calls in the last ${words}`}>
+    <EmptyState title={`No model calls in ${words}`}>
       <p>Clients report model calls with emitLlm. To try it, set GATE_API_KEY and run:</p>
       <CodeBlock text={curlEvent('/v1/audit/llm-invocations', EXAMPLE)} label="Report a model call" />
     </EmptyState>

@@ -1,0 +1,36 @@
+import { FaultList } from '../../../../client/policy/language/policy-fault.ts';
+import { readYaml } from '../../../../client/policy/language/read-yaml.ts';
+import type { YamlEntry, YamlMap, YamlNode } from '../../../../client/policy/language/yaml-node.ts';
+import type { DecisionRecord } from './types.ts';
+
+/** A line of a policy, counted from 1. */
+export type PolicyLine = { line: number; text: string };
+type Decided = Pick<DecisionRecord, 'role' | 'violations' | 'reason'>;
+
+/** In a module of its own, which is loaded only when a record is shown: the line of the policy that decided. */
+export function policyLineOf(policyYaml: string, decided: Decided): PolicyLine | undefined {
+  const root = readYaml(policyYaml, new FaultList());
+  const at = root?.kind === 'map' ? placeOf(root, decided) : undefined;
+  if (at === undefined) return undefined;
+  const line = policyYaml.slice(0, at).split('\n').length;
+  return { line, text: policyYaml.split('\n')[line - 1] ?? '' };
+}
+
+/** The rule that gave the reason, the list of tools, or the row of the role. */
+function placeOf(root: YamlMap, { role, violations, reason }: Decided): number | undefined {
+  if (violations.includes('unknown_tool')) return entryOf(root, 'tools')?.at;
+  const violation = violations.find((text) => text.endsWith(`: ${reason}`));
+  if (violation !== undefined) return ruleAt(root, violation.slice(0, -reason.length - 2));
+  const roles = entryOf(root, 'roles');
+  return (entryOf(roles?.value, role) ?? entryOf(roles?.value, '*') ?? roles)?.at;
+}
+
+function ruleAt(root: YamlMap, id: string): number | undefined {
+  const rules = entryOf(root, 'rules')?.value;
+  const ids = rules?.kind === 'list' ? rules.items.map((rule) => entryOf(rule, 'id')) : [];
+  return ids.find((entry) => entry?.value.kind === 'text' && entry.value.value === id)?.at;
+}
+
+function entryOf(node: YamlNode | undefined, name: string): YamlEntry | undefined {
+  return node?.kind === 'map' ? node.entries.find(({ key }) => key === name) : undefined;
+}

@@ -1,0 +1,145 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { breakdownOf } from '../api/call.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { type FilterName, type Filters, filtersBut } from '../app/filters.ts';
+import { hrefWith, navigate } from '../app/location.ts';
+import type { Period } from '../app/period.ts';
+import { formatCompact, NO_ROLE } from '../text/format.ts';
+import { inertText } from '../text/inert-text.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Inert } from '../ui/inert.tsx';
+import { Menu } from '../ui/menu.tsx';
+import { Loading } from '../ui/states.tsx';
+
+/** Values that are fetched, and shown at a time. */
+const VALUES_MAX = 1000;
+const SHOWN_MAX = 50;
+const TEXT_CHARS_MAX = 200;
+
+type FacetProps = {
+  projectId: string;
+  period: Period;
+  filters: Filters;
+  path: string;
+  name: FilterName;
+  label: string;
+};
+
+/** A filter of one field: its values with their counts, to pick and to exclude. */
+export function FacetMenu(props: FacetProps) {
+  const { filters, name, label } = props;
+  const count = (filters[name]?.length ?? 0) + (filters[`not.${name}`]?.length ?? 0);
+  return (
+    <Menu
+      kind={count === 0 ? 'facet' : 'facet menu-on'}
+      label={`Filter by ${label.toLowerCase()}`}
+      summary={
+        <>
+          {label}
+          {count > 0 && <b>{count}</b>}
+        </>
+      }
+    >
+      {() => <Facet {...props} />}
+    </Menu>
+  );
+}
+
+function Facet({ projectId, period, filters, path, name, label }: FacetProps) {
+  const [text, setText] = useState('');
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  const query = { by: name, limit: VALUES_MAX, ...period, ...filtersBut(filters, name) };
+  const { data } = useAnswer(breakdownOf(projectId, query));
+  const picked = [...(filters[name] ?? []), ...(filters[`not.${name}`] ?? [])];
+  const found = data?.items.map(({ value, total }) => ({ value, total })) ?? [];
+  const missing = picked.filter((value) => !found.some((known) => known.value === value));
+  const all = [...missing.map((value) => ({ value, total: 0 })), ...found];
+  const wanted = text.toLowerCase();
+  const matching = all.filter(({ value }) => textOf(name, value).toLowerCase().includes(wanted));
+  const isKnown = text === '' || all.some(({ value }) => value === text);
+  return (
+    <>
+      <input
+        ref={input}
+        type="search"
+        aria-label={`Find ${label.toLowerCase()}`}
+        placeholder={`Find ${label.toLowerCase()}`}
+        spellcheck={false}
+        maxLength={TEXT_CHARS_MAX}
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || text === '') return;
+          event.preventDefault();
+          const [only] = matching;
+          toggle({ filters, path, name }, matching.length === 1 && only !== undefined ? only.value : text);
+          setText('');
+        }}
+      />
+      {data === undefined && <Loading lines={4} />}
+      <ul class="facet-values">
+        {matching.slice(0, SHOWN_MAX).map(({ value, total }) => (
+          <FacetValue key={value} {...{ filters, path, name, value, total }} />
+        ))}
+      </ul>
+      {matching.length > SHOWN_MAX && <p class="muted">Type to find the others.</p>}
+      {!isKnown && matching.length !== 1 && <p class="muted">Enter filters by exactly this text.</p>}
+      {data !== undefined && all.length === 0 && <p class="muted">None in this period.</p>}
+    </>
+  );
+}
+
+type Change = { filters: Filters; path: string; name: FilterName; isNot?: boolean };
+
+/** Adds a value to the filter, or to what it excludes, or takes it away again. */
+function toggle({ filters, path, name, isNot = false }: Change, value: string): void {
+  const [param, other] = isNot ? ([`not.${name}`, name] as const) : ([name, `not.${name}`] as const);
+  const before = filters[param] ?? [];
+  const without = (values: string[]) => values.filter((one) => one !== value);
+  navigate(
+    hrefWith(
+      {
+        [param]: before.includes(value) ? without(before) : [...before, value],
+        [other]: without(filters[other] ?? []),
+      },
+      path,
+    ),
+    { staysPut: true },
+  );
+}
+
+function FacetValue({ filters, path, name, value, total }: Change & { value: string; total: number }) {
+  const text = textOf(name, value);
+  const isNot = filters[`not.${name}`]?.includes(value) === true;
+  return (
+    <li>
+      <label>
+        <input
+          type="checkbox"
+          checked={filters[name]?.includes(value) === true}
+          onChange={() => toggle({ filters, path, name }, value)}
+        />
+        <span class="facet-name">
+          <Inert text={text} />
+        </span>
+        <span class="muted">{formatCompact(total)}</span>
+      </label>
+      <button
+        type="button"
+        class="ghost icon-button"
+        aria-pressed={isNot}
+        aria-label={`Exclude ${inertText(text)}`}
+        title="Exclude"
+        onClick={() => toggle({ filters, path, name, isNot: true }, value)}
+      >
+        <Icon name="exclude" />
+      </button>
+    </li>
+  );
+}
+
+function textOf(name: FilterName, value: string): string {
+  if (value !== '') return value;
+  return name === 'role' ? NO_ROLE : '(none)';
+}

@@ -1,0 +1,113 @@
+import type { ComponentChildren } from 'preact';
+import { breakdownOf } from '../api/call.ts';
+import type { Outcome } from '../api/types.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { FILTER_PARAMS, type FilterName, type Filters, filtersBut, NO_FILTERS } from '../app/filters.ts';
+import { hrefWith } from '../app/location.ts';
+import type { Period } from '../app/period.ts';
+import { formatCompact, OUTCOME_LABELS } from '../text/format.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Inert, Role } from '../ui/inert.tsx';
+import { FacetMenu } from './facet-menu.tsx';
+
+export const FILTER_LABELS: Record<FilterName, string> = {
+  outcome: 'Outcome',
+  agent: 'Agent',
+  role: 'Role',
+  tool: 'Tool',
+  user_id: 'User',
+  session_id: 'Session',
+};
+const FACETS = ['agent', 'role', 'tool', 'user_id', 'session_id'] as const;
+
+export type FilterBarProps = { projectId: string; period: Period; filters: Filters; path?: string };
+
+/** All filters of the API. The address bar holds their state; `path` is where they lead to. */
+export function FilterBar(props: FilterBarProps & { q?: string | undefined; children?: ComponentChildren }) {
+  const { filters, path = location.pathname, q, children } = props;
+  return (
+    <search class="filter-bar" aria-label="Filters">
+      <OutcomePicker {...props} path={path} hasCounts={q === undefined} />
+      {FACETS.map((name) => (
+        <FacetMenu key={name} {...props} path={path} name={name} label={FILTER_LABELS[name]} />
+      ))}
+      {children}
+      <Chips filters={filters} path={path} q={q} />
+    </search>
+  );
+}
+
+type OutcomePickerProps = FilterBarProps & { path: string; hasCounts: boolean };
+
+/** The outcomes, with their counts under the other filters. */
+function OutcomePicker({ projectId, period, filters, path, hasCounts }: OutcomePickerProps) {
+  const query = { by: 'outcome', ...period, ...filtersBut(filters, 'outcome') } as const;
+  const { data } = useAnswer(hasCounts ? breakdownOf(projectId, query) : undefined);
+  const outcomes = [undefined, 'deny', 'needs_approval', 'allow'] as const;
+  const counts = new Map(data?.items.map(({ value, total }) => [value, total]));
+  const all = data?.items.reduce((sum, { total }) => sum + total, 0) ?? 0;
+  const [current, another] = filters.outcome ?? [];
+  const isCurrent = (outcome: Outcome | undefined) =>
+    outcome === current && another === undefined && filters['not.outcome'] === undefined;
+  return (
+    <nav class="segments" aria-label="Outcome">
+      {outcomes.map((outcome) => (
+        <a
+          key={outcome ?? 'all'}
+          href={hrefWith({ outcome, 'not.outcome': undefined }, path)}
+          aria-current={isCurrent(outcome) ? 'true' : undefined}
+        >
+          {outcome === undefined ? 'All' : OUTCOME_LABELS[outcome]}{' '}
+          {hasCounts && (
+            <span class="segment-count">
+              {data !== undefined && formatCompact(outcome === undefined ? all : (counts.get(outcome) ?? 0))}
+            </span>
+          )}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+type ChipsProps = { filters: Filters; path: string; q: string | undefined };
+
+/** What filters now; each can be taken away. */
+function Chips({ filters, path, q }: ChipsProps) {
+  const chips = FILTER_PARAMS.flatMap((param) => (filters[param] ?? []).map((value) => ({ param, value })));
+  const count = chips.length + (q === undefined ? 0 : 1);
+  if (count === 0) return null;
+  return (
+    <ul class="chips" aria-label="Active filters">
+      {chips.map(({ param, value }) => (
+        <Chip key={`${param} ${value}`} {...{ param, value, filters, path }} />
+      ))}
+      <li>
+        <a class="clear-filters" href={hrefWith(NO_FILTERS, path)}>
+          <Icon name="close" /> Clear {count === 1 ? 'filter' : `${count} filters`}
+        </a>
+      </li>
+    </ul>
+  );
+}
+
+type ChipProps = { param: keyof Filters; value: string; filters: Filters; path: string };
+
+function Chip({ param, value, filters, path }: ChipProps) {
+  const name = param.replace('not.', '') as FilterName;
+  const rest = filters[param]?.filter((other) => other !== value);
+  const label = FILTER_LABELS[name];
+  return (
+    <li class={param === name ? 'chip' : 'chip chip-not'}>
+      {label} {param === name ? '' : 'is not '}
+      <b>{name === 'role' ? <Role role={value} /> : <Inert text={filterText(name, value)} />}</b>
+      <a href={hrefWith({ [param]: rest }, path)} aria-label={`Remove this filter by ${label.toLowerCase()}`}>
+        <Icon name="close" />
+      </a>
+    </li>
+  );
+}
+
+function filterText(name: FilterName, value: string): string {
+  if (name === 'outcome') return OUTCOME_LABELS[value as Outcome] ?? value;
+  return value === '' ? '(none)' : value;
+}

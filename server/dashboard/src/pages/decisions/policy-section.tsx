@@ -1,0 +1,74 @@
+import { useEffect, useState } from 'preact/hooks';
+import { call, versionOf } from '../../api/call.ts';
+import type { PolicyLine } from '../../api/policy-line.ts';
+import type { AgentVersion, DecisionRecord } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { agentPath } from '../../app/route.ts';
+import { Inert } from '../../ui/inert.tsx';
+
+/** The version of the policy that decided, and its line. */
+export function PolicySection({ record }: { record: DecisionRecord }) {
+  const { project_id, agent_name, agent_version_id } = record;
+  const versions = useAnswer(
+    agent_version_id === ''
+      ? undefined
+      : call('GET /v1/projects/{id}/agents/{name}/versions', {
+          params: { id: project_id, name: agent_name },
+        }),
+  );
+  const number = versions.data?.items.find((known) => known.agent_version_id === agent_version_id)?.version;
+  const { data: version } = useAnswer(
+    number === undefined ? undefined : versionOf(project_id, agent_name, number),
+  );
+  const line = usePolicyLine(version, record);
+  if (agent_version_id === '') return null;
+  return (
+    <section class="drawer-section">
+      <h3>Policy</h3>
+      {number !== undefined && (
+        <p>
+          Decided by{' '}
+          <a href={versionHref(record, number, line?.line)}>
+            version {number}
+            {line !== undefined && `, line ${line.line}`}
+          </a>
+        </p>
+      )}
+      {line !== undefined && (
+        <pre class="preview">
+          <Inert text={line.text} as="block" />
+        </pre>
+      )}
+      {number === undefined && !versions.isLoading && (
+        <p class="muted">
+          {versions.error === undefined
+            ? 'This agent has no such version here.'
+            : 'The versions of this agent are not available.'}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function versionHref({ project_id, agent_name }: DecisionRecord, version: number, line: number | undefined) {
+  const shown = { tab: 'versions', from: `${version}`, to: `${version}` };
+  const query = new URLSearchParams(line === undefined ? shown : { ...shown, line: `${line}` });
+  return `${agentPath(project_id, agent_name)}?${query}`;
+}
+
+/** What reads YAML is loaded only when there is a policy to read. */
+function usePolicyLine(version: AgentVersion | undefined, record: DecisionRecord): PolicyLine | undefined {
+  const [line, setLine] = useState<PolicyLine | undefined>(undefined);
+  useEffect(() => {
+    if (version === undefined) return undefined;
+    let isCurrent = true;
+    import('../../api/policy-line.ts').then(
+      ({ policyLineOf }) => {
+        if (isCurrent) setLine(policyLineOf(version.policy_yaml, record));
+      },
+      () => undefined,
+    );
+    return () => void (isCurrent = false);
+  }, [version?.agent_version_id, record.event_id]);
+  return line;
+}

@@ -1,0 +1,101 @@
+import type { OutcomeCounts } from '../../api/types.ts';
+import { hrefWith, usePlace } from '../../app/location.ts';
+import { formatCompact, formatCount, formatShare } from '../../text/format.ts';
+import { Inert, Role } from '../../ui/inert.tsx';
+import { Loading } from '../../ui/states.tsx';
+
+const ROWS = 8;
+/** All of them could be more than a page takes. */
+const ROWS_OPEN = 200;
+const SORT_KEYS = { decisions: 'total', denials: 'deny', approvals: 'needs_approval' } as const;
+const COUNTED = { decisions: 'Decisions', denials: 'Denials', approvals: 'Approvals' } as const;
+const TITLES = {
+  agent: 'Agents',
+  role: 'Roles',
+  tool: 'Tools',
+  reason: 'Reasons',
+  user_id: 'Users',
+  session_id: 'Sessions',
+} as const;
+
+export type Sort = keyof typeof SORT_KEYS;
+export type Row = OutcomeCounts & { name: string };
+
+type TopPanelProps = {
+  by: keyof typeof TITLES;
+  sort: Sort;
+  rows: Row[] | undefined;
+  /** How many there are that `rows` does not hold. */
+  more?: number;
+  hrefOf: (name: string) => string;
+};
+
+/** The values of one field with the most decisions. A link shows the rest of them. */
+export function TopPanel({ by, sort, rows, more = 0, hrefOf }: TopPanelProps) {
+  const isOpen = usePlace().query.getAll('all').includes(by);
+  const key = SORT_KEYS[sort];
+  const sorted = rows?.filter((row) => row[key] > 0).sort((a, b) => b[key] - a[key]);
+  const max = sorted?.[0]?.[key] ?? 0;
+  const shown = sorted?.slice(0, isOpen ? ROWS_OPEN : ROWS) ?? [];
+  const rest = (sorted?.length ?? 0) + more - shown.length;
+  const title = TITLES[by];
+  return (
+    <section class="panel" aria-label={title}>
+      <h2>{title}</h2>
+      {sorted === undefined && <Loading lines={5} />}
+      {sorted?.length === 0 && <p class="muted">None in this period.</p>}
+      {shown.length > 0 && (
+        <div class="bar-head" aria-hidden="true">
+          <span />
+          <span>{COUNTED[sort]}</span>
+          <span>Denied</span>
+        </div>
+      )}
+      <ol class="bars">
+        {shown.map((row) => (
+          <li key={row.name}>
+            <a class="bar-row" href={hrefOf(row.name)}>
+              <span class="bar-name">
+                {by === 'role' ? <Role role={row.name} /> : <Inert text={row.name} />}
+              </span>
+              <span class="bar-count" title={formatCount(row[key])}>
+                {formatCompact(row[key])}
+              </span>
+              <span class="bar-rate">
+                {formatShare(row.deny, row.total)}
+                <span class="visually-hidden"> denied</span>
+              </span>
+              <Bar row={row} max={max} sort={sort} />
+            </a>
+          </li>
+        ))}
+      </ol>
+      {isOpen || rest > 0 ? (
+        <p class="panel-foot">
+          {isOpen && rest > 0 && <span class="muted">{formatCount(rest)} more have less. </span>}
+          <a href={hrefWith({ all: isOpen ? undefined : by })}>
+            {isOpen ? 'Show fewer' : `${formatCount(rest)} more`}
+          </a>
+        </p>
+      ) : null}
+    </section>
+  );
+}
+
+function Bar({ row, max, sort }: { row: Row; max: number; sort: Sort }) {
+  const parts =
+    sort === 'decisions' ? (['deny', 'needs_approval', 'allow'] as const) : ([SORT_KEYS[sort]] as const);
+  return (
+    <span class="bar" aria-hidden="true">
+      {parts.map((part) => (
+        <span
+          key={part}
+          class={`bar-part fill-${part}`}
+          style={{
+            width: `${max === 0 ? 0 : ((row as OutcomeCounts)[part as keyof OutcomeCounts] / max) * 100}%`,
+          }}
+        />
+      ))}
+    </span>
+  );
+}

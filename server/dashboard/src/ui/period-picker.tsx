@@ -1,0 +1,153 @@
+import { useState } from 'preact/hooks';
+import { hrefWith, navigate } from '../app/location.ts';
+import {
+  type Period,
+  periodChanges,
+  periodWords,
+  rangeOf,
+  WINDOW_HOURS,
+  WINDOW_WORDS,
+  WINDOWS,
+} from '../app/period.ts';
+import { usePeriod } from '../app/use-period.ts';
+import { useZone } from '../app/zone.ts';
+import { type Zone, zoneName } from '../text/format.ts';
+import { Icon } from './icon.tsx';
+import { Menu } from './menu.tsx';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const DAYS_MAX = 90;
+const RELATIVE: [label: string, ms: number][] = [
+  ['15 minutes', 15 * MINUTE_MS],
+  ['1 hour', HOUR_MS],
+  ['6 hours', 6 * HOUR_MS],
+  ['12 hours', 12 * HOUR_MS],
+  ['3 days', 3 * DAY_MS],
+  ['14 days', 14 * DAY_MS],
+];
+
+export function periodHref(period: Period): string {
+  return hrefWith(periodChanges(period));
+}
+
+/** The period of a page: a window up to now, or a range. The address bar holds it, always in UTC. */
+export function PeriodPicker() {
+  const period = usePeriod();
+  useZone();
+  const window = 'window' in period ? period.window : undefined;
+  return (
+    <div class="period">
+      <nav class="segments" aria-label="Period">
+        {WINDOWS.map((name) => (
+          <a
+            key={name}
+            href={periodHref({ window: name })}
+            aria-current={name === window ? 'true' : undefined}
+            title={`Last ${WINDOW_WORDS[name]}`}
+          >
+            {name}
+          </a>
+        ))}
+      </nav>
+      <Menu
+        kind={window === undefined ? 'menu-end menu-on' : 'menu-end'}
+        label="Choose a period"
+        summary={
+          <>
+            <Icon name="calendar" />
+            {window === undefined ? `${periodWords(period)} ${zoneName()}` : 'Custom'}
+          </>
+        }
+      >
+        {(close) => <PeriodForm period={period} close={close} />}
+      </Menu>
+    </div>
+  );
+}
+
+function PeriodForm({ period, close }: { period: Period; close: () => void }) {
+  const { zone, choose } = useZone();
+  const [range, setRange] = useState(() => edgesOf(period));
+  const [error, setError] = useState<string | undefined>(undefined);
+  const show = (fromMs: number, toMs: number) => {
+    close();
+    navigate(periodHref(rangeOf(fromMs, toMs)));
+  };
+  const apply = () => {
+    const { fromMs, toMs } = range;
+    if (!(fromMs < toMs)) setError('From must be earlier than To.');
+    else if (toMs - fromMs > DAYS_MAX * DAY_MS) setError(`At most ${DAYS_MAX} days.`);
+    else show(fromMs, toMs);
+  };
+  const edge = (label: string, name: 'fromMs' | 'toMs') => (
+    <label>
+      {label}
+      <input
+        type="datetime-local"
+        required
+        value={fieldText(range[name], zone)}
+        onInput={({ currentTarget }) => setRange({ ...range, [name]: fieldMs(currentTarget.value, zone) })}
+      />
+    </label>
+  );
+  return (
+    <form
+      class="period-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply();
+      }}
+    >
+      <div class="period-relative" role="group" aria-label="Last">
+        {RELATIVE.map(([label, ms]) => (
+          <button key={label} type="button" class="small" onClick={() => show(minuteNow() - ms, minuteNow())}>
+            {label}
+          </button>
+        ))}
+      </div>
+      {edge('From', 'fromMs')}
+      {edge('To', 'toMs')}
+      {error !== undefined && (
+        <p class="field-error" role="alert">
+          {error}
+        </p>
+      )}
+      <div class="period-end">
+        <label>
+          <span class="visually-hidden">Time zone</span>
+          <select value={zone} onChange={({ currentTarget }) => choose(currentTarget.value as Zone)}>
+            <option value="UTC">UTC</option>
+            <option value="local">Local time</option>
+          </select>
+        </label>
+        <button type="submit" class="primary">
+          Apply
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** The minute that has begun counts, too. */
+function minuteNow(): number {
+  return Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS;
+}
+
+function edgesOf(period: Period): { fromMs: number; toMs: number } {
+  if ('from' in period) return { fromMs: Date.parse(period.from), toMs: Date.parse(period.to) };
+  const toMs = minuteNow();
+  return { fromMs: toMs - WINDOW_HOURS[period.window] * HOUR_MS, toMs };
+}
+
+/** The value of a datetime-local field. */
+function fieldText(ms: number, zone: Zone): string {
+  if (Number.isNaN(ms)) return '';
+  const offsetMs = zone === 'UTC' ? 0 : new Date(ms).getTimezoneOffset() * MINUTE_MS;
+  return new Date(ms - offsetMs).toISOString().slice(0, 16);
+}
+
+function fieldMs(text: string, zone: Zone): number {
+  return Date.parse(zone === 'UTC' ? `${text}Z` : text);
+}

@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { decisionEvent, post } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { askJson } from '../support/reads.ts';
+import { addressOf, expectAccessible, useWorld } from './support/world.ts';
+
+type Page1 = { items: { event_id: string; session_id: string; tool_name: string }[]; total: number };
+const DAY_MS = 86_400_000;
+const MISSING = '00000000-0000-4000-8000-000000000000';
+
+describe('periods, filters and records in a browser', function () {
+  const world = useWorld(this);
+  const decisions = (query: Record<string, string> | string) =>
+    askJson<Page1>(world.service, 'decisions', { query });
+
+  it('shows a record by its address whatever the period, and copies it exactly', async () => {
+    const { page } = await world.newPage({ isSignedIn: false });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const event = decisionEvent({ occurred_at: new Date(Date.now() - 40 * DAY_MS).toISOString() });
+    const body = `${JSON.stringify({ ...event, arguments: undefined }).slice(0, -1)},"arguments":{"n":9007199254740993}}`;
+    const { url, key } = world.service;
+    expect((await post(`${url}/v1/audit/decisions`, body, { key })).status).to.equal(202);
+
+    const path = world.projectPath(`decisions/${String(event['event_id'])}`);
+    await page.goto(path);
+    const drawer = page.getByRole('complementary', { name: 'Decision' });
+    await drawer.getByText('9007199254740993').waitFor();
+    const copied = async (name: string) => {
+      const read = () => page.evaluate<string>('navigator.clipboard.readText()');
+      const before = await read();
+      await drawer.getByRole('button', { name }).first().click();
+      return eventually(async () => {
+        const text = await read();
+        return text === before ? undefined : text;
+      });
+    };
+    expect(await copied('Copy link')).to.equal(url + path);
+    const json = await copied('JSON');
+    expect(json).to.include('"n": 9007199254740993');
+    expect(JSON.parse(json)).to.include({ event_id: event['event_id'], tool_name: event['tool_name'] });
+    const read = `${url}/v1/projects/${world.projectId}/audit/decisions/${String(event['event_id'])}'`;
+    expect(await copied('cURL')).to.include(read);
+    // Links of older releases.
+    await page.goto(world.projectPath('decisions', { event: String(event['event_id']), at: 'x' }));
+    await page.waitForURL(path);
+    await page.goto(world.projectPath(`decisions/${MISSING}`));
+    await drawer.getByText('Decision not found').waitFor();
+  });
+
+  it('zooms by drag and by keyboard; Back returns; a form takes any period', async () => {
+    const { page, faults } = await world.newPage();
+    await page.goto(world.projectPath('overview', { window: '7d' }));
+    const chart = page.getByRole('region', { name: 'Decisions over time' });
+    const plot = chart.locator('.chart-plot');
+    const { x = 0, y = 0, width = 0 } = (await plot.boundingBox()) ?? {};
+    await page.mouse.move(x + width * 0.6, y + 50);
+    await page.mouse.down();
+    await page.mouse.move(x + width * 0.99, y + 60, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(/overview\?from=.*&to=/);
+    await expectAccessible(page);
+    await page.goBack();
+    await page.waitForURL(/overview\?window=7d$/);
+    await chart.getByRole('link', { name: /^Decisions: / }).focus();
+    for (const key of ['Shift+ArrowLeft', 'Shift+ArrowLeft', 'Enter']) await page.keyboard.press(key);
+    await page.waitForURL(/overview\?from=.*&to=/);
+    const [from, to] = rangeIn(page);
+    expect(to - from).to.equal(3 * 21_600_000);
+
+    await page.getByRole('button', { name: / UTC$/ }).click();
+    await expectAccessible(page);
+    await page.getByLabel('From', { exact: true }).fill('2026-11-02T10:30');
+    await page.getByLabel('To', { exact: true }).fill('2026-11-01T10:30');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('From must be earlier than To.').waitFor();
+    await page.getByLabel('To', { exact: true }).fill('2026-11-03T10:30');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.waitForURL(/from=2026-11-02T10%3A30%3A00Z&to=2026-11-03T10%3A30%3A00Z/);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('shows times in the zone that was chosen, and keeps UTC in the address', async () => {
+    const { page } = await world.newPage({ timezoneId: 'Asia/Tokyo' });
+    await page.goto(
+      world.projectPath('decisions', { from: '2026-11-02T10:30:00Z', to: '2026-11-02T12:00:00Z' }),
+    );
+    await page.getByRole('button', { name: '02 Nov 10:30 – 02 Nov 12:00 UTC' }).click();
+    await page.getByLabel('Time zone').selectOption('Local time');
+    expect(await page.getByLabel('From', { exact: true }).inputValue()).to.equal('2026-11-02T19:30');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.reload();
+    await page.getByRole('button', { name: '02 Nov 19:30 – 02 Nov 21:00 GMT+9' }).waitFor();
+    expect(addressOf(page)).to.include('from=2026-11-02T10%3A30%3A00Z');
+  });
+
+  it('filters by several values, excludes some, and counts the outcomes under the other filters', async () => {
+    const { page, faults } = await world.newPage();
+    await page.goto(world.projectPath('decisions', { window: '7d', outcome: 'deny' }));
+    await page.getByRole('button', { name: 'Agent' }).click();
+    await page.getByRole('checkbox', { name: /^code-reviewer/ }).check();
+    await page.waitForURL(/agent=code-reviewer/);
+    await page.getByRole('searchbox', { name: 'Find agent' }).fill('analyst');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/agent=data-analyst/);
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Tool' }).click();
+    await page.getByRole('button', { name: 'Exclude run_query' }).click();
+    await page.waitForURL(/not.tool=run_query/);
+    await page.keyboard.press('Escape');
+
+    const filters = 'window=7d&agent=code-reviewer&agent=data-analyst&not.tool=run_query';
+    const [denied, all] = await Promise.all([decisions(`${filters}&outcome=deny`), decisions(filters)]);
+    await page.getByTestId('total').getByText(String(denied.total), { exact: true }).waitFor();
+    await page.getByRole('link', { name: `All ${all.total}` }).waitFor();
+    await page.getByRole('link', { name: `Deny ${denied.total}` }).waitFor();
+    await page.getByText('Tool is not run_query').waitFor();
+    expect(await page.getByRole('list', { name: 'Active filters' }).getByRole('listitem').count()).to.equal(
+      5,
+    );
+    await page.goto(addressOf(page).replace('/decisions', '/overview'));
+    const agents = page.getByRole('region', { name: 'Agents' }).locator('.bar-name');
+    await agents.first().waitFor();
+    expect((await agents.allInnerTexts()).toSorted()).to.deep.equal(['code-reviewer', 'data-analyst']);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('shows all of a session in order', async () => {
+    const { page } = await world.newPage();
+    const [newest] = (await decisions({ window: '7d' })).items;
+    const { event_id, session_id } = newest ?? { event_id: '', session_id: '' };
+    const { items } = await decisions({ window: '90d', session_id });
+    await page.goto(world.projectPath(`decisions/${event_id}`, { outcome: 'deny' }));
+    await page.getByRole('link', { name: 'Only this session' }).click();
+    const timeline = page.getByRole('list', { name: 'Timeline of the session' });
+    await timeline
+      .getByRole('link')
+      .nth(items.length - 1)
+      .waitFor();
+    const tools = await timeline.locator('b').allInnerTexts();
+    expect(tools).to.deep.equal(items.map(({ tool_name }) => tool_name).toReversed());
+    await expectAccessible(page);
+  });
+});
+
+function rangeIn(page: Page): [from: number, to: number] {
+  const query = new URL(page.url()).searchParams;
+  return [Date.parse(query.get('from') ?? ''), Date.parse(query.get('to') ?? '')];
+}

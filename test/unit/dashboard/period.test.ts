@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { filtersBut, filtersFrom } from '../../../server/dashboard/src/app/filters.ts';
+import {
+  periodChanges,
+  periodFrom,
+  periodQuery,
+  periodWords,
+} from '../../../server/dashboard/src/app/period.ts';
+import { barsPath, linePath } from '../../../server/dashboard/src/charts/paths.ts';
+import { formatTime, showZone, zoneName } from '../../../server/dashboard/src/text/format.ts';
+
+const of = (text: string) => periodFrom(new URLSearchParams(text));
+
+describe('the period in an address', () => {
+  it('is a window, or a range in UTC', () => {
+    expect(of('')).to.deep.equal({ window: '24h' });
+    expect(of('window=7d')).to.deep.equal({ window: '7d' });
+    expect(of('window=2d')).to.deep.equal({ window: '24h' });
+    const range = { from: '2026-03-03T09:00:00Z', to: '2026-03-03T10:30:00.500Z' };
+    expect(of('from=2026-03-03T10:00:00%2B01:00&to=2026-03-03T10:30:00.5Z')).to.deep.equal(range);
+    expect(periodWords(range)).to.equal('03 Mar 09:00 – 03 Mar 10:30');
+  });
+
+  it('is the default where the range makes no sense', () => {
+    const wrong = ['from=2026-03-03T09:00:00Z', 'from=2026-03-03&to=2026-03-02', 'from=x&to=y', 'from=1&to='];
+    for (const text of wrong) expect(of(text), text).to.deep.equal({ window: '24h' });
+  });
+
+  it('replaces one of the other kind, and goes along to other pages', () => {
+    expect(periodChanges({ window: '7d' })).to.deep.equal({ window: '7d', from: undefined, to: undefined });
+    expect(periodQuery(new URLSearchParams('agent=a&window=7d'))).to.equal('?window=7d');
+    expect(periodQuery(new URLSearchParams('agent=a'))).to.equal('');
+    // On the page of an agent these are numbers of versions.
+    expect(periodQuery(new URLSearchParams('tab=versions&from=1&to=2'))).to.equal('');
+  });
+});
+
+describe('the filters in an address', () => {
+  it('are repeated and negated, and may be empty', () => {
+    const filters = filtersFrom(new URLSearchParams('agent=a&agent=b&not.role=&outcome=deny&window=7d&x=1'));
+    expect(filters).to.deep.equal({ agent: ['a', 'b'], 'not.role': [''], outcome: ['deny'] });
+    expect(filtersBut(filters, 'role')).to.deep.equal({ agent: ['a', 'b'], outcome: ['deny'] });
+  });
+});
+
+describe('the zone of times', () => {
+  afterEach(() => showZone('UTC'));
+
+  it('is UTC, or that of the browser', () => {
+    expect(zoneName()).to.equal('UTC');
+    showZone('local');
+    const local = new Date('2026-03-03T14:05:09Z');
+    expect(formatTime(local.toISOString())).to.include(String(local.getHours()).padStart(2, '0'));
+  });
+});
+
+describe('the paths of a chart', () => {
+  it('stack bars and leave out empty ones', () => {
+    const below = [0, 0];
+    expect(barsPath([5, 0], { below, top: 10 })).to.equal('M0.1 1v-0.5h0.8v0.5z');
+    expect(barsPath([5, 10], { below, top: 10 }))
+      .to.include('M0.1 0.5')
+      .and.to.include('M1.1 1v-1');
+    expect(below).to.deep.equal([10, 10]);
+  });
+
+  it('interrupt a line where there is no value', () => {
+    expect(linePath([1, 0, undefined, 1], 1)).to.equal('M0.5 0h.01L0.5 0L1.5 1M3.5 0h.01L3.5 0');
+  });
+});

@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { policyLineOf } from '../../../server/dashboard/src/api/policy-line.ts';
+
+const POLICY = `version: 1
+# roles: not these
+tools: [search, transfer]
+roles:
+  admin: { allow: ['*'] }
+  'editor': { allow: [search], approve: [transfer] }
+  '*': { allow: [search] }
+rules:
+  - id: limit
+    tools: [transfer]
+    require: { arg: amount, lte: 1000 }
+    effect: needs_approval
+    reason: Above 1000.
+  - effect: deny
+    id: "closed"
+    reason: 'Closed: always.'
+`;
+const lineOf = (role: string, violations: string[], reason: string, policy = POLICY) =>
+  policyLineOf(policy, { role, violations, reason })?.line;
+
+describe('the line of a policy that decided', () => {
+  it('is the rule that gave the reason', () => {
+    expect(lineOf('admin', ['limit: Above 1000.'], 'Above 1000.')).to.equal(9);
+    const both = ['limit: Above 1000.', 'closed: Closed: always.'];
+    expect(lineOf('admin', both, 'Closed: always.')).to.equal(15);
+    expect(policyLineOf(POLICY, { role: '', violations: both, reason: 'Closed: always.' })?.text).to.include(
+      'id: "closed"',
+    );
+  });
+
+  it('is the row of the role, or the fallback, or the roles', () => {
+    const denied = [['role_not_allowed'], 'Role may not use this tool.'] as const;
+    expect(lineOf('editor', ['approval_by_role'], 'This tool needs approval for this role.')).to.equal(6);
+    expect(lineOf('admin', [], '')).to.equal(5);
+    expect(lineOf('guest', [...denied[0]], denied[1])).to.equal(7);
+    expect(
+      lineOf('', [...denied[0]], denied[1], POLICY.replace("  '*': { allow: [search] }\n", '')),
+    ).to.equal(4);
+  });
+
+  it('is the list of tools for a tool that is not in it', () => {
+    expect(lineOf('admin', ['unknown_tool'], 'Tool is not in the policy.')).to.equal(3);
+  });
+
+  it('is none of a text that is no policy, or without the rule', () => {
+    expect(lineOf('admin', [], '', 'tools: [')).to.equal(undefined);
+    expect(lineOf('admin', [], '', '[]')).to.equal(undefined);
+    expect(lineOf('admin', ['gone: Gone.'], 'Gone.')).to.equal(undefined);
+  });
+});
