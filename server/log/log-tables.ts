@@ -112,12 +112,12 @@ export class LogTables {
   }
 
   /**
-   * The rows of those identities of these inserts that have more than one. Finds rows of other writers by their marks; and those
-   * of one writer only when `isCareful`.
+   * The rows of those identities of these inserts that have more than one. Finds rows of other writers by their marks, and without a
+   * mark those that a merge would collapse; all others only when `isCareful`.
    */
   async rivals(flushes: readonly string[], { isCareful }: { isCareful: boolean }): Promise<Rival[]> {
     const contested: Contested[] = [];
-    for (const name of isCareful ? ['log_contested', 'log_doubled'] : ['log_contested'])
+    for (const name of ['log_contested', isCareful ? 'log_doubled' : 'log_collapsible'])
       contested.push(...(await this.#connection.query<Contested>(sql(name), { flushes })));
     const rivals: Rival[] = [];
     for (const chunk of chunksOf(contested)) {

@@ -18,6 +18,7 @@ describe('the rounds of the log, by random histories of services that are killed
     'removal before commit',
     'nothing left out',
     'no marks',
+    'rows without a mark unseen',
   ];
   for (const flaw of flaws)
     it(`shows a fault with the flaw "${flaw}"`, async () => {

@@ -1,16 +1,16 @@
 import { keyOf } from '../../../../server/commit/identity.ts';
 import { FlushQueue, type Waiting } from '../../../../server/log/flush-queue.ts';
-import type { Rival } from '../../../../server/log/log-tables.ts';
 import { LogRounds } from '../../../../server/log/rounds.ts';
 import { workOf } from '../../../../server/log/sequencer.ts';
 import { Random } from '../../../support/random.ts';
-import { type Flaw, ModelStore } from './model-store.ts';
+import { type Flaw, type ModelRow, ModelStore } from './model-store.ts';
 import { Schedule } from './schedule.ts';
 
 const IDENTITIES = 6;
 const STEPS = 350;
 const ALL = { fresh: 2, careful: 2, ageMs: 0 };
 const PROJECTS = ['p', 'q'] as const;
+const BODIES = ['a', 'b'] as const;
 
 /** Services that write events of few identities to one store, and log them, while some are killed or frozen. */
 class History {
@@ -35,6 +35,7 @@ class History {
       await this.#schedule.step();
       if (this.#random.chance(0.01)) this.#schedule.freeze(alive[this.#random.below(alive.length)] ?? '');
       if (this.#random.chance(0.02)) this.#schedule.thaw();
+      if (this.#random.chance(0.1)) this.store.merge(this.#random);
       if (this.#random.chance(0.006)) {
         const at = this.#random.below(alive.length);
         this.#schedule.kill(alive[at] ?? '');
@@ -80,11 +81,12 @@ class History {
     queue.close();
   }
 
-  #newRow(queue: FlushQueue): Rival {
+  #newRow(queue: FlushQueue): ModelRow {
     this.#received += 1;
     return {
       project_id: this.#random.pick(PROJECTS),
       event_id: `e${this.#random.below(IDENTITIES)}`,
+      body: this.#random.pick(BODIES),
       day: 'd',
       version: String(1_000_000 - this.#received),
       flush: `${queue.next()}`,

@@ -1,21 +1,33 @@
 import { keyOf } from '../../../../server/commit/identity.ts';
 import type { LostRow } from '../../../../server/commit/remove-rows.ts';
 import type { LogTables, NewsRow, Piece, Proposal, Rival } from '../../../../server/log/log-tables.ts';
+import type { Random } from '../../../support/random.ts';
 import type { Schedule } from './schedule.ts';
 
 type Mark = { key: string; writer: string };
 
 /** What a store without one of its promises, or a sequencer without one of its steps, would do. */
 export type Flaw =
-  'no token' | 'look before head' | 'removal before commit' | 'nothing left out' | 'no marks';
+  | 'no token'
+  | 'look before head'
+  | 'removal before commit'
+  | 'nothing left out'
+  | 'no marks'
+  | 'rows without a mark unseen';
 
-type State = { rows: Rival[]; marks: Mark[]; rounds: Map<number, Proposal> };
+/** body: of rows with one identity and one body, a merge keeps the one received first. */
+export type ModelRow = Rival & { body: string };
+
+type State = { rows: ModelRow[]; marks: Mark[]; rounds: Map<number, Proposal> };
 
 /** The tables of the log in memory. A statement sees all that was carried out before it. */
 export class ModelStore implements State {
-  rows: Rival[] = [];
+  rows: ModelRow[] = [];
   marks: Mark[] = [];
   rounds = new Map<number, Proposal>();
+  /** Inserts that a round has looked at, and rows that came after a round had looked at another with their body. */
+  readonly #looked = new Set<string>();
+  readonly #late = new Set<string>();
   /** What was done against the rules. */
   readonly faults: string[] = [];
   readonly #schedule: Schedule;
@@ -37,8 +49,29 @@ export class ModelStore implements State {
     return new Set([...this.rounds.values()].flatMap(({ rows }) => rows.flatMap(({ flushes }) => flushes)));
   }
 
-  insert(actor: string, row: Rival): Promise<void> {
-    return this.#schedule.statement(actor, () => void this.rows.push(row));
+  insert(actor: string, row: ModelRow): Promise<void> {
+    return this.#schedule.statement(actor, () => {
+      if (this.#alike(row).some(({ flush }) => this.#looked.has(flush))) this.#late.add(row.entry);
+      this.rows.push(row);
+    });
+  }
+
+  /**
+   * A merge: of the rows with one identity and one body it keeps the one received first. Not of late rows: a round waits for a second,
+   * and that no insert is carried out later than that after its look-up is a promise of the store, not of the rounds.
+   */
+  merge(random: Random): void {
+    const row = this.rows[random.below(this.rows.length)];
+    if (row === undefined || this.#late.has(row.entry)) return;
+    const alike = this.#alike(row).filter(({ entry }) => !this.#late.has(entry));
+    const first = alike.reduce((a, b) => (BigInt(a.version) > BigInt(b.version) ? a : b), row);
+    this.rows = this.rows.filter((one) => one === first || !alike.includes(one));
+  }
+
+  #alike({ project_id, event_id, body }: ModelRow): ModelRow[] {
+    return this.rows.filter(
+      (one) => one.project_id === project_id && one.event_id === event_id && one.body === body,
+    );
   }
 
   known(actor: string, key: string): Promise<boolean> {
@@ -125,11 +158,17 @@ export class ModelStore implements State {
         }),
       rivals: (flushes, { isCareful }) =>
         look(({ rows, marks }) => {
+          for (const flush of flushes) this.#looked.add(flush);
           const asked = new Set(rows.filter(({ flush }) => flushes.includes(flush)).map(keyOf));
           const writers = Map.groupBy(marks, ({ key }) => key);
           return [...Map.groupBy(rows, keyOf)].flatMap(([key, group]) => {
             const isMarked = new Set(writers.get(key)?.map(({ writer }) => writer)).size > 1;
-            return asked.has(key) && group.length > 1 && (isMarked || isCareful) ? group : [];
+            const isCollapsible =
+              this.#flaw !== 'rows without a mark unseen' &&
+              new Set(group.map(({ body }) => body)).size < group.length;
+            return asked.has(key) && group.length > 1 && (isMarked || isCareful || isCollapsible)
+              ? group
+              : [];
           });
         }),
       logged: (rivals) =>

@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { auditVerify } from '../../server/cli/audit/commands.ts';
+import { sendDecision } from '../support/audit.ts';
+import { startPair } from '../support/clickhouse-server/services.ts';
+import { startClickHouse } from '../support/clickhouse-server/start.ts';
+import { decisionEvent } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { expectWholeLog, readWholeLog } from '../support/whole-log.ts';
+
+/** After this long a service has its own records in the log, and has not looked for those of others. */
+const OWN_MS = 3000;
+
+describe('an event of a service that was killed before it marked the identity, sent again to another', () => {
+  it('is in the log with the row that a merge keeps', async () => {
+    const server = await startClickHouse();
+    const [one, two] = await startPair(server);
+    const event = decisionEvent();
+
+    await server.fail({ on: 'insert', table: 'event_identities', does: 'fail', with: 'TOO_MANY_PARTS' });
+    expect((await sendDecision(one, event)).status).to.equal(202);
+    await one.kill();
+    await server.fail();
+    expect((await sendDecision(two, event)).status).to.equal(202);
+    const written = await server.query('SELECT received_at FROM decisions ORDER BY received_at');
+    await sleep(OWN_MS);
+    await server.query('OPTIMIZE TABLE decisions FINAL');
+
+    const log = await eventually(async () => {
+      const now = await readWholeLog((sql) => server.query(sql));
+      return now.waiting === 0 ? now : undefined;
+    });
+    expect(written).to.have.length(2);
+    expect(await server.query('SELECT received_at FROM decisions')).to.deep.equal(written.slice(0, 1));
+    expectWholeLog(log);
+    const { exitCode, text } = await auditVerify(one.project_id, { url: two.url });
+    expect(exitCode, text).to.equal(0);
+    await two.stop();
+    await server.kill();
+  });
+});
