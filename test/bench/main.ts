@@ -4,6 +4,7 @@ import { benchBatches } from './batches.ts';
 import { benchClient } from './client.ts';
 import { benchEmit } from './emit.ts';
 import { benchIngest } from './ingest.ts';
+import { benchLog } from './log.ts';
 import { benchMemory } from './memory.ts';
 import { benchPolicy } from './policy.ts';
 import { benchPulls } from './pulls.ts';
@@ -34,6 +35,7 @@ const PARTS: Record<string, () => Promise<void> | void> = {
   ingest: () => benchIngest({ seconds, rounds: Number(values.rounds), connectionCounts, ...only }),
   batches: () =>
     benchBatches({ seconds, rounds: Number(values.rounds), stored: Number(values.stored), ...only }),
+  log: () => benchLog({ seconds, rounds: Number(values.rounds) }),
   memory: () =>
     benchMemory({
       events: Number(values.events),
