@@ -8,7 +8,10 @@ import { CommandError } from './command-error.ts';
 import { openStore } from './open-store.ts';
 import {
   EVENT_TABLES,
+  FORMAT,
+  LOG_TABLE,
   type Manifest,
+  type Part,
   readManifest,
   requireEmbedded,
   secondsSince,
@@ -17,12 +20,12 @@ import {
   writeManifest,
 } from './transfer.ts';
 
-type Part = Manifest['files'][number];
 type Day = { day: string; rows: string; newest: string };
+type Range = Omit<Day, 'day'> & { range: string };
 
 /**
- * Exports the embedded store to a directory of compressed files, one per table and day. Files of an earlier run stay if
- * their day has not changed. The service must be stopped, so that the files are consistent with each other.
+ * Exports the embedded store to a directory of compressed files, one per table and day, and one per 100,000 rounds of the log. Files
+ * of an earlier run stay if their day or range has not changed. The service must be stopped, so that the files are consistent with each other.
  */
 export async function exportStore(config: Config, to: string): Promise<unknown> {
   requireEmbedded(config, 'export');
@@ -47,7 +50,9 @@ async function exportTables(
   const manifest = await newManifest(connection);
   const parts = await partsOf(connection);
   const written = new Set(
-    done?.schema_version === manifest.schema_version ? unchanged(parts, done).map(({ name }) => name) : [],
+    done?.schema_version === manifest.schema_version && done.format === FORMAT
+      ? unchanged(parts, done).map(({ name }) => name)
+      : [],
   );
   const missing = parts.filter(({ name }) => !written.has(name));
   const saveManifest = () =>
@@ -58,8 +63,11 @@ async function exportTables(
     const path = join(directory, part.name);
     // Under a temporary name until it is complete. The extension makes the engine compress it.
     const params = { path: join(directory, `.part-${part.name}`), table: part.table };
-    if (part.day === undefined) await connection.command(sql('export_table'), params);
-    else await connection.command(sql('export_day'), { ...params, day: part.day });
+    if (part.range !== undefined)
+      await connection.command(sql('export_log'), { path: params.path, range: part.range });
+    else if (part.day !== undefined)
+      await connection.command(sql('export_day'), { ...params, day: part.day });
+    else await connection.command(sql('export_table'), params);
     renameSync(params.path, path);
     written.add(part.name);
     saveManifest();
@@ -68,12 +76,12 @@ async function exportTables(
   return { directory, files: parts.length, written_now: missing.length, seconds: secondsSince(startMs) };
 }
 
-/** The days that have not changed since they were exported. Small tables are always exported again. */
+/** The days and ranges that have not changed since they were exported. Small tables are always exported again. */
 function unchanged(parts: Part[], { files }: Manifest): Part[] {
   const before = new Map(files.map((file) => [file.name, file]));
-  return parts.filter(({ name, day, rows, newest }) => {
+  return parts.filter(({ name, rows, newest }) => {
     const file = before.get(name);
-    return day !== undefined && file?.rows === rows && file?.newest === newest;
+    return newest !== undefined && file?.rows === rows && file?.newest === newest;
   });
 }
 
@@ -84,11 +92,20 @@ async function newManifest(connection: Connection): Promise<Manifest> {
     tables[table] = rows.map(({ name }) => name);
   }
   const schema_version = Math.max(...readMigrations().map(({ version }) => version));
-  return { format: 1, schema_version, tables, files: [] };
+  return { format: FORMAT, schema_version, tables, files: [] };
 }
 
 async function partsOf(connection: Connection): Promise<Part[]> {
-  const parts: Part[] = SMALL_TABLES.map((table) => ({ name: `${table}.jsonl.gz`, table }));
+  const parts: Part[] = [];
+  for (const { range, rows, newest } of await connection.query<Range>(sql('export_log_ranges')))
+    parts.push({
+      name: `${LOG_TABLE}.${range}.jsonl.gz`,
+      table: LOG_TABLE,
+      range,
+      rows: Number(rows),
+      newest,
+    });
+  for (const table of SMALL_TABLES) parts.push({ name: `${table}.jsonl.gz`, table });
   for (const table of EVENT_TABLES) {
     const days = await connection.query<Day>(sql('export_days'), { table });
     for (const { day, rows, newest } of days)

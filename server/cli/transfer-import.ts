@@ -1,7 +1,4 @@
-import { createReadStream, existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { createGunzip } from 'node:zlib';
 import { FlushNumbers } from '../commit/flush-numbers.ts';
 import { chunksOf, idsOf, keyOf, type Stream } from '../commit/identity.ts';
 import type { Config } from '../config.ts';
@@ -13,9 +10,19 @@ import type { Store } from '../store/store.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { CommandError } from './command-error.ts';
 import { openStore } from './open-store.ts';
-import { EVENT_TABLES, type Manifest, readManifest, secondsSince, showProgress } from './transfer.ts';
+import {
+  EVENT_TABLES,
+  FORMAT,
+  linesOf,
+  LOG_TABLE,
+  type Manifest,
+  readManifest,
+  secondsSince,
+  showProgress,
+} from './transfer.ts';
+import { LogTransfer } from './transfer-log.ts';
 
-/** The log finds the imported rows by the numbers of their inserts. */
+/** By the numbers of their inserts the sequencer finds the imported rows, and those among them that the log does not have. */
 const numbers = new FlushNumbers();
 
 /** Rows that are compared and written together. */
@@ -25,11 +32,12 @@ const IDENTITY_COLUMNS = ['project_id', 'event_id', 'occurred_at', 'received_at'
 type Identity = Record<(typeof IDENTITY_COLUMNS)[number], string>;
 /** `line` is the row of an event as it was exported. */
 type Event = Identity & { line: string };
-type Counts = { imported: number; skipped: number };
+type Counts = { imported: number; skipped: number; log_entries: number };
 
 /**
  * Imports an export into the store that the environment names. Skips events whose identity the store has and other rows
- * that it has, so that an import can be interrupted and repeated.
+ * that it has, so that an import can be interrupted and repeated. Logs are extended, and come first: what is in them does not
+ * enter again.
  */
 export async function importStore(config: Config, from: string): Promise<unknown> {
   const directory = resolve(from);
@@ -40,12 +48,17 @@ export async function importStore(config: Config, from: string): Promise<unknown
   const store = await openStore(config);
   try {
     const startMs = performance.now();
-    const total: Counts = { imported: 0, skipped: 0 };
-    for (const [index, { name, table }] of manifest.files.entries()) {
-      const path = join(directory, name);
-      if (!existsSync(path)) throw new CommandError(`${path} is missing. Run the export again.`);
+    const total: Counts = { imported: 0, skipped: 0, log_entries: 0 };
+    const log = await LogTransfer.open(store, { directory, manifest });
+    for (const [index, file] of manifest.files.entries()) {
+      const { name, table } = file;
+      if (table === LOG_TABLE) {
+        total.log_entries += await log.append(file);
+        showProgress(`${index + 1} of ${manifest.files.length} files  ${name}`);
+        continue;
+      }
       const columns = manifest.tables[table] ?? [];
-      const counts = await importFile(store, { path, table, columns });
+      const counts = await importFile(store, { path: join(directory, name), table, columns });
       total.imported += counts.imported;
       total.skipped += counts.skipped;
       const perSecond = Math.round((total.imported + total.skipped) / ((performance.now() - startMs) / 1000));
@@ -53,6 +66,7 @@ export async function importStore(config: Config, from: string): Promise<unknown
         `${index + 1} of ${manifest.files.length} files  ${name}  ${total.imported} rows imported, ${perSecond} rows/s`,
       );
     }
+    await log.finish();
     return { ...total, seconds: secondsSince(startMs) };
   } finally {
     await store.close();
@@ -61,36 +75,42 @@ export async function importStore(config: Config, from: string): Promise<unknown
 
 function requireSameSchema({ format, schema_version }: Manifest): void {
   const newest = Math.max(...readMigrations().map(({ version }) => version));
-  if (format === 1 && schema_version === newest) return;
+  if (format === FORMAT && schema_version === newest) return;
   throw new CommandError(
-    `The export has schema version ${schema_version}, but this Gatehouse has ${newest}. Export with the same version of Gatehouse.`,
+    `The export has format ${format} and schema version ${schema_version}, but this Gatehouse has ${FORMAT} and ${newest}. Export with the same version of Gatehouse.`,
   );
 }
 
 type File = { path: string; table: string; columns: string[] };
 
-async function importFile(store: Store, { path, table, columns }: File): Promise<Counts> {
-  const counts: Counts = { imported: 0, skipped: 0 };
+async function importFile(
+  store: Store,
+  { path, table, columns }: File,
+): Promise<Pick<Counts, 'imported' | 'skipped'>> {
+  const counts = { imported: 0, skipped: 0 };
   const stream = EVENT_TABLES.find((name) => name === table);
   const stored = stream === undefined ? await rowsOf(store.background, table) : new Set<string>();
   for await (const lines of batchesOf(path)) {
     const events = stream && (await newEvents(store, stream, eventsFrom(lines, columns)));
-    const fresh = events?.map(({ line }) => line) ?? lines.filter((line) => !stored.has(normalized(line)));
+    const fresh =
+      events?.unwritten.map(({ line }) => line) ?? lines.filter((line) => !stored.has(normalized(line)));
     counts.imported += fresh.length;
     counts.skipped += lines.length - fresh.length;
-    if (fresh.length === 0) continue;
-    const token = sha256Hex(fresh.join('\n'));
-    const flush = stream === 'decisions' && { columns: [...columns, 'flush'], last: `${numbers.next()}` };
-    await store.background.insert({ table, columns, lines: fresh, token, ...flush });
-    if (stream !== undefined && events !== undefined) await writeIdentities(store.background, stream, events);
+    const flush = stream === 'decisions' ? `${numbers.next()}` : '0';
+    if (fresh.length > 0) {
+      const token = sha256Hex(fresh.join('\n'));
+      const logged = stream === 'decisions' && { columns: [...columns, 'flush'], last: flush };
+      await store.background.insert({ table, columns, lines: fresh, token, ...logged });
+    }
+    if (stream !== undefined && events !== undefined)
+      await writeIdentities(store.background, events.unmarked, { stream, writer: flush });
   }
   return counts;
 }
 
 async function* batchesOf(path: string): AsyncGenerator<string[]> {
   let batch: string[] = [];
-  for await (const line of createInterface({ input: createReadStream(path).pipe(createGunzip()) })) {
-    if (line === '') continue;
+  for await (const line of linesOf(path)) {
     batch.push(line);
     if (batch.length < BATCH_ROWS) continue;
     yield batch;
@@ -117,27 +137,40 @@ function eventsFrom(lines: string[], columns: string[]): Event[] {
   });
 }
 
-/** The unexpired events that the store has neither as an identity nor, after an interrupted import, as a row. */
-async function newEvents({ lookups }: Store, stream: Stream, events: Event[]): Promise<Event[]> {
+/** Of the unexpired events those without an identity, and of these the ones that an interrupted import did not write, either. */
+async function newEvents(
+  { lookups }: Store,
+  stream: Stream,
+  events: Event[],
+): Promise<{ unmarked: Event[]; unwritten: Event[] }> {
   const alive_since = clickhouseTime(Date.now() - RETENTION_MS);
   const alive = events.filter(({ occurred_at }) => occurred_at >= alive_since);
-  const known = new Set<string>();
+  const marked = new Set<string>();
+  const written = new Set<string>();
   for (const chunk of chunksOf(alive)) {
     const times = chunk.map(({ occurred_at }) => occurred_at).sort();
     const days = { from: times.at(0) ?? '', to: times.at(-1) ?? '' };
-    const rows = await Promise.all([
+    const [identities, rows] = await Promise.all([
       lookups.query<Identity>(sql('identities_known'), { stream, ...idsOf(chunk), alive_since }),
       lookups.query<Identity>(sql('events_written'), { table: stream, ...idsOf(chunk), ...days }),
     ]);
-    for (const row of rows.flat()) known.add(keyOf(row));
+    for (const row of identities) marked.add(keyOf(row));
+    for (const row of rows) written.add(keyOf(row));
   }
-  return alive.filter((event) => !known.has(keyOf(event)));
+  const unmarked = alive.filter((event) => !marked.has(keyOf(event)));
+  return { unmarked, unwritten: unmarked.filter((event) => !written.has(keyOf(event))) };
 }
 
-async function writeIdentities(connection: Connection, stream: Stream, events: Event[]): Promise<void> {
+/** writer: as the sequencer would mark them, which then finds one writer. */
+async function writeIdentities(
+  connection: Connection,
+  events: Event[],
+  { stream, writer }: { stream: Stream; writer: string },
+): Promise<void> {
+  if (events.length === 0) return;
   const lines = events.map((event) =>
-    JSON.stringify([stream, ...IDENTITY_COLUMNS.map((name) => event[name])]),
+    JSON.stringify([stream, ...IDENTITY_COLUMNS.map((name) => event[name]), writer]),
   );
-  const columns = ['stream', ...IDENTITY_COLUMNS];
+  const columns = ['stream', ...IDENTITY_COLUMNS, 'writer'];
   await connection.insert({ table: 'event_identities', columns, lines, token: '' });
 }

@@ -1,17 +1,36 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createGunzip } from 'node:zlib';
 import type { Config } from '../config.ts';
 import { CommandError } from './command-error.ts';
 
 /** The contents of an export. Rewritten after every file, so that an interrupted export can continue. */
 export type Manifest = {
-  format: 1;
+  format: typeof FORMAT;
   /** The newest migration of the store that was exported. */
   schema_version: number;
   tables: Record<string, string[]>;
-  /** Of a day: `rows` and `newest`, its latest received_at, when the file was written. */
-  files: { name: string; table: string; day?: string; rows?: number; newest?: string }[];
+  /** In the order in which they are imported. */
+  files: Part[];
 };
+/**
+ * One file. Of a day or of a range of the log's rounds: how many rows it had and what came last (the latest received_at, or
+ * committed_at) when it was written.
+ */
+export type Part = {
+  name: string;
+  table: string;
+  day?: string;
+  range?: string;
+  rows?: number;
+  newest?: string;
+};
+
+/** Since 2 with the log. */
+export const FORMAT = 2;
+/** The log is imported first: what was logged must not enter again. */
+export const LOG_TABLE = 'log_chunks';
 
 /** Events, exported by day. Their identities are not exported; the import creates them. */
 export const EVENT_TABLES = ['decisions', 'llm_invocations'] as const;
@@ -63,6 +82,13 @@ export function readManifest(directory: string): Manifest | undefined {
 
 export function writeManifest(directory: string, manifest: Manifest): void {
   writeWhole(join(directory, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** The rows of a file of an export. */
+export async function* linesOf(path: string): AsyncGenerator<string> {
+  if (!existsSync(path)) throw new CommandError(`${path} is missing. Run the export again.`);
+  for await (const line of createInterface({ input: createReadStream(path).pipe(createGunzip()) }))
+    if (line !== '') yield line;
 }
 
 /** Replaces the file atomically. */

@@ -10,6 +10,7 @@ import { readMigrations } from '../../server/store/sql.ts';
 import type { Store } from '../../server/store/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { entryOf } from '../support/rows.ts';
+import { logImportSuite } from './log-import.ts';
 import { optionalConditionsSuite } from './optional-conditions.ts';
 import { removedRowsSuite } from './removed-rows.ts';
 
@@ -161,6 +162,7 @@ export function storeSuite(
     }
 
     removedRowsSuite(() => store);
+    logImportSuite(() => store);
     optionalConditionsSuite(() => store);
 
     it('a slow read delays no write', async () => {

@@ -1,19 +1,35 @@
 import { expect } from 'chai';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { RecordProof } from '../../client/proof/index.ts';
+import { auditVerify } from '../../server/cli/audit/commands.ts';
 import { SMALL_TABLES } from '../../server/cli/transfer.ts';
 import { call, logIn, newPerson, PASSWORD, type Person } from '../support/accounts.ts';
 import { fetchAgent } from '../support/agents.ts';
 import { DAY_MS, outcomeOf, sendDecision, sendLlm, tally, timeFromNow } from '../support/audit.ts';
+import { createServiceClock } from '../support/clock.ts';
 import { onServer } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
+import { runOnStore } from '../support/engine.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
-import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
+import { checkpointFrom, logKey, proofOf } from '../support/log.ts';
+import {
+  PRELOAD,
+  startTestService,
+  storeDirectory,
+  temporaryDirectory,
+  type TestService,
+} from '../support/service.ts';
 import { everythingOf, type Everything } from '../support/snapshot.ts';
+import { expectWholeLog, readWholeLog } from '../support/whole-log.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const EVENTS = 400;
+/** For a service that ends before it logs what it acknowledged. */
+const WITHOUT_LOG = {
+  NODE_OPTIONS: `${PRELOAD} --import=${new URL('../support/without-log.ts', import.meta.url).href}`,
+};
 
 type Ran = { code: number | null; signal: string | null; result: Record<string, number>; progress: string[] };
 
@@ -44,24 +60,46 @@ describe('gate export and gate import, from the embedded store to a server', () 
   let late: Person;
   let demo: TestService['demo'];
   const events: Record<string, unknown>[] = [];
+  const states = temporaryDirectory();
+  let firstProof: RecordProof;
+  let key: string;
   before(async () => {
-    const embedded = await startTestService({ dataDir });
+    // Half of the events are received by a clock that is then set back: only the log knows in which order they came.
+    const clock = createServiceClock();
+    clock.passMs(60_000);
+    const embedded = await startTestService({ dataDir, env: clock.env });
     demo = embedded.demo;
     person = await newPerson(embedded);
     for (let i = 0; i < EVENTS; i += 1) {
       const occurred_at = timeFromNow(-(i % 5) * DAY_MS);
       events.push(decisionEvent({ occurred_at, arguments: { n: i, text: `it's "${i}"\n` }, reason: 'a\tb' }));
     }
-    const answers = await Promise.all(
-      events.map(async (event) => outcomeOf(await sendDecision(embedded, event))),
-    );
+    const send = (some: typeof events) =>
+      Promise.all(some.map(async (event) => outcomeOf(await sendDecision(embedded, event))));
+    const answers = await send(events.slice(0, EVENTS / 2));
+    await checkpointFrom(embedded, EVENTS / 2);
+    clock.passMs(-60_000);
+    answers.push(...(await send(events.slice(EVENTS / 2))));
     await sendLlm(embedded, llmInvocation({ cost_usd: 0.1 }));
     expect(tally(answers)).to.deep.equal({ '202': EVENTS });
     before_ = await everythingOf(embedded, demo.project_id);
+    await checkpointFrom(embedded, EVENTS);
+    firstProof = await proofOf(embedded, idOf(0));
+    key = JSON.stringify(await logKey(embedded));
+    await expectHolds(embedded, 'old.json');
     await embedded.stop();
     server = await startClickHouse();
   });
   after(() => server.kill());
+
+  const idOf = (at: number) => String(events.at(at)?.['event_id']);
+
+  /** Whoever kept this state of the log sees nothing lost, added or rewritten. */
+  async function expectHolds({ url }: TestService, state: string): Promise<void> {
+    const options = { url, bearer: demo.key, state: `${states}/${state}` };
+    const { exitCode, text } = await auditVerify(demo.project_id, options);
+    expect(exitCode, text).to.equal(0);
+  }
 
   const inEmbedded = { GATE_DATA_DIR: dataDir };
   const inServer = () => onServer(server, { GATE_DATA_DIR: dataDir });
@@ -88,7 +126,7 @@ describe('gate export and gate import, from the embedded store to a server', () 
   });
 
   it('export only what changed when run again: small tables and days with new events', async () => {
-    const embedded = await startTestService({ dataDir });
+    const embedded = await startTestService({ dataDir, env: WITHOUT_LOG });
     late = await newPerson(embedded);
     events.push(decisionEvent({ occurred_at: timeFromNow(-2 * DAY_MS), arguments: { late: true } }));
     expect((await sendDecision(embedded, events.at(-1))).status).to.equal(202);
@@ -107,7 +145,7 @@ describe('gate export and gate import, from the embedded store to a server', () 
 
     expect([rest.code, again.code]).to.deep.equal([0, 0]);
     expect(rest.result['skipped']).to.be.above(0);
-    expect(again.result['imported']).to.equal(0);
+    expect([again.result['imported'], again.result['log_entries']]).to.deep.equal([0, 0]);
     const [row] = await server.query<{ n: string }>('SELECT count() AS n FROM decisions');
     expect(Number(row?.n)).to.equal(events.length);
   });
@@ -128,19 +166,78 @@ describe('gate export and gate import, from the embedded store to a server', () 
     await service.stop();
   });
 
+  it('extend the log: a record that was not in it yet enters behind the others, and none twice', async () => {
+    copyFileSync(`${states}/old.json`, `${states}/embedded.json`);
+    const service = await startTestService({ dataDir, env: onServer(server) });
+    const late = await proofOf(service, idOf(-1));
+    const event = decisionEvent();
+    await sendDecision(service, event);
+    const next = await proofOf(service, String(event['event_id']));
+
+    expect([late.index, next.index]).to.deep.equal([EVENTS, EVENTS + 1]);
+    const { index, entry, salt, line } = await proofOf(service, idOf(0));
+    expect(firstProof).to.deep.include({ index, entry, salt, line });
+    expect(JSON.stringify(await logKey(service))).to.equal(key);
+    await expectHolds(service, 'old.json');
+    await service.stop();
+    expectWholeLog(await readWholeLog((sql) => server.query(sql)));
+  });
+
+  it('refuse to fork the log when both stores went on, and import nothing', async () => {
+    const embedded = await startTestService({ dataDir });
+    await sendDecision(embedded, decisionEvent());
+    await checkpointFrom(embedded, EVENTS + 2);
+    await embedded.stop();
+    const before = await server.query('SELECT count() FROM decisions');
+
+    const exported = await gate(['export', '--to', directory], inEmbedded);
+    const imported = await gate(['import', '--from', directory], inServer());
+
+    // Besides a day the newest part of the log has changed.
+    expect([exported.code, exported.result['written_now']]).to.deep.equal([0, SMALL_TABLES.length + 2]);
+    expect([imported.code, imported.progress]).to.deep.equal([
+      1,
+      [
+        `The log of project ${demo.project_id} in this store differs from the exported one from index ${EVENTS + 1} on: ` +
+          'both have grown since they were the same, and one log cannot have two histories.',
+      ],
+    ]);
+    expect(await server.query('SELECT count() FROM decisions')).to.deep.equal(before);
+  });
+
+  it('extend the log on an embedded store, too', async () => {
+    const other = temporaryDirectory();
+    for (const name of ['log-key.pem', 'signing-key.pem'])
+      copyFileSync(`${dataDir}/${name}`, `${other}/${name}`);
+
+    const { code, result } = await gate(['import', '--from', directory], { GATE_DATA_DIR: other });
+
+    expect([code, result['log_entries']]).to.deep.equal([0, EVENTS + 2]);
+    const service = await startTestService({ dataDir: other, env: { GATE_DEMO: '0' } });
+    await expectHolds(service, 'embedded.json');
+    await service.stop();
+  });
+
   it('report why a transfer is impossible', async () => {
+    const otherKey = await storeDirectory();
+    await runOnStore(otherKey, "INSERT INTO log_keys VALUES (now64(3), 'another')");
     const wrong = await Promise.all([
       gate(['export', '--to', directory], inServer()),
       gate(['export', '--to', ROOT], inEmbedded),
       gate(['import', '--from', temporaryDirectory()], inServer()),
       gate(['import'], inServer()),
+      gate(['import', '--from', directory], { GATE_DATA_DIR: otherKey }),
     ]);
 
-    expect(wrong.map(({ code }) => code)).to.deep.equal([1, 1, 1, 1]);
-    expect(wrong.map(({ progress }) => progress[0])).to.satisfy(([a, b, c, d]: string[]) =>
-      [/embedded/, /not empty/, /does not contain an export/, /--from is missing/].every((words, i) =>
-        words.test([a, b, c, d][i] ?? ''),
-      ),
+    expect(wrong.map(({ code }) => code)).to.deep.equal([1, 1, 1, 1, 1]);
+    expect(wrong.map(({ progress }) => progress[0])).to.satisfy((faults: string[]) =>
+      [
+        /embedded/,
+        /not empty/,
+        /does not contain an export/,
+        /--from is missing/,
+        /signed with the key another/,
+      ].every((words, i) => words.test(faults[i] ?? '')),
     );
   });
 });

@@ -116,7 +116,8 @@ const FIRST_START = ['GATE_DEMO', 'GATE_SIGNING_KEY', 'GATE_CLICKHOUSE_URL'];
 
 const emptyDemo: Demo = { project_id: '', agent_name: '', key: '' };
 
-const PRELOAD = `--import=${new URL('preload.ts', import.meta.url).href}`;
+/** What each service under test loads first. */
+export const PRELOAD = `--import=${new URL('preload.ts', import.meta.url).href}`;
 
 /** All that a process under test has of the environment. */
 export function environmentOf(dataDir: string, env: Record<string, string>): NodeJS.ProcessEnv {
