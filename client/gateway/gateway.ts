@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.ts';
-import { ApprovalRequiredError, PolicyDeniedError } from '../govern/decision-errors.ts';
+import { ApprovalRequiredError, DecisionError, PolicyDeniedError } from '../govern/decision-errors.ts';
 import type { PolicyBinding } from '../govern/binding.ts';
 import type { PolicyRun } from '../govern/run.ts';
 import type { Logger } from '../logger.ts';
@@ -171,8 +171,7 @@ const NO_APPROVER =
 
 /** The result of a call that did not run, for the model: what was decided and why. */
 function resultOf(error: unknown): object {
-  const isDecision = error instanceof PolicyDeniedError || error instanceof ApprovalRequiredError;
-  if (!isDecision)
+  if (!(error instanceof DecisionError))
     return { content: [{ type: 'text', text: `The call was not made: ${messageOf(error)}` }], isError: true };
   const { message, reason, violations, hint, event_id } = error;
   const isUnasked = error instanceof ApprovalRequiredError && error.approval === 'no_approver';

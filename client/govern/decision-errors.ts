@@ -5,7 +5,9 @@ type DecidedCall = { tool: string; event_id: string };
 /** What the model and the log are told of a decision. */
 type Told = { reason: string; violations: readonly string[]; hint: Decision['hint'] };
 
-class DecisionError extends Error {
+/** The call must not run; the policy's decision says why. */
+export abstract class DecisionError extends Error {
+  abstract readonly error_type: (typeof ERROR_TYPES)[keyof typeof ERROR_TYPES];
   readonly tool: string;
   /** Of the event that recorded the decision. */
   readonly event_id: string;
@@ -20,6 +22,12 @@ class DecisionError extends Error {
     this.reason = reason;
     this.violations = violations;
     this.hint = hint;
+  }
+
+  /** What most frameworks tell the model of a tool that throws: why the call did not run, and what to do instead. */
+  override toString(): string {
+    const { name, message, reason, violations, hint } = this;
+    return `${name}: ${message}\n${JSON.stringify({ reason, violations, hint })}`;
   }
 }
 
