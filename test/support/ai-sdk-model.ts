@@ -8,30 +8,37 @@ export const usage = {
 };
 
 /** A call the mock model asks for. */
-export const callOf = (toolName: string, input: unknown) =>
-  ({ type: 'tool-call', toolCallId: `call-${toolName}`, toolName, input: JSON.stringify(input) }) as const;
+export const callOf = (toolName: string, input: unknown, toolCallId = `call-${toolName}`) =>
+  ({ type: 'tool-call', toolCallId, toolName, input: JSON.stringify(input) }) as const;
+
+type Call = ReturnType<typeof callOf>;
+
+const reasonOf = (unified: 'tool-calls' | 'stop') => ({ unified, raw: undefined });
+const generated = (calls: Call[]) => ({
+  content: calls.length > 0 ? calls : [{ type: 'text', text: 'done' } as const],
+  finishReason: reasonOf(calls.length > 0 ? 'tool-calls' : 'stop'),
+  usage,
+  warnings: [],
+});
+const streamed = (calls: Call[]) => {
+  const finish = { type: 'finish', finishReason: generated(calls).finishReason, usage } as const;
+  return { stream: simulateReadableStream({ chunks: [...calls, finish] }) };
+};
+
+/** A model that makes the calls of each step, then says "done". `onModel` is called before each answer. */
+export function modelMaking(steps: Call[][], onModel = (): void => undefined): MockLanguageModelV4 {
+  const answers = [...steps, []];
+  const next = (): Call[] => {
+    onModel();
+    return answers.shift() ?? [];
+  };
+  return new MockLanguageModelV4({
+    provider: 'mock',
+    modelId: 'mock-1',
+    doGenerate: async () => generated(next()),
+    doStream: async () => streamed(next()),
+  });
+}
 
 /** A model that calls these tools in its first step and says "done" in its second. */
-export function modelCalling(...calls: ReturnType<typeof callOf>[]): MockLanguageModelV4 {
-  const answers = [
-    { content: calls, finishReason: { unified: 'tool-calls', raw: undefined } as const, usage, warnings: [] },
-    {
-      content: [{ type: 'text', text: 'done' } as const],
-      finishReason: { unified: 'stop', raw: undefined } as const,
-      usage,
-      warnings: [],
-    },
-  ];
-  return new MockLanguageModelV4({ provider: 'mock', modelId: 'mock-1', doGenerate: answers });
-}
-
-/** The same as a stream. */
-export function modelStreaming(...calls: ReturnType<typeof callOf>[]): MockLanguageModelV4 {
-  const finish = (unified: 'tool-calls' | 'stop') =>
-    ({ type: 'finish', finishReason: { unified, raw: undefined }, usage }) as const;
-  const answers = [
-    { stream: simulateReadableStream({ chunks: [...calls, finish('tool-calls')] }) },
-    { stream: simulateReadableStream({ chunks: [finish('stop')] }) },
-  ];
-  return new MockLanguageModelV4({ provider: 'mock', modelId: 'mock-1', doStream: answers });
-}
+export const modelCalling = (...calls: Call[]): MockLanguageModelV4 => modelMaking([calls]);

@@ -4,7 +4,7 @@ import { MockLanguageModelV4 } from 'ai/test';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { governTools, type AiSdkRun } from '../../../client/adapters/ai-sdk.ts';
-import { callOf, modelCalling, modelStreaming } from '../../support/ai-sdk-model.ts';
+import { callOf, modelCalling } from '../../support/ai-sdk-model.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 import { conditionally, policyYaml } from '../../support/platform.ts';
 import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
@@ -122,7 +122,7 @@ describe('@gatehouse/client/ai-sdk refreshes at the top of each run', () => {
   it('for streamText and agents alike', async () => {
     const { tools: own, prepareStep } = await governed();
     const stream = streamText({
-      model: modelStreaming(callOf('search', {})),
+      model: modelCalling(callOf('search', {})),
       tools: own,
       prepareStep,
       stopWhen: stepCountIs(5),

@@ -32,6 +32,18 @@ const OUTPUT: Record<string, string[]> = {
     'write_file: write_file is denied: System paths are closed.',
     'Done.',
   ],
+  'langchain.js': [
+    '3 results for parcels',
+    'PolicyDeniedError: write_file is denied: System paths are closed.',
+    '{"reason":"System paths are closed.","violations":["system-paths: System paths are closed."],"hint":{"code":"rule","rule":"system-paths"}}',
+    'Done.',
+  ],
+  'openai-agents.js': [
+    '3 results for parcels',
+    'PolicyDeniedError: write_file is denied: System paths are closed.',
+    '{"reason":"System paths are closed.","violations":["system-paths: System paths are closed."],"hint":{"code":"rule","rule":"system-paths"}}',
+    'Done.',
+  ],
   'mcp.js': ['3 results for parcels', 'write_file is denied: System paths are closed.'],
 };
 

@@ -1,6 +1,6 @@
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { startMockServer, type MockServer } from '../../support/mock-server.ts';
 import {
@@ -13,23 +13,27 @@ import {
 import { runCommand } from '../../support/processes.ts';
 
 const ROOT = new URL('../../../', import.meta.url).pathname;
-const WORLD = join(import.meta.dirname, 'fixtures/snippet-world.ts');
+const WORLDS = globSync(join(import.meta.dirname, 'fixtures/*.ts'));
 const DOCUMENTS = ['README.md', 'client/README.md', 'docs/client.md'];
 
 type Snippet = { name: string; source: string };
 
 /** Every snippet of a document, with what it takes from the program around it. */
 function snippetsOf(document: string): Snippet[] {
-  const given = Array.from(
-    readFileSync(WORLD, 'utf8').matchAll(/^export const (\w+)/gm),
-    ([, name = '']) => name,
-  );
   const blocks = readFileSync(join(ROOT, document), 'utf8').matchAll(/^```(?:ts|js)\n([^]*?)^```/gm);
   return Array.from(blocks, ([, code = ''], index) => {
-    const used = given.filter((name) => new RegExp(`(?<![.\\w])${name}\\b(?!:)`).test(code));
-    const source = `import { ${used.join(', ')} } from './snippet-world.js';\n${code}\nprocess.exit();\n`;
+    const imports = WORLDS.map((world) => importFrom(world, code)).join('');
+    const source = `${imports}${code}\nprocess.exit();\n`;
     return { name: `${document.replaceAll(/\W/g, '-')}-${index + 1}`, source };
   });
+}
+
+/** The import of what a snippet takes from one of the programs around it. */
+function importFrom(world: string, code: string): string {
+  const given = readFileSync(world, 'utf8').matchAll(/^export const (\w+)/gm);
+  const names = Array.from(given, ([, name = '']) => name);
+  const used = names.filter((name) => new RegExp(`(?<![.\\w])${name}\\b(?!:)`).test(code));
+  return used.length > 0 ? `import { ${used.join(', ')} } from './${basename(world, '.ts')}.js';\n` : '';
 }
 
 describe('the snippets of the documents', () => {
@@ -46,7 +50,7 @@ describe('the snippets of the documents', () => {
     // Below the root, where the packages are found.
     folder = await mkdtemp(join(ROOT, 'node_modules/.snippets-'));
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-    await copyFile(WORLD, join(folder, 'snippet-world.ts'));
+    for (const world of WORLDS) await copyFile(world, join(folder, basename(world)));
     for (const { name, source } of snippets) await writeFile(join(folder, `${name}.ts`), source);
     const signer = await createSigner();
     const key = await signer.bearerKey('p-1');
@@ -67,7 +71,7 @@ describe('the snippets of the documents', () => {
     expect(snippets).to.have.length.above(4);
     const flags =
       '--ignoreConfig --strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --skipLibCheck --target es2022 --module nodenext --types node';
-    const files = ['snippet-world', ...snippets.map(({ name }) => name)].map((name) => `${name}.ts`);
+    const files = [...WORLDS.map((world) => basename(world)), ...snippets.map(({ name }) => `${name}.ts`)];
     const { code, output } = await runCommand(
       join(ROOT, 'node_modules/.bin/tsc'),
       [...flags.split(' '), ...files],

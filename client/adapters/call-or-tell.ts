@@ -1,0 +1,30 @@
+import { DecisionError } from '../govern/decision-errors.ts';
+import type { CallOptions, PolicyRun } from '../govern/run.ts';
+
+type GovernedCall = CallOptions & { run: PolicyRun; tool: string; args: unknown };
+
+type Endings<Result> = {
+  /** Runs the tool on the arguments that were decided on. */
+  execute: (args: unknown) => Result | Promise<Result>;
+  /** The result that tells the model why the tool did not run. */
+  tell: (refusal: DecisionError) => Result | Promise<Result>;
+};
+
+/**
+ * Decides one call, then executes it or tells the model why not. Every other error is thrown: what the tool throws is for the
+ * framework, and so is what an approver throws to pause a run.
+ */
+export async function callOrTell<Result>(
+  { run, tool, args, ...options }: GovernedCall,
+  { execute, tell }: Endings<Result>,
+): Promise<Result> {
+  let decided: unknown;
+  try {
+    const admitted = await run.admit(tool, args, options);
+    decided = admitted();
+  } catch (error) {
+    if (error instanceof DecisionError) return tell(error);
+    throw error;
+  }
+  return execute(decided);
+}

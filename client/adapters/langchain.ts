@@ -1,0 +1,82 @@
+import type { AgentMiddleware } from 'langchain';
+import type { Gate } from '../audit/gate.ts';
+import { bindingDeps } from '../defaults.ts';
+import { bind, type BindingOptions } from '../govern/binding.ts';
+import type { DecisionError } from '../govern/decision-errors.ts';
+import type { RunOptions } from '../govern/run.ts';
+import { checkedOptions } from '../options.ts';
+import type { PolicySource } from '../policy/policy-source.ts';
+import { callOrTell } from './call-or-tell.ts';
+import { MessageRuns, type KnownRun } from './langchain-runs.ts';
+
+/** What LangChain knows of the run: the `context` and the `configurable` that `invoke` or `stream` were given. */
+export type CallerRuntime<Context> = {
+  context?: Context;
+  configurable?: Record<string, unknown>;
+  signal?: AbortSignal;
+};
+
+export type GovernMiddlewareOptions<Context> = BindingOptions & {
+  agentName: string;
+  /** The caller of a run, from its runtime. Default the caller in these options. */
+  caller?: ((runtime: CallerRuntime<Context>) => RunOptions) | undefined;
+};
+
+export type GovernedMiddleware = {
+  /** For the `middleware` of `createAgent`, for any number of agents and runs. Put it last, so that nothing changes a call after it. */
+  middleware: AgentMiddleware;
+  readonly source: PolicySource;
+  readonly gate: Gate;
+};
+
+type State = { messages: object[] };
+type ToolCall = { name: string; args: unknown; id?: string | undefined };
+
+/**
+ * Binds agents of LangChain to an agent's policy; throws if there is no policy. Each `invoke` or `stream` is a run with its own
+ * policy, refreshed before the model is asked.
+ */
+export async function governMiddleware<Context = unknown>({
+  caller,
+  ...options
+}: GovernMiddlewareOptions<Context>): Promise<GovernedMiddleware> {
+  const binding = await bind(checkedOptions('governMiddleware', options), bindingDeps);
+  const runs = new MessageRuns((options) => binding.startRun(options));
+  const runOf = (state: State, runtime: object, begun?: object): KnownRun =>
+    runs.of(state.messages, { caller: caller?.(runtime) ?? {}, begun });
+  return {
+    source: binding.source,
+    get gate() {
+      return binding.gate;
+    },
+    middleware: {
+      name: 'Gatehouse',
+      beforeAgent: ({ messages }) => runs.forget(messages),
+      wrapModelCall: async (request, handler) => {
+        const known = runOf(request.state, request.runtime);
+        await known.run;
+        return runs.madeBy(known, await handler(request));
+      },
+      wrapToolCall: async (request, handler) => {
+        const { toolCall, state, runtime } = request;
+        const { name, args, id } = toolCall as ToolCall;
+        // A run that was paused may resume in another process, with messages that nobody knows.
+        const known = runOf(state, runtime, state.messages.at(-1));
+        const execute = (decided: unknown) =>
+          handler({ ...request, toolCall: { ...toolCall, args: decided as Record<string, unknown> } });
+        const tell = (refusal: DecisionError) => toolMessage(refusal, { name, id });
+        const call = { run: await known.run, tool: name, args, callId: id, signal: runtime.signal };
+        return runs.madeBy(known, await callOrTell(call, { execute, tell }));
+      },
+    },
+  };
+}
+
+async function toolMessage(
+  refusal: DecisionError,
+  { name, id = '' }: { name: string; id?: string | undefined },
+) {
+  // Loaded with the first refusal. Whoever uses LangChain has it loaded already.
+  const { ToolMessage } = await import('@langchain/core/messages');
+  return new ToolMessage({ content: String(refusal), name, tool_call_id: id, status: 'error' });
+}

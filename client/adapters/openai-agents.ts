@@ -1,0 +1,104 @@
+import type { Gate } from '../audit/gate.ts';
+import { bindingDeps } from '../defaults.ts';
+import { ValueError } from '../errors.ts';
+import { bind, type BindingOptions } from '../govern/binding.ts';
+import type { PolicyRun, RunOptions } from '../govern/run.ts';
+import { checkedOptions } from '../options.ts';
+import type { PolicySource } from '../policy/policy-source.ts';
+import { callOrTell } from './call-or-tell.ts';
+
+export type GovernToolsOptions<Context> = BindingOptions & {
+  agentName: string;
+  /** The caller of a run, from the `context` that was given to `run`. Default the caller in these options. */
+  caller?: ((context: Context) => RunOptions) | undefined;
+};
+
+export type GovernedToolList<Tool> = {
+  /** The tools under the policy of their run, for any number of agents and runs. */
+  tools: Tool[];
+  readonly source: PolicySource;
+  readonly gate: Gate;
+};
+
+/** The SDK has one for each of its runs. */
+type RunContext = { context: unknown };
+type CallDetails = { toolCall?: { callId?: string }; signal?: AbortSignal };
+
+/** The part of a function tool that is governed, as `tool` of the SDK makes it. */
+type FunctionTool = {
+  type: 'function';
+  name: string;
+  invoke(runContext: RunContext, input: string, details?: CallDetails): Promise<unknown>;
+  isEnabled?(runContext: RunContext, agent: unknown): Promise<boolean>;
+};
+
+/**
+ * Binds tools of the OpenAI Agents SDK to an agent's policy; throws if there is no policy. Each `run` is a run with its own policy,
+ * refreshed before the model is asked.
+ */
+export async function governTools<Tool extends { type: string }, Context = unknown>(
+  tools: readonly Tool[],
+  { caller, ...options }: GovernToolsOptions<Context>,
+): Promise<GovernedToolList<Tool>> {
+  const own = tools.filter(runsHere);
+  const toolNames = options.toolNames ?? own.map(({ name }) => name);
+  const binding = await bind({ ...checkedOptions('governTools', options), toolNames }, bindingDeps);
+  const runs = new WeakMap<RunContext, Promise<PolicyRun>>();
+  const runOf: RunOf = (runContext) => {
+    const known = runs.get(runContext);
+    if (known) return known;
+    const run = binding.startRun(caller?.(runContext.context as Context));
+    runs.set(runContext, run);
+    run.catch(() => runs.delete(runContext));
+    return run;
+  };
+  return {
+    tools: tools.map((tool) => (runsHere(tool) ? governed(tool, runOf) : tool)),
+    source: binding.source,
+    get gate() {
+      return binding.gate;
+    },
+  };
+}
+
+type RunOf = (runContext: RunContext) => Promise<PolicyRun>;
+
+/** Whether the tool is to be governed. Hosted tools run on the model's side. */
+function runsHere<Tool extends { type: string }>(tool: Tool): tool is Tool & FunctionTool {
+  if (tool.type === 'function') return true;
+  if (tool.type === 'hosted_tool' || (tool.type === 'shell' && !('shell' in tool))) return false;
+  throw new ValueError(
+    `A tool of type ${tool.type} runs in this process and cannot be governed: make it a function tool, or leave it out`,
+  );
+}
+
+function governed<Tool extends FunctionTool>(tool: Tool, runOf: RunOf): Tool {
+  return {
+    ...tool,
+    // Asked for every tool before every model call, so that the run starts before the first.
+    isEnabled: async (runContext: RunContext, agent: unknown) => {
+      await runOf(runContext);
+      return (await tool.isEnabled?.(runContext, agent)) ?? true;
+    },
+    invoke: async (runContext: RunContext, input: string, details?: CallDetails) =>
+      callOrTell<unknown>(
+        {
+          run: await runOf(runContext),
+          tool: tool.name,
+          args: argumentsIn(input),
+          callId: details?.toolCall?.callId,
+          signal: details?.signal,
+        },
+        { execute: (args) => tool.invoke(runContext, JSON.stringify(args), details), tell: String },
+      ),
+  };
+}
+
+/** What is not JSON is given as text, which every policy denies. */
+function argumentsIn(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch {
+    return input;
+  }
+}

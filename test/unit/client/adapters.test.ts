@@ -1,0 +1,12 @@
+import { adapterContract } from '../../support/adapters/contract.ts';
+import { aiSdkHarness } from '../../support/adapters/ai-sdk.ts';
+import { governHarness } from '../../support/adapters/govern.ts';
+import { langchainHarness } from '../../support/adapters/langchain.ts';
+import { mcpHarness } from '../../support/adapters/mcp.ts';
+import { openaiAgentsHarness } from '../../support/adapters/openai-agents.ts';
+
+adapterContract('govern', governHarness);
+adapterContract('MCP clients', mcpHarness);
+adapterContract('the Vercel AI SDK', aiSdkHarness);
+adapterContract('the OpenAI Agents SDK', openaiAgentsHarness);
+adapterContract('LangChain', langchainHarness);

@@ -1,0 +1,105 @@
+import { Agent, RunContext, Runner, shellTool, tool, webSearchTool } from '@openai/agents';
+import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/testing';
+import { expect } from 'chai';
+import { z } from 'zod';
+import { governTools } from '../../../client/adapters/openai-agents.ts';
+import { ValueError, type ApprovalContext, type RunOptions } from '../../../client/index.ts';
+import { startAgentWorld } from '../../support/agent-world.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
+import { AGENT_ROUTE } from '../../support/policy-world.ts';
+
+describe('@gatehouse/client/openai-agents', () => {
+  const world = forEachTest(startAgentWorld);
+  const named = (name: string, parameters = z.object({ query: z.string() })) =>
+    tool({ name, description: name, parameters, execute: (args) => world.toolNamed(name)(args) as string });
+  const options = () => {
+    const { key, mock, logger } = world;
+    return { agentName: 'support-bot', key, apiKey: 'k', baseUrl: mock.url, logger };
+  };
+  const runner = new Runner({ tracingDisabled: true });
+  const fetches = (): number => world.mock.seen(AGENT_ROUTE).length;
+
+  it('denies arguments that are not JSON, even of a tool that would take them', async () => {
+    const { tools } = await governTools([named('search')], options());
+    const custom = { ...named('search'), invoke: async () => void world.ran.push(['search']) };
+    const { tools: customs } = await governTools([custom], options());
+
+    for (const own of [...tools, ...customs])
+      expect(await own.invoke(new RunContext(), '{"query": ')).to.include('"violations":["bad_call"]');
+    expect(world.ran).to.deep.equal([]);
+  });
+
+  it('gives the tool what was decided on, where a key comes twice', async () => {
+    const custom = { ...named('search'), invoke: async (_: unknown, input: string) => input };
+    const { tools } = await governTools([custom], options());
+
+    expect(await tools[0]?.invoke(new RunContext(), '{"query":"cats","query":"dogs"}')).to.equal(
+      '{"query":"dogs"}',
+    );
+    expect((await world.events())[0]?.arguments).to.deep.equal({ query: 'dogs' });
+  });
+
+  it('gives the approver the id of the call, and the signal of the run', async () => {
+    const asked: ApprovalContext[] = [];
+    const abort = new AbortController();
+    const onApproval = (_: unknown, context: ApprovalContext): Promise<boolean> => {
+      asked.push(context);
+      setImmediate(() => abort.abort());
+      return new Promise(() => undefined);
+    };
+    const { tools } = await governTools([named('transfer')], { ...options(), onApproval });
+    const call = functionCall('transfer', { query: 'cats' }, { callId: 'call_1' });
+    const model = new ScriptedModel([[call], [assistantMessage('done')]]);
+    const agent = new Agent({ name: 'support-bot', model, tools });
+    await runner.run(agent, 'Go.', { signal: abort.signal }).catch(() => undefined);
+
+    expect(asked[0]?.callId).to.equal('call_1');
+    expect(asked[0]?.signal?.aborted).to.equal(true);
+    expect(world.ran).to.deep.equal([]);
+  });
+
+  it('is one run across handoffs and the SDK’s own approvals', async () => {
+    const careful = { ...named('search'), needsApproval: () => Promise.resolve(true) };
+    const { tools } = await governTools([careful], options());
+    const call = functionCall('search', { query: 'cats' }, { callId: '1' });
+    const model = new ScriptedModel([
+      [functionCall('transfer_to_second', {}, { callId: '0' })],
+      [call],
+      [assistantMessage('done')],
+    ]);
+    const second = new Agent({ name: 'second', model, tools });
+    const first = new Agent({ name: 'first', model, tools, handoffs: [second] });
+    const paused = await runner.run(first, 'Go.');
+    for (const interruption of paused.interruptions) paused.state.approve(interruption);
+    const { finalOutput } = await runner.run(first, paused.state);
+
+    expect(finalOutput).to.equal('done');
+    expect(world.ran).to.have.length(1);
+    expect(fetches()).to.equal(2);
+  });
+
+  it('leaves it to a tool whether it is enabled', async () => {
+    const search = tool({
+      name: 'search',
+      description: 'search',
+      parameters: z.object({}),
+      execute: () => '',
+      isEnabled: ({ runContext }) => (runContext.context as RunOptions).role === 'editor',
+    });
+    const { tools } = await governTools([search, webSearchTool()], options());
+    const agent = new Agent<RunOptions>({ name: 'support-bot', tools });
+    const namesFor = async (role: string) =>
+      (await agent.getAllTools(new RunContext({ role }))).map(({ name }) => name);
+
+    expect(await namesFor('editor')).to.deep.equal(['search', 'web_search']);
+    expect(await namesFor('viewer')).to.deep.equal(['web_search']);
+  });
+
+  it('refuses tools that run here and cannot be governed', async () => {
+    const shell = shellTool({ shell: { run: () => expect.fail('it ran') } });
+    const fault: unknown = await governTools([shell], options()).catch((error: unknown) => error);
+
+    expect(fault).to.be.instanceOf(ValueError);
+    expect(fault).to.have.property('message').that.includes('of type shell');
+  });
+});
