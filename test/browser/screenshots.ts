@@ -22,6 +22,7 @@ const PAGES: Record<string, string> = {
   fleet: 'agents/support-triage?tab=fleet',
   definition: 'agents/support-triage?tab=definition',
   usage: 'usage',
+  completeness: 'completeness',
   proof: 'proof',
   keys: 'keys',
   members: 'members',

@@ -15,6 +15,8 @@ export class JsonNumber {
 }
 
 export type Summary = Answer<'GET /v1/projects/{id}/audit/summary'>;
+export type Completeness = NonNullable<Summary['completeness']>;
+export type GapItem = Answer<'GET /v1/projects/{id}/audit/gaps'>['items'][number];
 export type OutcomeCounts = Summary['totals'];
 export type WindowName = NonNullable<Summary['window']>;
 export type Timeseries = Answer<'GET /v1/projects/{id}/audit/timeseries'>;

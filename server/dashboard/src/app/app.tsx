@@ -8,6 +8,7 @@ import { VerifyEmailPage } from '../pages/account/verify-email-page.tsx';
 import { ActivityPage } from '../pages/activity/activity-page.tsx';
 import { AgentPage } from '../pages/agents/agent-page.tsx';
 import { AgentsPage } from '../pages/agents/agents-page.tsx';
+import { CompletenessPage } from '../pages/completeness/completeness-page.tsx';
 import { DecisionsPage } from '../pages/decisions/decisions-page.tsx';
 import { HomePage } from '../pages/home/home-page.tsx';
 import { KeysPage } from '../pages/keys/keys-page.tsx';
@@ -71,6 +72,8 @@ function PageBody({ page }: { page: Page | undefined }) {
       return <AgentPage key={`${page.projectId}/${page.agentName}`} {...page} />;
     case 'usage':
       return <UsagePage key={page.projectId} projectId={page.projectId} />;
+    case 'completeness':
+      return <CompletenessPage key={page.projectId} projectId={page.projectId} />;
     case 'proof':
       return <ProofPage key={page.projectId} projectId={page.projectId} />;
     case 'keys':

@@ -16,6 +16,7 @@ export const PROJECT_PAGES = [
   'decisions',
   'agents',
   'usage',
+  'completeness',
   'proof',
   'keys',
   'members',

@@ -14,6 +14,7 @@ const LABELS: Record<ProjectPageName, string> = {
   decisions: 'Decisions',
   agents: 'Agents',
   usage: 'Usage',
+  completeness: 'Completeness',
   proof: 'Proof',
   keys: 'Keys',
   members: 'Members',

@@ -1,16 +1,11 @@
-import { useState } from 'preact/hooks';
-
 import { call } from '../../api/call.ts';
-import { request } from '../../api/request.ts';
-import type { ActivityItem, ActivityPage as PageBody } from '../../api/types.ts';
-import { useAnswer } from '../../api/use-answer.ts';
+import type { ActivityItem } from '../../api/types.ts';
 import { formatTime } from '../../text/format.ts';
-import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
-import { useAction } from '../../ui/use-action.ts';
+import { useList } from '../../ui/use-list.tsx';
 
 const WORDS: Record<string, string> = {
   account_registered: 'registered',
@@ -37,15 +32,7 @@ function activityOf(projectId: string, cursor?: string) {
 
 /** What people did in this project, newest first. */
 export function ActivityPage({ projectId }: { projectId: string }) {
-  const first = useAnswer(activityOf(projectId));
-  const [older, setOlder] = useState<PageBody[]>([]);
-  const last = older.at(-1) ?? first.data;
-  const more = useAction(async () => {
-    const cursor = last?.next_cursor ?? '';
-    const page = await request(activityOf(projectId, cursor));
-    setOlder([...older, page]);
-  });
-  const items = [first.data, ...older].flatMap((page) => page?.items ?? []);
+  const { first, items, more } = useList((cursor) => activityOf(projectId, cursor));
   return (
     <>
       <PageHead title="Activity" />
@@ -65,14 +52,7 @@ export function ActivityPage({ projectId }: { projectId: string }) {
           </Table>
         </div>
       )}
-      <FormError error={more.error} />
-      {(last?.next_cursor ?? null) !== null && (
-        <p>
-          <button type="button" disabled={more.isRunning} onClick={() => void more.run()}>
-            Load older
-          </button>
-        </p>
-      )}
+      {more}
     </>
   );
 }

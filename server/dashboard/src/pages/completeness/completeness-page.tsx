@@ -1,0 +1,137 @@
+import { call } from '../../api/call.ts';
+import type { Completeness, GapItem } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { type Period, periodWords } from '../../app/period.ts';
+import { usePeriod } from '../../app/use-period.ts';
+import { placeWith, projectPath } from '../../app/route.ts';
+import { formatCount, formatTime } from '../../text/format.ts';
+import { Inert } from '../../ui/inert.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
+import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { useList } from '../../ui/use-list.tsx';
+
+const REFRESH_MS = 60_000;
+const STREAMS: Record<string, string> = { decisions: 'Decisions', llm_invocations: 'Token usage' };
+const COLUMNS = [
+  'Noticed',
+  'Agent',
+  'Events',
+  ['Numbers', 'number'],
+  ['Dropped', 'number'],
+  ['Missing', 'number'],
+  'Sender',
+] as const;
+
+/** What the senders emitted, against what arrived: the counts, and every gap. */
+export function CompletenessPage({ projectId }: { projectId: string }) {
+  const period = usePeriod();
+  const { data, error, isLoading, reload } = useAnswer(
+    call('GET /v1/projects/{id}/audit/completeness', { params: { id: projectId }, query: { ...period } }),
+    { refreshMs: REFRESH_MS },
+  );
+  return (
+    <>
+      <PageHead title="Completeness" hasPeriod />
+      {error !== undefined && data === undefined && <ErrorState error={error} retry={reload} />}
+      {isLoading && <Loading lines={8} />}
+      {data?.emitters === 0 && (
+        <EmptyState title={`No sender has numbered its events in ${periodWords(period)}`}>
+          <p>The Gatehouse client numbers the events of each process. What did not arrive appears here.</p>
+        </EmptyState>
+      )}
+      {data !== undefined && data.emitters > 0 && (
+        <>
+          <CompletenessTiles completeness={data} />
+          <Gaps key={JSON.stringify(period)} projectId={projectId} period={period} />
+        </>
+      )}
+    </>
+  );
+}
+
+function CompletenessTiles({ completeness }: { completeness: Completeness }) {
+  const { percent, emitted, received, dropped, missing, unclosed, emitters } = completeness;
+  const tiles = [
+    [
+      'Received',
+      percent === null ? '–' : `${percent}%`,
+      `${formatCount(received)} of ${formatCount(emitted)} events`,
+    ],
+    ['Dropped', formatCount(dropped), 'counted by the clients'],
+    ['Missing', formatCount(missing), 'never received'],
+    [
+      'Ended without closing',
+      formatCount(unclosed),
+      `of ${formatCount(emitters)} ${emitters === 1 ? 'sender' : 'senders'}`,
+    ],
+  ] as const;
+  return (
+    <div class="tiles">
+      {tiles.map(([label, value, note]) => (
+        <div key={label} class="tile tile-still">
+          <span class="tile-label">{label}</span>
+          <span class="tile-value">{value}</span>
+          <span class="tile-note">{note}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function Gaps({ projectId, period }: { projectId: string; period: Period }) {
+  const { first, items, more } = useList((cursor) =>
+    call('GET /v1/projects/{id}/audit/gaps', {
+      params: { id: projectId },
+      query: { ...period, limit: 100, cursor },
+    }),
+  );
+  return (
+    <section class="panel" aria-label="Gaps">
+      <h2>Gaps</h2>
+      {first.error !== undefined && first.data === undefined && (
+        <ErrorState error={first.error} retry={first.reload} />
+      )}
+      {first.isLoading && <Loading lines={4} />}
+      {first.data?.items.length === 0 && <p class="muted">None in this period.</p>}
+      {items.length > 0 && (
+        <Table label="Events that did not arrive" columns={COLUMNS}>
+          {items.map((gap) => (
+            <GapRow
+              key={`${gap.emitter} ${gap.to_sequence}`}
+              gap={gap}
+              href={placeWith(projectPath(projectId, 'decisions'), { ...period, agent: gap.agent_name })}
+            />
+          ))}
+        </Table>
+      )}
+      {more}
+    </section>
+  );
+}
+
+function GapRow({ gap, href }: { gap: GapItem; href: string }) {
+  const { from_sequence, to_sequence } = gap;
+  return (
+    <tr>
+      <td class="muted cell-when">
+        <time dateTime={gap.before}>{formatTime(gap.before)}</time>
+      </td>
+      <th scope="row" class="cell-long">
+        <a href={href}>
+          <Inert text={gap.agent_name} />
+        </a>
+      </th>
+      <td>{STREAMS[gap.stream] ?? gap.stream}</td>
+      <td class="number">
+        {formatCount(from_sequence)}
+        {to_sequence !== from_sequence && `–${formatCount(to_sequence)}`}
+      </td>
+      <td class="number">{formatCount(gap.dropped)}</td>
+      <td class="number">{formatCount(gap.missing)}</td>
+      <td class="muted" title={gap.emitter}>
+        {gap.emitter.slice(0, 8)}
+      </td>
+    </tr>
+  );
+}
