@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { median } from './median.ts';
 import { endProcess, fileSystemOf, rssMb, startServer, temporaryDirectory } from './process.ts';
 import { printIngest } from './reads-beside-ingest.ts';
+import { printProofs } from './reads-proof.ts';
 import { QUESTIONS } from './read-questions.ts';
 import { type Target, timesOf } from './reads-target.ts';
 
@@ -39,6 +40,7 @@ export async function benchReads({ rows, seconds, directory, only }: BenchReads)
       questions: (target) => printQuestions(target, engine),
       pages: (target) => printPages(target, engine),
       export: (target, child) => printExport(target, () => rssMb(child)),
+      proof: (target) => printProofs(target),
       ingest: (target) => printIngest(target, seconds),
     };
     for (const [name, part] of Object.entries(parts)) {
