@@ -140,6 +140,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     runReadBytes,
     reads,
     logHeads,
+    witnesses: config.witnesses,
     receipts: new Receipts({ store: createBoundedStore(store.lookups, store.ready), rootKeys, now }),
     readAuth: config.readAuth,
     isStoreUp: store.isUp,

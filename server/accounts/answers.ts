@@ -18,8 +18,13 @@ export function publicAccount({ id, email, is_verified }: Pick<Account, 'id' | '
   return { id, email, is_verified };
 }
 
-/** The ways in. */
-export type SignIn = { registration: 'open' | 'closed'; password: boolean; sso: boolean };
+/** The ways in, and whether mails are sent or only printed. */
+export type SignIn = {
+  registration: 'open' | 'closed';
+  password: boolean;
+  sso: boolean;
+  mail: 'sent' | 'printed';
+};
 
 /** Throws forbidden where only single sign-on lets people in. */
 export function requirePasswordLogin({ password }: SignIn): void {

@@ -84,7 +84,12 @@ export function createAccountServices(needs: Needs) {
     recordReads,
     store,
     dashboardUrl,
-    signIn: { registration, password: needs.passwordLogin, sso: oidc !== undefined },
+    signIn: {
+      registration,
+      password: needs.passwordLogin,
+      sso: oidc !== undefined,
+      mail: mailer.isSending ? ('sent' as const) : ('printed' as const),
+    },
     singleSignOn: oidc && {
       provider: new OidcProvider(oidc, `${dashboardUrl}/v1/auth/oidc/callback`),
       people: new SingleSignOn({

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { Type } from 'typebox';
-import { setSessionCookie } from '../access/session-cookie.ts';
+import { sessionSecretOf, setSessionCookie } from '../access/session-cookie.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { addressOf } from '../http/rate-limit.ts';
@@ -21,6 +21,7 @@ import {
   type SignIn,
 } from './answers.ts';
 import { LOGIN, PASSWORD_CHANGE, requirePasswordBytes } from './credentials.ts';
+import type { Session } from '../access/access.ts';
 import type { SessionOrigin, Sessions } from './sessions.ts';
 
 export type SessionDeps = {
@@ -33,9 +34,17 @@ export type SessionDeps = {
 
 const SIGNED_IN = { tag: 'Accounts', allow: 'session', cacheControl: 'no-store' } as const;
 const SIGN_IN = answer(
-  { registration: oneOf(['open', 'closed']), password: BOOLEAN, sso: BOOLEAN },
+  {
+    registration: oneOf(['open', 'closed']),
+    password: BOOLEAN,
+    sso: BOOLEAN,
+    mail: oneOf(['sent', 'printed'], {
+      description: 'Whether mails are sent, or printed by the service because it has no mail provider',
+    }),
+  },
   'SignIn',
 );
+const ME = answer({ ...ACCOUNT_FIELDS, projects: Type.Array(answer({ id: STRING, name: STRING })) }, 'Me');
 const SESSION = answer(
   {
     id: STRING,
@@ -50,8 +59,12 @@ const SESSION = answer(
 
 /** The session of a caller and its account: sign in and out, look at it, change its password. */
 export function sessionEndpoints(deps: SessionDeps) {
-  const { accounts, projects, dashboardUrl, signIn } = deps;
+  const { accounts, sessions, projects, dashboardUrl, signIn } = deps;
   const pace = new Pace(STRANGERS_PACE);
+  const meOf = async (account: Session['account']) => {
+    const own = await projects.listOf(account.id);
+    return { ...publicAccount(account), projects: own.map(({ id, name }) => ({ id, name })) };
+  };
   return [
     endpoint({
       ...PUBLIC,
@@ -91,18 +104,27 @@ export function sessionEndpoints(deps: SessionDeps) {
       id: 'me',
       summary: 'Show the own account',
       description: 'The account of the session, and its projects.',
+      answers: { 200: { description: 'The account', schema: ME } },
+      handle: ({ caller: { account } }) => meOf(account),
+    }),
+    endpoint({
+      ...PUBLIC,
+      method: 'GET',
+      path: '/v1/auth/session',
+      id: 'session',
+      summary: 'Show who is signed in',
+      description: 'As `GET /v1/auth/me`, but `account` is null, and not an error, without a valid session.',
       answers: {
         200: {
-          description: 'The account',
-          schema: answer(
-            { ...ACCOUNT_FIELDS, projects: Type.Array(answer({ id: STRING, name: STRING })) },
-            'Me',
-          ),
+          description: 'The account of the session, or null',
+          schema: answer({ account: Type.Union([ME, Type.Null()]) }, 'SignedIn'),
         },
       },
-      handle: async ({ caller: { account } }) => {
-        const own = await projects.listOf(account.id);
-        return { ...publicAccount(account), projects: own.map(({ id, name }) => ({ id, name })) };
+      problems: ['store_unavailable'],
+      handle: async ({ req }) => {
+        const secret = sessionSecretOf(req);
+        const session = secret === undefined ? undefined : await sessions.find(secret);
+        return { account: session === undefined ? null : await meOf(session.account) };
       },
     }),
     endpoint({
@@ -112,7 +134,7 @@ export function sessionEndpoints(deps: SessionDeps) {
       id: 'signInOptions',
       summary: 'Show the ways to sign in',
       description:
-        'Whether people may register, and whether they sign in with a password or by single sign-on.',
+        'Whether people may register, whether they sign in with a password or by single sign-on, and whether mails are sent.',
       answers: { 200: { description: 'The ways to sign in', schema: SIGN_IN } },
       problems: [],
       handle: () => signIn,

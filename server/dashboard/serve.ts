@@ -49,17 +49,26 @@ const secureHeaders = helmet({
   strictTransportSecurity: { maxAge: 31_536_000, includeSubDomains: false },
 });
 
-/** The dashboard: its HTML at its own pages, its files under /assets. Other paths go on to the next route. */
+/** Programs get problems from these paths, browsers too. */
+const NOT_PAGES = /^\/(v1|assets|docs)(\/|$)/;
+
+/**
+ * The dashboard: its HTML at its own pages, its files under /assets, its icon where browsers look for one by themselves.
+ * A browser gets the HTML for an unknown page, too, with 404. Other paths go on to the next route.
+ */
 export function dashboardRoutes(dist = DIST): Router {
   const files = readFiles(dist);
   const router = Router({ caseSensitive: true, strict: true });
   // Not a route: unmatched paths must not carry this route's label in the metrics.
   router.use((req, res, next) => {
-    const file = files.get(req.path.slice(1));
-    if (file === undefined && pageFrom(req.path) === undefined) {
+    const file = req.path === '/favicon.ico' ? iconOf(files) : files.get(req.path.slice(1));
+    const isPage = pageFrom(req.path) !== undefined;
+    const isLost = file === undefined && !isPage && isForPeople(req);
+    if (file === undefined && !isPage && !isLost) {
       next();
       return;
     }
+    if (isLost) res.status(404);
     if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(req.method, 'GET, HEAD');
     secureHeaders(req, res, (error?: unknown) => {
       if (error !== undefined) next(error);
@@ -68,6 +77,18 @@ export function dashboardRoutes(dist = DIST): Router {
     });
   });
   return router;
+}
+
+/** A person opens an address that is nobody's. Programs do not ask for HTML. */
+function isForPeople(req: Request): boolean {
+  const isRead = req.method === 'GET' || req.method === 'HEAD';
+  return isRead && !NOT_PAGES.test(req.path) && req.accepts(['json', 'html']) === 'html';
+}
+
+function iconOf(files: Map<string, DashboardFile>): DashboardFile | undefined {
+  const [, icon] = [...files].find(([path]) => path.endsWith('.svg')) ?? [];
+  // The name of this one does not change with its content.
+  return icon && { ...icon, cacheControl: ASK_AGAIN };
 }
 
 /** Reads all files into memory: they are few, and no request path ever reaches the disk. */

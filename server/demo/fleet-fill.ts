@@ -48,7 +48,10 @@ export async function registerFleet(agentSaver: AgentSaver, projectId: string): 
   return versionIds;
 }
 
-/** Writes the fleet, the oldest day first. A day is one insert, so what is written has no gaps. */
+/**
+ * Writes the fleet, the oldest day first. A day is one insert, so what is written has no gaps. Resolves with the number of
+ * decisions that were written.
+ */
 export async function fillFleet(connection: Connection, options: FleetOptions): Promise<number> {
   const { isMerged = false, onProgress, signal } = options;
   const days = fleetDays(options);
@@ -56,9 +59,8 @@ export async function fillFleet(connection: Connection, options: FleetOptions): 
   for (const [index, day] of days.entries()) {
     for (const stream of STREAMS) {
       signal?.throwIfAborted();
-      await writeDay(connection, { stream, day }, options);
+      rows += await writeDay(connection, { stream, day }, options);
     }
-    rows += day.rows;
     onProgress?.({ step: 'write', done: index + 1, of: days.length, rows });
   }
   for (const [index, { day }] of (isMerged ? days : []).entries()) {
@@ -72,7 +74,7 @@ async function writeDay(
   connection: Connection,
   { stream, day: { day, ...plan } }: { stream: Stream; day: FleetDay },
   { projectId, versionIds, seed, nowMs, flushes, since }: FleetOptions,
-): Promise<void> {
+): Promise<number> {
   const isDecisions = stream === 'decisions';
   const flush = flushes.next();
   const target = { project_id: projectId, day, since: since?.[stream] ?? EPOCH };
@@ -86,5 +88,12 @@ async function writeDay(
     rows: isDecisions ? plan.rows : Math.floor(plan.rows / DECISIONS_PER_CALL),
   });
   await connection.command(sql('fleet_identities'), { ...target, stream, table: stream });
-  if (isDecisions) flushes.ended(flush, true);
+  if (!isDecisions) return 0;
+  flushes.ended(flush, true);
+  // Not the number that was planned: of today, what is still to come is left out.
+  const [row] = await connection.query<{ rows: string }>(sql('fleet_day_rows'), {
+    ...target,
+    flush: `${flush}`,
+  });
+  return Number(row?.rows ?? 0);
 }

@@ -4,13 +4,15 @@ import type { RecordReads } from '../activity/record-reads.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { addressOf } from '../http/rate-limit.ts';
-import { answer, COUNT, PROJECT_ID, UUID } from '../http/schemas.ts';
+import { answer, COUNT, listOf, PROJECT_ID, STRING, UUID } from '../http/schemas.ts';
+import type { Witness } from '../config-values.ts';
 import type { RunRead, RunReadBytes } from '../records/days.ts';
 import { type LogHeads, ProjectLog } from './project-log.ts';
 import { readProof } from './read-proof.ts';
 
 export type LogDeps = {
   logHeads: LogHeads;
+  witnesses: readonly Witness[];
   runRead: RunRead;
   runReadBytes: RunReadBytes;
   readAuth: 'open' | 'required';
@@ -43,8 +45,25 @@ const PROOF = answer(
   'Proof',
 );
 
+const WITNESS = answer(
+  {
+    name: STRING,
+    vkey: Type.String({ description: 'The key of its cosignatures, in one line (C2SP signed-note)' }),
+    size: Type.Integer({
+      minimum: 0,
+      description: 'The entries of the largest checkpoint that it signed; 0: none',
+    }),
+    checkpoint: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'That checkpoint with its cosignatures; null when there is none, or when the log is smaller',
+    }),
+  },
+  'LogWitness',
+);
+
 /** The log of each project, in the formats of C2SP, and the proofs of single records. */
-export function logEndpoints({ logHeads, runRead, runReadBytes, readAuth, recordReads, now }: LogDeps) {
+export function logEndpoints(deps: LogDeps) {
+  const { logHeads, witnesses, runRead, runReadBytes, readAuth, recordReads, now } = deps;
   const logOf = ({ params, signal }: { params: { id: string }; signal: AbortSignal }) =>
     new ProjectLog(params.id, logHeads, {
       query: (text, given = {}) => runRead(text, given, signal),
@@ -81,6 +100,20 @@ export function logEndpoints({ logHeads, runRead, runReadBytes, readAuth, record
         const key = await logHeads.signer.verifierKey(params.id);
         res.set('Content-Type', TEXT).send(`${verifierKeyText(key)}\n`);
         return undefined;
+      },
+    }),
+    endpoint({
+      ...LOG,
+      path: '/v1/projects/{id}/log/witnesses',
+      id: 'listWitnesses',
+      summary: 'List the witnesses of the log',
+      description:
+        'The witnesses that this service offers checkpoints to, each with the largest one that it signed. Compare their keys with what they publish.',
+      answers: { 200: { description: 'The witnesses', schema: listOf(WITNESS) } },
+      problems: SIGNED,
+      handle: async (call) => {
+        const log = logOf(call);
+        return { items: await Promise.all(witnesses.map(({ key }) => log.witnessed(key))) };
       },
     }),
     endpoint({

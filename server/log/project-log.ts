@@ -10,6 +10,8 @@ import {
   tilePath,
   type TreeHead,
   treeRoot,
+  type VerifierKey,
+  verifierKeyText,
 } from '../../client/proof/index.ts';
 import { LOG_ROOTS_KNOWN_MAX } from '../limits.ts';
 import { sql } from '../store/sql.ts';
@@ -17,6 +19,7 @@ import { createLogStore, type LogReads, type LogStore } from './log-store.ts';
 import { type LogSigner, originOf } from './log-signer.ts';
 import { leafHashes } from './subtrees.ts';
 
+type Witnessed = { name: string; vkey: string; size: number; checkpoint: string | null };
 type LogHeads = { signer: LogSigner; roots: LRUCache<string, Uint8Array> };
 
 /** What the logs of all projects share: the signer, and the roots that were computed lately. */
@@ -89,6 +92,19 @@ export class ProjectLog {
 
   consistency(fromSize: number, toSize: number): Promise<Uint8Array[]> {
     return consistencyProof({ fromSize, toSize }, this.tile);
+  }
+
+  /** The largest checkpoint that a witness signed. A log that is smaller now cannot show it. */
+  async witnessed(key: VerifierKey): Promise<Witnessed> {
+    const params = { project_id: this.#projectId, witness: key.name };
+    const [[row], current] = await Promise.all([
+      this.#reads.query<{ size: string }>(sql('log_cosigned'), params),
+      this.size(),
+    ]);
+    const size = Number(row?.size ?? 0);
+    const isShown = size > 0 && size <= current;
+    const checkpoint = isShown ? await this.checkpoint(size) : null;
+    return { name: key.name, vkey: verifierKeyText(key), size, checkpoint };
   }
 
   async #cosignatures(size: number): Promise<string[]> {

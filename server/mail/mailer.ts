@@ -8,6 +8,8 @@ import { createSmtpSender, isMailbox } from './smtp-sender.ts';
 
 export type MailRequest = { kind: MailKind; to: string; token: string };
 export type Mailer = {
+  /** Whether there is a provider. Without one, mails are printed. */
+  isSending: boolean;
   /** Queues a mail and returns at once. */
   post(request: MailRequest): void;
   /** Counts and logs a mail that was accepted and is not sent. */
@@ -35,6 +37,7 @@ export function createMailer(config: Config, { logger, counter }: MailerDeps): M
   const send = provider?.send ?? createDevSender((text) => process.stderr.write(text));
   const queue = new MailQueue({ send, counter, logger });
   return {
+    isSending: provider !== undefined,
     post: ({ kind, to, token }) => queue.post(messageFrom(kind, { to, token }, letterhead)),
     drop: (kind, reason) => queue.drop(kind, reason),
     close: async () => {

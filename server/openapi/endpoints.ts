@@ -8,42 +8,17 @@ import { Type } from 'typebox';
 import { RequestError } from '../errors.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { openapiDocument } from './document.ts';
+import { PAGE, START, STYLE } from './reference-page.ts';
 
 const PACKAGE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
-/** The files that the page needs: start.js, and these of Swagger UI. Nothing else of the package is served. */
+/** The files that the page needs: start.js and page.css, and these of Swagger UI. Nothing else of the package is served. */
 const FILE_TYPES: Record<string, string> = {
   'start.js': 'text/javascript',
+  'page.css': 'text/css',
   'swagger-ui.css': 'text/css',
   'swagger-ui-bundle.js': 'text/javascript',
-  'favicon-32x32.png': 'image/png',
 };
-
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Gatehouse API</title>
-<link rel="icon" href="/docs/favicon-32x32.png">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-</head>
-<body>
-<main id="reference"><noscript>The reference needs JavaScript. The document itself is at /openapi.json.</noscript></main>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
-</body>
-</html>
-`;
-
-const START = `window.ui = SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#reference',
-  deepLinking: true,
-  validatorUrl: null,
-  persistAuthorization: false,
-});
-`;
 
 /** Swagger UI sets styles from script and draws with data: images. Everything else comes from this service. */
 const secureHeaders = helmet({
@@ -113,6 +88,7 @@ async function sendDocs(req: Request, res: Response, { type, body, cacheControl 
   res.set('Cache-Control', cacheControl).type(type).send(body);
 }
 
+const OWN_FILES: Record<string, string> = { 'start.js': START, 'page.css': STYLE };
 const files = new Map<string, File>();
 
 /** Reads a file when it is first requested: most processes never show the page. */
@@ -121,7 +97,7 @@ function readFile(name: string): File {
   if (held !== undefined) return held;
   const type = Object.hasOwn(FILE_TYPES, name) ? FILE_TYPES[name] : undefined;
   if (type === undefined) throw new RequestError('not_found', 'There is no such file');
-  const body = name === 'start.js' ? START : readFileSync(join(PACKAGE, name));
+  const body = OWN_FILES[name] ?? readFileSync(join(PACKAGE, name));
   const file = { type, body, cacheControl: 'public, max-age=86400' };
   files.set(name, file);
   return file;

@@ -2,7 +2,8 @@ import { actorFrom } from '../access/access.ts';
 import type { RecordActivity } from '../activity/activity.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { addressOf } from '../http/rate-limit.ts';
-import { answer, listOf, STRING, TIME } from '../http/schemas.ts';
+import { RequestError } from '../errors.ts';
+import { answer, listOf, PROJECT_ID, STRING, TIME } from '../http/schemas.ts';
 import { NEW_PROJECT, parseProjectName } from './project-name.ts';
 import type { Projects } from './projects.ts';
 
@@ -12,7 +13,7 @@ const PROJECT = answer({ id: STRING, name: STRING, created_at: TIME }, 'Project'
 
 const SIGNED_IN = { tag: 'Projects', path: '/v1/projects', allow: 'session' } as const;
 
-/** The projects of an account. */
+/** The projects of an account, and any project by its ID. */
 export function projectEndpoints({ projects, recordActivity }: ProjectDeps) {
   return [
     endpoint({
@@ -38,6 +39,23 @@ export function projectEndpoints({ projects, recordActivity }: ProjectDeps) {
         const project = await projects.create(name, account.id);
         const entry = { event: 'project_created', project_id: project.id, detail: { name } } as const;
         await recordActivity({ ...entry, actor: actorFrom(account), address: addressOf(req) });
+        return project;
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      tag: 'Projects',
+      path: '/v1/projects/{id}',
+      allow: { role: 'viewer', scope: 'read_audit', open: 'anonymous' },
+      params: { id: PROJECT_ID },
+      id: 'readProject',
+      summary: 'Read one project',
+      description: 'Its name, and when it was created. Access is that of the audit reads.',
+      answers: { 200: { description: 'The project', schema: PROJECT } },
+      problems: ['not_found'],
+      handle: async ({ params }) => {
+        const project = await projects.find(params.id);
+        if (project === undefined) throw new RequestError('not_found', 'There is no such project');
         return project;
       },
     }),

@@ -40,6 +40,10 @@ export class Projects {
     return holder;
   }
 
+  async find(projectId: string): Promise<Project | undefined> {
+    return (await this.#query('project_by_id', { project_id: projectId }))[0];
+  }
+
   list(): Promise<Project[]> {
     return this.#query('projects');
   }

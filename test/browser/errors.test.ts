@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { runCommand } from '../support/processes.ts';
 import { savePolicy } from './support/policy.ts';
 import { expectAccessible, useWorld } from './support/world.ts';
 
 type ErrorCase = { code: string; status: number; title: string; advice: string; hasRetry?: boolean };
 
 const CASES: ErrorCase[] = [
-  { code: 'forbidden', status: 403, title: 'You have no access to this project', advice: 'Ask a member' },
+  {
+    code: 'forbidden',
+    status: 403,
+    title: 'Only members of the project can see this',
+    advice: 'Ask an admin',
+  },
   {
     code: 'store_unavailable',
     status: 503,
@@ -19,7 +25,7 @@ const CASES: ErrorCase[] = [
   {
     code: 'internal',
     status: 500,
-    title: 'Unexpected error of the service',
+    title: 'Unexpected server error',
     advice: 'Try again',
     hasRetry: true,
   },
@@ -94,6 +100,10 @@ describe('error states in a browser', function () {
     for (const call of ['register', 'login']) await page.request.post(`/v1/auth/${call}`, { data });
     await page.goto(world.projectPath('agents/support-triage'));
     await page.getByText('Only members can edit.').waitFor();
+    // They see what is open to all; only what is for members says so.
+    await page.goto(world.projectPath('members'));
+    await page.getByText('Only members of the project can see this').waitFor();
+    await page.goto(world.projectPath('agents/support-triage'));
     await page.getByRole('link', { name: 'your account' }).click();
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
   });
@@ -179,10 +189,10 @@ describe('error states in a browser', function () {
 
   it('of the question who is signed in sign nobody out', async () => {
     const { page } = await world.newPage();
-    await page.route(/auth\/me$/, (route) => route.fulfill(problem(503, 'store_unavailable')));
+    await page.route(/auth\/session$/, (route) => route.fulfill(problem(503, 'store_unavailable')));
     await page.goto('/account');
     await page.getByText('Loading').waitFor();
-    await page.unroute(/auth\/me$/);
+    await page.unroute(/auth\/session$/);
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
   });
 
@@ -223,13 +233,47 @@ describe('error states in a browser', function () {
     await page.getByText('No decisions match').waitFor();
     await page.getByRole('link', { name: 'Clear filters' }).click();
     await page.locator('.decision-row').first().waitFor();
+    expect((await page.goto('/no/such/page'))?.status()).to.equal(404);
+    await page.getByText('Page not found').waitFor();
+    await page.goto(world.projectPath('usage'));
+    await page.getByText('model-large').first().waitFor();
     await page.goto('/projects/unknown/overview');
-    await page.getByText('No decisions in the last 24 hours').waitFor();
-    await page.goto('/projects/unknown/agents');
-    await page.getByText('No agents yet').waitFor();
-    await page.goto('/projects/unknown/usage');
-    await page.getByText('No model calls in the last 24 hours').waitFor();
+    await page.getByText('Project not found').waitFor();
     await expectAccessible(page);
+    // It is not remembered: the start page opens the project before it.
+    await page.goto('/');
+    await page.waitForURL((url) => url.pathname === world.projectPath('overview'));
+  });
+
+  it('of a refresh leave the numbers, and say that they are old', async () => {
+    const { page } = await world.newPage();
+    await page.clock.install();
+    await page.goto(world.projectPath('overview'));
+    await page.waitForLoadState('networkidle');
+    await page.route(READS, (route) => route.fulfill(problem(503, 'store_unavailable')));
+    await page.clock.fastForward('00:20');
+    const notice = page.getByRole('alert').filter({ hasText: 'Out of date.' });
+    await notice.getByText('Database unavailable. Retrying automatically.').waitFor();
+    expect(await page.locator('.bar-row').count()).to.be.above(0);
+    await expectAccessible(page);
+    await page.unroute(READS);
+    await page.clock.fastForward('00:06');
+    await notice.waitFor({ state: 'detached' });
+  });
+
+  it('of an agent that never registered become the command that registers it', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('decisions', { agent: 'invoice-clerk' }));
+    await page.locator('.decision-row').first().click();
+    await page.getByRole('complementary').getByRole('link', { name: 'invoice-clerk' }).click();
+    await page.getByText('This agent is not registered').waitFor();
+    await expectAccessible(page);
+    const command = await page.getByRole('region', { name: 'Register this agent' }).innerText();
+    await runCommand('sh', ['-c', command], { env: { GATE_API_KEY: world.service.key } });
+    await page.reload();
+    await page.getByText('valid', { exact: true }).waitFor();
+    const offered = await page.locator('#tools option').evaluateAll((options) => options.length);
+    expect(offered).to.equal(3);
   });
 });
 

@@ -82,10 +82,11 @@ async function expectInert(page: Page): Promise<void> {
 
 /** As if the project had been made under that name. */
 async function nameProject(page: Page, name: string): Promise<void> {
-  await page.route(/auth\/me$/, async (route) => {
+  await page.route(/auth\/session$/, async (route) => {
     const answer = await route.fetch();
-    const me = (await answer.json()) as { projects: { name: string }[] };
-    await route.fulfill({ json: { ...me, projects: me.projects.map((project) => ({ ...project, name })) } });
+    const { account } = (await answer.json()) as { account: { projects: { name: string }[] } };
+    const projects = account.projects.map((project) => ({ ...project, name }));
+    await route.fulfill({ json: { account: { ...account, projects } } });
   });
 }
 

@@ -18,6 +18,15 @@ rules:
     reason: Big merges need a person.
 `;
 
+const CHANGE = {
+  tool: 'refund_order_of_another_customer',
+  role: 'maintainer',
+  from: 'needs_approval',
+  to: 'allow',
+  count: 12_345,
+  samples: [],
+};
+
 describe('the policy editor in a browser', function () {
   const world = useWorld(this);
   it('shows an error as it is typed, decides, replays and saves; the next fetch serves it', async () => {
@@ -66,8 +75,11 @@ describe('the policy editor in a browser', function () {
     await dialog.getByText(/would change/).waitFor();
     await dialog.locator('.cm-changedLine').first().waitFor();
     await expectAccessible(page);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved as version 2.').waitFor();
+    expect(await page.evaluate('document.activeElement.ariaLabel')).to.equal('Policy');
     const after = await fetchPolicy(world, AGENT);
 
     expect(after.policy).to.equal(DRAFT.replace('XX', ''));
@@ -151,6 +163,11 @@ describe('the policy editor in a browser', function () {
 
   it('shows no result beside another question than its own', async () => {
     const { page } = await world.newPage();
+    await page.route(/\/check$/, async (route) => {
+      const { replay, ...body } = (await (await route.fetch()).json()) as { replay?: object };
+      const changed = replay && { ...replay, changed: CHANGE.count, changes: [CHANGE] };
+      await route.fulfill({ json: { ...body, ...(changed === undefined ? {} : { replay: changed }) } });
+    });
     await page.goto(world.projectPath('agents/support-triage'));
     const decide = page.getByRole('button', { name: 'Test call' });
     const args = page.getByLabel('Arguments (JSON)');
@@ -164,7 +181,8 @@ describe('the policy editor in a browser', function () {
     await page.getByLabel('Role').fill('another');
     await page.locator('.dry-run-result').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Replay' }).click();
-    await page.locator('.replay-report').waitFor();
+    const changes = page.getByRole('region', { name: 'What would change' });
+    expect(await changes.evaluate((element) => element.scrollWidth - element.clientWidth)).to.equal(0);
     await page.getByLabel('Period').selectOption('24h');
     await page.locator('.replay-report').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Replay' }).click();

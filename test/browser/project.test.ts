@@ -8,6 +8,8 @@ import { ingest, issue, type Owner } from '../support/keys.ts';
 import { runCommand } from '../support/processes.ts';
 import { expectAccessible, useWorld } from './support/world.ts';
 
+const PHONE = { width: 390, height: 800 };
+
 describe('Projects, keys and members in a browser', function () {
   const world = useWorld(this);
   it('shows a new key once; it works until it is revoked', async () => {
@@ -41,8 +43,15 @@ describe('Projects, keys and members in a browser', function () {
     const { id, key } = await newProject(page);
     await page.goto('/');
     await page.waitForURL(`/projects/${id}/overview`);
-    await page.getByText('No decisions in the last 24 hours').waitFor();
-    await expectAccessible(page);
+    for (const [empty, shows] of [
+      ['agents', 'No agents yet'],
+      ['usage', 'No model calls in the last 24 hours'],
+      ['overview', 'No decisions in the last 24 hours'],
+    ] as const) {
+      await page.goto(`/projects/${id}/${empty}`);
+      await page.getByText(shows).waitFor();
+      await expectAccessible(page);
+    }
     const command = await page.getByRole('region', { name: 'Record a decision' }).innerText();
     const { stdout } = await runCommand('sh', ['-c', command], { env: { GATE_API_KEY: key } });
     expect(JSON.parse(stdout)).to.have.all.keys('event_id');
@@ -60,6 +69,26 @@ describe('Projects, keys and members in a browser', function () {
     await page.getByText('The service cannot be reached').waitFor();
     const key = await page.getByRole('status', { name: 'The new key' }).locator('pre').innerText();
     expect(key.trim()).not.to.equal('');
+  });
+
+  it('offers a new key no more once it is revoked, and keeps the focus among the keys, on a phone, too', async () => {
+    const { page } = await world.newPage({ viewport: PHONE });
+    await page.goto(world.projectPath('keys'));
+    await page.getByLabel('Name').fill('short-lived');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const once = page.getByRole('status', { name: 'The new key' });
+    await once.waitFor();
+    const revoke = page.getByRole('button', { name: 'Revoke short-lived' });
+    await revoke.scrollIntoViewIfNeeded();
+    const table = page.getByRole('region', { name: 'Keys' });
+    const { x, width } = (await revoke.boundingBox()) ?? { x: 0, width: 0 };
+    expect(x + width).to.be.below(PHONE.width);
+    expect(await table.evaluate((element) => element.scrollLeft)).to.equal(0);
+    await revoke.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('row', { name: /^short-lived revoked/ }).waitFor();
+    await once.waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.ariaLabel')).to.equal('Keys');
   });
 
   it('gives the focus back when a question was answered with no', async () => {
@@ -87,21 +116,21 @@ describe('Projects, keys and members in a browser', function () {
     const { page, faults } = await world.newPage();
     await page.goto(world.projectPath('keys'));
     await page.getByLabel('Name').fill('narrow');
-    await page.getByLabel(/^read_audit/).uncheck();
-    await page.getByLabel(/^emit_audit/).uncheck();
+    await page.getByLabel(/^read audit/).uncheck();
+    await page.getByLabel(/^write events/).uncheck();
     await page.getByText('Choose at least one permission.').waitFor();
     expect(await page.getByRole('button', { name: 'Create key' }).isDisabled()).to.equal(true);
-    await page.getByLabel(/^fetch_policy/).check();
-    await page.getByLabel(/^edit_policy/).check();
-    await page.getByLabel('Only for these agents').fill('demo-agent\n\n a second, longer name ');
+    await page.getByLabel(/^fetch policies/).check();
+    await page.getByLabel(/^edit policies/).check();
+    await page.getByLabel('Limit to agents').fill('demo-agent\n\n a second, longer name ');
     await page.getByRole('button', { name: 'Create key' }).click();
     const once = page.getByRole('status', { name: 'The new key' });
     const key = (await once.locator('pre').innerText()).trim();
 
     const { email } = world.service.demo.dashboard ?? {};
     const row = page.getByRole('row', { name: /^narrow/ });
-    expect(await row.innerText()).to.include('fetch_policy, edit_policy');
-    expect(await row.innerText()).to.include('only for demo-agent, a second, longer name');
+    expect(await row.innerText()).to.include('fetch policies, edit policies');
+    expect(await row.innerText()).to.include('limited to demo-agent, a second, longer name');
     expect(await row.innerText()).to.include(email);
     expect(decodeJwt(key)).to.deep.include({
       scope: 'fetch_policy edit_policy',
@@ -146,7 +175,7 @@ describe('Projects, keys and members in a browser', function () {
     await page.request.post('/v1/auth/login', { data: { email: viewer.email, password: PASSWORD } });
 
     await page.goto(world.projectPath('keys'));
-    await page.getByText('Only admins and owners see and create keys').waitFor();
+    await page.getByText('Only admins and owners can see and create keys').waitFor();
     await page.getByText('You are a viewer of this project.').waitFor();
     expect(await page.getByRole('button', { name: 'Create key' }).count()).to.equal(0);
     await expectAccessible(page);
@@ -155,7 +184,7 @@ describe('Projects, keys and members in a browser', function () {
     expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).to.equal(true);
     await page.goto(world.projectPath('members'));
     await page
-      .getByText('Only admins and owners add, change and remove members. You are a viewer.')
+      .getByText('Only admins and owners can add, change and remove members. You are a viewer.')
       .waitFor();
     const actions = page.getByRole('region', { name: 'Members' }).getByRole('button');
     expect(await actions.allInnerTexts()).to.deep.equal(['Leave']);
@@ -172,7 +201,7 @@ describe('Projects, keys and members in a browser', function () {
     const { page } = await world.newPage({ isSignedIn: false });
     await page.request.post('/v1/auth/login', { data: { email: admin.email, password: PASSWORD } });
     await page.goto(world.projectPath('members'));
-    await page.getByText('Only owners change this role.').waitFor();
+    await page.getByText('Only owners can change this role.').waitFor();
     const offered = await page.getByLabel('Role', { exact: true }).locator('option').allInnerTexts();
     expect(offered).to.deep.equal(['viewer', 'editor']);
   });

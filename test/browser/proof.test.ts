@@ -1,11 +1,12 @@
-import { mkdirSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { verifierKeyText } from '../../client/proof/index.ts';
 import { decisionEvent, post } from '../support/events.ts';
-import { logText, proofOf } from '../support/log.ts';
-import { useWorld } from './support/world.ts';
+import { checkpointFrom, logText, proofOf } from '../support/log.ts';
+import { startWitness } from '../support/witness.ts';
 
-const SHOTS = process.env['GATE_TEST_SHOTS'];
+import { shoot } from './support/shoot.ts';
+import { expectAccessible, useWorld } from './support/world.ts';
 
 describe('Proof in a browser', function () {
   const world = useWorld(this);
@@ -40,7 +41,7 @@ describe('Proof in a browser', function () {
       expect(checks).to.have.length(4);
       expect(checks.join()).to.not.include('Does not hold');
       expect(faults.filter((fault) => !fault.includes('409'))).to.deep.equal([]);
-      await shoot(page, `drawer-${scheme}`);
+      await shoot(page, `proof-drawer-${scheme}`);
     }
   });
 
@@ -78,9 +79,11 @@ describe('Proof in a browser', function () {
     await page.getByText('Not proven', { exact: true }).waitFor();
   });
 
-  it('the page for auditors has checkpoint, key and commands', async () => {
+  it('the page for auditors has checkpoint, key, witnesses and commands', async () => {
+    const witnesses = await someWitnesses();
     for (const scheme of ['light', 'dark'] as const) {
       const { page, faults } = await world.newPage({ scheme });
+      await page.route(/\/log\/witnesses$/, (route) => route.fulfill({ json: { items: witnesses } }));
       await page.goto(world.projectPath('proof'));
       await page.getByRole('heading', { name: 'Verify it yourself' }).waitFor();
 
@@ -88,14 +91,78 @@ describe('Proof in a browser', function () {
       expect(text).to.include((await logText(world.service, 'vkey')).trimEnd());
       expect(text).to.include(`gatehouse/${world.service.project_id}\n`);
       expect(text).to.include(`npm run gate -- audit verify --project ${world.service.project_id} --url`);
+      const rows = await page.getByRole('region', { name: 'Witnesses' }).locator('tbody tr').allInnerTexts();
+      expect(rows[0]).to.match(/^witness\.example\/honest\s+\d\d \w{3} [^]*signed the current log|holds; /);
+      expect(rows[1]).to.include('has signed nothing yet');
+      expect(rows[2]).to.include('Its signature does not hold');
+      expect(rows[3]).to.include('It signed more entries than the log has now');
+      await expectAccessible(page);
       expect(faults).to.deep.equal([]);
-      await shoot(page, `page-${scheme}`);
+      await shoot(page, `proof-page-${scheme}`);
     }
   });
 
-  async function shoot(page: Page, name: string): Promise<void> {
-    if (SHOTS === undefined) return;
-    mkdirSync(SHOTS, { recursive: true });
-    await page.screenshot({ path: `${SHOTS}/${name}.png` });
+  it('the page for auditors remembers checkpoints, and says when the log does not extend them', async () => {
+    const { page, faults } = await world.newPage();
+    const rows = page.getByRole('region', { name: 'Checkpoints' }).locator('tbody tr');
+    await page.goto(world.projectPath('proof'));
+    await rows.getByText('first one seen').waitFor();
+    const { size } = await checkpointFrom(world.service, 1);
+    await post(`${world.service.url}/v1/audit/decisions`, decisionEvent(), { key: world.service.key });
+    await checkpointFrom(world.service, size + 1);
+    await page.reload();
+    await rows.getByText('extends the one before').waitFor();
+    expect(await rows.count()).to.equal(2);
+    await shoot(page, 'proof-extended');
+
+    // Another history: the checkpoint that was seen first had another root.
+    const [name = '', kept = ''] = await page.evaluate<string[]>(
+      `Object.entries(localStorage).find(([name]) => name.startsWith('gatehouse.checkpoints.'))`,
+    );
+    const [first, ...others] = JSON.parse(kept) as { checkpoint: string }[];
+    const lines = first?.checkpoint.split('\n') ?? [];
+    const forged = lines.with(2, Buffer.alloc(32, 1).toString('base64')).join('\n');
+    const seen = JSON.stringify([{ ...first, checkpoint: forged }, ...others]);
+    await page.evaluate(([key, value]) => localStorage.setItem(key as string, value as string), [name, seen]);
+    for (const visit of ['once', 'again']) {
+      await page.reload();
+      await page.getByRole('alert').getByText('History was rewritten').waitFor();
+      expect(await rows.last().innerText(), visit).to.include('not part of the current log');
+    }
+    await expectAccessible(page);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await shoot(page, `proof-rewritten-${colorScheme}`);
+    }
+    await page.setViewportSize({ width: 390, height: 800 });
+    await shoot(page, 'proof-rewritten-phone');
+    expect(faults).to.deep.equal([]);
+  });
+
+  /** What the service would say of a witness that signed, one that did not, one that lies, and one that saw more. */
+  async function someWitnesses() {
+    const witness = await startWitness('witness.example/honest');
+    witness.trust(await logText(world.service, 'vkey'));
+    const checkpoint = await logText(world.service, 'checkpoint');
+    const [base = ''] = witness.setting.split(' ');
+    const answer = await fetch(`${base}add-checkpoint`, { method: 'POST', body: `old 0\n\n${checkpoint}` });
+    const signed = checkpoint + (await answer.text());
+    await witness.close();
+    const size = Number(checkpoint.split('\n')[1]);
+    const honest = {
+      name: witness.key.name,
+      vkey: verifierKeyText(witness.key),
+      size,
+      checkpoint: signed,
+    };
+    const other = await startWitness('witness.example/other');
+    await other.close();
+    const vkey = verifierKeyText(other.key);
+    return [
+      honest,
+      { name: 'witness.example/new', vkey, size: 0, checkpoint: null },
+      { name: 'witness.example/lying', vkey, size, checkpoint: signed },
+      { name: 'witness.example/ahead', vkey, size: size + 1_000_000, checkpoint: null },
+    ];
   }
 });

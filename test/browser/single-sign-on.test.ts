@@ -4,6 +4,7 @@ import { startBrowser } from '../support/browser.ts';
 import { freePort } from '../support/free-port.ts';
 import { CLIENT, startOidcProvider, type TestProvider } from '../support/oidc-provider.ts';
 import { startTestService, storeDirectory, type TestService } from '../support/service.ts';
+import { shoot } from './support/shoot.ts';
 
 describe('single sign-on in a browser', function () {
   this.timeout(120_000);
@@ -48,16 +49,11 @@ describe('single sign-on in a browser', function () {
     contexts.push(context);
     return context.newPage();
   };
-  /** Picture by picture into this directory, for a person to look at. */
-  const shoot = async (page: Page, name: string) => {
-    const directory = process.env['GATE_TEST_SCREENSHOTS'];
-    if (directory !== undefined) await page.screenshot({ path: `${directory}/${name}.png` });
-  };
   const signOn = async (page: Page, login: string) => {
     await page.goto(`${base}/sign-in`);
     await page.getByRole('link', { name: 'Sign in with single sign-on' }).click();
     await page.waitForURL(`${provider.issuer}/**`);
-    await shoot(page, 'provider');
+    await shoot(page, 'single-sign-on-provider');
     await page.locator('input[name=login]').fill(login);
     await page.locator('input[name=password]').fill('any');
     await page.locator('button[type=submit]').click();
@@ -72,19 +68,19 @@ describe('single sign-on in a browser', function () {
     await page.goto(`${base}/sign-in`);
     await page.getByRole('link', { name: 'Sign in with single sign-on' }).waitFor();
     expect(await page.getByLabel('Password').count()).to.equal(0);
-    await shoot(page, 'sign-in');
+    await shoot(page, 'single-sign-on-sign-in');
     await signOn(page, 'ada');
     await page.waitForURL(`${base}/projects/${service.project_id}/overview`);
-    await shoot(page, 'signed-in');
+    await shoot(page, 'single-sign-on-signed-in');
     await page.goto(`${base}/account`);
 
     await page.getByRole('heading', { name: 'ada@example.org' }).waitFor();
-    await page.getByText('this one').waitFor();
+    await page.getByText('this session').waitFor();
     expect(await page.getByLabel('Current password').count()).to.equal(0);
-    await shoot(page, 'account');
+    await shoot(page, 'single-sign-on-account');
   });
 
-  it('says on the sign-in page that the provider does not answer', async () => {
+  it('says on the sign-in page that the provider is unavailable', async () => {
     const page = await newPage();
     provider.forge = {
       change: () => {
@@ -94,7 +90,7 @@ describe('single sign-on in a browser', function () {
 
     await signOn(page, 'eve');
 
-    await page.getByText('The single sign-on provider does not answer.').waitFor();
-    await shoot(page, 'provider-away');
+    await page.getByText('The single sign-on provider is unavailable.').waitFor();
+    await shoot(page, 'single-sign-on-provider-away');
   });
 });

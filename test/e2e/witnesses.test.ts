@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { parseNote, signaturesBy, verifyCheckpoint } from '../../client/proof/index.ts';
+import { parseNote, signaturesBy, verifierKeyText, verifyCheckpoint } from '../../client/proof/index.ts';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { checkpointFrom, logKey, logText, proofOf } from '../support/log.ts';
+import { jsonOf } from '../support/accounts.ts';
+import { askLog, checkpointFrom, logKey, logText, proofOf } from '../support/log.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { startWitness, type TestWitness } from '../support/witness.ts';
 
@@ -64,6 +65,15 @@ describe('witnesses', () => {
     expect(honest.answered).to.deep.equal([409, 200]);
     expect(forked.answered).to.deep.equal([409, 422]);
     expect(honest.seen.get(key.name)).to.deep.include({ size: signed.size });
+    const listed = await jsonOf<{ items: object[] }>(askLog(service, 'witnesses'));
+    expect(listed.items).to.have.length(4);
+    expect(listed.items[0]).to.deep.equal({
+      name: silent.key.name,
+      vkey: verifierKeyText(silent.key),
+      size: 0,
+      checkpoint: null,
+    });
+    expect(listed.items[3]).to.deep.include({ name: honest.key.name, size: signed.size, checkpoint: text });
     expect(service.output()).to.include('A witness refused a checkpoint');
     const proof = await proofOf(service, String(events[0]?.['event_id']));
     expect(signaturesBy(honest.key, parseNote(proof.checkpoint))).to.have.length(1);

@@ -28,6 +28,7 @@ describe('with GATE_REGISTRATION=closed', () => {
       registration: 'closed',
       password: true,
       sso: false,
+      mail: 'printed',
     });
   });
 

@@ -125,6 +125,20 @@ describe('GET /v1/auth/me and POST /v1/auth/logout', () => {
     expect(await jsonOf(response)).to.deep.equal({ id, email, is_verified: false, projects: [project] });
   });
 
+  it('say without an error, at GET /v1/auth/session, that nobody is signed in', async () => {
+    const { id, email, cookie, project } = await newPerson(service);
+    const sessionOf = (given: { cookie?: string }) => jsonOf(call(service, '/v1/auth/session', given));
+
+    const answers = [
+      await sessionOf({ cookie }),
+      await sessionOf({ cookie: 'gate_session=x' }),
+      await sessionOf({}),
+    ];
+
+    const account = { id, email, is_verified: false, projects: [project] };
+    expect(answers).to.deep.equal([{ account }, { account: null }, { account: null }]);
+  });
+
   it('end the session and clear the cookie', async () => {
     const { cookie } = await newPerson(service);
 

@@ -39,6 +39,16 @@ describe('POST and GET /v1/projects', () => {
     expect(items[1]).to.deep.equal(project);
   });
 
+  it('tell a project from one that does not exist, at GET /v1/projects/{id}', async () => {
+    const [found, none] = [
+      await call(service, `/v1/projects/${ann.project.id}`),
+      await call(service, '/v1/projects/nobody'),
+    ];
+
+    expect(await jsonOf(found)).to.deep.include(ann.project);
+    expect([none.status, await codeOf(none)]).to.deep.equal([404, 'not_found']);
+  });
+
   it('return 409 for a name that the account already uses, in any case, and accept it for another account', async () => {
     const bob = await newPerson(service);
     await create(ann, 'Mine');

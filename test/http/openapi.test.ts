@@ -187,10 +187,10 @@ describe('the reference page', () => {
 
       expect(page.headers.get('content-security-policy')).to.include("default-src 'none'");
       const files = Array.from(html.matchAll(/(?:src|href)="([^"]+)"/g), ([, path = '']) => path);
-      expect(files.length).to.equal(4);
+      expect(files.length).to.equal(6);
       for (const path of files) {
         const response = await fetch(`${service.url}${path}`);
-        expect([path, path.startsWith('/docs/'), response.status]).to.deep.equal([path, true, 200]);
+        expect([path, /^\/(?!\/)/.test(path), response.status]).to.deep.equal([path, true, 200]);
         await response.arrayBuffer();
       }
       for (const path of [

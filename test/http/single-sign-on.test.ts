@@ -272,6 +272,7 @@ describe('single sign-on with GATE_PASSWORD_LOGIN=0 and a provider that is away'
       registration: 'open',
       password: false,
       sso: true,
+      mail: 'printed',
     });
   });
 });

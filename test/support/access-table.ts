@@ -23,6 +23,7 @@ POST   /v1/agents                                         1   1   1   1   .     
 PUT    /v1/projects/{id}/agents/{name}                    1   1   1   1   3      3    3     3   3    .    3     1   3   3    .    .   .   3    .
 POST   /v1/projects/{id}/agents/{name}/check              1   1   1   1   3      3    3     3   3    .    3     1   3   3    .    .   .   3    .
 GET    /v1/projects/{id}/agents                           1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
+GET    /v1/projects/{id}                                  1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/agents/{name}/versions           1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/agents/{name}/versions/{version} 1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/agents/{name}/fleet              1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
@@ -40,6 +41,7 @@ GET    /v1/projects/{id}/audit/decisions/export/proofs    1   1   1   1   3     
 GET    /v1/projects/{id}/audit/decisions/{event_id}/proof 1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/log/checkpoint                   1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/log/vkey                         1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
+GET    /v1/projects/{id}/log/witnesses                    1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/log/tile/{tile}                  1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/.well-known/keys                               .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/keys                             1   1   1   1   3      3    3     3   3    3    3     1   3   3    3    .   .   .    3
@@ -49,6 +51,7 @@ POST   /v1/auth/register                                  .   .   .   .   .     
 POST   /v1/auth/login                                     .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   3    .
 GET    /v1/auth/me                                        1   1   1   1   3      3    3     3   3    3    3     1   .   .    .    .   .   .    .
 GET    /v1/auth/options                                   .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/auth/session                                   .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/auth/oidc/start                                .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/auth/oidc/callback                             .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 POST   /v1/auth/change-password                           1   1   1   1   3      3    3     3   3    3    3     1   .   .    .    .   .   3    .
@@ -78,6 +81,7 @@ POST   /v1/auth/logout                                    1   1   1   1   3     
 /** The rows that are others with GATE_READ_AUTH=open. */
 const OPEN = `
 GET    /v1/projects/{id}/agents                           .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/projects/{id}                                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/agents/{name}/versions           .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/agents/{name}/versions/{version} .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/agents/{name}/fleet              .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
@@ -95,6 +99,7 @@ GET    /v1/projects/{id}/audit/decisions/export/proofs    .   .   .   .   .     
 GET    /v1/projects/{id}/audit/decisions/{event_id}/proof .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/log/checkpoint                   .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/log/vkey                         .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/projects/{id}/log/witnesses                    .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/log/tile/{tile}                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 `;
 

@@ -56,7 +56,7 @@ describe('the demo fleet, on the embedded engine', () => {
 
   it('has as many rows as were asked for, also when the last day is not over', async () => {
     const earlyMs = YESTERDAY_MS - DAY_MS * 0.7;
-    await fill('early', { rows: 20_000, days: 2, nowMs: earlyMs, seed: SEED });
+    const written = await fill('early', { rows: 20_000, days: 2, nowMs: earlyMs, seed: SEED });
     const counts = await ask<{ n: number; last: number }>(
       `SELECT count() AS n, toInt64(toUnixTimestamp64Milli(max(occurred_at))) AS last
        FROM decisions WHERE project_id IN ('fleet', 'early') GROUP BY project_id ORDER BY project_id DESC`,
@@ -64,6 +64,7 @@ describe('the demo fleet, on the embedded engine', () => {
 
     expect(counts[0]?.n).to.be.within(SIZE.rows - SIZE.days, SIZE.rows + SIZE.days);
     expect(counts[1]?.n).to.be.within(19_500, 20_500);
+    expect(written).to.equal(counts[1]?.n);
     expect(counts[1]?.last).to.be.within(earlyMs - 600_000, earlyMs);
   });
 

@@ -44,8 +44,8 @@ export function explain(error: ApiError): Explanation {
       };
     case 'forbidden':
       return {
-        title: 'You have no access to this project',
-        advice: 'Ask a member to add your account, or sign in with another one.',
+        title: 'Only members of the project can see this',
+        advice: 'Ask an admin of the project to add your account, or sign in with another one.',
         action: 'account',
       };
     case 'store_unavailable':
@@ -85,8 +85,8 @@ export function explain(error: ApiError): Explanation {
       };
     case 'internal':
       return {
-        title: 'Unexpected error of the service',
-        advice: 'Not your fault. Try again. The server log has details.',
+        title: 'Unexpected server error',
+        advice: 'Not your fault. Try again. The log of the service has details.',
         action: 'retry',
       };
     default:

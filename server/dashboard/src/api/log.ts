@@ -5,10 +5,21 @@ export type TrustedKey = { text: string; isNew: boolean; isChanged: boolean };
 
 /** A text of the log of a project. Throws ApiError. */
 export async function logText(projectId: string, name: 'checkpoint' | 'vkey'): Promise<string> {
-  const response = await fetch(`/v1/projects/${encodeURIComponent(projectId)}/log/${name}`);
-  const text = await response.text();
-  if (response.ok) return text;
+  return (await answerOf(projectId, name)).text();
+}
+
+/** A tile of the log of a project, by its path (C2SP tlog-tiles). Throws ApiError. */
+export async function logTile(projectId: string, path: string): Promise<Uint8Array> {
+  return new Uint8Array(await (await answerOf(projectId, path)).arrayBuffer());
+}
+
+async function answerOf(projectId: string, path: string): Promise<Response> {
+  const response = await fetch(`/v1/projects/${encodeURIComponent(projectId)}/log/${path}`).catch(() => {
+    throw new ApiError({ status: 0, code: 'unreachable', detail: 'The service cannot be reached' });
+  });
+  if (response.ok) return response;
   const { status } = response;
+  const text = await response.text();
   const { code = 'unexpected', detail = `The service answered ${status}` } = problemOf(text);
   throw new ApiError({ status, code, detail });
 }

@@ -37,6 +37,7 @@ export type CheckResult = Answer<'POST /v1/projects/{id}/agents/{name}/check'>;
 export type Decision = NonNullable<CheckResult['decisions']>[number];
 export type ReplayResult = NonNullable<CheckResult['replay']>;
 
+export type LogWitness = Answer<'GET /v1/projects/{id}/log/witnesses'>['items'][number];
 export type Me = Answer<'GET /v1/auth/me'>;
 export type SessionItem = Answer<'GET /v1/auth/sessions'>['items'][number];
 export type KeyItem = Answer<'GET /v1/projects/{id}/keys'>['items'][number];

@@ -2,14 +2,16 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, mayRecover } from './api-error.ts';
 import type { Answer, Call, Name } from './call.ts';
 import { request } from './request.ts';
+import { useStaleAnswer } from './stale-answers.ts';
 
 const ANSWERS_MAX = 60;
 export const RETRY_MS = 5000;
 /** The last answers by path: a page that was shown before appears at once, and is then refreshed. */
-const answers = new Map<string, unknown>();
+const answers = new Map<string, { data: unknown; atMs: number }>();
 
 export type Loaded<N extends Name> = {
   data: Answer<N> | undefined;
+  /** Why there is no data. Data that cannot be refreshed stay; the page says so in one place. */
   error: ApiError | undefined;
   isLoading: boolean;
   reload: () => void;
@@ -31,7 +33,8 @@ export function useAnswer<N extends Name>(
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((count) => count + 1), []);
   const isCurrent = state.path === path;
-  const cached = path === undefined ? undefined : (answers.get(path) as Answer<N> | undefined);
+  const kept = path === undefined ? undefined : answers.get(path);
+  const cached = kept?.data as Answer<N> | undefined;
 
   useEffect(() => {
     if (asked === undefined || path === undefined) return undefined;
@@ -42,7 +45,10 @@ export function useAnswer<N extends Name>(
         setState({ path, data, error: undefined });
       },
       (error: unknown) => {
-        if (error instanceof ApiError) setState({ path, data: undefined, error });
+        if (!(error instanceof ApiError)) return;
+        // Who has lost access sees nothing any more.
+        if (error.status === 401 || error.status === 403) answers.delete(path);
+        setState({ path, data: undefined, error });
       },
     );
     return () => abort.abort();
@@ -50,13 +56,15 @@ export function useAnswer<N extends Name>(
 
   const error = isCurrent ? state.error : undefined;
   useTimer(mayRecover(error) ? RETRY_MS : refreshMs, reload);
+  useStaleAnswer(error, { atMs: kept?.atMs, reload });
   const data = isCurrent && state.data !== undefined ? state.data : cached;
-  return { data, error, isLoading: path !== undefined && data === undefined && error === undefined, reload };
+  const isLoading = path !== undefined && data === undefined && error === undefined;
+  return { data, error: data === undefined ? error : undefined, isLoading, reload };
 }
 
 function keep(path: string, data: unknown): void {
   answers.delete(path);
-  answers.set(path, data);
+  answers.set(path, { data, atMs: Date.now() });
   const [oldest] = answers.keys();
   if (answers.size > ANSWERS_MAX && oldest !== undefined) answers.delete(oldest);
 }

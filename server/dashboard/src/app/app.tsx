@@ -20,6 +20,7 @@ import { cutText, inertText } from '../text/inert-text.ts';
 import { ToastProvider } from '../ui/toast.tsx';
 import { usePlace } from './location.ts';
 import { NotFoundPage } from './not-found-page.tsx';
+import { ProjectGate } from './project-gate.tsx';
 import { type Page, pageFrom } from './route.ts';
 import { SessionProvider } from './session.tsx';
 import { Shell } from './shell.tsx';
@@ -36,7 +37,13 @@ export function App() {
     <SessionProvider>
       <ToastProvider>
         <Shell page={page}>
-          <PageBody page={page} />
+          {page !== undefined && 'projectId' in page ? (
+            <ProjectGate key={page.projectId} projectId={page.projectId}>
+              <PageBody page={page} />
+            </ProjectGate>
+          ) : (
+            <PageBody page={page} />
+          )}
         </Shell>
       </ToastProvider>
     </SessionProvider>

@@ -20,13 +20,13 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   const [isUnanswered, setIsUnanswered] = useState(false);
   const reload = useCallback(async () => {
     try {
-      setState({ status: 'in', me: await request(call('GET /v1/auth/me', {})) });
+      const { account } = await request(call('GET /v1/auth/session', {}));
+      setState(account === null ? { status: 'out' } : { status: 'in', me: account });
       setIsUnanswered(false);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // Only a 401 means signed out. A missing answer means nothing.
-      if (error.status === 401) setState({ status: 'out' });
-      setIsUnanswered(error.status !== 401);
+      // A missing answer does not mean signed out.
+      setIsUnanswered(true);
     }
   }, []);
   useTimer(isUnanswered ? RETRY_MS : undefined, () => void reload());

@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { inertText } from '../text/inert-text.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
+import { StaleNotice } from '../ui/stale-notice.tsx';
 import { navigate, usePlace } from './location.ts';
 import { periodQuery } from './period.ts';
 import { type Page, PROJECT_PAGES, type ProjectPageName, projectPath, sectionOf } from './route.ts';
-import { remember } from './remembered.ts';
 import { useSession } from './session.tsx';
 import { useTheme } from './theme.ts';
 
@@ -24,9 +23,6 @@ const LABELS: Record<ProjectPageName, string> = {
 /** Navigation around every page. */
 export function Shell({ page, children }: { page: Page | undefined; children: ComponentChildren }) {
   const projectId = page !== undefined && 'projectId' in page ? page.projectId : undefined;
-  useEffect(() => {
-    if (projectId !== undefined) remember('project', projectId);
-  }, [projectId]);
   return (
     <div class={projectId === undefined ? 'shell shell-plain' : 'shell'}>
       <a class="skip-link" href="#content">
@@ -45,6 +41,7 @@ export function Shell({ page, children }: { page: Page | undefined; children: Co
         </div>
       </header>
       <main id="content" class="content" tabIndex={-1}>
+        <StaleNotice />
         {children}
       </main>
     </div>

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
 import { FormError } from './form-error.tsx';
 import { useAction } from './use-action.ts';
@@ -16,13 +17,15 @@ type ConfirmProps = {
 
 /** Asks for confirmation before an action. */
 export function Confirm({ title, text, children, action, work, onClose, onDone }: ConfirmProps) {
+  const done = useRef(false);
   const { run, isRunning, error } = useAction(async () => {
     await work();
+    done.current = true;
     onClose();
     onDone();
   });
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={onClose} done={done}>
       <p>{text}</p>
       {children}
       <FormError error={error} />

@@ -1,17 +1,28 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { placeAround } from './focus-around.ts';
 
-type DialogProps = { title: string; onClose: () => void; children: ComponentChildren };
+type DialogProps = {
+  title: string;
+  onClose: () => void;
+  /** True when what opened the dialog goes away or is disabled by what was done in it. */
+  done?: { current: boolean };
+  children: ComponentChildren;
+};
 
 /** A modal dialog. The browser keeps the focus inside, and Escape closes it. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, done, children }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
     const dialog = place.current;
+    const around = placeAround(document.activeElement);
     dialog?.showModal();
-    // Closing it, instead of only removing it, makes the browser restore the focus.
-    return () => dialog?.close();
+    return () => {
+      // Closing it, instead of only removing it, makes the browser restore the focus.
+      dialog?.close();
+      if (done?.current === true) around?.focus({ preventScroll: true });
+    };
   }, []);
   return (
     <dialog

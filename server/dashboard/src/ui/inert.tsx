@@ -26,7 +26,7 @@ export function Inert({ text, as = 'line' }: InertProps) {
           </span>
         ),
       )}
-      {rest > 0 && as === 'line' && <span class="inert-rest">… {formatCount(rest)} more</span>}
+      {rest > 0 && as === 'line' && <span class="inert-rest">… {formatCount(rest)} more characters</span>}
       {rest > 0 && as === 'block' && (
         <button type="button" class="link" onClick={() => setCharsMax(charsMax + charsStep * 5)}>
           … show more of {formatCount(rest)} characters

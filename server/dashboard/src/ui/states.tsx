@@ -42,11 +42,18 @@ export function ErrorState({ error, retry }: { error: ApiError; retry?: (() => v
   );
 }
 
+type EmptyStateProps = {
+  title: string;
+  /** Nothing else is on the page. */ isPage?: boolean;
+  children?: ComponentChildren;
+};
+
 /** Says why there is nothing to show, and how to change that. */
-export function EmptyState({ title, children }: { title: string; children?: ComponentChildren }) {
+export function EmptyState({ title, isPage = false, children }: EmptyStateProps) {
+  const Title = isPage ? 'h1' : 'p';
   return (
     <div class="state">
-      <p class="state-title">{title}</p>
+      <Title class="state-title">{title}</Title>
       {children}
     </div>
   );

@@ -9,11 +9,13 @@ import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, Loading } from '../../ui/states.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { ChangePassword } from './change-password.tsx';
+import { useMailedLink } from './mailed-link.ts';
 import { RequestVerification } from './request-verification.tsx';
 import { SessionList } from './session-list.tsx';
 
 export function AccountPage() {
   const session = useSession();
+  const link = useMailedLink();
   const isIn = session.status === 'in';
   const sessions = useAnswer(isIn ? call('GET /v1/auth/sessions', {}) : undefined);
   const { data: options } = useAnswer(call('GET /v1/auth/options', {}));
@@ -21,7 +23,7 @@ export function AccountPage() {
   if (session.status === 'loading') return <Loading />;
   if (session.status === 'out') {
     return (
-      <EmptyState title="Not signed in">
+      <EmptyState title="Not signed in" isPage>
         <a class="button primary" href="/sign-in?next=%2Faccount">
           Sign in
         </a>
@@ -40,13 +42,14 @@ export function AccountPage() {
       <section class="panel">
         <h2>{email === '' ? 'Account without an e-mail address' : email}</h2>
         {email === '' ? (
-          <p class="muted">You sign in by single sign-on.</p>
+          <p class="muted">You sign in with single sign-on.</p>
         ) : is_verified ? (
           <p class="muted">E-mail address verified.</p>
         ) : (
           <>
             <p>
-              Your e-mail address is not verified yet. Follow the link in the e-mail, or request a new one.
+              Your e-mail address is not verified yet. Follow the link in the e-mail, or request a new one.{' '}
+              {link.isPrinted && link.place}
             </p>
             <RequestVerification />
           </>

@@ -5,9 +5,11 @@ import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { Door, submitted } from './door.tsx';
+import { useMailedLink } from './mailed-link.ts';
 
 export function ForgotPasswordPage() {
   const [sentTo, setSentTo] = useState<string | undefined>(undefined);
+  const link = useMailedLink();
   const { run, isRunning, error } = useAction(async ({ email = '' }: Record<string, string>) => {
     await request(call('POST /v1/auth/forgot-password', {}), { body: { email } });
     setSentTo(email);
@@ -16,15 +18,16 @@ export function ForgotPasswordPage() {
     <Door title="Reset your password">
       {sentTo !== undefined && (
         <p role="status">
-          If <b>{sentTo}</b> has an account, we have sent a link to it. The link is valid for one hour. If
-          nothing arrives, check your spam folder or try again.
+          If <b>{sentTo}</b> has an account,{' '}
+          {link.isPrinted ? 'a link was created' : 'we have sent a link to it'}. It is valid for one hour.{' '}
+          {link.place}
         </p>
       )}
       <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
         <Field label="E-mail" name="email" type="email" autocomplete="username" required autofocus />
         <FormError error={error} />
         <button type="submit" class="primary wide" disabled={isRunning}>
-          {sentTo === undefined ? 'Send link' : 'Send again'}
+          {sentTo === undefined ? 'Send link' : 'Send another link'}
         </button>
       </form>
       <p class="door-links">

@@ -8,12 +8,14 @@ import { FormError } from '../../ui/form-error.tsx';
 import { useSay } from '../../ui/toast.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { Door, submitted } from './door.tsx';
+import { useMailedLink } from './mailed-link.ts';
 import { NewPasswordField } from './new-password-field.tsx';
 
 /** Registers, signs in, and requests the verification e-mail, which registering alone does not send. */
 export function RegisterPage() {
   const session = useSession();
   const say = useSay();
+  const link = useMailedLink();
   const { run, isRunning, error } = useAction(
     async ({ email = '', password = '' }: Record<string, string>) => {
       await request(call('POST /v1/auth/register', {}), { body: { email, password } });
@@ -24,7 +26,11 @@ export function RegisterPage() {
       );
       forgetAnswers();
       await session.reload();
-      say('Welcome. We have sent you a link to verify your e-mail address.');
+      say(
+        link.isPrinted
+          ? `Welcome. Verify your e-mail address. ${link.place}`
+          : 'Welcome. We have sent you a link to verify your e-mail address.',
+      );
       navigate('/', { replace: true });
     },
   );

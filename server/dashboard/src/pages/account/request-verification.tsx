@@ -6,10 +6,12 @@ import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { submitted } from './door.tsx';
+import { useMailedLink } from './mailed-link.ts';
 
 /** Requests a new verification link. */
 export function RequestVerification() {
   const session = useSession();
+  const link = useMailedLink();
   const [isSent, setIsSent] = useState(false);
   const own = session.status === 'in' ? session.me.email : '';
   const { run, isRunning, error } = useAction(async ({ email = '' }: Record<string, string>) => {
@@ -20,9 +22,14 @@ export function RequestVerification() {
     <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
       <Field label="E-mail" name="email" type="email" defaultValue={own} autocomplete="username" required />
       <FormError error={error} />
-      {isSent && <p role="status">We have sent you a link. It is valid for 24 hours.</p>}
+      {isSent && (
+        <p role="status">
+          {link.isPrinted ? 'A link was created.' : 'We have sent you a link.'} It is valid for 24 hours.{' '}
+          {link.place}
+        </p>
+      )}
       <button type="submit" disabled={isRunning}>
-        {isSent ? 'Send again' : 'Send a new link'}
+        {isSent ? 'Send another link' : 'Send a new link'}
       </button>
     </form>
   );

@@ -24,7 +24,7 @@ export function SessionList({ sessions }: { sessions: Loaded<'GET /v1/auth/sessi
       {items.length > 0 && (
         <Table
           label="Sessions"
-          columns={['Browser', 'Address', 'Signed in (UTC)', 'Last used (UTC)', ['Actions', 'hidden']]}
+          columns={['Browser', 'IP address', 'Signed in (UTC)', 'Last used (UTC)', ['Actions', 'hidden']]}
         >
           {items.map((item) => (
             <SessionRow key={item.id} item={item} isEnding={isRunning} end={() => void run(item.id)} />
@@ -49,7 +49,7 @@ function SessionRow({ item, isEnding, end }: SessionRowProps) {
     <tr>
       <th scope="row">
         <Inert text={user_agent === '' ? 'unknown' : user_agent} />{' '}
-        {is_current && <span class="tag">this one</span>}
+        {is_current && <span class="tag">this session</span>}
       </th>
       <td>{address === '' ? 'unknown' : address}</td>
       <td>{formatDate(created_at)}</td>

@@ -13,7 +13,7 @@ import { OpenProject } from './open-project.tsx';
 
 /** What went wrong at a single sign-on, by the code that the service sends the browser back with. */
 const SINGLE_SIGN_ON_FAULTS: Record<string, string> = {
-  provider_unavailable: 'The single sign-on provider does not answer. Try again in a moment.',
+  provider_unavailable: 'The single sign-on provider is unavailable. Try again in a moment.',
   token_invalid: 'The sign-in was not completed. Start again.',
 };
 

@@ -11,6 +11,8 @@ const WORDS: Record<string, string> = {
   account_registered: 'registered',
   email_verified: 'verified the e-mail address',
   password_reset: 'reset the password',
+  password_changed: 'changed the password',
+  sessions_ended: 'ended other sessions',
   login: 'signed in',
   login_failed: 'failed to sign in',
   logout: 'signed out',

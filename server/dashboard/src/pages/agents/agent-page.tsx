@@ -14,6 +14,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { DefinitionTab } from './definition-tab.tsx';
 import { FleetTab } from './fleet-tab.tsx';
 import { PolicyTab } from './policy-tab.tsx';
+import { UnregisteredAgent } from './unregistered-agent.tsx';
 import { VersionsTab } from './versions-tab.tsx';
 
 const TABS = { policy: 'Policy', versions: 'Versions', fleet: 'Fleet', definition: 'Definition' } as const;
@@ -48,6 +49,7 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
     versions.reload();
     latest.reload();
   };
+  const isUnregistered = versions.error?.code === 'agent_unknown';
   const decisions = `${projectPath(projectId, 'decisions')}?${new URLSearchParams({ agent: agentName })}`;
   return (
     <>
@@ -56,8 +58,12 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
           View decisions
         </a>
       </PageHead>
-      <Tabs label="Agent" names={TABS} current={tab} first="policy" />
-      {error !== undefined && <ErrorState error={error} retry={retry} />}
+      {isUnregistered ? (
+        <UnregisteredAgent projectId={projectId} agentName={agentName} />
+      ) : (
+        <Tabs label="Agent" names={TABS} current={tab} first="policy" />
+      )}
+      {error !== undefined && !isUnregistered && <ErrorState error={error} retry={retry} />}
       {error === undefined && (shown === undefined || isRoleLoading) && <Loading lines={12} />}
       {/* An editor that became writable later would lose what was typed before. */}
       {versions.data !== undefined && shown !== undefined && !isRoleLoading && (

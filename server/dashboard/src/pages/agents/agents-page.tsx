@@ -4,6 +4,7 @@ import { useAnswer } from '../../api/use-answer.ts';
 import { usePeriod } from '../../app/use-period.ts';
 import { agentPath, projectPath } from '../../app/route.ts';
 import { formatCount, formatDate, formatShare } from '../../text/format.ts';
+import { shellQuoted } from '../../text/shell-quoted.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { curlCommand } from '../../ui/curl-command.ts';
 import { Inert } from '../../ui/inert.tsx';
@@ -17,10 +18,13 @@ const COLUMNS = [
   ['Tools', 'number'],
   ['Decisions', 'number'],
   ['Denied', 'number'],
-  ['Needed approval', 'number'],
-  'Saved (UTC)',
+  ['Needs approval', 'number'],
+  'Policy saved (UTC)',
 ] as const;
-const EXAMPLE = `'{"name":"my-agent","tools":["search",{"name":"refund","annotations":{"destructiveHint":true}}]}'`;
+const EXAMPLE = {
+  name: 'my-agent',
+  tools: ['search', { name: 'refund', annotations: { destructiveHint: true } }],
+};
 
 type Row = { name: string; agent: AgentSummary | undefined; counts: OutcomeCounts | undefined };
 
@@ -50,11 +54,10 @@ export function AgentsPage({ projectId }: { projectId: string }) {
 }
 
 function AgentRow({ row: { name, agent, counts }, projectId }: { row: Row; projectId: string }) {
-  const decisions = `${projectPath(projectId, 'decisions')}?${new URLSearchParams({ agent: name })}`;
   return (
     <tr>
       <th scope="row" class="cell-long">
-        <a href={agent === undefined ? decisions : agentPath(projectId, name)}>
+        <a href={agentPath(projectId, name)}>
           <Inert text={name} />
         </a>
       </th>
@@ -103,7 +106,7 @@ function NoAgents({ projectId }: { projectId: string }) {
         An agent registers with its name and its tools, and gets a default policy. To try it,{' '}
         <a href={projectPath(projectId, 'keys')}>create a key</a>, set GATE_API_KEY to it, and run:
       </p>
-      <CodeBlock text={curlCommand('/v1/agents', EXAMPLE)} label="Register an agent" />
+      <CodeBlock text={curlCommand('/v1/agents', shellQuoted(EXAMPLE))} label="Register an agent" />
     </EmptyState>
   );
 }

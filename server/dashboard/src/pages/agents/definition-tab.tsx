@@ -1,10 +1,11 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import type { AgentTool } from '../../api/types.ts';
 import { forgetAnswers } from '../../api/use-answer.ts';
 import { CodeEditor } from '../../editor/code-editor.tsx';
+import { placeAround } from '../../ui/focus-around.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -62,6 +63,7 @@ function TextPart({ projectId, agentName, latest, mayEdit, onSaved, part, title,
   const say = useSay();
   const draft = useDraft(draftKey(projectId, agentName, part), latest[part]);
   const { text } = draft;
+  const button = useRef<HTMLButtonElement>(null);
   const save = useAction(async () => {
     const saved = await request(
       call('PUT /v1/projects/{id}/agents/{name}', { params: { id: projectId, name: agentName } }),
@@ -73,17 +75,21 @@ function TextPart({ projectId, agentName, latest, mayEdit, onSaved, part, title,
     forgetAnswers();
     say(`Saved as version ${saved.version}.`);
     draft.settle(text);
+    // The button is disabled from here on.
+    if (document.activeElement === button.current)
+      placeAround(button.current)?.focus({ preventScroll: true });
     onSaved();
   });
   const isStale = save.error?.code === 'precondition_failed';
   // A newer version has been loaded, so saving can succeed again.
   useEffect(save.clearError, [latest.etag]);
   return (
-    <section class="panel" aria-label={title}>
+    <section class="panel" aria-label={title} tabIndex={-1}>
       <h2>
         {title}
         {mayEdit && (
           <button
+            ref={button}
             type="button"
             class="small"
             disabled={!draft.isChanged || save.isRunning || isStale}

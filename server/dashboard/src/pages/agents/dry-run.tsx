@@ -87,7 +87,7 @@ export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: Dr
         <button type="submit" disabled={!isValid || isRunning || fault !== undefined || tool === ''}>
           Test call
         </button>
-        {!isValid && <span class="muted"> once the policy is valid</span>}
+        {!isValid && <span class="muted"> Available once the policy is valid.</span>}
       </form>
       {decision !== undefined && <DecisionResult decision={decision} />}
     </section>

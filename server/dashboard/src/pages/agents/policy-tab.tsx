@@ -26,7 +26,7 @@ export function PolicyTab(props: AgentTabProps) {
   const faults = check.result?.errors ?? NO_FAULTS;
   return (
     <div class="policy-tab">
-      <section class="policy-main" aria-label="Policy">
+      <section class="policy-main" aria-label="Policy" tabIndex={-1}>
         <div class="policy-bar">
           <span class="tag">v{latest.version}</span>
           {mayEdit ? <CheckStatus check={check} /> : <ReadOnlyNote projectId={projectId} />}

@@ -77,8 +77,8 @@ export function ReplayReport({ result, projectId, agentName }: ReplayReportProps
   return (
     <div class="replay-report" role="status">
       <p>
-        <b>{changed === 0 ? 'No decision would change' : `${formatCount(changed)} would change`}</b> of{' '}
-        {formatCount(replayed)} replayed.{' '}
+        <b>{changed === 0 ? 'None' : formatCount(changed)}</b> of {formatCount(replayed)} replayed decisions
+        would change.{' '}
         {not_replayable > 0 && (
           <span class="muted">
             {formatCount(not_replayable)} of {formatCount(examined)} cannot be replayed because their
@@ -87,20 +87,19 @@ export function ReplayReport({ result, projectId, agentName }: ReplayReportProps
         )}
       </p>
       {changes.length > 0 && (
-        <Table label="What would change" columns={['Tool', 'Role', 'From', 'To', ['Calls', 'number']]}>
+        <Table label="What would change" columns={['Call', 'Change', ['Calls', 'number']]}>
           {changes.map(({ tool, role, from, to, count, samples }) => (
             <tr key={JSON.stringify([tool, role, from, to])}>
-              <td>
+              <th scope="row" class="replay-call">
                 <Inert text={tool} />
-              </td>
-              <td>
-                <Role role={role} />
-              </td>
-              <td>
-                <OutcomeBadge outcome={from} />
-              </td>
-              <td>
-                <OutcomeBadge outcome={to} />
+                <span class="muted">
+                  {' '}
+                  as <Role role={role} />
+                </span>
+              </th>
+              <td class="replay-change">
+                <OutcomeBadge outcome={from} /> <span aria-hidden="true">→</span>
+                <span class="visually-hidden">becomes</span> <OutcomeBadge outcome={to} />
               </td>
               <td class="number">
                 <a

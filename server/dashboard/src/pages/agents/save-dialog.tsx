@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
@@ -36,6 +36,7 @@ export function SaveDialog({
     setReplay(await replayDraft({ projectId, agentName, policyYaml, window: '7d' }));
   });
   useEffect(() => void replaying.run(), []);
+  const done = useRef(false);
   const save = useAction(async () => {
     const saved = await request(
       call('PUT /v1/projects/{id}/agents/{name}', { params: { id: projectId, name: agentName } }),
@@ -45,12 +46,13 @@ export function SaveDialog({
       },
     );
     forgetAnswers();
+    done.current = true;
     say(`Saved as version ${saved.version}. Agents use it from their next run.`);
     onSaved();
   });
   const isStale = save.error?.code === 'precondition_failed';
   return (
-    <Dialog title={`Save version ${latest.version + 1} of the policy?`} onClose={onClose}>
+    <Dialog title={`Save version ${latest.version + 1} of the policy?`} onClose={onClose} done={done}>
       <DiffView before={latest.policy_yaml} after={policyYaml} label="Changes" />
       <h3>Effect on the last 7 days</h3>
       {replaying.isRunning && <Loading lines={2} />}

@@ -16,6 +16,7 @@ import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { NewKeyForm } from './new-key-form.tsx';
+import { scopeText } from './scope-labels.ts';
 
 /** The project's bearer keys. A key is shown only once, after it was created. */
 export function KeysPage({ projectId }: { projectId: string }) {
@@ -26,7 +27,7 @@ export function KeysPage({ projectId }: { projectId: string }) {
       <PageHead title="Keys" />
       {isLoading && <Loading />}
       {isRefused && (
-        <EmptyState title="Only admins and owners see and create keys">
+        <EmptyState title="Only admins and owners can see and create keys">
           <p>You are {withArticle(role)} of this project. Ask an owner for another role, or for a key.</p>
         </EmptyState>
       )}
@@ -40,6 +41,10 @@ function Keys({ projectId }: { projectId: string }) {
   const [made, setMade] = useState<NewKey | undefined>(undefined);
   const onMade = (key: NewKey) => {
     setMade(key);
+    keys.reload();
+  };
+  const onRevoked = (keyId: string) => {
+    if (made?.key_id === keyId) setMade(undefined);
     keys.reload();
   };
   return (
@@ -58,7 +63,7 @@ function Keys({ projectId }: { projectId: string }) {
         </EmptyState>
       )}
       {keys.data !== undefined && keys.data.items.length > 0 && (
-        <KeyTable projectId={projectId} items={keys.data.items} onRevoked={keys.reload} />
+        <KeyTable projectId={projectId} items={keys.data.items} onRevoked={onRevoked} />
       )}
     </>
   );
@@ -81,7 +86,7 @@ function KeyOnce({ made, onDone }: { made: NewKey; onDone: () => void }) {
   );
 }
 
-type KeyTableProps = { projectId: string; items: KeyItem[]; onRevoked: () => void };
+type KeyTableProps = { projectId: string; items: KeyItem[]; onRevoked: (keyId: string) => void };
 
 function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
   const [revoking, setRevoking] = useState<KeyItem | undefined>(undefined);
@@ -91,7 +96,15 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
     <div class="panel">
       <Table
         label="Keys"
-        columns={['Name', 'State', 'Permissions', 'Created', 'By', 'Expires (UTC)', ['Actions', 'hidden']]}
+        columns={[
+          'Name',
+          'Status',
+          'Permissions',
+          'Created',
+          'Created by',
+          'Expires (UTC)',
+          ['Actions', 'hidden'],
+        ]}
       >
         {sorted.map((key) => (
           <tr key={key.key_id}>
@@ -104,10 +117,10 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
             </th>
             <td>{stateTag(key, nowMs)}</td>
             <td class="muted">
-              {key.scope.replaceAll(' ', ', ')}
+              {scopeText(key.scope)}
               {key.agents !== undefined && (
                 <div>
-                  only for <Inert text={key.agents.join(', ')} />
+                  limited to <Inert text={key.agents.join(', ')} />
                 </div>
               )}
             </td>
@@ -142,7 +155,7 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
             )
           }
           onClose={() => setRevoking(undefined)}
-          onDone={onRevoked}
+          onDone={() => onRevoked(revoking.key_id)}
         />
       )}
     </div>

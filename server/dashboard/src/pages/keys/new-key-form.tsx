@@ -8,13 +8,14 @@ import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { submitted } from '../account/door.tsx';
+import { SCOPE_LABELS } from './scope-labels.ts';
 
 const SCOPE_TEXTS: Record<Scope, string> = {
-  emit_audit: 'Record decisions and usage, fetch policies, register agents',
-  fetch_policy: 'Fetch policies',
-  register_agent: 'Register agents',
+  emit_audit: 'Record decisions and model calls, fetch policies, register agents',
+  fetch_policy: 'Included in “write events”',
+  register_agent: 'Included in “write events”',
   read_audit: 'Read records, where reads need a key',
-  edit_policy: 'Save and check policies. Do not give this to the agents themselves.',
+  edit_policy: 'Save and check policies. Do not give this to agents.',
 };
 
 type NewKeyFormProps = { projectId: string; onMade: (key: NewKey) => void };
@@ -48,7 +49,7 @@ export function NewKeyForm({ projectId, onMade }: NewKeyFormProps) {
           placeholder="never"
         />
         <div class="field">
-          <label for={agentsId}>Only for these agents</label>
+          <label for={agentsId}>Limit to agents</label>
           <textarea
             id={agentsId}
             name="agents"
@@ -57,7 +58,7 @@ export function NewKeyForm({ projectId, onMade }: NewKeyFormProps) {
             aria-describedby={`${agentsId}-help`}
           />
           <p id={`${agentsId}-help`} class="field-help">
-            One name per line, at most 50. Reads are not narrowed.
+            One name per line, at most 50. Does not limit reads.
           </p>
         </div>
       </div>
@@ -78,7 +79,7 @@ type ScopeBoxesProps = { chosen: string[]; onChange: (scopes: string[]) => void 
 function ScopeBoxes({ chosen, onChange }: ScopeBoxesProps) {
   return (
     <fieldset class="check-list">
-      <legend>The key may</legend>
+      <legend>Permissions</legend>
       {SCOPES.map((scope) => (
         <label key={scope}>
           <input
@@ -89,7 +90,7 @@ function ScopeBoxes({ chosen, onChange }: ScopeBoxesProps) {
             }
           />
           <span>
-            <span class="mono">{scope}</span> <span class="muted">{SCOPE_TEXTS[scope]}</span>
+            {SCOPE_LABELS[scope]} <span class="muted">{SCOPE_TEXTS[scope]}</span>
           </span>
         </label>
       ))}

@@ -31,7 +31,7 @@ export function MemberTable({ projectId, role, items, onChanged }: MemberTablePr
   const isOnlyOwner = role === 'owner' && items.filter((one) => one.role === 'owner').length === 1;
   return (
     <div class="panel">
-      <Table label="Members" columns={['Account', 'Role', 'Since (UTC)', ['Actions', 'hidden']]}>
+      <Table label="Members" columns={['Account', 'Role', 'Member since (UTC)', ['Actions', 'hidden']]}>
         {items.map((member) => {
           const isSelf = member.account_id === ownId;
           const isManaged = !isSelf && mayManage(role, [member.role]);
@@ -53,7 +53,7 @@ export function MemberTable({ projectId, role, items, onChanged }: MemberTablePr
                   <span class="muted">The only owner cannot leave. Make another member owner first.</span>
                 )}
                 {!isSelf && !isManaged && hasRole(role, 'admin') && (
-                  <span class="muted">Only owners change this role.</span>
+                  <span class="muted">Only owners can change this role.</span>
                 )}
                 {(isManaged || (isSelf && !isOnlyOwner)) && (
                   <button

@@ -24,6 +24,11 @@ const ROLE_TEXTS: Record<Role, string> = {
 export function MembersPage({ projectId }: { projectId: string }) {
   const members = useAnswer(call('GET /v1/projects/{id}/members', { params: { id: projectId } }));
   const { role } = useRole(projectId);
+  const { data: options } = useAnswer(call('GET /v1/auth/options', {}));
+  const howToJoin =
+    options?.registration === 'closed'
+      ? 'Colleagues are invited by mail and join once they have verified.'
+      : 'Colleagues register and verify their e-mail address first.';
   return (
     <>
       <PageHead title="Members" />
@@ -33,9 +38,12 @@ export function MembersPage({ projectId }: { projectId: string }) {
         <>
           <section class="panel" aria-label="Add a member">
             {hasRole(role, 'admin') ? (
-              <AddMember projectId={projectId} role={role} onAdded={members.reload} />
+              <>
+                <AddMember projectId={projectId} role={role} onAdded={members.reload} />
+                <p class="muted">{howToJoin}</p>
+              </>
             ) : (
-              <p>Only admins and owners add, change and remove members. You are {withArticle(role)}.</p>
+              <p>Only admins and owners can add, change and remove members. You are {withArticle(role)}.</p>
             )}
           </section>
           <MemberTable

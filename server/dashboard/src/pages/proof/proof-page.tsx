@@ -1,31 +1,14 @@
-import { useEffect, useState } from 'preact/hooks';
-import { ApiError } from '../../api/api-error.ts';
-import { logText, trustedKey, type TrustedKey, witnessesOf } from '../../api/log.ts';
-import { useRetry } from '../../api/use-answer.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
-import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
+import { formatCount } from '../../text/format.ts';
+import { CheckpointTable } from './checkpoint-table.tsx';
+import { type Log, useLog } from './use-log.ts';
+import { WitnessTable } from './witness-table.tsx';
 
-type Log = { checkpoint: string; logKey: TrustedKey };
-
-/** What an auditor needs: the checkpoint, the key, the witnesses, and how to verify all records. */
+/** What an auditor needs: the checkpoints over time, the key, the witnesses, and how to verify and mirror the log. */
 export function ProofPage({ projectId }: { projectId: string }) {
-  const [log, setLog] = useState<Log>();
-  const [error, setError] = useState<ApiError>();
-  const load = () => {
-    Promise.all([logText(projectId, 'checkpoint'), trustedKey(projectId)]).then(
-      ([checkpoint, logKey]) => {
-        setLog({ checkpoint, logKey });
-        setError(undefined);
-      },
-      (fault: unknown) => {
-        if (fault instanceof ApiError) setError(fault);
-      },
-    );
-  };
-  useEffect(load, [projectId]);
-  useRetry(error, load);
+  const { log, error, load } = useLog(projectId);
   return (
     <>
       <PageHead title="Proof" />
@@ -36,54 +19,51 @@ export function ProofPage({ projectId }: { projectId: string }) {
   );
 }
 
-function Details({ checkpoint, logKey, projectId }: Log & { projectId: string }) {
-  const [, size = '0'] = checkpoint.split('\n');
-  const witnesses = witnessesOf(checkpoint);
+function Details({ checkpoint, logKey, verdict, projectId }: Log & { projectId: string }) {
+  const size = Number(checkpoint.split('\n')[1]);
   const common = `--project ${projectId} --url ${location.origin}`;
   return (
     <>
       <section class="panel proof-panel">
-        <h2>Checkpoint</h2>
+        <h2>Checkpoints over time</h2>
         <p>
-          The log of this project has <b>{Number(size).toLocaleString('en')}</b> entries. Keep a checkpoint
-          where the operator of this service cannot write: every later one must extend it.
+          The log of this project has <b>{formatCount(size)}</b> entries. This browser remembers the
+          checkpoints that it saw here, and verifies on each visit that the log still begins with all of them.
         </p>
-        <CodeBlock label="Checkpoint" text={checkpoint} />
+        <CheckpointTable checkpoints={verdict.checkpoints} />
+      </section>
+      <section class="panel proof-panel">
+        <h2>Current checkpoint</h2>
+        <p>
+          Keep a copy where the operator of this service cannot change it: every later checkpoint must extend
+          it.
+        </p>
+        <CodeBlock label="Current checkpoint" text={checkpoint} />
       </section>
       <section class="panel proof-panel">
         <h2>Key of the log</h2>
         {logKey.isChanged && (
           <p class="form-error" role="alert">
-            The service shows another key now than the one below, which this browser saw first.
+            The service now shows another key than the one below, which this browser saw first.
           </p>
         )}
         <p>
-          Compare it with the one that the operator gave you on another way, and give it to your witnesses.
+          Compare it with the key that the operator gave you in another way, and give it to your witnesses.
         </p>
         <CodeBlock label="Key of the log" text={logKey.text} />
       </section>
       <section class="panel proof-panel">
         <h2>Witnesses</h2>
-        {witnesses.length === 0 ? (
-          <p>No witness has signed this checkpoint.</p>
-        ) : (
-          <ul>
-            {witnesses.map((name) => (
-              <li key={name}>
-                <Inert text={name} />
-              </li>
-            ))}
-          </ul>
-        )}
+        <WitnessTable witnesses={verdict.witnesses} size={size} />
       </section>
       <section class="panel proof-panel">
         <h2>Verify it yourself</h2>
-        <p>All records, against the log:</p>
+        <p>Verify all records against the log:</p>
         <CodeBlock
           label="Command to verify"
           text={`npm run gate -- audit verify ${common} --vkey '${logKey.text}'`}
         />
-        <p>A copy of the log, of which later runs fetch only what is new:</p>
+        <p>Mirror the log. Later runs fetch only what is new:</p>
         <CodeBlock label="Command to mirror" text={`npm run gate -- audit mirror ${common} --to log`} />
       </section>
     </>

@@ -1,0 +1,45 @@
+import { call } from '../../api/call.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { projectPath } from '../../app/route.ts';
+import { formatCount } from '../../text/format.ts';
+import { shellQuoted } from '../../text/shell-quoted.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { curlCommand } from '../../ui/curl-command.ts';
+import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+
+const TOOLS_MAX = 200;
+const WINDOW = '90d';
+
+/** In place of the page of an agent that never registered: what it recorded, and how to register it. */
+export function UnregisteredAgent({ projectId, agentName }: { projectId: string; agentName: string }) {
+  const { data, error, isLoading, reload } = useAnswer(
+    call('GET /v1/projects/{id}/audit/breakdown', {
+      params: { id: projectId },
+      query: { by: 'tool', agent: agentName, window: WINDOW, limit: TOOLS_MAX },
+    }),
+  );
+  if (isLoading) return <Loading lines={6} />;
+  if (data === undefined) return error === undefined ? null : <ErrorState error={error} retry={reload} />;
+  const total = data.items.reduce((sum, item) => sum + item.total, data.others?.total ?? 0);
+  if (total === 0) {
+    return (
+      <EmptyState title="Agent not found">
+        <p>No agent with this name is registered in this project, and none recorded a decision in 90 days.</p>
+      </EmptyState>
+    );
+  }
+  const tools = data.items.map(({ value }) => value);
+  return (
+    <EmptyState title="This agent is not registered">
+      <p>
+        It recorded {formatCount(total)} {total === 1 ? 'decision' : 'decisions'} in the last 90 days, but it
+        has no policy here. To register it with the tools that it called,{' '}
+        <a href={projectPath(projectId, 'keys')}>create a key</a>, set GATE_API_KEY to it, and run:
+      </p>
+      <CodeBlock
+        text={curlCommand('/v1/agents', shellQuoted({ name: agentName, tools }))}
+        label="Register this agent"
+      />
+    </EmptyState>
+  );
+}
