@@ -1,5 +1,6 @@
 import { adapterContract } from '../../support/adapters/contract.ts';
 import { aiSdkHarness } from '../../support/adapters/ai-sdk.ts';
+import { claudeAgentSdkHarness } from '../../support/adapters/claude-agent-sdk.ts';
 import { governHarness } from '../../support/adapters/govern.ts';
 import { langchainHarness } from '../../support/adapters/langchain.ts';
 import { mcpHarness } from '../../support/adapters/mcp.ts';
@@ -10,3 +11,4 @@ adapterContract('MCP clients', mcpHarness);
 adapterContract('the Vercel AI SDK', aiSdkHarness);
 adapterContract('the OpenAI Agents SDK', openaiAgentsHarness);
 adapterContract('LangChain', langchainHarness);
+adapterContract('the Claude Agent SDK', claudeAgentSdkHarness);

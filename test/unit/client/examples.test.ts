@@ -32,6 +32,11 @@ const OUTPUT: Record<string, string[]> = {
     'write_file: write_file is denied: System paths are closed.',
     'Done.',
   ],
+  'claude-agent-sdk.js': [
+    'search: left to the permissions of the session',
+    'write_file: PolicyDeniedError: write_file is denied: System paths are closed.',
+    '{"reason":"System paths are closed.","violations":["system-paths: System paths are closed."],"hint":{"code":"rule","rule":"system-paths"}}',
+  ],
   'langchain.js': [
     '3 results for parcels',
     'PolicyDeniedError: write_file is denied: System paths are closed.',

@@ -43,7 +43,7 @@ describe('the published package', () => {
         'PolicyError', 'createTypescriptEngine', 'createWasmEngine', 'parsePolicy', 'parsePublicKey', 'proof',
         'redact', 'truncateArguments', 'verifyBundle',
       ],
-      adapters: [['governMcpClient'], ['governTools'], ['governTools'], ['governMiddleware']],
+      adapters: [['governMcpClient'], ['governTools'], ['governTools'], ['governMiddleware'], ['governHooks']],
       run: 'found cats',
       runSync: 'found dogs',
     }; // prettier-ignore
