@@ -5,7 +5,7 @@
 -- overlap_from, overlap_to: when the records were received, to leave out those that are in the log.
 SELECT
     project_id,
-    arrayStringConcat(arrayMap(record -> record.3, piece), ' ') AS entries,
+    arrayStringConcat(arrayMap(record -> hex(record.3), piece), ' ') AS entries,
     toUInt32(length(piece)) AS count,
     toString(piece[1].1) AS received_from,
     toString(piece[-1].1) AS received_to
@@ -13,7 +13,7 @@ FROM
 (
     SELECT
         project_id,
-        arraySort(groupUniqArray((received_at, event_id, hex(entry)))) AS records,
+        arraySort(groupUniqArray((received_at, event_id, entry))) AS records,
         arrayJoin(arrayMap(at -> arraySlice(records, at, 2048), range(1, toUInt32(length(records) + 1), 2048))) AS piece
     FROM decisions
     WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
