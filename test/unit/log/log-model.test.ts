@@ -19,7 +19,6 @@ describe('the rounds of the log, by random histories of services that are killed
     'nothing left out',
     'no marks',
     'rows without a mark unseen',
-    'inserts carried out late',
   ];
   for (const flaw of flaws)
     it(`shows a fault with the flaw "${flaw}"`, async () => {

@@ -13,8 +13,7 @@ export type Flaw =
   | 'removal before commit'
   | 'nothing left out'
   | 'no marks'
-  | 'rows without a mark unseen'
-  | 'inserts carried out late';
+  | 'rows without a mark unseen';
 
 /** body: of rows with one identity and one body, a merge keeps the one received first. */
 export type ModelRow = Rival & { body: string };
@@ -52,8 +51,7 @@ export class ModelStore implements State {
 
   insert(actor: string, row: ModelRow): Promise<void> {
     return this.#schedule.statement(actor, () => {
-      const isLate = this.#alike(row).some(({ flush }) => this.#looked.has(flush));
-      if (isLate && this.#flaw !== 'inserts carried out late') this.#late.add(row.entry);
+      if (this.#alike(row).some(({ flush }) => this.#looked.has(flush))) this.#late.add(row.entry);
       this.rows.push(row);
     });
   }
