@@ -17,7 +17,7 @@ export const BATCH_BYTES_MAX = 1024 * 1024;
 export const PENDING_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Warns at drops 1, 100, 200 and so on. */
-export const DROP_WARNING_EVERY = 100;
+export const WARNING_EVERY = 100;
 
 /** One HTTP exchange, from connecting to the last byte. */
 export const HTTP_TIMEOUT_MS = 5_000;

@@ -29,7 +29,11 @@ export type ConfigureOptions = {
   logger?: Logger | undefined;
 };
 
-export type GatesDeps = { now: () => number; sleep: Sleep; createLoop: (beforeEnd: () => void) => Loop };
+export type GatesDeps = {
+  now: () => number;
+  sleep: Sleep;
+  createLoop: (beforeEnd: () => void, atExit: () => void) => Loop;
+};
 
 type OpenOptions = Omit<ConfigureOptions, 'batch'> & {
   apiKey: string;
@@ -37,7 +41,7 @@ type OpenOptions = Omit<ConfigureOptions, 'batch'> & {
   batch: BatchLimits | undefined;
 };
 
-type OpenGate = { gate: InnerGate; senders: readonly Sender[]; baseUrl: string };
+type OpenGate = { gate: InnerGate; senders: readonly Sender[]; baseUrl: string; logger: Logger };
 
 const INERT_GATE = createInertGate({ apiKey: undefined, baseUrl: undefined });
 
@@ -117,7 +121,10 @@ export class Gates {
   }: OpenOptions): OpenGate {
     warnOfPlaintext(baseUrl, logger);
     // Not earlier, because an import must not add a listener to the application's process.
-    const loop = (this.#loop ??= this.#deps.createLoop(() => this.#sendBeforeEnd()));
+    const loop = (this.#loop ??= this.#deps.createLoop(
+      () => this.#sendBeforeEnd(),
+      () => this.#tellLost(),
+    ));
     const { now, sleep } = this.#deps;
     const shared = { baseUrl, apiKey, timeoutMs: timerMs(timeoutMs), batch, logger, loop, sleep };
     const [decisions, usage] = STREAMS.map((stream) => new Sender({ ...shared, ...stream })) as [
@@ -128,6 +135,7 @@ export class Gates {
       gate: createGate({ decisions, usage }, { now, apiKey, baseUrl }),
       senders: [decisions, usage],
       baseUrl,
+      logger,
     };
     this.#open.set(apiKey, open);
     return open;
@@ -144,6 +152,17 @@ export class Gates {
       this.#isEndOverdue = false;
     });
     void within(settled, SHUTDOWN_TIMEOUT_MS);
+  }
+
+  /** In one line, in the log of the first gate: whoever reads it needs the number, and what to do. */
+  #tellLost(): void {
+    const gates = [...this.#open.values(), ...this.#closing];
+    const lost = gates.reduce((total, { gate }) => total + gate.stats().in_flight, 0);
+    if (lost === 0) return;
+    gates[0]?.logger.warn(
+      'The process ended before these audit events were sent. Await shutdown() before it ends, and before process.exit()',
+      { lost },
+    );
   }
 
   #announceLocalMode(logger: Logger): void {

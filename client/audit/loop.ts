@@ -8,14 +8,15 @@ export type Sleep = (waitMs: number, signal: AbortSignal) => Promise<void>;
 
 /**
  * The loop of this thread. It counts as running until the process's exit phase. `beforeEnd` is called when it has nothing left
- * to do; what is started there goes on, and it is called again after that.
+ * to do; what is started there goes on, and it is called again after that. `atExit` is called when nothing can go on.
  */
-export function createLoop(beforeEnd: () => void): Loop {
+export function createLoop(beforeEnd: () => void, atExit: () => void): Loop {
   let isExiting = false;
   process.on('beforeExit', beforeEnd);
   // Before the exit handlers of the application, which may emit.
   process.prependListener('exit', () => {
     isExiting = true;
+    atExit();
   });
   return { identity: () => `${process.pid}/${threadId}`, isRunning: () => !isExiting };
 }

@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.ts';
-import { DROP_WARNING_EVERY, EVENT_CHARACTERS_MAX } from '../limits.ts';
+import { WARNING_EVERY, EVENT_CHARACTERS_MAX } from '../limits.ts';
 import type { Logger } from '../logger.ts';
 import type { Rejection } from './batch-answer.ts';
 import type { SendResult } from './post-event.ts';
@@ -7,11 +7,15 @@ import type { SendResult } from './post-event.ts';
 /** Codes that one warning names. */
 const CODES_MAX = 5;
 
+/** The key is wrong, or may not do this: so is every event after it. */
+const KEY_REFUSED: readonly number[] = [401, 403];
+
 /** Counts what became of the events of one sender, and warns of those that were not stored. */
 export class Outcomes {
   readonly #path: string;
   readonly #logger: Logger;
   readonly #counts = { sent: 0, failed: 0, dropped: 0 };
+  #keyRefusals = 0;
 
   constructor({ path, logger }: { path: string; logger: Logger }) {
     this.#path = path;
@@ -37,8 +41,7 @@ export class Outcomes {
   drop(reason: string): void {
     this.#counts.dropped += 1;
     const { dropped } = this.#counts;
-    if (dropped !== 1 && dropped % DROP_WARNING_EVERY !== 0) return;
-    this.warn(`Audit event dropped: ${reason}`, { dropped });
+    if (isTold(dropped)) this.warn(`Audit event dropped: ${reason}`, { dropped });
   }
 
   /** `events` went in one POST. */
@@ -49,10 +52,7 @@ export class Outcomes {
         this.#counts.sent += events;
         return;
       case 'rejected':
-        return this.fail(events, `Audit ingest error ${result.status}`, {
-          problem: result.problem,
-          ...context,
-        });
+        return this.#reject(result, { events, context });
       case 'retryable':
         return this.fail(
           events,
@@ -65,6 +65,16 @@ export class Outcomes {
           ...context,
         });
     }
+  }
+
+  #reject(
+    { status, problem }: { status: number; problem: string },
+    { events, context }: { events: number; context: object },
+  ): void {
+    const refusals = KEY_REFUSED.includes(status) ? (this.#keyRefusals += 1) : 1;
+    this.#counts.failed += events;
+    if (!isTold(refusals)) return;
+    this.warn(`Audit ingest error ${status}`, { problem, ...context, ...(refusals > 1 && { refusals }) });
   }
 
   /** The service took a batch, except the rejected events; undefined if it does not say which. */
@@ -88,4 +98,9 @@ export class Outcomes {
   warn(message: string, context: Record<string, unknown> = {}): void {
     this.#logger.warn(message, { path: this.#path, ...context });
   }
+}
+
+/** The first of many alike is worth a warning, and then every hundredth. */
+function isTold(count: number): boolean {
+  return count === 1 || count % WARNING_EVERY === 0;
 }

@@ -42,11 +42,14 @@ describe('a process that emits in batches', () => {
     expectEvents(5);
   });
 
-  it('process.exit loses what waits and is not delayed', async () => {
+  it('process.exit loses what waits, says so, and is not delayed', async () => {
     mock.on(DECISION_BATCH, { fault: 'hang' });
     const result = await run('batchedThenExit');
 
-    expect(result).to.include({ code: 0, stdout: '', stderr: '' });
+    expect(result).to.include({ code: 0, stdout: '' });
+    expect(result.stderr).to.match(
+      /^The process ended before these audit events were sent.*{ lost: 250 }\n$/,
+    );
     expect(result.tookMs).to.be.below(3_000);
   });
 

@@ -158,6 +158,23 @@ describe('client emission rules', () => {
     }
   });
 
+  for (const status of [401, 403]) {
+    it(`a key that is refused with ${status} is told of once, then at every hundredth event`, async () => {
+      mock.on(DECISIONS, { status, json: { code: 'unauthenticated', detail: 'no' } });
+      const { gates, gate, logger } = open();
+      for (let sent = 0; sent < 250; sent += 25) {
+        for (let i = 0; i < 25; i += 1) gate.emit(decision());
+        await gates.flush();
+      }
+
+      expect(gate.stats()).to.include({ failed: 250 });
+      expect(logger.lines.map(({ message }) => message)).to.deep.equal(
+        Array<string>(3).fill(`Audit ingest error ${status}`),
+      );
+      expect(logger.lines.map(({ context }) => context?.refusals)).to.deep.equal([undefined, 100, 200]);
+    });
+  }
+
   describe('network errors are logged at WARNING and dropped', () => {
     for (const fault of ['reset', 'reset_mid_body', 'cut_mid_body', 'hang', 'slow_body'] as const) {
       it(fault, async () => {

@@ -42,8 +42,20 @@ describe('a process that emits', () => {
     mock.on(DECISIONS, { fault: 'hang' });
     const result = await run('one');
 
-    expect(result).to.include({ code: 0, stdout: '', stderr: '' });
+    expect(result).to.include({ code: 0, stdout: '' });
+    expect(result.stderr).to.match(/^The process ended before these audit events were sent.*{ lost: 1 }\n$/);
     expect(result.tookMs).to.be.below(3_000);
+  });
+
+  it('says in one line what an uncaught error loses, over all gates', async () => {
+    mock.on(DECISIONS, { fault: 'hang' });
+    const { code, stderr } = await run('threeThenThrow');
+
+    expect(code).to.equal(1);
+    expect(
+      stderr.match(/The process ended before these audit events were sent.*{ lost: 3 }/g),
+    ).to.have.length(1);
+    expect(stderr).to.include('PolicyDeniedError');
   });
 
   it('sends an event at once, even if nothing else wakes the loop', async () => {
