@@ -27,9 +27,8 @@ export async function printProofs(target: Target): Promise<void> {
 async function wholeLog(target: Target): Promise<number> {
   const { url, projectId } = target;
   const untilMs = performance.now() + LOG_WAIT_MS_MAX;
-  const total = Number(
-    (await answer<{ totals: { total: number } }>(target, 'summary?window=90d')).totals.total,
-  );
+  const { totals } = await answer<{ totals: { total: number } }>(target, 'summary?window=90d');
+  const { total } = totals;
   for (;;) {
     const checkpoint = await (await fetch(new URL(`/v1/projects/${projectId}/log/checkpoint`, url))).text();
     const size = Number(checkpoint.split('\n')[1]);
@@ -43,7 +42,7 @@ async function idsOf(target: Target, daysAgo: number): Promise<string[]> {
   const toMs = Date.now() - daysAgo * DAY_MS;
   const [from, to] = [toMs - DAY_MS, toMs].map((ms) => new Date(ms).toISOString());
   const query = new URLSearchParams({ from: from ?? '', to: to ?? '', limit: String(RECORDS_A_DAY) });
-  const { items } = await answer<{ items: { event_id: string }[] }>(target, `decisions?${query}`);
+  const { items } = await answer<{ items: { event_id: string }[] }>(target, `decisions?${query.toString()}`);
   return items.map(({ event_id }) => event_id);
 }
 
