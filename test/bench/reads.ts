@@ -23,28 +23,38 @@ type Engine = {
 type Demo = { project_id: string; key: string };
 type BenchReads = { rows: number; seconds: number; directory?: string; only?: string };
 
+const BESIDE_ENGINE: Record<string, (target: Target, engine: Engine) => Promise<void>> = {
+  windows: printWindows,
+  questions: printQuestions,
+  pages: printPages,
+};
+
 /** Every read at a size, next to the plain GROUP BY and to FINAL; a given directory is filled once and kept. */
 export async function benchReads({ rows, seconds, directory, only }: BenchReads): Promise<void> {
   const dataDir = directory ?? temporaryDirectory();
   try {
     if (!existsSync(join(dataDir, 'demo.json'))) await fill(dataDir, rows);
     const demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Demo;
-    const args = ['test/bench/rivals/read-engine.ts', join(dataDir, 'clickhouse'), demo.project_id];
-    const { stdout } = await run(process.execPath, args, { cwd: ROOT, maxBuffer: 16_000_000 });
-    const engine = JSON.parse(stdout) as Engine;
     console.log(`\nThe store lies in ${dataDir}, on ${fileSystemOf(dataDir)}.`);
-    printDisk(engine);
+    const isWanted = (name: string) => only === undefined || only === name;
+    // Before the service starts: the engine must have the store for itself.
+    const engine = Object.keys(BESIDE_ENGINE).some(isWanted)
+      ? await askEngine(dataDir, demo.project_id)
+      : undefined;
     const env = { GATE_DATA_DIR: dataDir, GATE_PORT: '0', GATE_LOG_LEVEL: 'info' };
     const parts: Record<string, (target: Target, child: ChildProcess) => Promise<void>> = {
-      windows: (target) => printWindows(target, engine),
-      questions: (target) => printQuestions(target, engine),
-      pages: (target) => printPages(target, engine),
+      ...Object.fromEntries(
+        Object.entries(BESIDE_ENGINE).map(([name, print]) => [
+          name,
+          (target: Target) => print(target, engine as Engine),
+        ]),
+      ),
       export: (target, child) => printExport(target, () => rssMb(child)),
-      proof: (target) => printProofs(target),
+      proof: printProofs,
       ingest: (target) => printIngest(target, seconds),
     };
     for (const [name, part] of Object.entries(parts)) {
-      if (only !== undefined && only !== name) continue;
+      if (!isWanted(name)) continue;
       // A fresh service for each: what one part left in memory is not the next one's.
       const { child, url } = await startServer(join(ROOT, 'server/main.ts'), [], env);
       try {
@@ -56,6 +66,15 @@ export async function benchReads({ rows, seconds, directory, only }: BenchReads)
   } finally {
     if (directory === undefined) rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+/** The same questions to the engine alone. It has the store for itself, so no service runs meanwhile. */
+async function askEngine(dataDir: string, projectId: string): Promise<Engine> {
+  const args = ['test/bench/rivals/read-engine.ts', join(dataDir, 'clickhouse'), projectId];
+  const { stdout } = await run(process.execPath, args, { cwd: ROOT, maxBuffer: 16_000_000 });
+  const engine = JSON.parse(stdout) as Engine;
+  printDisk(engine);
+  return engine;
 }
 
 export async function fill(dataDir: string, rows: number): Promise<void> {
