@@ -21,8 +21,9 @@ describe('the question why denials rose, asked of the demo fleet in a browser', 
     const plot = page.getByRole('region', { name: 'Denial rate' }).locator('.chart-plot');
     await weekIsShown(page);
     const { width = 0, height = 0 } = (await plot.boundingBox()) ?? {};
-    await plot.click({ position: { x: ((peak.index + 0.5) / peak.of) * width, y: height / 2 } });
+    await plot.click({ position: { x: ((peak.index + 0.8) / peak.of) * width, y: height / 2 } });
     await page.waitForURL(/outcome=deny/);
+    expect(new URL(page.url()).searchParams.get('from')).to.equal(peak.from);
     await page.locator('.decision-row').filter({ hasText: peak.agent }).first().click();
     await expectPolicyLine(page);
     await page.getByRole('link', { name: /^version 2, line/ }).click();

@@ -24,7 +24,7 @@ export function OutcomesChart({ series, previous, size = 'tall', hrefOf, outcome
     label: OUTCOME_LABELS[outcome],
     tone: outcome,
     values: buckets.map((bucket) => bucket[outcome]),
-    ...(outcomeHref === undefined ? {} : { href: outcomeHref(outcome) }),
+    ...hrefProp(outcomeHref?.(outcome)),
   }));
   return (
     <BucketChart
@@ -40,7 +40,7 @@ export function OutcomesChart({ series, previous, size = 'tall', hrefOf, outcome
 }
 
 /** The share of denials over time as a line. */
-export function DenialRateChart({ series, previous, hrefOf }: ChartProps) {
+export function DenialRateChart({ series, previous, hrefOf, outcomeHref }: ChartProps) {
   const rates = series.buckets.map(({ deny, total }) => rateOf(deny, total));
   const before = previous && moved(previous, 'total', series);
   const denied = previous && moved(previous, 'deny', series);
@@ -49,7 +49,7 @@ export function DenialRateChart({ series, previous, hrefOf }: ChartProps) {
       {...timesOf(series)}
       label="Denial rate"
       kind="line"
-      series={[{ label: 'Denied', tone: 'rate', values: rates }]}
+      series={[{ label: 'Denied', tone: 'rate', values: rates, ...hrefProp(outcomeHref?.('deny')) }]}
       before={
         previous && {
           ...lineOf(previous),
@@ -65,6 +65,10 @@ export function DenialRateChart({ series, previous, hrefOf }: ChartProps) {
 
 function timesOf({ buckets, bucket_seconds, to }: Timeseries) {
   return { starts: buckets.map(({ start }) => start), bucketSeconds: bucket_seconds, to };
+}
+
+function hrefProp(href: string | undefined): { href?: string } {
+  return href === undefined ? {} : { href };
 }
 
 function lineOf({ label }: Previous) {

@@ -101,6 +101,7 @@ function PeriodForm({ period, close }: { period: Period; close: () => void }) {
       }}
     >
       <div class="period-relative" role="group" aria-label="Last">
+        <span aria-hidden="true">Last</span>
         {RELATIVE.map(([label, ms]) => (
           <button key={label} type="button" class="small" onClick={() => show(minuteNow() - ms, minuteNow())}>
             {label}

@@ -60,7 +60,7 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
       {session !== undefined && <SessionPanel {...session} isTimeline={isTimeline} />}
       {/* The counts of a search are not known. */}
       {q === undefined && !isTimeline && (
-        <Histogram {...scope} refreshMs={isLive ? HISTOGRAM_LIVE_MS : undefined} />
+        <Histogram {...scope} path={list} refreshMs={isLive ? HISTOGRAM_LIVE_MS : undefined} />
       )}
       {state.error !== undefined && <ErrorState error={state.error} retry={retry} />}
       {total === 0 && (

@@ -113,7 +113,7 @@ function Charts({ series: { data, error, reload }, previous, hrefOf }: ChartsPro
     hrefOf({ filters: { outcome: [outcome] }, ...(period === undefined ? {} : { period }) });
   return (
     <div class="panel-row chart-row">
-      <section class="panel" aria-labelledby="over-time">
+      <section class="panel chart-panel" aria-labelledby="over-time">
         <h2 id="over-time">Decisions over time</h2>
         {data !== undefined && (
           <OutcomesChart
@@ -126,12 +126,17 @@ function Charts({ series: { data, error, reload }, previous, hrefOf }: ChartsPro
         {data === undefined && error !== undefined && <ErrorState error={error} retry={reload} />}
         {data === undefined && error === undefined && <Loading lines={6} />}
       </section>
-      <section class="panel" aria-labelledby="denial-rate">
+      <section class="panel chart-panel" aria-labelledby="denial-rate">
         <h2 id="denial-rate">Denial rate</h2>
         {data === undefined ? (
           <Loading lines={6} />
         ) : (
-          <DenialRateChart series={data} previous={previous} hrefOf={(period) => only('deny', period)} />
+          <DenialRateChart
+            series={data}
+            previous={previous}
+            hrefOf={(period) => only('deny', period)}
+            outcomeHref={only}
+          />
         )}
       </section>
     </div>

@@ -4,9 +4,11 @@ import { formatCompact, formatCount, formatShare } from '../../text/format.ts';
 import { Inert, Role } from '../../ui/inert.tsx';
 import { Loading } from '../../ui/states.tsx';
 
-const ROWS = 8;
+export const ROWS = 8;
 /** All of them could be more than a page takes. */
-const ROWS_OPEN = 200;
+export const ROWS_OPEN = 200;
+/** As high as the rows that follow, so that nothing below moves. */
+const LOADING_LINES = 15;
 const SORT_KEYS = { decisions: 'total', denials: 'deny', approvals: 'needs_approval' } as const;
 const COUNTED = { decisions: 'Decisions', denials: 'Denials', approvals: 'Approvals' } as const;
 const TITLES = {
@@ -30,9 +32,14 @@ type TopPanelProps = {
   hrefOf: (name: string) => string;
 };
 
+/** Whether the rest of a panel is shown. The address bar holds it. */
+export function useIsOpen(by: TopPanelProps['by']): boolean {
+  return usePlace().query.get('all') === by;
+}
+
 /** The values of one field with the most decisions. A link shows the rest of them. */
 export function TopPanel({ by, sort, rows, more = 0, hrefOf }: TopPanelProps) {
-  const isOpen = usePlace().query.getAll('all').includes(by);
+  const isOpen = useIsOpen(by);
   const key = SORT_KEYS[sort];
   const sorted = rows?.filter((row) => row[key] > 0).sort((a, b) => b[key] - a[key]);
   const max = sorted?.[0]?.[key] ?? 0;
@@ -42,7 +49,7 @@ export function TopPanel({ by, sort, rows, more = 0, hrefOf }: TopPanelProps) {
   return (
     <section class="panel" aria-label={title}>
       <h2>{title}</h2>
-      {sorted === undefined && <Loading lines={5} />}
+      {sorted === undefined && <Loading lines={LOADING_LINES} />}
       {sorted?.length === 0 && <p class="muted">None in this period.</p>}
       {shown.length > 0 && (
         <div class="bar-head" aria-hidden="true">

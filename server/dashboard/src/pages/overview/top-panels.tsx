@@ -5,10 +5,9 @@ import type { Filters } from '../../app/filters.ts';
 import { hrefWith, usePlace } from '../../app/location.ts';
 import type { Period } from '../../app/period.ts';
 import type { DecisionsHref } from './overview-page.tsx';
-import { type Row, type Sort, TopPanel } from './top-panel.tsx';
+import { type Row, ROWS, ROWS_OPEN, type Sort, TopPanel, useIsOpen } from './top-panel.tsx';
 
 const SORTS = { decisions: 'Most decisions', denials: 'Most denials', approvals: 'Most approvals' } as const;
-const ROWS_MAX = 1000;
 const REFRESH_MS = 60_000;
 const SEARCH_CHARS_MAX = 200;
 
@@ -77,10 +76,12 @@ type BrokenProps = PanelsProps & {
 };
 
 function Broken({ projectId, period, filters, by, sort, only, rowHref }: BrokenProps) {
-  const { data } = useAnswer(
-    breakdownOf(projectId, { by, limit: ROWS_MAX, ...period, ...filters, ...only }),
-    { refreshMs: REFRESH_MS },
-  );
+  const isOpen = useIsOpen(by);
+  // One of them may be the empty value, which is not shown.
+  const limit = (isOpen ? ROWS_OPEN : ROWS) + 1;
+  const { data } = useAnswer(breakdownOf(projectId, { by, limit, ...period, ...filters, ...only }), {
+    refreshMs: REFRESH_MS,
+  });
   const rows = data?.items.map(({ value, ...counts }) => ({ ...counts, name: value }));
   return (
     <TopPanel

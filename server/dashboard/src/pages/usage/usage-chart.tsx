@@ -30,7 +30,7 @@ export function UsageChart({ projectId, period, hasCost }: UsageChartProps) {
         { label: 'Input tokens', tone: 'allow', values: values('input_tokens') },
       ];
   return (
-    <section class="panel" aria-label={title}>
+    <section class="panel chart-panel" aria-label={title}>
       <h2>{title}</h2>
       {data === undefined ? (
         <Loading lines={6} />
