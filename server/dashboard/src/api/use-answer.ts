@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, mayRecover } from './api-error.ts';
 import type { Answer, Call, Name } from './call.ts';
+import { inTurn } from './in-turn.ts';
 import { request } from './request.ts';
 import { useStaleAnswer } from './stale-answers.ts';
 
@@ -39,7 +40,7 @@ export function useAnswer<N extends Name>(
   useEffect(() => {
     if (asked === undefined || path === undefined) return undefined;
     const abort = new AbortController();
-    request(asked, { signal: abort.signal }).then(
+    inTurn(abort.signal, () => request(asked, { signal: abort.signal })).then(
       (data) => {
         keep(path, data);
         setState({ path, data, error: undefined });

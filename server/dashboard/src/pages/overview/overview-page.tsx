@@ -84,11 +84,16 @@ export function OverviewPage({ projectId }: { projectId: string }) {
                   completeness={summary.data.completeness}
                 />
               )}
-              <TopPanels {...panels} summary={summary.data} />
-              <div class="panel-row">
-                <LatestPanel {...panels} outcome="deny" title="Latest denials" />
-                <LatestPanel {...panels} outcome="needs_approval" title="Latest that needed approval" />
-              </div>
+              {/* Later than the totals, which are read first. */}
+              {summary.data !== undefined && (
+                <>
+                  <TopPanels {...panels} summary={summary.data} />
+                  <div class="panel-row">
+                    <LatestPanel {...panels} outcome="deny" title="Latest denials" />
+                    <LatestPanel {...panels} outcome="needs_approval" title="Latest that needed approval" />
+                  </div>
+                </>
+              )}
             </>
           )}
         </>

@@ -4,6 +4,7 @@ import { useAnswer } from '../../api/use-answer.ts';
 import type { Filters } from '../../app/filters.ts';
 import { hrefWith, usePlace } from '../../app/location.ts';
 import type { Period } from '../../app/period.ts';
+import { ErrorState } from '../../ui/states.tsx';
 import type { DecisionsHref } from './overview-page.tsx';
 import { type Row, ROWS, ROWS_OPEN, type Sort, TopPanel, useIsOpen } from './top-panel.tsx';
 
@@ -14,7 +15,7 @@ const SEARCH_CHARS_MAX = 200;
 export type PanelsProps = { projectId: string; period: Period; filters: Filters; hrefOf: DecisionsHref };
 
 /** What decisions come from, as bars that link to them. */
-export function TopPanels(props: PanelsProps & { summary: Summary | undefined }) {
+export function TopPanels(props: PanelsProps & { summary: Summary }) {
   const { summary, hrefOf } = props;
   const given = usePlace().query.get('sort');
   const sort: Sort = given === 'denials' || given === 'approvals' ? given : 'decisions';
@@ -41,7 +42,7 @@ export function TopPanels(props: PanelsProps & { summary: Summary | undefined })
             key={by}
             {...ranked}
             by={by}
-            rows={summary && rowsOf(summary, by)}
+            rows={rowsOf(summary, by)}
             hrefOf={(name) => hrefOf({ filters: { ...only, [by]: [name] } })}
           />
         ))}
@@ -79,9 +80,13 @@ function Broken({ projectId, period, filters, by, sort, only, rowHref }: BrokenP
   const isOpen = useIsOpen(by);
   // One of them may be the empty value, which is not shown.
   const limit = (isOpen ? ROWS_OPEN : ROWS) + 1;
-  const { data } = useAnswer(breakdownOf(projectId, { by, limit, ...period, ...filters, ...only }), {
-    refreshMs: REFRESH_MS,
-  });
+  const { data, error, reload } = useAnswer(
+    breakdownOf(projectId, { by, limit, ...period, ...filters, ...only }),
+    {
+      refreshMs: REFRESH_MS,
+    },
+  );
+  if (data === undefined && error !== undefined) return <ErrorState error={error} retry={reload} />;
   const rows = data?.items.map(({ value, ...counts }) => ({ ...counts, name: value }));
   return (
     <TopPanel
