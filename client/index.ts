@@ -4,6 +4,7 @@ import { bindingDeps, gates } from './defaults.ts';
 import { bind, type BindingOptions, type PolicyBinding } from './govern/binding.ts';
 import { createGovern } from './govern/govern.ts';
 import { checkedOptions } from './options.ts';
+import type { RegisteredAgent, RegisterOptions } from './policy/register-agent.ts';
 
 /**
  * The gate for this API key, created once. Without a key and in local mode the gate is inert. Throws a ValueError for batch
@@ -28,6 +29,13 @@ export const govern = /* @__PURE__ */ createGovern(bindingDeps);
  */
 export const bindPolicy = (options: BindingOptions & { agentName: string }): Promise<PolicyBinding> =>
   bind(options, bindingDeps);
+
+/**
+ * Registers an agent and its tools. A new agent gets the default policy; that of a registered one stays. May be called at each start:
+ * only other tools make a new version. Throws a PolicyError if the platform does not answer, or refuses.
+ */
+export const registerAgent = async (options: RegisterOptions): Promise<RegisteredAgent> =>
+  (await import('./policy/register-agent.ts')).registerAgent(options);
 
 export { ApprovalRequiredError, PolicyDeniedError } from './govern/decision-errors.ts';
 export { resolvePolicy } from './defaults.ts';
@@ -63,5 +71,6 @@ export type {
   SyncPolicyRun,
 } from './govern/run.ts';
 export type { PolicySource, PolicyOrigin } from './policy/policy-source.ts';
+export type { AgentTool, RegisteredAgent, RegisterOptions } from './policy/register-agent.ts';
 export type { ResolveOptions } from './policy/resolve-policy.ts';
 export type { Decision, Outcome, PolicyCall, PolicyEngine } from './policy/language/runtime.ts';

@@ -110,7 +110,7 @@ function resultOf(status: number, text: string): SendResult {
 }
 
 /** The code and detail of a problem document; empty for any other body. */
-function problemFrom(text: string): string {
+export function problemFrom(text: string): string {
   try {
     return problemOf(JSON.parse(text));
   } catch {

@@ -1,6 +1,6 @@
 import { urlOf } from '../config.ts';
 import { parseJsonObject } from './encoding.ts';
-import { httpGet } from './http-get.ts';
+import { httpRequest } from './http-request.ts';
 import { PolicyError } from '../errors.ts';
 import { bytesOfJwk } from './public-key.ts';
 
@@ -16,7 +16,7 @@ export async function fetchKeySet({
   timeoutMs: number;
 }): Promise<KeySet> {
   const url = urlOf(baseUrl, '/v1/.well-known/keys');
-  const { status, text } = await httpGet({ url, headers: { 'Cache-Control': 'no-cache' }, timeoutMs });
+  const { status, text } = await httpRequest({ url, headers: { 'Cache-Control': 'no-cache' }, timeoutMs });
   if (status === 200) return parseKeySet(text);
   const message = `The request for the key set was answered with ${status}`;
   throw new PolicyError('key_set_unavailable', message, { status });

@@ -2,7 +2,7 @@ import { urlOf } from '../config.ts';
 import { hasBundle, parseAgentRecord, type FetchedRecord } from './agent-record.ts';
 import { parseBearerKey, verifyBearerKey, type BearerKey } from './bearer-key.ts';
 import { parseJsonObject } from './encoding.ts';
-import { httpGet, type Answer } from './http-get.ts';
+import { httpRequest, type Answer } from './http-request.ts';
 import { PolicyError } from '../errors.ts';
 import { SigningKeys, type KeySource } from './signing-keys.ts';
 import type { TrustedKeys } from './successions.ts';
@@ -93,7 +93,7 @@ async function fetchAgent({ baseUrl, agentName, bearerKey, etag, timeoutMs }: Pu
   const url = urlOf(baseUrl, `/v1/agents/${encodeURIComponent(agentName)}`);
   const condition = etag === undefined ? {} : { 'If-None-Match': etag };
   const headers = { Authorization: `Bearer ${bearerKey}`, ...condition };
-  const answer = await httpGet({ url, headers, timeoutMs });
+  const answer = await httpRequest({ url, headers, timeoutMs });
   if (answer.status === 200 || (answer.status === 304 && etag !== undefined)) return answer;
   throw errorOf(answer.status, agentName);
 }

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import {
+  bindPolicy,
   configure,
   govern,
   PolicyDeniedError,
+  registerAgent,
   shutdown,
   type DecisionInput,
   type GovernOptions,
@@ -45,6 +48,23 @@ describe('the client against the service', () => {
     const options = { key: service.key, apiKey: service.key, baseUrl: service.url, logger: captureLogger() };
     return govern({ name: NAME, tools, run }, { ...options, ...more, bindPolicy: true });
   };
+
+  it('registers an agent from nothing, whose default policy lets it read', async () => {
+    const agentName = `new-bot-${randomUUID()}`;
+    const to = { agentName, key: service.key, baseUrl: service.url };
+    const tools = ['write', { name: 'search', annotations: { readOnlyHint: true } }];
+    const first = await registerAgent({ ...to, tools });
+    const again = await registerAgent({ ...to, tools });
+    const run = await (await bindPolicy({ ...to, logger: captureLogger() })).startRun();
+
+    expect(first).to.include({ version: 1, isNew: true });
+    expect(again).to.deep.equal({ ...first, isNew: false });
+    expect(run.decide('search', {}).outcome).to.equal('allow');
+    expect(run.decide('write', {}).outcome).to.equal('needs_approval');
+    const fault: unknown = await registerAgent({ ...to, tools: [''] }).catch((error: unknown) => error);
+    expect(fault).to.include({ code: 'platform_error', status: 422 });
+    expect(fault).to.have.property('message').that.includes('body_invalid');
+  });
 
   it('stores decisions with the version that made them', async () => {
     const governed = await bind();

@@ -22,6 +22,7 @@ const OUTPUT: Record<string, string[]> = {
     'done',
   ],
   'platform.js': [
+    'registered',
     'policy: bundle, version v-1',
     '3 results for late parcels',
     '{ sent: 1, failed: 0, dropped: 0, in_flight: 0 }',
@@ -64,6 +65,8 @@ describe('client/examples', () => {
     mock = await startMockServer();
     serveKeys(mock, signer);
     mock.on('GET /v1/agents/support-bot', conditionally(await signedRecord(publishedAgent(), signer)));
+    const registered = { agent_id: 'agent-1', agent_version_id: 'v-1', version: 1 };
+    mock.on('POST /v1/agents', { status: 201, json: registered });
     mock.on('POST /v1/audit/decisions', { status: 202 });
     mock.on('POST /v1/audit/decisions/batch', { status: 202 });
     mock.on('POST /v1/audit/llm-invocations', { status: 202 });

@@ -37,7 +37,7 @@ describe('the published package', () => {
     const expected = {
       exports: [
         'ApprovalRequiredError', 'PolicyDeniedError', 'PolicyError', 'ValueError', 'bindPolicy', 'configure', 'flush', 'govern',
-        'redact', 'resolvePolicy', 'shutdown', 'truncateArguments',
+        'redact', 'registerAgent', 'resolvePolicy', 'shutdown', 'truncateArguments',
       ],
       pure: [
         'PolicyError', 'createTypescriptEngine', 'createWasmEngine', 'parsePolicy', 'parsePublicKey', 'proof',

@@ -1,19 +1,31 @@
 import { ANSWER_BYTES_MAX } from '../limits.ts';
 import { PolicyError, messageOf } from '../errors.ts';
 
-type GetOptions = { url: string; headers?: Record<string, string>; timeoutMs: number };
+type RequestOptions = {
+  url: string;
+  headers?: Record<string, string>;
+  /** Makes it a POST. */
+  body?: string;
+  timeoutMs: number;
+};
 
 export type Answer = { status: number; etag: string | null; text: string };
 
-/** One GET of at most 8 MiB; throws `unreachable` without a complete response in time. */
-export async function httpGet({ url, headers = {}, timeoutMs }: GetOptions): Promise<Answer> {
+/** One request, whose answer has at most 8 MiB; throws `unreachable` without a complete response in time. */
+export async function httpRequest({ url, headers = {}, body, timeoutMs }: RequestOptions): Promise<Answer> {
+  const sent = body === undefined ? { method: 'GET' } : { method: 'POST', body };
   try {
     // Redirects are not followed: a key must not be sent to another host.
-    const options: RequestInit = { headers, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) };
+    const options: RequestInit = {
+      ...sent,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    };
     const response = await fetch(url, options);
     return { status: response.status, etag: response.headers.get('etag'), text: await readText(response) };
   } catch (cause) {
-    throw new PolicyError('unreachable', `GET ${url} failed: ${reasonOf(cause)}`, { cause });
+    throw new PolicyError('unreachable', `${sent.method} ${url} failed: ${reasonOf(cause)}`, { cause });
   }
 }
 
