@@ -2,7 +2,7 @@
 -- size: of the log of the project with this row.
 SELECT
     toString(now64(6, 'UTC')) AS now,
-    groupArray((toString(round), toString(proposal), project_id, toString(start + length(entries)), counts)) AS rows
+    groupArray((toString(round), toString(proposal), project_id, toString(start + count), counts)) AS rows
 FROM
 (
     SELECT
@@ -10,7 +10,7 @@ FROM
         proposal,
         project_id,
         start,
-        entries,
+        length(entries) AS count,
         committed_at < proposed_at + INTERVAL 5 MINUTE AS counts
     FROM log_chunks
     WHERE round > {round: UInt64}
