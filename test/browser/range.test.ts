@@ -5,14 +5,15 @@ import { eventually } from '../support/eventually.ts';
 import { askJson } from '../support/reads.ts';
 import { addressOf, expectAccessible, useWorld } from './support/world.ts';
 
-type Page1 = { items: { event_id: string; session_id: string; tool_name: string }[]; total: number };
+type Decision = { event_id: string; occurred_at: string; session_id: string; tool_name: string };
+type DecisionsPage = { items: Decision[]; total: number };
 const DAY_MS = 86_400_000;
 const MISSING = '00000000-0000-4000-8000-000000000000';
 
 describe('periods, filters and records in a browser', function () {
   const world = useWorld(this);
   const decisions = (query: Record<string, string> | string) =>
-    askJson<Page1>(world.service, 'decisions', { query });
+    askJson<DecisionsPage>(world.service, 'decisions', { query });
 
   it('shows a record by its address whatever the period, and copies it exactly', async () => {
     const { page } = await world.newPage({ isSignedIn: false });
@@ -132,11 +133,21 @@ describe('periods, filters and records in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('shows all of a session in order', async () => {
+  it('shows all of a session in order, with its model calls', async () => {
     const { page } = await world.newPage();
     const [newest] = (await decisions({ window: '7d' })).items;
-    const { event_id, session_id } = newest ?? { event_id: '', session_id: '' };
+    if (newest === undefined) throw new Error('There are no decisions');
+    const { event_id, occurred_at, session_id } = newest;
     const { items } = await decisions({ window: '90d', session_id });
+    const { url, key } = world.service;
+    const tokens = { model: 'model-large', input_tokens: 900, output_tokens: 100 };
+    const usage = {
+      ...decisionEvent({ session_id, occurred_at }),
+      ...tokens,
+      tool_name: undefined,
+      outcome: undefined,
+    };
+    expect((await post(`${url}/v1/audit/llm-invocations`, usage, { key })).status).to.equal(202);
     await page.goto(world.projectPath(`decisions/${event_id}`, { outcome: 'deny' }));
     await page.getByRole('link', { name: 'Only this session' }).click();
     const timeline = page.getByRole('list', { name: 'Timeline of the session' });
@@ -144,6 +155,7 @@ describe('periods, filters and records in a browser', function () {
       .getByRole('link')
       .nth(items.length - 1)
       .waitFor();
+    await timeline.getByText('1 model call, 1,000 tokens').waitFor();
     const tools = await timeline.locator('b').allInnerTexts();
     expect(tools).to.deep.equal(items.map(({ tool_name }) => tool_name).toReversed());
     await expectAccessible(page);
