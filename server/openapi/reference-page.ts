@@ -78,7 +78,7 @@ body > header a {
 .operations-heading {
   max-width: 1420px;
   margin: 0 auto;
-  padding: 0 20px;
+  padding: 0 10px;
   font: 600 20px system-ui, sans-serif;
 }
 .dark-mode .operations-heading {

@@ -119,11 +119,17 @@ describe('Decisions in a browser', function () {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('decisions', { outcome: 'deny', window: '7d' }));
     const total = await totalOf(page);
-    await page.getByText('Export', { exact: true }).click();
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('link', { name: /NDJSON/ }).click(),
-    ]);
+    const button = page.getByRole('button', { name: 'Export' });
+    const menu = page.getByRole('link', { name: /NDJSON/ });
+    await page.setViewportSize({ width: 360, height: 800 });
+    await button.click();
+    const { x, width } = (await menu.boundingBox()) ?? { x: -1, width: 0 };
+    expect([x >= 0, x + width <= 360]).to.deep.equal([true, true]);
+    await page.keyboard.press('Escape');
+    await menu.waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.textContent.trim()')).to.equal('Export');
+    await page.keyboard.press('Enter');
+    const [download] = await Promise.all([page.waitForEvent('download'), menu.click()]);
     const lines = readFileSync(await download.path(), 'utf8')
       .trim()
       .split('\n');

@@ -81,6 +81,24 @@ describe('every page with demo data in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
+  it('names in its chart the bar under the pointer, from its left edge to its right one', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('overview'));
+    const chart = page.locator('.chart').first();
+    await chart.getByText('Show as table').click();
+    const labels = chart.locator('tbody th');
+    await labels.first().waitFor();
+    const bars = (await labels.allInnerTexts()).toReversed();
+    const plot = await chart.locator('.chart-plot').boundingBox();
+    if (plot === null) throw new Error('There is no chart');
+    const shown = chart.locator('.readout-time');
+    for (const at of [0, 5, bars.length - 1])
+      for (const part of [0.1, 0.9]) {
+        await page.mouse.move(plot.x + (plot.width * (at + part)) / bars.length, plot.y + 50);
+        await shown.getByText(bars[at] ?? '', { exact: true }).waitFor();
+      }
+  });
+
   it('describes the API in light and dark, with a way back', async () => {
     const { page, faults } = await world.newPage();
     await page.goto('/docs');

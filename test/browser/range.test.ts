@@ -107,7 +107,7 @@ describe('periods, filters and records in a browser', function () {
     await page.getByRole('button', { name: 'Agent' }).click();
     await page.getByRole('checkbox', { name: /^code-reviewer/ }).check();
     await page.waitForURL(/agent=code-reviewer/);
-    await page.getByRole('searchbox', { name: 'Find agent' }).fill('analyst');
+    await page.getByRole('searchbox', { name: 'Filter by agent' }).fill('analyst');
     await page.keyboard.press('Enter');
     await page.waitForURL(/agent=data-analyst/);
     await expectAccessible(page);

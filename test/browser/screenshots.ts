@@ -11,6 +11,11 @@ const PICTURE = new URL('../../server/dashboard/screenshots/overview.png', impor
 const PICTURE_BYTES_MAX = 300 * 1024;
 const SETTLE_MS = 600;
 const VIEWPORT = { width: 1360, height: 860 };
+const VIEWPORTS = {
+  phone: { width: 390, height: 844 },
+  desktop: VIEWPORT,
+  wide: { width: 2560, height: 1300 },
+};
 
 /** The pages of a project; what is empty here is shown once more with its drawer, its tab or its narrow form. */
 const PAGES: Record<string, string> = {
@@ -28,6 +33,7 @@ const PAGES: Record<string, string> = {
   members: 'members',
   activity: 'activity',
 };
+const OTHERS: Record<string, string> = { account: '/account', docs: '/docs', nowhere: '/no/such/page' };
 const DOORS = ['sign-in', 'register', 'forgot-password', 'reset-password/token', 'verify-email/token'];
 
 const { values } = parseArgs({ options: { all: { type: 'string' } } });
@@ -61,25 +67,36 @@ function filledStore(): string {
 
 async function takeAll(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  for (const scheme of ['light', 'dark'] as const) {
-    const { page } = await world.newPage({ viewport: VIEWPORT, scheme });
-    for (const [name, path] of Object.entries(PAGES)) {
-      await visit(page, world.projectPath(path));
-      await page.screenshot({ path: join(folder, `${name}-${scheme}.png`) });
-    }
-    await visit(page, '/account');
-    await page.screenshot({ path: join(folder, `account-${scheme}.png`) });
-    await visit(page, world.projectPath('decisions'));
-    await page.locator('.decision-row').nth(1).click();
-    await page.waitForTimeout(SETTLE_MS);
-    await page.screenshot({ path: join(folder, `drawer-${scheme}.png`) });
-    const stranger = await world.newPage({ viewport: VIEWPORT, scheme, isSignedIn: false });
-    for (const path of DOORS) {
-      await visit(stranger.page, `/${path}`);
-      await stranger.page.screenshot({ path: join(folder, `${path.split('/')[0]}-${scheme}.png`) });
-    }
+  for (const scheme of ['light', 'dark'] as const)
+    for (const [width, viewport] of Object.entries(VIEWPORTS))
+      await takeEach(folder, { scheme, width, viewport });
+  console.log(`Every page, light and dark, in three widths: ${folder}`);
+}
+
+type Look = { scheme: 'light' | 'dark'; width: string; viewport: typeof VIEWPORT };
+
+async function takeEach(folder: string, { scheme, width, viewport }: Look): Promise<void> {
+  const { page } = await world.newPage({ viewport, scheme });
+  const take = (from: Page, name: string) =>
+    from.screenshot({ path: join(folder, `${name}-${scheme}-${width}.png`) });
+  for (const [name, path] of Object.entries(PAGES)) {
+    await visit(page, world.projectPath(path));
+    await take(page, name);
   }
-  console.log(`Every page, light and dark: ${folder}`);
+  for (const [name, path] of Object.entries(OTHERS)) {
+    await visit(page, path);
+    await take(page, name);
+  }
+  await visit(page, world.projectPath('decisions'));
+  await page.locator('.decision-row').nth(1).click();
+  await page.waitForTimeout(SETTLE_MS);
+  await take(page, 'drawer');
+  const stranger = await world.newPage({ viewport, scheme, isSignedIn: false });
+  for (const path of DOORS) {
+    await visit(stranger.page, `/${path}`);
+    await take(stranger.page, path.split('/')[0] ?? path);
+  }
+  await world.closePages();
 }
 
 async function visit(page: Page, path: string): Promise<void> {

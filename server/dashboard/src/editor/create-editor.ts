@@ -168,10 +168,10 @@ const theme = EditorView.theme({
   '.cm-changedLine, &.cm-merge-b .cm-changedLine': { backgroundColor: 'var(--soft-allow)' },
   '.cm-deletedChunk': { backgroundColor: 'var(--soft-deny)' },
   '&.cm-merge-b .cm-changedText, .cm-changedText': {
-    background: 'color-mix(in srgb, var(--fill-allow) 30%, transparent)',
+    background: 'color-mix(in srgb, var(--fill-allow) 20%, transparent)',
   },
   '.cm-deletedChunk .cm-deletedText, .cm-deletedText': {
-    background: 'color-mix(in srgb, var(--fill-deny) 16%, transparent)',
+    background: 'color-mix(in srgb, var(--fill-deny) 12%, transparent)',
   },
   '.cm-collapsedLines': { background: 'var(--panel-sunk)', color: 'var(--text-muted)' },
   // Few fonts contain CodeMirror's own mark.

@@ -46,6 +46,7 @@ export function FacetMenu(props: FacetProps) {
 }
 
 function Facet({ projectId, period, filters, path, name, label }: FacetProps) {
+  const words = `Filter by ${label.toLowerCase()}${name.endsWith('_id') ? ' ID' : ''}`;
   const [text, setText] = useState('');
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
@@ -63,8 +64,8 @@ function Facet({ projectId, period, filters, path, name, label }: FacetProps) {
       <input
         ref={input}
         type="search"
-        aria-label={`Find ${label.toLowerCase()}`}
-        placeholder={`Find ${label.toLowerCase()}`}
+        aria-label={words}
+        placeholder={words}
         spellcheck={false}
         maxLength={TEXT_CHARS_MAX}
         value={text}

@@ -33,7 +33,7 @@ export function Confirm({ title, text, children, action, work, onClose, onDone }
         <button type="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="button" class="danger" disabled={isRunning} onClick={() => void run()}>
+        <button type="button" class="danger" aria-busy={isRunning} onClick={() => void run()}>
           {action}
         </button>
       </div>

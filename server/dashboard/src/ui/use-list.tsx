@@ -30,7 +30,7 @@ export function useList<N extends Name>(pageOf: (cursor?: string) => Call<N>): L
       <FormError error={error} />
       {cursor !== null && (
         <p>
-          <button type="button" disabled={isRunning} onClick={() => void run()}>
+          <button type="button" aria-busy={isRunning} onClick={() => void run()}>
             Load older
           </button>
         </p>

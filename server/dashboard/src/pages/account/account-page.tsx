@@ -34,7 +34,7 @@ export function AccountPage() {
   return (
     <div class="narrow">
       <PageHead title="Account">
-        <button type="button" onClick={() => void signOut.run()} disabled={signOut.isRunning}>
+        <button type="button" onClick={() => void signOut.run()} aria-busy={signOut.isRunning}>
           Sign out
         </button>
       </PageHead>

@@ -34,7 +34,7 @@ export function ChangePassword({ onChanged }: { onChanged: () => void }) {
       />
       <NewPasswordField label="New password" />
       <FormError error={error} title={wrong} />
-      <button type="submit" class="primary" disabled={isRunning}>
+      <button type="submit" class="primary" aria-busy={isRunning}>
         Change password
       </button>
     </form>

@@ -26,7 +26,7 @@ export function ForgotPasswordPage() {
       <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
         <Field label="E-mail" name="email" type="email" autocomplete="username" required autofocus />
         <FormError error={error} />
-        <button type="submit" class="primary wide" disabled={isRunning}>
+        <button type="submit" class="primary wide" aria-busy={isRunning}>
           {sentTo === undefined ? 'Send link' : 'Send another link'}
         </button>
       </form>

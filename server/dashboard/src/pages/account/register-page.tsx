@@ -44,7 +44,7 @@ export function RegisterPage() {
         <Field label="E-mail" name="email" type="email" autocomplete="username" required autofocus />
         <NewPasswordField label="Password" />
         <FormError error={error} title={taken} />
-        <button type="submit" class="primary wide" disabled={isRunning}>
+        <button type="submit" class="primary wide" aria-busy={isRunning}>
           {isRunning ? 'Creating…' : 'Create account'}
         </button>
       </form>

@@ -28,7 +28,7 @@ export function RequestVerification() {
           {link.place}
         </p>
       )}
-      <button type="submit" disabled={isRunning}>
+      <button type="submit" aria-busy={isRunning}>
         {isSent ? 'Send another link' : 'Send a new link'}
       </button>
     </form>

@@ -26,7 +26,7 @@ export function ResetPasswordPage({ token }: { token: string }) {
       <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
         <NewPasswordField label="New password" autofocus />
         <FormError error={error} />
-        <button type="submit" class="primary wide" disabled={isRunning}>
+        <button type="submit" class="primary wide" aria-busy={isRunning}>
           {isRunning ? 'Saving…' : 'Set password'}
         </button>
       </form>

@@ -2,7 +2,7 @@ import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import type { SessionItem } from '../../api/types.ts';
 import type { Loaded } from '../../api/use-answer.ts';
-import { formatDate, formatTime } from '../../text/format.ts';
+import { formatDate, formatTime, zoneName } from '../../text/format.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
@@ -24,7 +24,13 @@ export function SessionList({ sessions }: { sessions: Loaded<'GET /v1/auth/sessi
       {items.length > 0 && (
         <Table
           label="Sessions"
-          columns={['Browser', 'IP address', 'Signed in (UTC)', 'Last used (UTC)', ['Actions', 'hidden']]}
+          columns={[
+            'Browser',
+            'IP address',
+            `Signed in (${zoneName()})`,
+            `Last used (${zoneName()})`,
+            ['Actions', 'hidden'],
+          ]}
         >
           {items.map((item) => (
             <SessionRow key={item.id} item={item} isEnding={isRunning} end={() => void run(item.id)} />
@@ -33,7 +39,7 @@ export function SessionList({ sessions }: { sessions: Loaded<'GET /v1/auth/sessi
       )}
       <FormError error={error} />
       {items.length > 1 && (
-        <button type="button" class="danger" disabled={isRunning} onClick={() => void run(undefined)}>
+        <button type="button" class="danger" aria-busy={isRunning} onClick={() => void run(undefined)}>
           End all other sessions
         </button>
       )}

@@ -67,7 +67,7 @@ function PasswordForm() {
       <Field label="E-mail" name="email" type="email" autocomplete="username" required autofocus />
       <Field label="Password" name="password" type="password" autocomplete="current-password" required />
       <FormError error={error} title={wrong} />
-      <button type="submit" class="primary wide" disabled={isRunning}>
+      <button type="submit" class="primary wide" aria-busy={isRunning}>
         {isRunning ? 'Signing in…' : 'Sign in'}
       </button>
     </form>

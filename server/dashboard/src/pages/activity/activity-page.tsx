@@ -1,6 +1,6 @@
 import { call } from '../../api/call.ts';
 import type { ActivityItem } from '../../api/types.ts';
-import { formatTime } from '../../text/format.ts';
+import { formatTime, zoneName } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
@@ -47,7 +47,7 @@ export function ActivityPage({ projectId }: { projectId: string }) {
       )}
       {items.length > 0 && (
         <div class="panel">
-          <Table label="Activity" columns={['Time (UTC)', 'Who', 'What', 'Details', 'IP address']}>
+          <Table label="Activity" columns={[`Time (${zoneName()})`, 'Who', 'What', 'Details', 'IP address']}>
             {items.map((item) => (
               <ActivityRow key={item.id} item={item} />
             ))}

@@ -3,7 +3,7 @@ import type { AgentSummary, OutcomeCounts, Summary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { usePeriod } from '../../app/use-period.ts';
 import { agentPath, projectPath } from '../../app/route.ts';
-import { formatCount, formatDate, formatShare } from '../../text/format.ts';
+import { formatCount, formatDate, formatShare, zoneName } from '../../text/format.ts';
 import { shellQuoted } from '../../text/shell-quoted.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { curlCommand } from '../../ui/curl-command.ts';
@@ -19,7 +19,6 @@ const COLUMNS = [
   ['Decisions', 'number'],
   ['Denied', 'number'],
   ['Needs approval', 'number'],
-  'Policy saved (UTC)',
 ] as const;
 const EXAMPLE = {
   name: 'my-agent',
@@ -42,7 +41,7 @@ export function AgentsPage({ projectId }: { projectId: string }) {
       {rows?.length === 0 && <NoAgents projectId={projectId} />}
       {rows !== undefined && rows.length > 0 && (
         <div class="panel">
-          <Table label="Agents" columns={COLUMNS}>
+          <Table label="Agents" columns={[...COLUMNS, `Policy saved (${zoneName()})`]}>
             {rows.map((row) => (
               <AgentRow key={row.name} row={row} projectId={projectId} />
             ))}

@@ -92,7 +92,8 @@ function TextPart({ projectId, agentName, latest, mayEdit, onSaved, part, title,
             ref={button}
             type="button"
             class="small"
-            disabled={!draft.isChanged || save.isRunning || isStale}
+            aria-busy={save.isRunning}
+            disabled={!draft.isChanged || isStale}
             onClick={() => void save.run()}
           >
             Save

@@ -84,7 +84,7 @@ export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: Dr
           </p>
         )}
         <FormError error={error} />
-        <button type="submit" disabled={!isValid || isRunning || fault !== undefined || tool === ''}>
+        <button type="submit" aria-busy={isRunning} disabled={!isValid || fault !== undefined || tool === ''}>
           Test call
         </button>
         {!isValid && <span class="muted"> Available once the policy is valid.</span>}

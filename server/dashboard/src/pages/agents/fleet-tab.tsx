@@ -1,6 +1,6 @@
 import { call } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import { formatAgo, formatCount, formatDate, formatShare } from '../../text/format.ts';
+import { formatAgo, formatCount, formatDate, formatShare, zoneName } from '../../text/format.ts';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import type { AgentTabProps } from './agent-page.tsx';
@@ -33,7 +33,7 @@ export function FleetTab({ projectId, agentName }: AgentTabProps) {
     <div class="panel">
       <p class="fleet-lead">
         <b>{formatShare(data.keys_on_latest, keys)}</b> of the keys in use have the latest version, v
-        {data.latest.version}, saved {formatDate(data.latest.created_at)} UTC.
+        {data.latest.version}, saved {formatDate(data.latest.created_at)} {zoneName()}.
       </p>
       <Table
         label="Versions in use"

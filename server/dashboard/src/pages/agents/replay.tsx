@@ -46,7 +46,7 @@ export function Replay(props: DraftProps) {
             ))}
           </select>
         </label>
-        <button type="button" disabled={!isValid || isRunning} onClick={() => void run()}>
+        <button type="button" aria-busy={isRunning} disabled={!isValid} onClick={() => void run()}>
           {isRunning ? 'Replaying…' : 'Replay'}
         </button>
       </div>

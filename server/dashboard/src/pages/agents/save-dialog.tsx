@@ -68,7 +68,7 @@ export function SaveDialog({
             Load the newer version, keep my draft
           </button>
         ) : (
-          <button type="button" class="primary" disabled={save.isRunning} onClick={() => void save.run()}>
+          <button type="button" class="primary" aria-busy={save.isRunning} onClick={() => void save.run()}>
             {save.isRunning ? 'Saving…' : 'Save'}
           </button>
         )}

@@ -12,7 +12,7 @@ import { Table } from '../../ui/table.tsx';
 import { useList } from '../../ui/use-list.tsx';
 
 const REFRESH_MS = 60_000;
-const STREAMS: Record<string, string> = { decisions: 'Decisions', llm_invocations: 'Token usage' };
+const STREAMS: Record<string, string> = { decisions: 'Decisions', llm_invocations: 'Model calls' };
 const COLUMNS = [
   'Noticed',
   'Agent',

@@ -83,7 +83,7 @@ function Details({ record, list }: { record: DecisionRecord; list: string }) {
         <b>
           <Inert text={tool_name} />
         </b>{' '}
-        proposed by{' '}
+        requested by{' '}
         {agent_name.length <= NAME_CHARS_MAX ? (
           <a href={agentPath(project_id, agent_name)}>
             <Inert text={agent_name} />
@@ -163,9 +163,9 @@ const FILTERED: [label: string, field: TextField, filter: FilterName | undefined
   ['User', 'user_id', 'user_id'],
   ['Session', 'session_id', 'session_id'],
   ['Error type', 'error_type', undefined],
-  ['Event', 'event_id', undefined],
-  ['Agent version', 'agent_version_id', undefined],
-  ['Project', 'project_id', undefined],
+  ['Event ID', 'event_id', undefined],
+  ['Version ID', 'agent_version_id', undefined],
+  ['Project ID', 'project_id', undefined],
 ];
 
 /** A session is shown whole: without the other filters, from its first record to its last. */

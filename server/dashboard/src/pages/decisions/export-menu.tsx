@@ -1,5 +1,6 @@
 import { call } from '../../api/call.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { Menu } from '../../ui/menu.tsx';
 
 type ExportMenuProps = { projectId: string; query: Record<string, string | readonly string[]> };
 
@@ -12,18 +13,25 @@ export function ExportMenu({ projectId, query }: ExportMenuProps) {
     }).path;
   };
   return (
-    <details class="menu">
-      <summary class="button">
-        <Icon name="download" /> Export
-      </summary>
-      <div class="menu-items">
-        <a href={hrefOf('ndjson')} download="decisions.ndjson">
-          NDJSON <span class="muted">one record per line</span>
-        </a>
-        <a href={hrefOf('csv')} download="decisions.csv">
-          CSV <span class="muted">for spreadsheets</span>
-        </a>
-      </div>
-    </details>
+    <Menu
+      kind="menu-end"
+      label="Export"
+      summary={
+        <>
+          <Icon name="download" /> Export
+        </>
+      }
+    >
+      {(close) => (
+        <>
+          <a href={hrefOf('ndjson')} download="decisions.ndjson" onClick={close}>
+            NDJSON <span class="muted">one record per line</span>
+          </a>
+          <a href={hrefOf('csv')} download="decisions.csv" onClick={close}>
+            CSV <span class="muted">for spreadsheets</span>
+          </a>
+        </>
+      )}
+    </Menu>
   );
 }

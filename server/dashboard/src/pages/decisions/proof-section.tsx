@@ -35,7 +35,7 @@ export function ProofSection({ record }: { record: DecisionRecord }) {
     <section class="drawer-section proof" aria-live="polite">
       <h3>Proof</h3>
       {verified === undefined && (
-        <button type="button" disabled={verify.isRunning} onClick={() => void verify.run()}>
+        <button type="button" aria-busy={verify.isRunning} onClick={() => void verify.run()}>
           Verify in this browser
         </button>
       )}
@@ -64,12 +64,14 @@ function Result({ verified, record }: { verified: Verified; record: DecisionReco
       </ul>
       <p class="muted">
         {isNewKey
-          ? 'The key of the log is trusted because this browser sees it for the first time. '
+          ? 'This browser sees the key of the log for the first time and trusts it. '
           : 'The key of the log is the one that this browser saw first. '}
-        <a href={projectPath(record.project_id, 'proof')}>Compare it</a>
+        <a href={projectPath(record.project_id, 'proof')}>Compare the key</a>
       </p>
       <p class="muted">
-        {witnesses.length === 0 ? 'No witness has signed this checkpoint.' : 'Under it stand witnesses: '}
+        {witnesses.length === 0
+          ? 'No witness has signed this checkpoint.'
+          : 'The checkpoint is signed by witnesses: '}
         <Inert text={witnesses.join(', ')} />
       </p>
       <CodeBlock label="Checkpoint" text={proof.checkpoint} />
@@ -91,9 +93,9 @@ async function verifyRecord(record: DecisionRecord): Promise<Verified | 'pending
       isNewKey: key.isNew,
       witnesses: witnessesOf(proof.checkpoint),
       checks: [
-        [isShown(record, proof.line), 'What is shown here is what was proven'],
-        [entry, 'Its text and salt have the hash that is in the log'],
-        [inclusion, `It is entry ${proof.index} of the ${proof.tree_size} below the checkpoint`],
+        [isShown(record, proof.line), 'The record shown here is the one that was proven'],
+        [entry, 'The hash of its text and salt is the one in the log'],
+        [inclusion, `It is entry ${proof.index} of the ${proof.tree_size} that the checkpoint covers`],
         [checkpoint && !key.isChanged, 'The checkpoint is signed with the key of the log'],
       ],
     };

@@ -18,7 +18,7 @@ export function CreateProject() {
   return (
     <form class="inline-form" onSubmit={(event) => submitted(event, (values) => void run(values))}>
       <Field label="New project" name="name" placeholder="Project name" maxLength={100} required />
-      <button type="submit" disabled={isRunning}>
+      <button type="submit" aria-busy={isRunning}>
         Create
       </button>
       <FormError error={error} />

@@ -6,7 +6,7 @@ import { request } from '../../api/request.ts';
 import type { KeyItem, NewKey } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { useRole } from '../../app/role.ts';
-import { formatAgo, formatDate, withArticle } from '../../text/format.ts';
+import { formatAgo, formatDate, withArticle, zoneName } from '../../text/format.ts';
 import { inertText } from '../../text/inert-text.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -102,7 +102,7 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
           'Permissions',
           'Created',
           'Created by',
-          'Expires (UTC)',
+          `Expires (${zoneName()})`,
           ['Actions', 'hidden'],
         ]}
       >

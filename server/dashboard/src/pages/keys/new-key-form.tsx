@@ -65,7 +65,7 @@ export function NewKeyForm({ projectId, onMade }: NewKeyFormProps) {
       <ScopeBoxes chosen={scopes} onChange={setScopes} />
       <FormError error={error} />
       <div class="key-form-end">
-        <button type="submit" class="primary" disabled={isRunning || scopes.length === 0}>
+        <button type="submit" class="primary" aria-busy={isRunning} disabled={scopes.length === 0}>
           Create key
         </button>
         {scopes.length === 0 && <span class="muted">Choose at least one permission.</span>}
@@ -90,7 +90,8 @@ function ScopeBoxes({ chosen, onChange }: ScopeBoxesProps) {
             }
           />
           <span>
-            {SCOPE_LABELS[scope]} <span class="muted">{SCOPE_TEXTS[scope]}</span>
+            <span class="scope-name">{SCOPE_LABELS[scope]}</span>{' '}
+            <span class="muted">{SCOPE_TEXTS[scope]}</span>
           </span>
         </label>
       ))}

@@ -6,7 +6,7 @@ import { request } from '../../api/request.ts';
 import type { Member } from '../../api/types.ts';
 import { navigate } from '../../app/location.ts';
 import { useSession } from '../../app/session.tsx';
-import { formatDate } from '../../text/format.ts';
+import { formatDate, zoneName } from '../../text/format.ts';
 import { inertText } from '../../text/inert-text.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { FormError } from '../../ui/form-error.tsx';
@@ -31,7 +31,10 @@ export function MemberTable({ projectId, role, items, onChanged }: MemberTablePr
   const isOnlyOwner = role === 'owner' && items.filter((one) => one.role === 'owner').length === 1;
   return (
     <div class="panel">
-      <Table label="Members" columns={['Account', 'Role', 'Member since (UTC)', ['Actions', 'hidden']]}>
+      <Table
+        label="Members"
+        columns={['Account', 'Role', `Member since (${zoneName()})`, ['Actions', 'hidden']]}
+      >
         {items.map((member) => {
           const isSelf = member.account_id === ownId;
           const isManaged = !isSelf && mayManage(role, [member.role]);
@@ -98,7 +101,7 @@ function RoleSelect({ projectId, role, member, onChanged }: RoleSelectProps) {
       <select
         aria-label={`Role of ${inertText(member.email)}`}
         value={member.role}
-        disabled={isRunning}
+        aria-busy={isRunning}
         onChange={({ currentTarget }) => {
           const chosen = ROLES.find((one) => one === currentTarget.value);
           // The list shows the new role once it is stored.

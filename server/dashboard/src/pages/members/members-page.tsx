@@ -99,7 +99,7 @@ function AddMember({ projectId, role, onAdded }: AddMemberProps) {
           ))}
         </select>
       </div>
-      <button type="submit" class="primary" disabled={isRunning}>
+      <button type="submit" class="primary" aria-busy={isRunning}>
         Add
       </button>
       <FormError error={error} title={error === undefined ? undefined : words[error.code]} />

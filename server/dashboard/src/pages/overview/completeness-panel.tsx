@@ -26,6 +26,6 @@ function sentenceOf({ percent, dropped, missing, unclosed }: Completeness): stri
       ? `${formatCount(unclosed)} ${unclosed === 1 ? 'sender' : 'senders'} ended without closing`
       : '',
   ].filter((part) => part !== '');
-  const share = percent === null ? 'Nothing was emitted' : `${percent}% received`;
+  const share = percent === null ? 'No events in this period' : `${percent}% received`;
   return parts.length === 0 ? share : `${share}: ${parts.join(', ')}`;
 }

@@ -90,7 +90,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
                   <TopPanels {...panels} summary={summary.data} />
                   <div class="panel-row">
                     <LatestPanel {...panels} outcome="deny" title="Latest denials" />
-                    <LatestPanel {...panels} outcome="needs_approval" title="Latest that needed approval" />
+                    <LatestPanel {...panels} outcome="needs_approval" title="Latest needing approval" />
                   </div>
                 </>
               )}

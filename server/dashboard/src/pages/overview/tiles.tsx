@@ -42,7 +42,7 @@ export function Tiles({ period, summary, series, previous, widerSummary, hrefOf,
         isBad={totals !== undefined && before !== undefined && isAlarming(totals, before)}
       />
       <Tile
-        label="Needed approval"
+        label="Needs approval"
         href={hrefOf('needs_approval')}
         value={totals && formatCount(totals.needs_approval)}
         change={change((now, then) => countChange(now.needs_approval, then.needs_approval))}

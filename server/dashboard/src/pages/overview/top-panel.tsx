@@ -10,7 +10,7 @@ export const ROWS_OPEN = 200;
 /** As high as the rows that follow, so that nothing below moves. */
 const LOADING_LINES = 15;
 const SORT_KEYS = { decisions: 'total', denials: 'deny', approvals: 'needs_approval' } as const;
-const COUNTED = { decisions: 'Decisions', denials: 'Denials', approvals: 'Approvals' } as const;
+const COUNTED = { decisions: 'Decisions', denials: 'Denials', approvals: 'Need approval' } as const;
 const TITLES = {
   agent: 'Agents',
   role: 'Roles',

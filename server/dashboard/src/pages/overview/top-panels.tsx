@@ -8,7 +8,11 @@ import { ErrorState } from '../../ui/states.tsx';
 import type { DecisionsHref } from './overview-page.tsx';
 import { type Row, ROWS, ROWS_OPEN, type Sort, TopPanel, useIsOpen } from './top-panel.tsx';
 
-const SORTS = { decisions: 'Most decisions', denials: 'Most denials', approvals: 'Most approvals' } as const;
+const SORTS = {
+  decisions: 'Most decisions',
+  denials: 'Most denials',
+  approvals: 'Most needing approval',
+} as const;
 const REFRESH_MS = 60_000;
 const SEARCH_CHARS_MAX = 200;
 

@@ -1,4 +1,4 @@
-import { formatCount, formatTime } from '../../text/format.ts';
+import { formatCount, formatTime, zoneName } from '../../text/format.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Table } from '../../ui/table.tsx';
 import type { CheckedCheckpoint } from './verify-log.ts';
@@ -11,19 +11,22 @@ export function CheckpointTable({ checkpoints }: { checkpoints: CheckedCheckpoin
   return (
     <>
       {lost !== undefined && <Alarm lost={lost} current={checkpoints.at(-1)} />}
-      <Table label="Checkpoints" columns={['Seen (UTC)', ['Entries', 'number'], 'Root', 'Verified']}>
+      <Table
+        label="Checkpoints"
+        columns={[`Seen (${zoneName()})`, 'Verified', ['Entries', 'number'], 'Root']}
+      >
         {checkpoints
           .map((checkpoint, index) => (
             <tr key={index}>
               <td class="cell-when">
                 <time dateTime={checkpoint.seen_at}>{formatTime(checkpoint.seen_at)}</time>
               </td>
+              <td>
+                <Verdict checkpoint={checkpoint} before={checkpoints[index - 1]} />
+              </td>
               <td class="number">{formatCount(checkpoint.size)}</td>
               <td class="mono" title={checkpoint.root}>
                 {checkpoint.root.slice(0, ROOT_CHARS)}…
-              </td>
-              <td>
-                <Verdict checkpoint={checkpoint} before={checkpoints[index - 1]} />
               </td>
             </tr>
           ))
@@ -57,8 +60,8 @@ function Alarm({ lost, current }: AlarmProps) {
     <>
       <p class="form-error" role="alert">
         History was rewritten: the log does not extend the checkpoint that this browser saw on{' '}
-        {formatTime(lost.seen_at)} UTC. Keep that checkpoint and the current one: together they are the
-        evidence.
+        {formatTime(lost.seen_at)} {zoneName()}. Keep that checkpoint and the current one: together they are
+        the evidence.
       </p>
       <CodeBlock label="Checkpoint that was seen before" text={lost.checkpoint} />
     </>

@@ -1,4 +1,4 @@
-import { formatAgo, formatCount, formatTime } from '../../text/format.ts';
+import { formatAgo, formatCount, formatTime, zoneName } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { Table } from '../../ui/table.tsx';
 import type { CheckedWitness } from './verify-log.ts';
@@ -15,12 +15,18 @@ export function WitnessTable({ witnesses, size }: { witnesses: CheckedWitness[];
   }
   const nowMs = Date.now();
   return (
-    <Table label="Witnesses" columns={['Witness', 'Last signed (UTC)', ['Entries', 'number'], 'Verified']}>
+    <Table
+      label="Witnesses"
+      columns={['Witness', 'Verified', `Last signed (${zoneName()})`, ['Entries', 'number']]}
+    >
       {witnesses.map((witness) => (
         <tr key={witness.name}>
           <th scope="row">
             <Inert text={witness.name} />
           </th>
+          <td>
+            <Verdict witness={witness} size={size} />
+          </td>
           <td class="cell-when">
             {witness.signedAt === undefined ? (
               '–'
@@ -32,9 +38,6 @@ export function WitnessTable({ witnesses, size }: { witnesses: CheckedWitness[];
             )}
           </td>
           <td class="number">{formatCount(witness.size)}</td>
-          <td>
-            <Verdict witness={witness} size={size} />
-          </td>
         </tr>
       ))}
     </Table>
