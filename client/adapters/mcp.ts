@@ -4,9 +4,10 @@ import { bind, type BindingOptions } from '../govern/binding.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { safeLogger } from '../logger.ts';
 import { checkedOptions } from '../options.ts';
+import { clientOf } from './mcp-client.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 
-type CallParams = { name: string; arguments?: Record<string, unknown> | undefined };
+export type CallParams = { name: string; arguments?: Record<string, unknown> | undefined };
 
 type ToolPage = { tools: { name: string }[]; nextCursor?: string | undefined };
 
@@ -21,10 +22,12 @@ export type GovernMcpOptions = BindingOptions & { agentName: string };
 export type McpRun<Client extends McpClient> = {
   /** The client's own `callTool` under the policy of the run. A denied call rejects and does not reach the server. */
   callTool: Client['callTool'];
+  /** The same for frameworks that take a client: a denied call is answered with a result of `isError: true`. */
+  client: Client;
 };
 
 /** Its own `callTool` is for the caller in the options, and under the policy of the conversation. */
-export type GovernedMcpClient<Client extends McpClient> = McpRun<Client> & {
+export type GovernedMcpClient<Client extends McpClient> = Omit<McpRun<Client>, 'client'> & {
   readonly source: PolicySource;
   readonly gate: Gate;
   /** The client's own `listTools`. Its first page begins a conversation: the policy is refreshed and pinned. */
@@ -73,7 +76,10 @@ export async function governMcpClient<Client extends McpClient>(
       if (params?.cursor === undefined) await begin();
       return client.listTools(params, ...rest);
     },
-    startRun: async (caller) => ({ callTool: calling(client, await binding.startRun(caller)) }),
+    startRun: async (caller) => {
+      const run = await binding.startRun(caller);
+      return { callTool: calling(client, run), client: clientOf(client, run) };
+    },
   };
 }
 

@@ -146,6 +146,21 @@ describe('@gatehouse/client/mcp, with a real server process', () => {
     expect((await run.callTool(params)).content).to.deep.equal([{ type: 'text', text: 'sent 1' }]);
   });
 
+  it('a client for frameworks is the official one in all else, and has no way around', async () => {
+    const { client: governed } = await (await bind()).startRun();
+    const before = await callsSoFar();
+    const write = { name: 'write', arguments: { path: '/etc' } };
+    const refused = await Client.prototype.callTool.call(governed, write);
+
+    expect(governed).to.be.instanceOf(Client);
+    expect((await governed.listTools()).tools).to.have.length(4);
+    expect(governed.getServerVersion()).to.deep.equal(client.getServerVersion());
+    expect(refused.isError).to.equal(true);
+    expect(governed.experimental).to.equal(undefined);
+    expect(Reflect.get(governed, 'requestStream')).to.equal(undefined);
+    expect(await callsSoFar()).to.deep.equal(before);
+  });
+
   it('warns of tools of the server that are absent from the policy', async () => {
     const logger = captureLogger();
     await bind(undefined, logger);

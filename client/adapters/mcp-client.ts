@@ -1,0 +1,48 @@
+import type { PolicyRun } from '../govern/run.ts';
+import { callOrTell } from './call-or-tell.ts';
+import type { CallParams, McpClient } from './mcp.ts';
+
+type Request = { method: string; params?: CallParams };
+type Requesting = { request(request: Request, ...rest: unknown[]): Promise<unknown> };
+
+/** Ways to call a tool past `callTool` and `request`. */
+const UNGOVERNED = new Set<string | symbol>(['requestStream', 'experimental']);
+
+/**
+ * The client under the policy of one run, for frameworks that take a client. A refused call is answered with a result of
+ * `isError: true`, which frameworks give to the model. Everything else is the client's own, except streamed and experimental requests:
+ * they are missing.
+ */
+export function clientOf<Client extends McpClient>(client: Client, run: PolicyRun): Client {
+  const governed = (params: CallParams, rest: unknown[], call: (params: CallParams) => Promise<unknown>) => {
+    const called = { ...params };
+    // The official client takes a schema and request options.
+    const { signal } = (rest[1] ?? {}) as { signal?: AbortSignal };
+    return callOrTell<unknown>(
+      { run, tool: called.name, args: called.arguments, signal },
+      {
+        execute: (args) => call({ ...called, arguments: args as CallParams['arguments'] }),
+        tell: (refusal) => ({ content: [{ type: 'text', text: String(refusal) }], isError: true }),
+      },
+    );
+  };
+  const own = {
+    callTool: (params: CallParams, ...rest: never[]) =>
+      governed(params, rest, (decided) => client.callTool(decided, ...rest)),
+    request: ({ ...request }: Request, ...rest: unknown[]) => {
+      const ask = (params = request.params) =>
+        (client as unknown as Requesting).request({ ...request, ...(params && { params }) }, ...rest);
+      return request.method === 'tools/call' ? governed(request.params ?? { name: '' }, rest, ask) : ask();
+    },
+  };
+  return new Proxy(client, {
+    get: (target, key) => {
+      if (UNGOVERNED.has(key)) return undefined;
+      const value: unknown = Object.hasOwn(own, key)
+        ? own[key as keyof typeof own]
+        : Reflect.get(target, key, target);
+      return typeof value === 'function' && key !== 'constructor' ? (value.bind(target) as unknown) : value;
+    },
+    set: (target, key, value) => Reflect.set(target, key, value, target),
+  });
+}
