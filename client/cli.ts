@@ -1,27 +1,42 @@
 #!/usr/bin/env node
 import { Console } from 'node:console';
+import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { readEnvironment } from './config.ts';
 import { messageOf } from './errors.ts';
 import { serveHttp } from './gateway/http.ts';
 import { pinFileIn } from './gateway/pins.ts';
+import { policyOfTools } from './gateway/policy-of-tools.ts';
+import { listServerTools, type ServerAddress } from './gateway/server-tools.ts';
 import { serveStdio } from './gateway/stdio.ts';
-import { bindPolicy, shutdown } from './index.ts';
+import { bindPolicy, registerAgent, shutdown } from './index.ts';
 
-const USAGE = `Usage: gatehouse-client mcp --agent NAME [options] -- COMMAND [ARGUMENT…]
-       gatehouse-client mcp --agent NAME [options] --url URL
+const USAGE = `Usage: gatehouse-client mcp --agent NAME [options] SERVER
+       gatehouse-client init --agent NAME [--output FILE] SERVER
+       gatehouse-client register --agent NAME [--policy FILE] SERVER
 
-Runs an MCP server (stdio), or one over Streamable HTTP, under the policy of an agent: every tools/call is decided and recorded, tools that the role may not use
-are hidden, and a tool whose description changes is held. Keys and addresses come from GATE_KEY, GATE_API_KEY, GATE_BASE_URL and
-the other variables of the client.
+SERVER is the MCP server, at the end: -- COMMAND [ARGUMENT…], or --url URL for one over Streamable HTTP.
+
+mcp runs it under the policy of an agent: every tools/call is decided and recorded, tools that the role may not use are hidden, and
+a tool whose description changes is held. init writes a policy for its tools, made from their annotations. register registers
+the agent with its tools. Keys and addresses come from GATE_KEY, GATE_API_KEY, GATE_BASE_URL and the other variables of the client.
 
   --agent NAME            the agent, as it is registered
+  --header 'NAME: VALUE'  sent to the URL; may be repeated. \${NAME} in it is an environment variable
+
+mcp:
   --role ROLE             the role that the policy decides for
   --user ID, --session ID recorded with every decision
   --local-policy FILE     a policy in a file; default GATE_LOCAL_POLICY
   --state-dir DIRECTORY   keeps pinned descriptions and the smallest version; default GATE_STATE_DIR
   --approval-timeout MS   how long a person is waited for
-  --header 'NAME: VALUE'  sent to the URL; may be repeated. \${NAME} in it is an environment variable
+
+init:
+  --output FILE           the file to write, which must not exist; default standard output
+
+register:
+  --policy FILE           saves this policy as that of the agent; GATE_KEY needs the scope edit_policy. Without it a new agent gets the
+                          default policy, and that of a registered one stays
 `;
 
 const TEXT = { type: 'string' } as const;
@@ -33,10 +48,24 @@ const OPTIONS = {
   'local-policy': TEXT,
   'state-dir': TEXT,
   'approval-timeout': TEXT,
+  output: TEXT,
+  policy: TEXT,
   url: TEXT,
   header: { type: 'string', multiple: true },
   help: { type: 'boolean', short: 'h' },
 } as const;
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+type Command = (agentName: string, server: ServerAddress, values: Values) => Promise<number>;
+
+const COMMANDS: Record<string, { options: readonly string[]; run: Command }> = {
+  mcp: {
+    options: ['role', 'user', 'session', 'local-policy', 'state-dir', 'approval-timeout'],
+    run: serve,
+  },
+  init: { options: ['output'], run: init },
+  register: { options: ['policy'], run: register },
+};
 
 /** Standard output belongs to the protocol. */
 const logger = new Console(process.stderr);
@@ -57,19 +86,25 @@ async function main(words: string[]): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  const { agent, url } = values;
-  if (
-    positionals.join() !== 'mcp' ||
-    agent === undefined ||
-    (command === undefined) === (url === undefined)
-  ) {
+  const { agent, url, header, help: _, ...rest } = values;
+  const { run, options = [] } = COMMANDS[positionals.join()] ?? {};
+  const isForAnother = Object.keys(rest).some((name) => !options.includes(name));
+  if (!run || isForAnother || agent === undefined || (command === undefined) === (url === undefined)) {
     logger.error(USAGE);
     return 2;
   }
+  return run(
+    agent,
+    url === undefined ? { command: command ?? '', args } : { url, headers: headersFrom(header) },
+    values,
+  );
+}
+
+async function serve(agentName: string, server: ServerAddress, values: Values): Promise<number> {
   const timeout = values['approval-timeout'];
   const stateDir = values['state-dir'] ?? readEnvironment().stateDir;
   const binding = await bindPolicy({
-    agentName: agent,
+    agentName,
     role: values.role,
     userId: values.user,
     sessionId: values.session,
@@ -79,14 +114,30 @@ async function main(words: string[]): Promise<number> {
     batch: true,
     logger,
   });
+  const pinned = 'url' in server ? [server.url, ''] : ['', server.command, ...server.args];
+  const pinFile = pinFileIn(stateDir, [agentName, ...pinned]);
   try {
-    const pinFile = pinFileIn(stateDir, [agent, url ?? '', command ?? '', ...args]);
-    if (url !== undefined)
-      return await serveHttp({ url, headers: headersFrom(values.header), binding, pinFile, logger });
-    return await serveStdio({ command: command ?? '', args, binding, pinFile, logger });
+    if ('url' in server) return await serveHttp({ ...server, binding, pinFile, logger });
+    return await serveStdio({ ...server, binding, pinFile, logger });
   } finally {
     await shutdown();
   }
+}
+
+async function init(agentName: string, server: ServerAddress, { output }: Values): Promise<number> {
+  const policy = await policyOfTools(agentName, await listServerTools(server, logger));
+  if (output === undefined) process.stdout.write(policy);
+  else await writeFile(output, policy, { flag: 'wx' });
+  return 0;
+}
+
+async function register(agentName: string, server: ServerAddress, values: Values): Promise<number> {
+  const policy = values.policy === undefined ? undefined : await readFile(values.policy, 'utf8');
+  const tools = await listServerTools(server, logger);
+  const { version, isNew } = await registerAgent({ agentName, tools, policy, logger });
+  const what = isNew ? 'is registered' : 'was registered before';
+  process.stdout.write(`${agentName} ${what}: version ${version}, ${tools.length} tools\n`);
+  return 0;
 }
 
 /** A secret is named by its variable: the words of a command can be seen by other users. */

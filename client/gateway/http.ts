@@ -24,7 +24,7 @@ const UNREACHABLE = -32000;
 /** Stands between standard input and output and a server over Streamable HTTP until the input ends. Resolves with the exit code. */
 export async function serveHttp({ url, headers, binding, pinFile, logger }: RemoteOptions): Promise<number> {
   const toClient = writerTo(process.stdout, process.stdin);
-  const remote = new Remote({
+  const remote = new RemoteServer({
     url,
     headers,
     logger,
@@ -43,11 +43,13 @@ export async function serveHttp({ url, headers, binding, pinFile, logger }: Remo
   }
 }
 
-type Options = Pick<RemoteOptions, 'url' | 'headers' | 'logger'> & { onMessage: (line: string) => void };
+type RemoteServerOptions = Pick<RemoteOptions, 'url' | 'headers' | 'logger'> & {
+  onMessage: (line: string) => void;
+};
 
 /** A server over Streamable HTTP (MCP, "Transports"): one POST for each message, and a stream for those of the server's own. */
-class Remote {
-  readonly #options: Options;
+export class RemoteServer {
+  readonly #options: RemoteServerOptions;
   readonly #closing = new AbortController();
   #session: string | undefined;
   #version: string | undefined;
@@ -55,7 +57,7 @@ class Remote {
   /** What has no answer keeps its order: it is taken before the next message goes. */
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(options: Options) {
+  constructor(options: RemoteServerOptions) {
     this.#options = options;
   }
 

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { messageOf } from '../errors.ts';
@@ -40,12 +40,7 @@ export async function serveStdio({
     toClient: writerTo(stdout, server.stdout),
     toServer: writerTo(server.stdin, stdin),
   });
-  const timers: NodeJS.Timeout[] = [];
-  const end = (): void => {
-    server.stdin.end();
-    timers.push(setTimeout(() => server.kill('SIGTERM'), END_MS));
-    timers.push(setTimeout(() => server.kill('SIGKILL'), 2 * END_MS));
-  };
+  const end = (): void => endServer(server);
   // What one side no longer reads ends the other.
   server.stdin.on('error', () => undefined);
   stdout.on('error', end);
@@ -59,7 +54,15 @@ export async function serveStdio({
   } catch (error) {
     logger.error(`The server ${command} cannot be run: ${messageOf(error)}`);
     return 1;
-  } finally {
-    for (const timer of timers) clearTimeout(timer);
   }
+}
+
+/** Closes the server's input, and ends a server that goes on nevertheless. */
+export function endServer(server: ChildProcess): void {
+  server.stdin?.end();
+  const timers = [
+    setTimeout(() => server.kill('SIGTERM'), END_MS),
+    setTimeout(() => server.kill('SIGKILL'), 2 * END_MS),
+  ];
+  server.once('close', () => timers.forEach(clearTimeout));
 }

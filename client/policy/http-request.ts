@@ -4,7 +4,8 @@ import { PolicyError, messageOf } from '../errors.ts';
 type RequestOptions = {
   url: string;
   headers?: Record<string, string>;
-  /** Makes it a POST. */
+  /** Default POST with a body, else GET. */
+  method?: 'PUT' | undefined;
   body?: string;
   timeoutMs: number;
 };
@@ -12,8 +13,9 @@ type RequestOptions = {
 export type Answer = { status: number; etag: string | null; text: string };
 
 /** One request, whose answer has at most 8 MiB; throws `unreachable` without a complete response in time. */
-export async function httpRequest({ url, headers = {}, body, timeoutMs }: RequestOptions): Promise<Answer> {
-  const sent = body === undefined ? { method: 'GET' } : { method: 'POST', body };
+export async function httpRequest(request: RequestOptions): Promise<Answer> {
+  const { url, headers = {}, body, timeoutMs } = request;
+  const sent = body === undefined ? { method: 'GET' } : { method: request.method ?? 'POST', body };
   try {
     // Redirects are not followed: a key must not be sent to another host.
     const options: RequestInit = {

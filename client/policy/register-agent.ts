@@ -11,8 +11,11 @@ import { PolicyError, ValueError } from '../errors.ts';
 import { HTTP_TIMEOUT_MS } from '../limits.ts';
 import { safeLogger, type Logger } from '../logger.ts';
 import { checkedOptions } from '../options.ts';
+import { parseBearerKey } from './bearer-key.ts';
 import { parseJsonObject } from './encoding.ts';
-import { httpRequest } from './http-request.ts';
+import { engineFromYaml } from './engine.ts';
+import { httpRequest, type Answer } from './http-request.ts';
+import { loadParser } from './load-parser.ts';
 
 /** A tool of an agent. The default policy lets those with `readOnlyHint` run; the others need an approval. */
 export type AgentTool =
@@ -31,6 +34,8 @@ export type RegisterOptions = {
   agentYaml?: string | undefined;
   /** The system prompt, for a new agent. */
   systemMd?: string | undefined;
+  /** A policy in YAML, which replaces that of the agent. Needs a key with the scope edit_policy. */
+  policy?: string | undefined;
   /** A bearer key that may register agents; default GATE_KEY. */
   key?: string | undefined;
   /** The same as `key`. */
@@ -57,30 +62,62 @@ export async function registerAgent({
   systemMd,
   ...given
 }: RegisterOptions): Promise<RegisteredAgent> {
-  const { agentName, timeoutMs = HTTP_TIMEOUT_MS, ...options } = checkedOptions('registerAgent', given);
+  const {
+    agentName,
+    policy,
+    timeoutMs = HTTP_TIMEOUT_MS,
+    ...options
+  } = checkedOptions('registerAgent', given);
   const environment = readEnvironment();
   const key = options.key ?? environment.policyKey;
   if (!key) throw new ValueError('registerAgent needs a bearer key: set policyKey, or GATE_KEY');
   if (isLocalMode()) throw new ValueError('GATE_LOCAL_MODE is on: no agent is registered at the platform');
   const baseUrl = options.baseUrl ?? environment.baseUrl ?? BASE_URL_DEFAULT;
   warnOfPlaintext(baseUrl, safeLogger(options.logger));
-  const { status, text } = await httpRequest({
-    url: urlOf(baseUrl, '/v1/agents'),
+  if (policy !== undefined) await checkPolicy(policy);
+  const request = {
     headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ name: agentName, tools, agent_yaml: agentYaml, system_md: systemMd }),
     timeoutMs: timerMs(timeoutMs),
+  };
+  const registration = { name: agentName, tools, agent_yaml: agentYaml, system_md: systemMd };
+  const answer = await httpRequest({
+    ...request,
+    url: urlOf(baseUrl, '/v1/agents'),
+    body: JSON.stringify(registration),
   });
-  if (status !== 200 && status !== 201) throw refusal(status, text);
-  const what = 'The answer to the registration';
-  const { agent_id, agent_version_id, version } = parseJsonObject(text, { code: 'record_invalid', what });
-  if (typeof agent_id !== 'string' || typeof agent_version_id !== 'string' || typeof version !== 'number')
-    throw new PolicyError('record_invalid', `${what} names no version of an agent`);
-  return { agentId: agent_id, agentVersionId: agent_version_id, version, isNew: status === 201 };
+  const registered = agentFrom(answer, 'The registration');
+  if (policy === undefined) return registered;
+  const { projectId } = parseBearerKey(key);
+  const path = `/v1/projects/${encodeURIComponent(projectId)}/agents/${encodeURIComponent(agentName)}`;
+  const saved = await httpRequest({
+    ...request,
+    url: urlOf(baseUrl, path),
+    method: 'PUT',
+    body: JSON.stringify({ policy_yaml: policy }),
+  });
+  return { ...agentFrom(saved, 'The save of the policy'), isNew: registered.isNew };
 }
 
-function refusal(status: number, text: string): PolicyError {
-  const code = status === 401 ? 'unauthenticated' : 'platform_error';
-  return new PolicyError(code, `The registration was answered with ${status} ${problemFrom(text)}`.trim(), {
-    status,
+/** Throws before an agent is registered under a policy that is not valid. */
+async function checkPolicy(policy: string): Promise<void> {
+  await loadParser();
+  engineFromYaml(policy);
+}
+
+function agentFrom({ status, text }: Answer, what: string): RegisteredAgent {
+  if (status !== 200 && status !== 201) {
+    const code = status === 401 ? 'unauthenticated' : 'platform_error';
+    const message = `${what} was answered with ${status} ${problemFrom(text)}`.trim();
+    throw new PolicyError(code, message, { status });
+  }
+  const { agent_id, agent_version_id, version } = parseJsonObject(text, {
+    code: 'record_invalid',
+    what: `The answer to ${what.toLowerCase()}`,
   });
+  if (typeof agent_id !== 'string' || typeof agent_version_id !== 'string' || typeof version !== 'number')
+    throw new PolicyError(
+      'record_invalid',
+      `The answer to ${what.toLowerCase()} names no version of an agent`,
+    );
+  return { agentId: agent_id, agentVersionId: agent_version_id, version, isNew: status === 201 };
 }

@@ -8,11 +8,13 @@ let calls = 0;
 
 const answer = (text: string) => ({ content: [{ type: 'text' as const, text }] });
 
-server.registerTool('search', { inputSchema: { query: z.string() } }, ({ query }) => {
+const search = { inputSchema: { query: z.string() }, annotations: { readOnlyHint: true } };
+server.registerTool('search', search, ({ query }) => {
   calls += 1;
   return answer(`found ${query}`);
 });
-server.registerTool('write', { inputSchema: { path: z.string() } }, () => {
+const write = { inputSchema: { path: z.string() }, annotations: { destructiveHint: false } };
+server.registerTool('write', write, () => {
   calls += 1;
   return answer('written');
 });

@@ -1,8 +1,10 @@
-import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { publint } from 'publint';
 import { runCommand } from '../../support/processes.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -12,6 +14,7 @@ const FIXTURES = join(import.meta.dirname, 'fixtures');
 
 describe('the published package', () => {
   let folder: string;
+  let tarball: string;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'gatehouse-package-'));
@@ -19,9 +22,10 @@ describe('the published package', () => {
       cwd: ROOT,
     });
     expect(packed.code, packed.output).to.equal(0);
-    const [tarball = ''] = await readdir(folder);
+    const [name = ''] = await readdir(folder);
+    tarball = join(folder, name);
     await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }');
-    const installed = await runCommand('npm', ['install', '--prefer-offline', join(folder, tarball)], {
+    const installed = await runCommand('npm', ['install', '--prefer-offline', tarball], {
       cwd: folder,
     });
     expect(installed.code, installed.output).to.equal(0);
@@ -56,7 +60,9 @@ describe('the published package', () => {
     });
 
     expect(code, output).to.equal(0);
-    expect(output).to.match(/^Usage: gatehouse-client mcp --agent NAME/m);
+    expect(output).to.match(
+      /^Usage: gatehouse-client mcp --agent NAME[^]*gatehouse-client init[^]*gatehouse-client register/m,
+    );
   });
 
   it('brings types that check by themselves, strictly', async () => {
@@ -70,6 +76,89 @@ describe('the published package', () => {
     expect(code).to.equal(0);
   });
 
+  it('brings examples that run where it is installed', async () => {
+    const example = 'node_modules/@gatehouse/client/examples/local-policy.js';
+    const { code, output } = await runCommand(process.execPath, [example], { cwd: folder });
+
+    expect(output).to.match(/^3 results for late parcels\n/);
+    expect(code).to.equal(0);
+  });
+
+  it('brings documents whose links lead to files in it', async () => {
+    const root = join(folder, 'node_modules/@gatehouse/client');
+    for (const name of ['README.md', 'docs/client.md', 'docs/policy.md']) {
+      const text = await readFile(join(root, name), 'utf8');
+      for (const [, target = ''] of text.matchAll(/\]\((?!https?:|#)([^)\s#]+)[^)]*\)/g))
+        expect(existsSync(join(root, dirname(name), target)), `${name}: ${target}`).to.equal(true);
+    }
+  });
+
+  // Stand-ins: npm compares versions before it looks at anything else.
+  const projects = {
+    'ai 5': ['ai', '5.0.0'],
+    'ai 6': ['ai', '6.0.0'],
+    'ai 7': ['ai', '7.0.0'],
+    Mastra: ['@mastra/core', '1.71.0'],
+  };
+  for (const [project, [name = '', version]] of Object.entries(projects)) {
+    it(`installs beside ${project}`, async () => {
+      const beside = await mkdtemp(join(tmpdir(), 'gatehouse-beside-'));
+      await mkdir(join(beside, 'other'));
+      await writeFile(join(beside, 'other/package.json'), JSON.stringify({ name, version }));
+      await writeFile(join(beside, 'package.json'), '{ "private": true }');
+      const { code, output } = await runCommand(
+        'npm',
+        ['install', '--offline', '--dry-run', './other', tarball],
+        { cwd: beside },
+      );
+      await rm(beside, { recursive: true });
+
+      expect(code, output).to.equal(0);
+    });
+  }
+
+  it('has no fault that publint finds', async () => {
+    const { messages } = await publint({ pkgDir: join(ROOT, 'client'), strict: true });
+
+    expect(messages).to.deep.equal([]);
+  });
+
+  it('is for require as well, where Node takes ES modules', async () => {
+    const program = `console.log(typeof require('@gatehouse/client').govern, require('@gatehouse/client/mcp').governMcpClient.name)`;
+    const { output } = await runCommand(process.execPath, ['--input-type=commonjs', '-e', program], {
+      cwd: folder,
+    });
+
+    expect(output).to.equal('function governMcpClient\n');
+  });
+
+  it('brings types for bundlers and for CommonJS', async () => {
+    await writeFile(
+      join(folder, 'types.cts'),
+      `import type { Gate } from '@gatehouse/client';\nexport type A = Gate;`,
+    );
+    await writeFile(
+      join(folder, 'types.ts'),
+      `export * from '@gatehouse/client/mcp';\nexport * from '@gatehouse/client';`,
+    );
+    const compiled = async (file: string, flags: string) =>
+      (
+        await runCommand(
+          TSC,
+          [
+            ...`--noEmit --strict --skipLibCheck false --target es2022 --types`.split(' '),
+            '',
+            ...flags.split(' '),
+            file,
+          ],
+          { cwd: folder },
+        )
+      ).output;
+
+    expect(await compiled('types.cts', '--module nodenext')).to.equal('');
+    expect(await compiled('types.ts', '--module esnext --moduleResolution bundler')).to.equal('');
+  });
+
   it('has four dependencies and none of the server’s', async () => {
     const text = await readFile(join(folder, 'node_modules/@gatehouse/client/package.json'), 'utf8');
     const { dependencies } = JSON.parse(text) as { dependencies: Record<string, string> };
@@ -77,12 +166,14 @@ describe('the published package', () => {
     expect(Object.keys(dependencies)).to.deep.equal(['@noble/ed25519', '@noble/hashes', 'synckit', 'yaml']);
   });
 
-  it('holds built files and its README, and no sources or tests', async () => {
+  it('holds built files, examples and documents, and no sources or tests', async () => {
     const files = await readdir(join(folder, 'node_modules/@gatehouse/client'), { recursive: true });
-    const odd = files.filter((name) => !/^(dist(\/.*)?|README\.md|LICENSE|package\.json)$/.test(name));
+    const odd = files.filter(
+      (name) => !/^((dist|docs|examples)(\/.*)?|README\.md|LICENSE|package\.json)$/.test(name),
+    );
 
     expect(odd).to.deep.equal([]);
-    expect(files).to.include('README.md');
+    expect(files).to.include.members(['README.md', 'docs/policy.md', 'examples/from-zero.js']);
     expect(files.filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))).to.deep.equal([]);
   });
 });

@@ -3,6 +3,7 @@ import { registerAgent, type RegisterOptions } from '../../../client/index.ts';
 import { withEnvironment } from '../../support/environment.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 import { startMockServer } from '../../support/mock-server.ts';
+import { createSigner, policyYaml } from '../../support/platform.ts';
 
 const ROUTE = 'POST /v1/agents';
 
@@ -27,6 +28,26 @@ describe('registerAgent', () => {
     const [request] = mock.seen(ROUTE);
     expect(request?.headers).to.include({ authorization: 'Bearer k', 'content-type': 'application/json' });
     expect(JSON.parse(request?.text ?? '')).to.deep.equal({ name: 'bot', tools: ['search'] });
+  });
+
+  it('saves a policy after the registration, and checks it before', async () => {
+    const json = { agent_id: 'a', agent_version_id: 'v', version: 1 };
+    const policy = policyYaml({ allow: ['search'] });
+    const key = await (await createSigner()).bearerKey('p-1');
+    mock.on(ROUTE, { status: 201, json });
+    mock.on('PUT /v1/projects/p-1/agents/a%20bot', { json: { ...json, agent_version_id: 'w', version: 2 } });
+    const of = { agentName: 'a bot', tools: ['search'], key, baseUrl: mock.url };
+    const saved = await registerAgent({ ...of, policy });
+    const fault: unknown = await registerAgent({ ...of, policy: 'version: 2' }).catch(
+      (error: unknown) => error,
+    );
+
+    expect(saved).to.deep.equal({ agentId: 'a', agentVersionId: 'w', version: 2, isNew: true });
+    expect(mock.requests.map(({ method, text }) => [method, JSON.parse(text) as unknown])).to.deep.equal([
+      ['POST', { name: 'a bot', tools: ['search'] }],
+      ['PUT', { policy_yaml: policy }],
+    ]);
+    expect(fault).to.have.property('code', 'policy_invalid');
   });
 
   it('asks nobody without a key, or in local mode', async () => {

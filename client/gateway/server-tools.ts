@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process';
+import { messageOf } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { RemoteServer } from './http.ts';
+import { readLines } from './lines.ts';
+import { isObject, type Message } from './message.ts';
+import { endServer } from './stdio.ts';
+
+/** An MCP server: a command that speaks over standard input and output, or a URL (Streamable HTTP). */
+export type ServerAddress =
+  { command: string; args: readonly string[] } | { url: string; headers: Readonly<Record<string, string>> };
+
+/** A tool as its server lists it. The annotations are the server's own claims. */
+export type ListedTool = {
+  name: string;
+  description?: string;
+  annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean };
+};
+
+/** A server may have to be downloaded first. */
+const LIST_MS_MAX = 120_000;
+/** More is not registered. */
+const DESCRIPTION_CHARACTERS_MAX = 4_000;
+const PROTOCOL_VERSION = '2025-06-18';
+const METHOD_NOT_FOUND = -32601;
+
+/** All tools of an MCP server, which is started or asked for that. Throws if it does not list them in two minutes. */
+export async function listServerTools(address: ServerAddress, logger: Logger): Promise<ListedTool[]> {
+  const conversation = 'url' in address ? overHttp(address, logger) : overStdio(address);
+  const timer = setTimeout(
+    () => conversation.fail(`The server did not list its tools in ${LIST_MS_MAX / 1_000} s`),
+    LIST_MS_MAX,
+  );
+  try {
+    await conversation.begin();
+    const tools: ListedTool[] = [];
+    let cursor: unknown;
+    do {
+      const page = await conversation.request('tools/list', cursor === undefined ? {} : { cursor });
+      tools.push(...(Array.isArray(page['tools']) ? page['tools'] : []).flatMap(toolFrom));
+      cursor = page['nextCursor'];
+    } while (cursor !== undefined && cursor !== null);
+    return tools;
+  } finally {
+    clearTimeout(timer);
+    await conversation.end();
+  }
+}
+
+type Result = Record<string, unknown>;
+
+type Waiting = { resolve: (result: Result) => void; reject: (error: Error) => void };
+
+/** The requests of a client, over any transport. */
+class Conversation {
+  readonly #send: (line: string) => void;
+  readonly end: () => Promise<void>;
+  readonly #waiting = new Map<unknown, Waiting>();
+  #nextId = 1;
+  #failure: Error | undefined;
+
+  constructor(transport: { send: (line: string) => void; end: () => Promise<void> }) {
+    this.#send = transport.send;
+    this.end = transport.end;
+  }
+
+  async begin(): Promise<void> {
+    const clientInfo = { name: 'gatehouse-client', version: '1' };
+    await this.request('initialize', { protocolVersion: PROTOCOL_VERSION, capabilities: {}, clientInfo });
+    this.#write({ method: 'notifications/initialized' });
+  }
+
+  /** Resolves with the result. */
+  request(method: string, params: object): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure) return reject(this.#failure);
+      const id = this.#nextId++;
+      this.#waiting.set(id, { resolve, reject });
+      this.#write({ id, method, params });
+    });
+  }
+
+  /** Takes a message of the server, in one line. */
+  take(line: string): void {
+    const message = messageFrom(line);
+    if (message === undefined) return;
+    const { id, method, result, error } = message;
+    if (method !== undefined) return this.#answer(message);
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (isObject(result)) waiting?.resolve(result);
+    else waiting?.reject(new Error(`The server answered: ${String(isObject(error) && error['message'])}`));
+  }
+
+  fail(problem: string): void {
+    this.#failure = new Error(problem);
+    for (const { reject } of this.#waiting.values()) reject(this.#failure);
+  }
+
+  #answer({ id, method }: Message): void {
+    if (id === undefined) return;
+    const error = { code: METHOD_NOT_FOUND, message: 'This client only lists tools' };
+    this.#write(method === 'ping' ? { id, result: {} } : { id, error });
+  }
+
+  #write(message: object): void {
+    this.#send(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  }
+}
+
+function overStdio({ command, args }: { command: string; args: readonly string[] }): Conversation {
+  const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const closed = new Promise((resolve) => server.once('close', resolve));
+  const conversation = new Conversation({
+    send: (line) => void server.stdin.write(line),
+    end: async () => {
+      if (server.exitCode === null && server.signalCode === null) endServer(server);
+      await closed;
+    },
+  });
+  server.stdin.on('error', () => undefined);
+  server.on('error', (error) =>
+    conversation.fail(`The server ${command} cannot be run: ${messageOf(error)}`),
+  );
+  server.on('close', (code) =>
+    conversation.fail(`The server ${command} ended with ${code ?? 'a signal'} before it listed its tools`),
+  );
+  readLines(server.stdout, (line) => conversation.take(line.toString())).catch((error: unknown) =>
+    conversation.fail(messageOf(error)),
+  );
+  return conversation;
+}
+
+function overHttp(
+  { url, headers }: { url: string; headers: Readonly<Record<string, string>> },
+  logger: Logger,
+): Conversation {
+  const onMessage = (line: string): void => conversation.take(line);
+  const server = new RemoteServer({ url, headers, logger, onMessage });
+  const conversation = new Conversation({
+    send: (line) => server.send(line),
+    end: () => server.close(),
+  });
+  return conversation;
+}
+
+/** Undefined for what a server writes to standard output beside the protocol. */
+function messageFrom(line: string): Message | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toolFrom(value: unknown): ListedTool[] {
+  if (!isObject(value) || typeof value['name'] !== 'string') return [];
+  const { name, description, annotations } = value;
+  const { readOnlyHint, destructiveHint } = isObject(annotations) ? annotations : {};
+  const hints = {
+    ...(typeof readOnlyHint === 'boolean' && { readOnlyHint }),
+    ...(typeof destructiveHint === 'boolean' && { destructiveHint }),
+  };
+  const text =
+    typeof description === 'string'
+      ? { description: Array.from(description).slice(0, DESCRIPTION_CHARACTERS_MAX).join('') }
+      : {};
+  return [{ name, ...text, ...(Object.keys(hints).length > 0 && { annotations: hints }) }];
+}
