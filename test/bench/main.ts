@@ -2,10 +2,14 @@ import { parseArgs } from 'node:util';
 import { benchAttack } from './attack/main.ts';
 import { benchBatches } from './batches.ts';
 import { benchClient } from './client.ts';
+import { benchDrops } from './drops.ts';
 import { benchEmit } from './emit.ts';
+import { benchExits } from './exits.ts';
+import { benchGateway } from './gateway.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLog } from './log.ts';
 import { benchMemory } from './memory.ts';
+import { benchPackage } from './package.ts';
 import { benchPolicy } from './policy.ts';
 import { benchPulls } from './pulls.ts';
 import { benchReads } from './reads.ts';
@@ -25,6 +29,8 @@ const { values, positionals } = parseArgs({
     events: { type: 'string', default: '500000' },
     stored: { type: 'string', default: '0' },
     batch: { type: 'string' },
+    calls: { type: 'string', default: '10000' },
+    runtimes: { type: 'string', default: `node 24=${process.execPath}` },
   },
 });
 const seconds = Number(values.seconds);
@@ -65,6 +71,10 @@ const PARTS: Record<string, () => Promise<void> | void> = {
   attack: () => benchAttack({ seconds, ...only }),
   policy: benchPolicy,
   client: benchClient,
+  drops: benchDrops,
+  package: benchPackage,
+  exits: () => benchExits({ runtimes: values.runtimes }),
+  gateway: () => benchGateway({ calls: Number(values.calls) }),
   emit: () => benchEmit({ seconds, rounds: Number(values.rounds) }),
 };
 

@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { DECISION_BATCH, startAuditServer } from './emission.ts';
+import { eventually } from './eventually.ts';
+import type { MockServer } from './mock-server.ts';
+import { temporaryFile } from './temporary-file.ts';
+
+export type Victim = 'server' | 'client' | 'gateway';
+
+/** What is known after a load: by the server, by the audit service, and by the client. */
+export type LoadResult = {
+  /** The calls that the server ran, as `search 12`. */
+  ran: string[];
+  /** The recorded calls with their outcomes, as `search 12 allow`. */
+  recorded: string[];
+  /** The numbers of the recorded events, ascending. */
+  sequence: number[];
+  /** What the gateway said of its events at its end. */
+  closed: { emitted: number; dropped: number; failed: number } | undefined;
+  client: { answered: number; wrong?: string[]; problem?: string; p50?: number; p99?: number };
+};
+
+const pathOf = (name: string): string => new URL(name, import.meta.url).pathname;
+const POLICY = 'version: 1\ntools: [search, write]\nroles: { "*": { allow: [search] } }\nrules: []\n';
+
+type LoadOptions = { calls: number; isGoverned?: boolean; victim?: Victim; killAfter?: number };
+
+/** Makes calls through the gateway, ten at once, and kills one of the three processes with SIGKILL after so many answers. */
+export async function loadGateway(options: LoadOptions): Promise<LoadResult> {
+  const mock = await startAuditServer();
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-load-'));
+  const log = join(folder, 'ran');
+  try {
+    const client = await runClient(options, { mock, log });
+    const ran = (await readFile(log, 'utf8')).split('\n').filter((line) => line !== '');
+    return { ran, client, ...recordedBy(mock) };
+  } finally {
+    await mock.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function runClient(
+  { calls, isGoverned = true, victim, killAfter = calls / 4 }: LoadOptions,
+  { mock, log }: { mock: MockServer; log: string },
+): Promise<LoadResult['client']> {
+  const policy = await temporaryFile('policy.yaml', POLICY);
+  const gateway = [pathOf('../../client/cli.ts'), 'mcp', '--agent', 'load', '--local-policy', policy];
+  const server = [process.execPath, pathOf('mcp-load-server.ts'), log];
+  const command = isGoverned ? [process.execPath, ...gateway, '--', ...server] : server;
+  const child = spawn(process.execPath, [pathOf('mcp-load-client.ts'), String(calls), ...command], {
+    env: { PATH: process.env['PATH'] ?? '', GATE_API_KEY: 'k', GATE_BASE_URL: mock.url },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ended = once(child, 'close');
+  let last: LoadResult['client'] = { answered: 0 };
+  let gatewayPid = 0;
+  let isKilled = victim === undefined;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const report = JSON.parse(line) as LoadResult['client'] & { pid?: number };
+    if (report.pid !== undefined) gatewayPid = report.pid;
+    else last = report;
+    if (isKilled || last.answered < killAfter) continue;
+    isKilled = true;
+    const serverPid = Number(await readFile(`${log}.pid`, 'utf8'));
+    process.kill(
+      { server: serverPid, client: child.pid ?? 0, gateway: gatewayPid }[victim ?? 'client'],
+      'SIGKILL',
+    );
+  }
+  await ended;
+  // The client may have been the first to go.
+  for (const pid of [gatewayPid, Number(await readFile(`${log}.pid`, 'utf8'))])
+    await eventually(() => (isAlive(pid) ? undefined : true));
+  return last;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function recordedBy(mock: MockServer): Pick<LoadResult, 'recorded' | 'sequence' | 'closed'> {
+  // A sender that is killed may leave half a request, which no service stores.
+  const batches = mock
+    .seen(DECISION_BATCH)
+    .filter(({ text, headers }) => Buffer.byteLength(text) === Number(headers['content-length']));
+  const recorded = batches.flatMap(({ text }) => text.trim().split('\n').map(callFrom));
+  const sequence = batches.flatMap(({ headers }) =>
+    String(headers['gate-sequence']).split(',').flatMap(numbersOf),
+  );
+  const close = mock.requests.find(({ path }) => path.endsWith('/close'));
+  const closed = close && (JSON.parse(close.text) as LoadResult['closed']);
+  return { recorded, sequence: sequence.toSorted((a, b) => a - b), closed };
+}
+
+function callFrom(event: string): string {
+  const { tool_name, arguments: args, outcome } = JSON.parse(event) as Record<string, unknown>;
+  return `${String(tool_name)} ${(args as { n: number }).n} ${String(outcome)}`;
+}
+
+/** The numbers of a range, as `5-60` or `7`. */
+function numbersOf(range: string): number[] {
+  const [first = 0, last = first] = range.split('-').map(Number);
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
