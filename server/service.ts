@@ -157,8 +157,14 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     logger,
     now,
   });
-  const listening = await listen(app, config, logger);
-  // Not before: a start that fails exits at once, and the engine must not be at work then.
+  const listening = await listen(app, config, logger).catch(async (error: unknown) => {
+    // A process that exits while the embedded engine is at work may crash.
+    registry.close();
+    await inTime(commits.close());
+    await inTime(store.close());
+    throw error;
+  });
+  // Not before: a start that fails exits at once.
   sequencer.start();
   emitterStarts.start();
   emittedGauge.start();

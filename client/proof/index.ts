@@ -36,6 +36,7 @@ export {
   tileWidth,
 } from './tiles.ts';
 export {
+  isKeyName,
   parseVerifierKey,
   type SignatureType,
   type VerifierKey,

@@ -27,7 +27,8 @@ const LOG = {
   params: { id: PROJECT_ID },
   problems: ['overloaded'],
 } as const;
-const SIGNED = [...LOG.problems, 'log_key_mismatch'] as const;
+/** not_found: of what cannot be the id of a project. */
+const SIGNED = [...LOG.problems, 'log_key_mismatch', 'not_found'] as const;
 const TEXT = 'text/plain; charset=utf-8';
 
 const BASE64 = Type.String({ pattern: '^[A-Za-z0-9+/]+={0,2}$' });
@@ -149,7 +150,7 @@ export function logEndpoints(deps: LogDeps) {
         'What a verifier needs to see, without trusting this service, that the record stands in the log as it is. 409 `proof_pending` with Retry-After in the first seconds after the record was received.',
       params: { ...LOG.params, event_id: Type.String({ description: 'The `event_id`, in any case' }) },
       answers: { 200: { description: 'The proof', schema: PROOF } },
-      problems: [...SIGNED, 'not_found', 'proof_pending'],
+      problems: [...SIGNED, 'proof_pending'],
       handle: async (call) => {
         const { id: projectId, event_id: eventId } = call.params;
         const { req, caller, signal } = call;

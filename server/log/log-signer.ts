@@ -1,6 +1,7 @@
 import {
   base64From,
   checkpointBody,
+  isKeyName,
   signatureLine,
   type TreeHead,
   type VerifierKey,
@@ -58,8 +59,11 @@ export class LogSigner {
   }
 
   #keyOf(projectId: string): VerifierKey {
+    const name = originOf(projectId);
+    if (!isKeyName(name))
+      throw new RequestError('not_found', 'There is no such project: no id has spaces or "+"');
     return verifierKeyFrom({
-      name: originOf(projectId),
+      name,
       type: 'ed25519',
       publicKey: this.#options.logKey.publicKey,
     });

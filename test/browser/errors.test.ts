@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
 import type { Page } from 'playwright-core';
 import { runCommand } from '../support/processes.ts';
 import { savePolicy } from './support/policy.ts';
@@ -251,8 +252,11 @@ describe('error states in a browser', function () {
     await page.goto(world.projectPath('overview'));
     await page.waitForLoadState('networkidle');
     await page.route(READS, (route) => route.fulfill(problem(503, 'store_unavailable')));
-    await page.clock.fastForward('00:20');
     const notice = page.getByRole('alert').filter({ hasText: 'Out of date.' });
+    await eventually(async () => {
+      await page.clock.fastForward('00:20');
+      return (await notice.isVisible()) || undefined;
+    });
     await notice.getByText('Database unavailable. Retrying automatically.').waitFor();
     expect(await page.locator('.bar-row').count()).to.be.above(0);
     await expectAccessible(page);

@@ -37,6 +37,12 @@ const HOSTILE = [
 describe('the log of a project', () => {
   const service = useSharedService();
 
+  it('answers 404 for what cannot be the name of a log', async () => {
+    for (const id of ['a%20b', 'a%0Bb', 'a+b'])
+      for (const path of ['checkpoint', 'vkey'])
+        expect((await fetch(`${service.url}/v1/projects/${id}/log/${path}`)).status).to.equal(404);
+  });
+
   it('begins with a signed checkpoint of size 0', async () => {
     const response = await askLog(service, 'checkpoint');
     const key = await logKey(service);

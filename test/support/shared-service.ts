@@ -20,6 +20,8 @@ export async function sharedService(): Promise<SharedService> {
   );
   const owner = { cookie, project };
   const { key } = await issue(service, owner);
+  if (key === undefined)
+    throw new Error(`The shared service made no project with a key: ${JSON.stringify(project)}`);
   return { url, dataDir, pid, output, project_id: project.id, key, owner };
 }
 
