@@ -1,0 +1,186 @@
+import { DAY_MS, HOUR_MS } from '../limits.ts';
+import { chanceOf, type Share } from './fisher.ts';
+
+export const RULES = ['denials', 'new_names', 'silence'] as const;
+export type Rule = (typeof RULES)[number];
+
+/** The windows that end at an evaluation: the short one sees a spike at once, the long one what little traffic hides. */
+export const WINDOWS_MS = { short: 5 * 60_000, long: HOUR_MS } as const;
+const WINDOW_NAMES = ['short', 'long'] as const;
+/** Denial shares are compared with those of so long before. */
+export const BASELINE_MS = 7 * DAY_MS;
+
+/** What one agent did with one tool. Times are milliseconds since the epoch. */
+export type ToolCounts = {
+  agent_name: string;
+  tool_name: string;
+  /** In the windows that end now. */
+  short: Share;
+  long: Share;
+  /** Its first and last call in them; undefined when there is none. */
+  firstMs: number | undefined;
+  lastMs: number | undefined;
+};
+/** What one agent did with one tool before the windows. */
+export type ToolHistory = Share & { agent_name: string; tool_name: string; firstMs: number };
+
+/** What a rule found. `tool_name` is '' where it is about all tools of the agent. */
+export type Finding = {
+  rule: Rule;
+  agent_name: string;
+  tool_name: string;
+  fromMs: number;
+  toMs: number;
+  /** In the range, and in the baseline; of a silent agent, the calls that were expected. */
+  total: number;
+  denied: number;
+  usual: Share;
+};
+
+/**
+ * The false alarms that chance alone may make in one project, per day: fewer than one in two years. The threshold of a
+ * comparison is this number divided by all comparisons of a day (Bonferroni), though neighbouring windows overlap and so make
+ * far fewer independent ones.
+ */
+const FALSE_ALARMS_A_DAY = 0.001;
+const EVALUATIONS_A_DAY = 24 * 60;
+/** A handful of denials may be anything. */
+const DENIALS_MIN = 5;
+/** Significant is not yet far: the odds of a denial must be so many times the usual ones. */
+const ODDS_RATIO_MIN = 3;
+
+type Group = { agent_name: string; tool_name: string; short: Share; long: Share; before: Share };
+
+/**
+ * Denial shares far above their own baseline, by agent and by agent and tool. Of an agent only the group that is least likely
+ * by chance is told.
+ */
+export function findDenials(counts: ToolCounts[], history: ToolHistory[], nowMs: number): Finding[] {
+  const groups = groupsOf(counts, history);
+  const chanceMax =
+    FALSE_ALARMS_A_DAY / (EVALUATIONS_A_DAY * WINDOW_NAMES.length * Math.max(1, groups.length));
+  const found = new Map<string, { chance: number; finding: Finding }>();
+  for (const { agent_name, tool_name, before, ...group } of groups)
+    for (const window of WINDOW_NAMES) {
+      const now = group[window];
+      if (!isFarAbove(now, before)) continue;
+      const chance = chanceOf(now, before);
+      if (chance > chanceMax || chance >= (found.get(agent_name)?.chance ?? 1)) continue;
+      const range = { fromMs: nowMs - WINDOWS_MS[window], toMs: nowMs };
+      const finding = { rule: 'denials', agent_name, tool_name, ...range, ...now, usual: before } as const;
+      found.set(agent_name, { chance, finding });
+    }
+  return Array.from(found.values(), ({ finding }) => finding);
+}
+
+function isFarAbove(now: Share, before: Share): boolean {
+  if (now.denied < DENIALS_MIN) return false;
+  // Odds compared without a division, because either may be infinite.
+  const allowed = now.total - now.denied;
+  return now.denied * (before.total - before.denied) >= ODDS_RATIO_MIN * before.denied * allowed;
+}
+
+function groupsOf(counts: ToolCounts[], history: ToolHistory[]): Group[] {
+  const groups = new Map<string, Group>();
+  const groupOf = (agent_name: string, tool_name: string) => {
+    const key = keyOf(agent_name, tool_name);
+    const none = () => ({ total: 0, denied: 0 });
+    const group = groups.get(key) ?? { agent_name, tool_name, short: none(), long: none(), before: none() };
+    groups.set(key, group);
+    return group;
+  };
+  for (const { agent_name, tool_name, short, long } of counts)
+    for (const group of [groupOf(agent_name, ''), groupOf(agent_name, tool_name)]) {
+      add(group.short, short);
+      add(group.long, long);
+    }
+  for (const { agent_name, tool_name, ...share } of history) {
+    const all = groups.get(keyOf(agent_name, ''));
+    const one = groups.get(keyOf(agent_name, tool_name));
+    if (all !== undefined) add(all.before, share);
+    if (one !== undefined) add(one.before, share);
+  }
+  return [...groups.values()];
+}
+
+function add(sum: Share, { total, denied }: Share): void {
+  sum.total += total;
+  sum.denied += denied;
+}
+
+/** Neither name has a control character, and a tool's may be anything else. */
+export function keyOf(agent_name: string, tool_name: string): string {
+  return `${agent_name}\n${tool_name}`;
+}
+
+/** In its first day all that an agent or a project does is new. */
+const LEARNING_MS = DAY_MS;
+
+/** Agents that the project, and tools that an agent, never had before. Of a new agent the tools are not told one by one. */
+export function findNewNames(counts: ToolCounts[], history: ToolHistory[], nowMs: number): Finding[] {
+  const firsts = new Map<string, number>();
+  let projectFirstMs = nowMs;
+  for (const { agent_name, tool_name, firstMs } of history) {
+    projectFirstMs = Math.min(projectFirstMs, firstMs);
+    for (const key of [keyOf(agent_name, ''), keyOf(agent_name, tool_name)])
+      firsts.set(key, Math.min(firsts.get(key) ?? nowMs, firstMs));
+  }
+  if (nowMs - projectFirstMs < LEARNING_MS) return [];
+  const found = new Map<string, Finding>();
+  for (const { agent_name, tool_name, firstMs, long } of counts) {
+    if (firstMs === undefined || long.total === 0) continue;
+    const agentFirstMs = firsts.get(keyOf(agent_name, ''));
+    const isLearning = agentFirstMs !== undefined && nowMs - agentFirstMs < LEARNING_MS;
+    if (isLearning || firsts.has(keyOf(agent_name, tool_name))) continue;
+    const tool = agentFirstMs === undefined ? '' : tool_name;
+    const known = found.get(keyOf(agent_name, tool));
+    const total = long.total + (known?.total ?? 0);
+    const denied = long.denied + (known?.denied ?? 0);
+    const fromMs = Math.min(firstMs, known?.fromMs ?? firstMs);
+    const usual = { total: 0, denied: 0 };
+    const finding = { agent_name, tool_name: tool, fromMs, toMs: nowMs, total, denied, usual };
+    found.set(keyOf(agent_name, tool), { rule: 'new_names', ...finding });
+  }
+  return [...found.values()];
+}
+
+/** How often an agent called, by the start of each hour. */
+export type HourlyCalls = ReadonlyMap<number, number>;
+export type AgentCalls = { agent_name: string; lastMs: number; hours: HourlyCalls };
+
+/** Silence is told when on each of the last seven days there were so many calls at the same time. */
+const MISSED_CALLS_MIN = 30;
+const DAYS_COMPARED = 7;
+/** Who is silent for longer than that has been told, or has left. */
+const SILENCE_MS_MAX = DAY_MS;
+
+/**
+ * Agents that have gone silent: since their last call, each of the last seven days had 30 calls or more at the same time of the
+ * day. A week has a weekend in it, so the quietest day is the measure. If calls come independently (Poisson), an agent as busy
+ * as last week is silent by chance with a probability below 1e-10, whatever its rate: P(N = 0) · P(N >= 30) is largest at
+ * 15 calls. `watchedSinceMs`: nobody can say whether an agent was silent before that.
+ */
+export function findSilence(agents: AgentCalls[], watchedSinceMs: number, nowMs: number): Finding[] {
+  return agents.flatMap(({ agent_name, lastMs, hours }) => {
+    const fromMs = Math.max(lastMs, watchedSinceMs);
+    if (fromMs >= nowMs || nowMs - lastMs > SILENCE_MS_MAX) return [];
+    const daily = Array.from({ length: DAYS_COMPARED }, (_, index) =>
+      callsBetween(hours, fromMs - (index + 1) * DAY_MS, nowMs - (index + 1) * DAY_MS),
+    );
+    const total = Math.floor(Math.min(...daily));
+    if (total < MISSED_CALLS_MIN) return [];
+    // From the last call on, so that a silence is known by it.
+    const range = { fromMs: lastMs, toMs: nowMs, total: 0, denied: 0 };
+    return [{ rule: 'silence', agent_name, tool_name: '', ...range, usual: { total, denied: 0 } }];
+  });
+}
+
+/** Of an hour that is only partly in the range, the same part of its calls. */
+function callsBetween(hours: HourlyCalls, fromMs: number, toMs: number): number {
+  let calls = 0;
+  for (let hour = Math.floor(fromMs / HOUR_MS) * HOUR_MS; hour < toMs; hour += HOUR_MS) {
+    const part = (Math.min(toMs, hour + HOUR_MS) - Math.max(fromMs, hour)) / HOUR_MS;
+    calls += part * (hours.get(hour) ?? 0);
+  }
+  return calls;
+}

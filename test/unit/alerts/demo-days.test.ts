@@ -1,0 +1,183 @@
+import { expect } from 'chai';
+import {
+  type AgentCalls,
+  BASELINE_MS,
+  type Finding,
+  findDenials,
+  findNewNames,
+  findSilence,
+  keyOf,
+  type ToolCounts,
+  type ToolHistory,
+  WINDOWS_MS,
+} from '../../../server/alerts/rules.ts';
+import type { Share } from '../../../server/alerts/fisher.ts';
+import { decisionsOf, FLEET_AGENTS } from '../../../server/demo/fleet-agents.ts';
+import { type FleetDay, fleetDays, HOUR_SHARES } from '../../../server/demo/fleet-plan.ts';
+import { DAY_MS, HOUR_MS } from '../../../server/limits.ts';
+import { Random } from '../../support/random.ts';
+
+const DAYS = 90;
+/** The service asks each minute. Each fifth takes a fifth of the time here, and shares most of its windows with the others. */
+const EVERY_MS = 5 * 60_000;
+const END_MS = Date.UTC(2026, 5, 10);
+const LEARNING_DAYS = 8;
+
+type Call = { atMs: number; agent_name: string; tool_name: string; isDenied: boolean };
+
+const DENIED = FLEET_AGENTS.map((agent) =>
+  decisionsOf(agent).map((tools) => tools.map(({ outcome }) => outcome === 'deny')),
+);
+const SHARES = FLEET_AGENTS.map(({ share }) => share);
+const SHARE_SUM = SHARES.reduce((sum, share) => sum + share, 0);
+
+/** The calls of one day, drawn as clickhouse/query/fleet_day.sql draws them. */
+function callsOf({ day, rows, incidents }: FleetDay, random: () => number): Call[] {
+  const calls = Array.from({ length: rows }, () => {
+    let left = random() * SHARE_SUM;
+    const agent = SHARES.findIndex((share) => (left -= share) < 0);
+    const u = random();
+    const second = (HOUR_SHARES.findIndex((share) => u < share) + random()) * 3600;
+    const { name, tools, roles } = FLEET_AGENTS[agent] as (typeof FLEET_AGENTS)[number];
+    const incident = incidents.find(
+      (one) => one.agent === agent + 1 && second >= one.fromSecond && second < one.toSecond,
+    );
+    const isIncident = random() < (incident?.rate ?? 0);
+    const [tool, role] = [tools, roles].map(({ length }) =>
+      isIncident ? length - 1 : Math.floor(length * random() ** 2),
+    ) as [number, number];
+    const isDenied = DENIED[agent]?.[role]?.[tool] === true;
+    const names = { agent_name: name, tool_name: tools[tool] ?? '' };
+    return { atMs: Date.parse(day) + second * 1000, ...names, isDenied };
+  });
+  return calls.sort((a, b) => a.atMs - b.atMs);
+}
+
+/** The state of a project as time passes: what the statements of an evaluation would count. */
+class Clockwork {
+  readonly #pairs = new Map<string, { counts: ToolCounts; hours: Map<number, Share>; firstMs: number }>();
+  readonly #agents = new Map<string, AgentCalls & { hours: Map<number, number> }>();
+  /** In the windows, oldest first. */
+  readonly #calls: Call[] = [];
+  #longFrom = 0;
+  #shortFrom = 0;
+
+  add(call: Call): void {
+    const { agent_name, atMs, isDenied } = call;
+    const pair = this.#pairOf(call);
+    const hour = Math.floor(atMs / HOUR_MS) * HOUR_MS;
+    const share = pair.hours.get(hour) ?? { total: 0, denied: 0 };
+    pair.hours.set(hour, share);
+    for (const one of [share, pair.counts.short, pair.counts.long]) {
+      one.total += 1;
+      one.denied += Number(isDenied);
+    }
+    Object.assign(pair.counts, { firstMs: atMs, lastMs: atMs });
+    const agent = this.#agents.get(agent_name) ?? { agent_name, lastMs: atMs, hours: new Map() };
+    agent.lastMs = atMs;
+    agent.hours.set(hour, (agent.hours.get(hour) ?? 0) + 1);
+    this.#agents.set(agent_name, agent);
+    this.#calls.push(call);
+  }
+
+  #pairOf({ agent_name, tool_name, atMs }: Call) {
+    const key = keyOf(agent_name, tool_name);
+    const none = { short: { total: 0, denied: 0 }, long: { total: 0, denied: 0 } };
+    const counts = { agent_name, tool_name, ...none, firstMs: atMs, lastMs: atMs };
+    const pair = this.#pairs.get(key) ?? { counts, hours: new Map<number, Share>(), firstMs: atMs };
+    this.#pairs.set(key, pair);
+    return pair;
+  }
+
+  countsAt(nowMs: number): ToolCounts[] {
+    this.#shortFrom = this.#leave('short', this.#shortFrom, nowMs);
+    this.#longFrom = this.#leave('long', this.#longFrom, nowMs);
+    return Array.from(this.#pairs.values(), ({ counts }) => counts).filter(({ long }) => long.total > 0);
+  }
+
+  #leave(window: 'short' | 'long', from: number, nowMs: number): number {
+    let next = from;
+    for (; (this.#calls[next]?.atMs ?? nowMs) < nowMs - WINDOWS_MS[window]; next += 1) {
+      const call = this.#calls[next] as Call;
+      const share = this.#pairOf(call).counts[window];
+      share.total -= 1;
+      share.denied -= Number(call.isDenied);
+    }
+    return next;
+  }
+
+  historyAt(nowMs: number): ToolHistory[] {
+    const untilMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS - WINDOWS_MS.long;
+    return Array.from(this.#pairs.values(), ({ counts: { agent_name, tool_name }, hours, firstMs }) => {
+      const sum = { agent_name, tool_name, total: 0, denied: 0, firstMs };
+      for (const [hour, share] of hours)
+        if (hour < untilMs - BASELINE_MS) hours.delete(hour);
+        else if (hour < untilMs) {
+          sum.total += share.total;
+          sum.denied += share.denied;
+        }
+      return sum;
+    }).filter(({ firstMs }) => firstMs < untilMs);
+  }
+
+  agents(): AgentCalls[] {
+    return [...this.#agents.values()];
+  }
+}
+
+/** Asks all three rules again and again, as the service does, and returns what they found. */
+function evaluateDays(days: FleetDay[], random: () => number): Finding[] {
+  const found: Finding[] = [];
+  const project = new Clockwork();
+  const startMs = Date.parse(days[0]?.day ?? '');
+  let history: ToolHistory[] = [];
+  for (const plan of days) {
+    const calls = callsOf(plan, random);
+    const dayMs = Date.parse(plan.day);
+    let next = 0;
+    for (let nowMs = dayMs; nowMs < dayMs + DAY_MS; nowMs += EVERY_MS) {
+      for (; (calls[next]?.atMs ?? nowMs) < nowMs; next += 1) project.add(calls[next] as Call);
+      const counts = project.countsAt(nowMs);
+      if (nowMs % HOUR_MS === 0) history = project.historyAt(nowMs);
+      if (nowMs - startMs < LEARNING_DAYS * DAY_MS) continue;
+      found.push(...findDenials(counts, history, nowMs));
+      found.push(...findNewNames(counts, history, nowMs));
+      found.push(...findSilence(project.agents(), startMs, nowMs));
+    }
+  }
+  return found;
+}
+
+/** Whether an agent was in an incident in the range of a finding. */
+function isTrue({ rule, agent_name, fromMs, toMs }: Finding, days: FleetDay[]): boolean {
+  const incidents = days.flatMap(({ day, incidents: list }) =>
+    list.map((one) => ({
+      agent_name: FLEET_AGENTS[one.agent - 1]?.name,
+      fromMs: Date.parse(day) + one.fromSecond * 1000,
+      toMs: Date.parse(day) + one.toSecond * 1000,
+    })),
+  );
+  return (
+    rule === 'denials' &&
+    incidents.some((one) => one.agent_name === agent_name && one.fromMs < toMs && one.toMs > fromMs)
+  );
+}
+
+function draw(seed: number): () => number {
+  const random = new Random(seed);
+  return () => random.real();
+}
+
+describe('the rules on 90 days of the demo fleet', () => {
+  it('tells incidents only, and the long ones of them', () => {
+    const [rows, seed] = [320_000, 1393];
+    const days = fleetDays({ rows, days: DAYS, seed, nowMs: END_MS - 1 });
+
+    const found = evaluateDays(days, draw(seed));
+
+    const incidents = days.slice(LEARNING_DAYS).flatMap(({ incidents: list }) => list);
+    expect(found.filter((one) => !isTrue(one, days))).to.deep.equal([]);
+    expect(incidents.length).to.be.above(3);
+    expect(new Set(found.map(({ agent_name }) => agent_name)).size).to.be.at.least(2);
+  });
+});

@@ -1,0 +1,170 @@
+import { expect } from 'chai';
+import { chanceOf } from '../../../server/alerts/fisher.ts';
+import {
+  findDenials,
+  findNewNames,
+  findSilence,
+  type ToolCounts,
+  type ToolHistory,
+} from '../../../server/alerts/rules.ts';
+import { DAY_MS, HOUR_MS } from '../../../server/limits.ts';
+
+const NOW = Date.UTC(2026, 5, 10, 12, 30);
+const MINUTE = 60_000;
+
+type Given = { agent?: string; tool?: string; total: number; denied?: number };
+
+const countsOf = ({ agent = 'clerk', tool = 'pay', total, denied = 0 }: Given): ToolCounts => {
+  const share = { total, denied };
+  const times = { firstMs: NOW - 2 * MINUTE, lastMs: NOW - 1 };
+  return { agent_name: agent, tool_name: tool, short: share, long: { ...share }, ...times };
+};
+const historyOf = ({ agent = 'clerk', tool = 'pay', total, denied = 0 }: Given, days = 30): ToolHistory => ({
+  agent_name: agent,
+  tool_name: tool,
+  total,
+  denied,
+  firstMs: NOW - days * DAY_MS,
+});
+const told = (findings: { agent_name: string; tool_name: string }[]) =>
+  findings.map(({ agent_name, tool_name }) => `${agent_name}/${tool_name}`);
+
+describe('the exact test of denial shares', () => {
+  // R: fisher.test(matrix(c(3, 1, 1, 3), 2), alternative = "greater") and the tea of Fisher's lady.
+  for (const [now, before, chance] of [
+    [{ total: 4, denied: 3 }, { total: 4, denied: 1 }, 17 / 70],
+    [{ total: 4, denied: 4 }, { total: 4, denied: 0 }, 1 / 70],
+    [{ total: 10, denied: 5 }, { total: 10, denied: 0 }, 252 / 15_504],
+  ] as const)
+    it(`gives ${chance.toFixed(4)} for ${now.denied} of ${now.total} after ${before.denied} of ${before.total}`, () => {
+      expect(chanceOf(now, before)).to.be.closeTo(chance, 1e-9);
+    });
+
+  it('says nothing without a baseline', () => {
+    expect(chanceOf({ total: 50, denied: 50 }, { total: 0, denied: 0 })).to.be.closeTo(1, 1e-9);
+  });
+});
+
+describe('the rule of denials', () => {
+  const find = (counts: ToolCounts[], history: ToolHistory[]) => findDenials(counts, history, NOW);
+
+  it('tells a spike of 0.1 % of the traffic of a busy project', () => {
+    // 10,000 calls a minute of 20 agents with 5 tools each; one tool is denied 10 times in a minute.
+    const pairs = Array.from({ length: 100 }, (_, index) => ({
+      agent: `agent-${Math.floor(index / 5)}`,
+      tool: `t${index}`,
+    }));
+    const history = pairs.map((pair) => historyOf({ ...pair, total: 1_000_000, denied: 20 }));
+    const counts = pairs.map((pair) => countsOf({ ...pair, total: 500 }));
+    const calm = find(counts, history);
+    counts[42] = countsOf({ ...(pairs[42] as Given), total: 510, denied: 10 });
+
+    expect(calm).to.deep.equal([]);
+    expect(told(find(counts, history))).to.deep.equal(['agent-8/t42']);
+  });
+
+  it('tells the range, the counts and the baseline', () => {
+    const [finding] = find(
+      [countsOf({ total: 40, denied: 30 })],
+      [historyOf({ total: 10_000, denied: 300 })],
+    );
+
+    expect(finding).to.deep.equal({
+      rule: 'denials',
+      agent_name: 'clerk',
+      tool_name: '',
+      fromMs: NOW - 5 * MINUTE,
+      toMs: NOW,
+      total: 40,
+      denied: 30,
+      usual: { total: 10_000, denied: 300 },
+    });
+  });
+
+  const calm: [string, Given, Given][] = [
+    ['a share that is high as ever', { total: 500, denied: 310 }, { total: 10_000, denied: 6000 }],
+    [
+      'a share that is significantly, but not far above',
+      { total: 100_000, denied: 12_000 },
+      { total: 1e6, denied: 1e5 },
+    ],
+    ['four denials', { total: 4, denied: 4 }, { total: 1e6, denied: 0 }],
+    ['an agent without a baseline', { total: 50, denied: 50 }, { total: 3, denied: 0 }],
+  ];
+  for (const [what, now, before] of calm)
+    it(`is silent about ${what}`, () => {
+      expect(find([countsOf(now)], [historyOf(before)])).to.deep.equal([]);
+    });
+});
+
+describe('the rule of new names', () => {
+  const find = (counts: ToolCounts[], history: ToolHistory[]) => findNewNames(counts, history, NOW);
+  const known = historyOf({ total: 100 });
+
+  it('tells a new agent once, and not its tools', () => {
+    const counts = ['a', 'b'].map((tool) => countsOf({ agent: 'stranger', tool, total: 3 }));
+
+    const found = find([...counts, countsOf({ total: 5 })], [known]);
+
+    expect(told(found)).to.deep.equal(['stranger/']);
+    expect(found[0]).to.include({ total: 6, fromMs: NOW - 2 * MINUTE });
+  });
+
+  it('tells a new tool of a known agent', () => {
+    const found = find([countsOf({ tool: 'wire_money', total: 1 }), countsOf({ total: 1 })], [known]);
+
+    expect(told(found)).to.deep.equal(['clerk/wire_money']);
+  });
+
+  it('is silent in the first day of an agent, and of a project', () => {
+    const news = [countsOf({ tool: 'wire_money', total: 1 })];
+    const other = historyOf({ agent: 'other', total: 9 });
+
+    expect(find(news, [historyOf({ total: 100 }, 0.5), other])).to.deep.equal([]);
+    expect(find(news, [historyOf({ agent: 'other', total: 9 }, 0.5)])).to.deep.equal([]);
+    expect(find(news, [])).to.deep.equal([]);
+  });
+});
+
+describe('the rule of silence', () => {
+  /** A steady agent: so many calls in each hour of the last eight days until its last call. */
+  const agentOf = (perHour: number, lastMs: number) => {
+    const hours = new Map<number, number>();
+    const first = Math.floor(NOW / HOUR_MS) * HOUR_MS;
+    for (let hour = first - 8 * DAY_MS; hour <= lastMs; hour += HOUR_MS) hours.set(hour, perHour);
+    return { agent_name: 'clerk', lastMs, hours };
+  };
+  const find = (perHour: number, silentMs: number, watchedMs = DAY_MS) =>
+    findSilence([agentOf(perHour, NOW - silentMs)], NOW - watchedMs, NOW);
+
+  it('tells an agent with 600 calls an hour after three minutes', () => {
+    expect(find(600, 2.9 * MINUTE)).to.deep.equal([]);
+    expect(find(600, 3 * MINUTE)[0]).to.deep.include({
+      agent_name: 'clerk',
+      fromMs: NOW - 3 * MINUTE,
+      toMs: NOW,
+      usual: { total: 30, denied: 0 },
+    });
+  });
+
+  it('waits longer for an agent that calls rarely', () => {
+    expect(find(2, 14 * HOUR_MS)).to.deep.equal([]);
+    expect(find(2, 15 * HOUR_MS)).to.have.lengthOf(1);
+  });
+
+  it('is silent about an agent that has been away for more than a day', () => {
+    expect(find(600, 25 * HOUR_MS)).to.deep.equal([]);
+  });
+
+  it('counts only since the service watches', () => {
+    expect(find(600, HOUR_MS, 2 * MINUTE)).to.deep.equal([]);
+  });
+
+  it('is silent about an agent that rests on one day of the week at this time', () => {
+    const agent = agentOf(600, NOW - HOUR_MS);
+    for (let hour = 0; hour < 24; hour += 1)
+      agent.hours.delete(Math.floor(NOW / HOUR_MS) * HOUR_MS - 3 * DAY_MS - (hour - 12) * HOUR_MS);
+
+    expect(findSilence([agent], NOW - DAY_MS, NOW)).to.deep.equal([]);
+  });
+});
