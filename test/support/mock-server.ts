@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
 /** What the mock does with one request; a contract case writes it down as data. */
@@ -34,6 +34,9 @@ export type MockServer = {
 
 const RESET_AFTER_MS = 30;
 
+/** Of this process: the client trusts the keys of an address for good, so no second server may have it. */
+const portsTaken = new Set<number>();
+
 /** A real HTTP server on a real socket, by default on a free port, that answers or misbehaves as it is told. */
 export async function startMockServer({ port = 0 }: { port?: number } = {}): Promise<MockServer> {
   const routes = new Map<string, (Reply | ((request: SeenRequest) => Reply))[]>();
@@ -56,8 +59,7 @@ export async function startMockServer({ port = 0 }: { port?: number } = {}): Pro
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  await listen(server, port);
   const seen = (route: string): SeenRequest[] => requests.filter((r) => `${r.method} ${r.path}` === route);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -74,6 +76,18 @@ export async function startMockServer({ port = 0 }: { port?: number } = {}): Pro
       await once(server, 'close');
     },
   };
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const { port: taken } = server.address() as AddressInfo;
+  if (port === 0 && portsTaken.has(taken)) {
+    server.close();
+    await once(server, 'close');
+    await listen(server, port);
+  }
+  portsTaken.add(taken);
 }
 
 async function readText(request: IncomingMessage): Promise<string> {
