@@ -1,7 +1,7 @@
 # Gatehouse. Every target works from a clean clone, and twice in a row.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test bench chaos tamper mutants demo check fmt observe-check collector-check sbom up down clean
+.PHONY: help run test bench chaos tamper mutants demo check fmt observe-check collector-check mastra-check sbom up down clean
 
 INSTALLED := node_modules/.installed
 BUILT := node_modules/.built
@@ -53,6 +53,9 @@ observe-check: $(BUILT) ## Let a real Prometheus scrape the service, evaluate th
 
 collector-check: $(BUILT) ## Let a real syslog-ng carry files of events to the service while both are killed
 	@npm run --silent collector:check
+
+mastra-check: $(INSTALLED) ## Run the contract of the adapters against the real Mastra, which is installed for that
+	@npm run --silent mastra:check
 
 sbom: ## Write what the service depends on to sbom.cdx.json (CycloneDX)
 	@npm sbom --sbom-format cyclonedx --sbom-type application --package-lock-only --omit dev > sbom.cdx.json

@@ -18,6 +18,10 @@ export class SdkRuns {
   readonly #options: RunsOptions;
   /** Copies of messages that were made for one run. The SDK passes them on to the tools of that run, and to no other. */
   readonly #marked = new WeakMap<object, PolicyRun>();
+  /** By the messages of a step, which ai 5 and 6 give to its tools in place of the copies. */
+  readonly #steps = new WeakMap<object, PolicyRun>();
+  /** By the last message of the user: the run that began with it most recently. */
+  readonly #latest = new WeakMap<object, PolicyRun>();
   /** By the last message of the user; the caller may send the same object again. */
   readonly #seen = new WeakMap<object, Seen>();
   /** A run that was started before its first step. */
@@ -33,8 +37,13 @@ export class SdkRuns {
 
   /** Starts a run at step 0, before the model is asked. */
   async prepareStep({ stepNumber, messages }: Step): Promise<{ messages?: ModelMessage[] }> {
+    const key = lastOfUser(messages) ?? this;
+    const begun = stepNumber > 0 ? this.#latest.get(key) : undefined;
+    if (begun) this.#steps.set(messages, begun);
     if (stepNumber > 0) return {};
     const run = (await this.#takeResumed(messages)) ?? this.#takeStarted() ?? (await this.#options.start());
+    this.#latest.set(key, run);
+    this.#steps.set(messages, run);
     const copies = messages.map((message) => ({ ...message }));
     for (const copy of copies) this.#marked.set(copy, run);
     return { messages: copies };
@@ -43,7 +52,8 @@ export class SdkRuns {
   /** The run of a tool call with these messages. A run that was not seen to begin starts here. */
   of(messages: readonly ModelMessage[] = []): PolicyRun | Promise<PolicyRun> {
     const marked = messages.find((message) => this.#marked.has(message));
-    if (marked) return this.#marked.get(marked) as PolicyRun;
+    const known = marked ? this.#marked.get(marked) : this.#steps.get(messages);
+    if (known) return known;
     const key = lastOfUser(messages) ?? this;
     const seen = this.#seen.get(key);
     const { length } = messages;

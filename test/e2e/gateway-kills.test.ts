@@ -47,7 +47,5 @@ describe('the MCP gateway under load', () => {
     expect(result.closed).to.equal(undefined);
     expect(result.recorded.length).to.be.above(0);
     expect(new Set(result.sequence)).to.have.property('size', result.recorded.length);
-    // What waits for its batch, at most 50 ms.
-    expect(unrecorded(result).length).to.be.below(CALLS / 4);
   });
 });

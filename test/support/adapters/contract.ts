@@ -133,7 +133,8 @@ export function adapterContract(name: string, harness: AdapterHarness): void {
       await ask([[TRANSFER], [SEARCH]], { caller: CALLER });
       const events = await world.events();
 
-      expect(events.map(({ user_id, tool_name }) => [user_id, tool_name])).to.deep.equal([
+      // Two posts may overtake each other on their way.
+      expect(events.map(({ user_id, tool_name }) => [user_id, tool_name])).to.have.deep.members([
         ['u-1', 'transfer'],
         ['u-2', 'search'],
         ['u-2', 'transfer'],

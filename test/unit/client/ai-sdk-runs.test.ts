@@ -4,6 +4,8 @@ import { MockLanguageModelV4 } from 'ai/test';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { governTools, type AiSdkRun } from '../../../client/adapters/ai-sdk.ts';
+import { SdkRuns } from '../../../client/adapters/ai-sdk-runs.ts';
+import { bindPolicy } from '../../../client/index.ts';
 import { callOf, modelCalling } from '../../support/ai-sdk-model.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 import { conditionally, policyYaml } from '../../support/platform.ts';
@@ -208,5 +210,16 @@ describe('@gatehouse/client/ai-sdk refreshes at the top of each run', () => {
     await call();
 
     expect(ran).to.deep.equal(['search']);
+  });
+
+  it('with ai 5 and 6, which give tools the messages of the step and not those of prepareStep', async () => {
+    const run = await (await bindPolicy({ agentName: 'support-bot', policy: POLICY })).startRun();
+    const runs = new SdkRuns({ start: async () => run, onUnseen: () => expect.fail('it was seen') });
+    const first: ModelMessage[] = [{ role: 'user', content: 'Write.' }];
+    const second: ModelMessage[] = [...first, { role: 'assistant', content: 'Later.' }];
+    for (const [stepNumber, messages] of [first, second].entries()) {
+      await runs.prepareStep({ stepNumber, messages });
+      expect(runs.of(messages)).to.equal(run);
+    }
   });
 });

@@ -47,7 +47,7 @@ describe('the published package', () => {
         'PolicyError', 'createTypescriptEngine', 'createWasmEngine', 'parsePolicy', 'parsePublicKey', 'proof',
         'redact', 'truncateArguments', 'verifyBundle',
       ],
-      adapters: [['governMcpClient'], ['governTools'], ['governTools'], ['governMiddleware'], ['governHooks']],
+      adapters: [['governMcpClient'], ['governTools'], ['governTools'], ['governMiddleware'], ['governAgent'], ['governHooks']],
       run: 'found cats',
       runSync: 'found dogs',
     }; // prettier-ignore

@@ -1,0 +1,78 @@
+import type { Gate } from '../audit/gate.ts';
+import { bindingDeps } from '../defaults.ts';
+import { bind, type BindingOptions } from '../govern/binding.ts';
+import type { PolicyRun, RunOptions } from '../govern/run.ts';
+import { checkedOptions } from '../options.ts';
+import type { PolicySource } from '../policy/policy-source.ts';
+import { callOrTell } from './call-or-tell.ts';
+
+/** The RequestContext of Mastra, as far as it is looked at. */
+export type RequestContext = { get(key: string): unknown };
+
+export type GovernAgentOptions = BindingOptions & {
+  agentName: string;
+  /** The caller of a run, from its RequestContext. Default the caller in these options. */
+  caller?: ((requestContext: RequestContext) => RunOptions) | undefined;
+};
+
+/** A call as a hook of Mastra is given it. */
+export type ToolHookContext = { toolName: string; input?: unknown; context?: unknown };
+
+type InputProcessor = {
+  id: string;
+  processInput<Messages>(step: { messages: Messages; requestContext?: unknown }): Promise<Messages>;
+};
+
+export type GovernedAgentParts = {
+  /** For the `hooks` of an agent: decides its tool calls. */
+  hooks: { beforeToolCall(call: ToolHookContext): Promise<void | { proceed: false; output: string }> };
+  /** For the `inputProcessors` of the same agent: refreshes the policy before the model is asked. */
+  inputProcessors: InputProcessor[];
+  readonly source: PolicySource;
+  readonly gate: Gate;
+};
+
+type CallContext = { requestContext?: object; toolCallId?: string; abortSignal?: AbortSignal };
+
+/**
+ * Binds agents of Mastra to an agent's policy; throws if there is no policy. Each `generate` or `stream` is a run with its own policy,
+ * refreshed before the model is asked. Runs that overlap need a RequestContext each; Mastra makes one where none is given.
+ */
+export async function governAgent({ caller, ...options }: GovernAgentOptions): Promise<GovernedAgentParts> {
+  const binding = await bind(checkedOptions('governAgent', options), bindingDeps);
+  const runs = new WeakMap<object, Promise<PolicyRun>>();
+  const begin = (requestContext: object): Promise<PolicyRun> => {
+    const run = binding.startRun(caller?.(requestContext as RequestContext));
+    runs.set(requestContext, run);
+    run.catch(() => runs.delete(requestContext));
+    return run;
+  };
+  return {
+    source: binding.source,
+    get gate() {
+      return binding.gate;
+    },
+    inputProcessors: [
+      {
+        id: 'gatehouse',
+        processInput: async ({ messages, requestContext }) => {
+          await begin(Object(requestContext) as object);
+          return messages;
+        },
+      },
+    ],
+    hooks: {
+      beforeToolCall: async ({ toolName, input, context }) => {
+        const { requestContext = {}, toolCallId, abortSignal } = Object(context) as CallContext;
+        const run = await (runs.get(requestContext) ?? begin(requestContext));
+        return callOrTell<void | { proceed: false; output: string }>(
+          { run, tool: toolName, args: input, callId: toolCallId, signal: abortSignal },
+          {
+            execute: () => undefined,
+            tell: (refusal) => ({ proceed: false, output: String(refusal) }),
+          },
+        );
+      },
+    },
+  };
+}
