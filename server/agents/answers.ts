@@ -83,6 +83,7 @@ const CHANGE = answer({
   count: COUNT,
   samples: Type.Array(UUID, { description: 'The event_id of some of them' }),
 });
+const CHANGED = { changed: COUNT, changes: Type.Array(CHANGE) };
 export const CHECKED = answer(
   {
     valid: BOOLEAN,
@@ -101,8 +102,11 @@ export const CHECKED = answer(
         examined: COUNT,
         replayed: COUNT,
         not_replayable: COUNT,
-        changed: COUNT,
-        changes: Type.Array(CHANGE),
+        ...CHANGED,
+        next_cursor: nullable<string>('string', { description: 'Leads to older decisions of the window' }),
+        current: Type.Union([answer({ version: COUNT, ...CHANGED }), Type.Null()], {
+          description: 'What changes compared with the saved policy; null for an agent without one',
+        }),
       }),
     ),
   },

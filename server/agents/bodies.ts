@@ -56,6 +56,9 @@ export const CHECK = Type.Object({
     Type.Object({
       window: oneOf(WINDOW_NAMES, { default: '24h' }),
       limit: Type.Integer({ minimum: 1, maximum: REPLAY_ROWS_MAX, default: REPLAY_ROWS }),
+      cursor: Type.Optional(
+        Type.String({ description: 'The next_cursor of an answer: older decisions are replayed' }),
+      ),
     }),
   ),
 });

@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallText, callTextFrom } from '../../client/policy/language/index.ts';
+import type { Fault } from '../errors.ts';
 import { REPLAY_PAGE_ROWS } from '../limits.ts';
 import type { RunRead, RunReadBytes } from '../records/days.ts';
 import { readWindow } from '../records/window.ts';
 import { exactJson, hasNumberAtRisk } from '../json.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
+import { type Cursor, cursorText, parseCursor } from '../records/cursor.ts';
+import { cursorParams } from '../records/decisions.ts';
+import { bodyInvalid } from '../validate.ts';
+import type { AgentStore } from './agent-store.ts';
+import type { AgentVersion } from './agent-version.ts';
 import type { Check } from './bodies.ts';
 import type { Ask, PolicyThreads } from './policy-threads.ts';
 
@@ -15,6 +21,7 @@ type Replay = NonNullable<Check['replay']>;
 type CheckContext = {
   projectId: string;
   agentName: string;
+  agentStore: AgentStore;
   threads: PolicyThreads;
   runRead: RunRead;
   runReadBytes: RunReadBytes;
@@ -25,15 +32,22 @@ type CheckContext = {
   signal: AbortSignal;
 };
 
-/** Checks a draft without saving it: its errors, its size, its decisions, and what it would have changed. */
-export function checkPolicy({ policy_yaml, calls, replay }: Check, context: CheckContext) {
+type Asked = { replay: Replay; after: Cursor | undefined; saved: AgentVersion | undefined };
+
+const IN_BODY = { path: '/replay/cursor', fail: (fault: Fault) => bodyInvalid([fault]) };
+
+/** Checks a draft without saving it: its errors, its size, its decisions, and what it changes for recorded calls. */
+export async function checkPolicy({ policy_yaml, calls, replay }: Check, context: CheckContext) {
+  const { agentStore, projectId, agentName, threads, signal } = context;
   const texts = calls && callTexts(calls, context.text);
+  const after = replay?.cursor === undefined ? undefined : parseCursor(replay.cursor, IN_BODY);
+  const saved = replay && (await agentStore.find(projectId, agentName));
   const check = async (ask: Ask) => {
-    const checked = await ask('check', { policy_yaml, calls: texts });
+    const checked = await ask('check', { policy_yaml, calls: texts, current: saved?.policy_yaml });
     if (!checked.valid || replay === undefined) return checked;
-    return { ...checked, replay: await replayRecorded(ask, replay, context) };
+    return { ...checked, replay: await replayRecorded(ask, { replay, after, saved }, context) };
   };
-  return context.threads.run(context.projectId, check, context.signal);
+  return threads.run(projectId, check, signal);
 }
 
 /** Pauses between pages, in times of what a page takes: a replay leaves the store to ingest most of the time. */
@@ -47,13 +61,15 @@ type Place = { occurred_ms: number; event_id: string };
  */
 async function replayRecorded(
   ask: Ask,
-  { window, limit }: Replay,
+  { replay: { window, limit }, after, saved }: Asked,
   { projectId, agentName, runRead, runReadBytes, now, signal }: CheckContext,
 ) {
   const { name, fromMs } = readWindow(window, now());
   const agent = { project_id: projectId, agent_name: agentName };
-  const bounds = { ...agent, since: clickhouseTime(fromMs), limit };
-  const places = await runRead<Place>(sql('replay_places'), bounds, signal);
+  // One more than asked for shows whether there are older ones.
+  const bounds = { ...agent, ...cursorParams(after), since: clickhouseTime(fromMs), limit: limit + 1 };
+  const found = await runRead<Place>(sql('replay_places'), bounds, signal);
+  const places = found.slice(0, limit);
   let tookMs = 0;
   for (let start = 0; start < places.length; start += REPLAY_PAGE_ROWS) {
     await sleep(REPLAY_PAUSE * tookMs, undefined, { signal });
@@ -65,7 +81,19 @@ async function replayRecorded(
   }
   const result = await ask('replayed', undefined);
   if (result === undefined) throw new Error('The thread lost its check');
-  return { window: name, ...result };
+  const { current, ...recorded } = result;
+  return {
+    window: name,
+    ...recorded,
+    next_cursor: found.length > places.length ? cursorAfter(places.at(-1)) : null,
+    current: saved === undefined || current === null ? null : { version: saved.version, ...current },
+  };
+}
+
+function cursorAfter(place: Place | undefined): string | null {
+  return place === undefined
+    ? null
+    : cursorText({ occurredAtMs: place.occurred_ms, event_id: place.event_id });
 }
 
 function rangeOf(page: Place[]) {

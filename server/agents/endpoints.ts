@@ -158,7 +158,7 @@ function editEndpoints(deps: AgentDeps) {
       summary: 'Check a draft',
       // It reads recorded decisions, so the right to read is not enough.
       description:
-        'Checks a policy without saving it: its errors, its decisions for given calls, and what it would have changed in recorded decisions.',
+        'Checks a policy without saving it: its errors, its decisions for given calls, and what it changes for recorded calls, compared with what was recorded and with the saved policy.',
       agentOf: ({ params: { name } }) => name,
       body: { schema: CHECK, example: { policy_yaml: 'version: 1\n', calls: [{ tool: 'search' }] } },
       answers: { 200: { description: 'The result', schema: CHECKED } },
@@ -168,8 +168,9 @@ function editEndpoints(deps: AgentDeps) {
         const { id: projectId, name: agentName } = params;
         const read = { projectId, actor: caller.actor, address: addressOf(req) };
         if (body.replay !== undefined) await deps.recordReads.read('replay', read);
-        const { policyThreads: threads, runRead, runReadBytes, now } = deps;
-        return checkPolicy(body, { projectId, agentName, threads, runRead, runReadBytes, now, text, signal });
+        const { agentStore, policyThreads: threads, runRead, runReadBytes, now } = deps;
+        const reads = { agentStore, threads, runRead, runReadBytes, now };
+        return checkPolicy(body, { projectId, agentName, ...reads, text, signal });
       },
     }),
   ];

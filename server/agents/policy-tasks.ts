@@ -19,6 +19,7 @@ import { Replay } from './replay.ts';
 export type PolicyTasks = ReturnType<typeof createPolicyTasks>;
 
 type Manifest = { name: string; tools: AgentTool[] };
+type CheckInput = { policy_yaml: string; calls: CallText[] | undefined; current: string | undefined };
 type Compiled = { ok: true; compiled: CompiledPolicy } | { ok: false; errors: PolicyFault[] };
 
 /** The size of a module does not depend on its record. */
@@ -42,12 +43,12 @@ export function createPolicyTasks() {
       policy_yaml: defaultPolicy(manifest),
     }),
     compile,
-    /** Checks a policy, decides the calls by it, and keeps it for `replayRows`. */
-    check({ policy_yaml, calls }: { policy_yaml: string; calls: CallText[] | undefined }) {
+    /** Checks a policy, decides the calls by it, and keeps it for `replayRows`, beside the saved policy `current`. */
+    check({ policy_yaml, calls, current }: CheckInput) {
       const parsed = parsePolicy(policy_yaml);
       if (!parsed.ok) return { valid: false as const, errors: parsed.errors };
       const engine = createTypescriptEngine(parsed.ir);
-      replay = new Replay(engine);
+      replay = new Replay({ draft: engine, current: current === policy_yaml ? engine : engineOf(current) });
       const compiled = compilePolicy({ ir: parsed.ir, runtime, recordHash: NO_RECORD_HASH });
       const decisions =
         calls === undefined ? {} : { decisions: calls.map((call) => decisionOf(engine, call)) };
@@ -57,6 +58,12 @@ export function createPolicyTasks() {
     replayRows: (lines: Uint8Array) => replay?.addRows(lines),
     replayed: () => replay?.result(),
   };
+}
+
+/** Null where there is no such policy, or where this version of the service cannot read it. */
+function engineOf(policyYaml: string | undefined): PolicyEngine | null {
+  const parsed = policyYaml === undefined ? undefined : parsePolicy(policyYaml);
+  return parsed?.ok === true ? createTypescriptEngine(parsed.ir) : null;
 }
 
 function sizeOf(compiled: CompiledPolicy) {

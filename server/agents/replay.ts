@@ -4,17 +4,26 @@ import type { Outcome } from '../ingest/decision-event.ts';
 /** A row of decisions_to_replay.sql. `arguments` is JSON text. */
 type RecordedRow = [tool_name: string, role: string, outcome: Outcome, arguments_: string, event_id: string];
 type Change = { tool: string; role: string; from: Outcome; to: Outcome; count: number; samples: string[] };
+type Engines = {
+  draft: PolicyEngine;
+  /** Decides by the saved policy; null where there is none to compare with. */
+  current: PolicyEngine | null;
+};
 
 const SAMPLES_MAX = 5;
 
-/** Decides recorded decisions again by another policy and counts what it would have changed. */
+/**
+ * Decides recorded decisions again by a draft, and counts what differs from what was recorded and from what the saved
+ * policy decides today.
+ */
 export class Replay {
-  readonly #engine: PolicyEngine;
-  readonly #changes = new Map<string, Change>();
-  readonly #counts = { examined: 0, replayed: 0, not_replayable: 0, changed: 0 };
+  readonly #engines: Engines;
+  readonly #counts = { examined: 0, replayed: 0, not_replayable: 0 };
+  readonly #fromRecorded = new Changes();
+  readonly #fromCurrent = new Changes();
 
-  constructor(engine: PolicyEngine) {
-    this.#engine = engine;
+  constructor(engines: Engines) {
+    this.#engines = engines;
   }
 
   addRows(lines: Uint8Array): void {
@@ -23,7 +32,8 @@ export class Replay {
   }
 
   result() {
-    return { ...this.#counts, changes: [...this.#changes.values()].sort((a, b) => b.count - a.count) };
+    const current = this.#engines.current === null ? null : this.#fromCurrent.result();
+    return { ...this.#counts, ...this.#fromRecorded.result(), current };
   }
 
   #add(row: RecordedRow): void {
@@ -33,19 +43,38 @@ export class Replay {
       return;
     }
     this.#counts.replayed += 1;
-    const { outcome } = JSON.parse(this.#engine.decideText(callText(row))) as Decision;
-    if (outcome === row[2]) return;
-    this.#counts.changed += 1;
-    this.#addChange(row, outcome);
+    const { draft, current } = this.#engines;
+    const call = callText(row);
+    const to = outcomeOf(draft, call);
+    this.#fromRecorded.add(row, row[2], to);
+    // Both are the same engine where the texts are the same.
+    if (current !== null && current !== draft) this.#fromCurrent.add(row, outcomeOf(current, call), to);
   }
+}
 
-  #addChange([tool, role, from, , event_id]: RecordedRow, to: Outcome): void {
+/** Counts calls whose outcome changes, by tool, role and outcomes. */
+class Changes {
+  readonly #byKind = new Map<string, Change>();
+  #changed = 0;
+
+  add([tool, role, , , event_id]: RecordedRow, from: Outcome, to: Outcome): void {
+    if (from === to) return;
+    this.#changed += 1;
     const key = JSON.stringify([tool, role, from, to]);
-    const change = this.#changes.get(key) ?? { tool, role, from, to, count: 0, samples: [] };
+    const change = this.#byKind.get(key) ?? { tool, role, from, to, count: 0, samples: [] };
     change.count += 1;
     if (change.samples.length < SAMPLES_MAX) change.samples.push(event_id);
-    this.#changes.set(key, change);
+    this.#byKind.set(key, change);
   }
+
+  result() {
+    const changes = [...this.#byKind.values()].sort((a, b) => b.count - a.count);
+    return { changed: this.#changed, changes };
+  }
+}
+
+function outcomeOf(engine: PolicyEngine, call: string): Outcome {
+  return (JSON.parse(engine.decideText(call)) as Decision).outcome;
 }
 
 function* linesOf(bytes: Buffer): Generator<string> {

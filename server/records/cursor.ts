@@ -1,3 +1,4 @@
+import type { Fault, RequestError } from '../errors.ts';
 import { queryInvalid } from '../http/query.ts';
 
 /** A place in a list that is newest first: everything after this record, in the order of the list. */
@@ -14,15 +15,23 @@ export function cursorText({ occurredAtMs, event_id }: Cursor): string {
   return Buffer.from(`${VERSION} ${occurredAtMs} ${event_id}`).toString('base64url');
 }
 
-/** Throws query_invalid for any text that is not a cursor. */
-export function parseCursor(text: string): Cursor {
+/** Undefined for any text that is not a cursor. */
+function cursorFrom(text: string): Cursor | undefined {
   const plain = Buffer.from(text, 'base64url').toString('latin1');
   const [, ms, event_id] = PATTERN.exec(plain) ?? [];
   const cursor = { occurredAtMs: Number(ms), event_id: event_id ?? '' };
   const isInRange = cursor.occurredAtMs >= MS_MIN && cursor.occurredAtMs <= MS_MAX;
-  if (isInRange && cursorText(cursor) === text) return cursor;
-  throw queryInvalid({
-    path: 'cursor',
-    message: `must be the next_cursor of an answer, not "${text.slice(0, 200)}"`,
-  });
+  return isInRange && cursorText(cursor) === text ? cursor : undefined;
 }
+
+/** Throws what `fail` makes of the fault for any text that is not a cursor. Default: query_invalid. */
+export function parseCursor(
+  text: string,
+  { path, fail }: { path: string; fail: (fault: Fault) => RequestError } = IN_QUERY,
+): Cursor {
+  const cursor = cursorFrom(text);
+  if (cursor !== undefined) return cursor;
+  throw fail({ path, message: `must be the next_cursor of an answer, not "${text.slice(0, 200)}"` });
+}
+
+const IN_QUERY = { path: 'cursor', fail: (fault: Fault) => queryInvalid(fault) };

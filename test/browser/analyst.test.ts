@@ -4,6 +4,7 @@ import { askJson } from '../support/reads.ts';
 import { addressOf, expectAccessible, type World, useWorld } from './support/world.ts';
 
 type Counts = { total: number; deny: number };
+type Versions = { name: string; version: number }[];
 type Series = { bucket_seconds: number; buckets: (Counts & { start: string })[] };
 type Peak = { index: number; of: number; from: string; to: string; agent: string; reason: string };
 
@@ -72,6 +73,26 @@ describe('the question why denials rose, asked of the demo fleet in a browser', 
     await page.getByRole('button', { name: 'Close' }).click();
     expect(next).not.to.equal(addressOf(page));
     expect(addressOf(page)).to.match(/\/decisions\?/);
+  });
+
+  it('is about decisions that the policies of the fleet made: a replay of each differs in nothing', async () => {
+    const { page } = await world.newPage();
+    const agents = `/v1/projects/${world.projectId}/agents`;
+    const { items } = (await (await page.request.get(agents)).json()) as { items: Versions };
+    expect(items.length).to.be.above(5);
+    for (const { name, version } of items) {
+      const saved = await page.request.get(`${agents}/${name}/versions/${version}`);
+      const { policy_yaml } = (await saved.json()) as { policy_yaml: string };
+      const data = { policy_yaml, replay: { window: '7d', limit: 2000 } };
+      const checked = await page.request.post(`${agents}/${name}/check`, { data });
+      const { replay } = (await checked.json()) as { replay: { examined: number } };
+      expect(replay.examined, name).to.be.above(100);
+      expect(replay, name).to.deep.include({
+        not_replayable: 0,
+        changed: 0,
+        current: { version, changed: 0, changes: [] },
+      });
+    }
   });
 
   async function expectPolicyLine(page: Page): Promise<void> {

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { sendDecision } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
 import { fetchPolicy, savePolicy } from './support/policy.ts';
 import { expectAccessible, useWorld } from './support/world.ts';
 
@@ -64,15 +67,19 @@ describe('the policy editor in a browser', function () {
     await page.locator('.dry-run-result').getByText('Big merges need a person.', { exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Replay' }).click();
-    await page
-      .locator('.replay-report')
-      .getByText(/would change/)
-      .waitFor();
+    const report = page.locator('.replay-report');
+    await report.getByText(/would change, compared with the current policy, v1/).waitFor();
+    await report.getByText(/^(All|The newest) [\d,]+ (of [\d,]+ )?decisions in 7 days/).waitFor();
+    await report.getByText(/differ from what was recorded/).click();
     await expectAccessible(page);
 
-    await page.getByRole('button', { name: 'Save…' }).click();
+    // Before the check of the last key: the dialog waits for it.
+    await editor.click();
+    await page.keyboard.type(' ');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('ControlOrMeta+s');
     const dialog = page.getByRole('dialog', { name: 'Save version 2 of the policy?' });
-    await dialog.getByText(/would change/).waitFor();
+    await dialog.getByText(/would change, compared with/).waitFor();
     await dialog.locator('.cm-changedLine').first().waitFor();
     await expectAccessible(page);
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -103,7 +110,7 @@ describe('the policy editor in a browser', function () {
     await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Someone else saved a newer version').waitFor();
     await page.getByRole('button', { name: /keep my draft/ }).click();
-    await page.getByText('v2', { exact: true }).first().waitFor();
+    await page.locator('.policy-bar').getByText('v2', { exact: true }).waitFor();
     await save.click();
     await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved as version 3.').waitFor();
@@ -116,11 +123,13 @@ describe('the policy editor in a browser', function () {
     await prompt.locator('.cm-content').click();
     await page.keyboard.type('mine');
     await savePolicy(world, 'checkout-assistant', '# theirs\n');
-    await prompt.getByRole('button', { name: 'Save' }).click();
-    await prompt.getByRole('button', { name: 'Load the newer version, keep my draft' }).click();
+    await page.keyboard.press('ControlOrMeta+s');
+    await confirmSave(page, 2);
+    await page.getByRole('button', { name: 'Load the newer version, keep my draft' }).click();
     await page.getByText('Someone else saved a newer version').waitFor({ state: 'detached' });
     expect(await prompt.locator('.cm-content').innerText()).to.include('mine');
-    await prompt.getByRole('button', { name: 'Save' }).click();
+    await prompt.getByRole('button', { name: 'Save…' }).click();
+    await confirmSave(page, 3);
     await page.getByText('Saved as version 3.').waitFor();
   });
 
@@ -134,15 +143,94 @@ describe('the policy editor in a browser', function () {
     const prompt = page.getByRole('region', { name: 'System prompt' });
     await prompt.locator('.cm-content').click();
     await page.keyboard.type('one');
-    await prompt.getByRole('button', { name: 'Save' }).click();
+    await prompt.getByRole('button', { name: 'Save…' }).click();
+    await confirmSave(page, 2);
+    await page.keyboard.press('Escape');
     await prompt.locator('.cm-content').click();
     await page.keyboard.type(' two');
     await page.getByText('Saved as version 2.').waitFor();
     await page.keyboard.type(' three');
     await page.waitForTimeout(1000);
     expect(await prompt.locator('.cm-content').innerText()).to.include('one two three');
-    await prompt.getByRole('button', { name: 'Save' }).click();
+    await prompt.getByRole('button', { name: 'Save…' }).click();
+    await confirmSave(page, 3);
     await page.getByText('Saved as version 3.').waitFor();
+  });
+
+  it('checks a definition, shows what changes, and asks before saving it', async () => {
+    const { page, faults } = await world.newPage();
+    await page.goto(world.projectPath('agents/checkout-assistant', { tab: 'definition' }));
+    const definition = page.getByRole('region', { name: 'Definition', exact: true });
+    const save = definition.getByRole('button', { name: 'Save…' });
+    const text = definition.locator('.cm-content');
+    await text.click();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.insertText('name: checkout-assistant\ntools: [');
+    const error = definition.getByRole('list', { name: 'Errors in the definition' }).getByRole('button');
+    await error.first().waitFor();
+    expect(await error.first().innerText()).to.match(/^2:/);
+    expect(await save.isDisabled()).to.equal(true);
+    await page.keyboard.press('ControlOrMeta+s');
+    await expectAccessible(page);
+    await error.first().click();
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.insertText('refund]\n');
+    await error.first().waitFor({ state: 'detached' });
+    await save.click();
+    const dialog = page.getByRole('dialog');
+    await dialog.locator('.cm-changedLine').first().waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Back to the editor' }).click();
+    await save.click();
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText(/^Saved as version \d+\.$/).waitFor();
+    expect(await text.innerText()).to.include('tools: [refund]');
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('keeps the save button in its place, and waits for the replay unless told otherwise', async () => {
+    const { page } = await world.newPage();
+    const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
+    await page.route(/\/check$/, async (route) => {
+      if (route.request().postData()?.includes('"replay"') === true) await mayAnswer;
+      await route.continue();
+    });
+    await page.goto(world.projectPath('agents/demo-agent'));
+    await page.getByRole('textbox', { name: 'Policy in YAML' }).click();
+    await page.keyboard.insertText('# mine\n');
+    await page.getByRole('button', { name: 'Save…' }).click();
+    const dialog = page.getByRole('dialog');
+    const save = dialog.getByRole('button', { name: 'Save', exact: true });
+    await dialog.getByText('Replaying them…').waitFor();
+    expect(await save.isDisabled()).to.equal(true);
+    const place = await save.boundingBox();
+    await dialog.getByRole('button', { name: 'Save without waiting' }).click();
+    expect(await save.isDisabled()).to.equal(false);
+    answer();
+    await dialog.getByText(/compared with the current policy/).waitFor();
+    expect(await save.boundingBox()).to.deep.equal(place);
+  });
+
+  it('tries a recorded call with the current policy and with the draft', async () => {
+    const { page, faults } = await world.newPage();
+    const event = decisionEvent({ agent_name: 'data-analyst', tool_name: 'nothing', arguments: null });
+    await sendDecision(world.service, event);
+    await page.goto(world.projectPath('agents/data-analyst'));
+    const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
+    await editor.click();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.insertText(
+      'version: 1\ntools: [nothing]\nroles: {"*": {allow: [nothing]}}\nrules: []\n',
+    );
+    await page.getByRole('link', { name: 'View decisions' }).click();
+    await page.locator('.decision-row').filter({ hasText: 'nothing' }).first().click();
+    const drawer = page.getByRole('complementary', { name: 'Decision' });
+    await drawer.getByRole('button', { name: /^Try with the current policy, v\d+$/ }).click();
+    await drawer.getByText(/^By the current policy, v\d+: Deny .*not as recorded$/).waitFor();
+    await drawer.getByRole('button', { name: 'Try with your draft' }).click();
+    await drawer.getByText('By your draft: Allow as recorded').waitFor();
+    await expectAccessible(page);
+    expect(faults).to.deep.equal([]);
   });
 
   it('shows the newer version to who has discarded a draft', async () => {
@@ -165,7 +253,8 @@ describe('the policy editor in a browser', function () {
     const { page } = await world.newPage();
     await page.route(/\/check$/, async (route) => {
       const { replay, ...body } = (await (await route.fetch()).json()) as { replay?: object };
-      const changed = replay && { ...replay, changed: CHANGE.count, changes: [CHANGE] };
+      const changes = { changed: CHANGE.count, changes: [CHANGE] };
+      const changed = replay && { ...replay, ...changes, current: { version: 1, ...changes } };
       await route.fulfill({ json: { ...body, ...(changed === undefined ? {} : { replay: changed }) } });
     });
     await page.goto(world.projectPath('agents/support-triage'));
@@ -228,3 +317,10 @@ describe('the policy editor in a browser', function () {
     await expectAccessible(page);
   });
 });
+
+/** In the dialog that shows the changes. */
+async function confirmSave(page: Page, version: number): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: `Save version ${version} ` });
+  await dialog.locator('.cm-content').waitFor();
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+}

@@ -20,12 +20,13 @@ type Fleet = {
   keys_on_latest: number;
   items: { version: number | null; is_latest: boolean; keys: number }[];
 };
-type Replay = {
+type Changed = { changed: number; changes: { from: string; to: string; count: number }[] };
+type Replay = Changed & {
   examined: number;
   replayed: number;
   not_replayable: number;
-  changed: number;
-  changes: Record<string, unknown>[];
+  next_cursor: string | null;
+  current: (Changed & { version: number }) | null;
 };
 
 describe('PUT /v1/projects/{id}/agents/{name}', () => {
@@ -249,6 +250,7 @@ rules:
     );
 
     expect(replay).to.deep.include({ examined: 4, replayed: 2, not_replayable: 2, changed: 1 });
+    expect([replay.next_cursor, replay.current]).to.deep.equal([null, null]);
     expect(replay.changes).to.deep.equal([
       {
         tool: 'search',
@@ -259,5 +261,39 @@ rules:
         samples: [recorded[1]?.['event_id']],
       },
     ]);
+  });
+
+  it('compares the draft with the saved policy, too, page by page', async () => {
+    const agent = 'compare';
+    await register(service, { name: agent, tools: ['search'] });
+    await save(service, agent, { policy_yaml: policyText('saved') });
+    const occurred_at = new Date(Date.now() - 60_000).toISOString();
+    // Recorded by another policy than the saved one, which allows them. Some at the same time.
+    for (let index = 0; index < 5; index += 1) {
+      const time = index < 3 ? { occurred_at } : {};
+      const recorded = { outcome: 'deny', error_type: 'policy_denied', reason: 'No' };
+      await sendDecision(service, decisionEvent({ agent_name: agent, role: '', ...recorded, ...time }));
+    }
+    const replayOf = async (policy_yaml: string, cursor?: string | null) => {
+      const replay = { limit: 2, ...(cursor === undefined ? {} : { cursor }) };
+      return (await jsonOf<{ replay: Replay }>(checkDraft(service, agent, { policy_yaml, replay }))).replay;
+    };
+    const ask = policyText('ask').replace('allow', 'approve');
+    const pages = [await replayOf(ask)];
+    for (let page = pages.at(-1); page?.next_cursor != null; page = pages.at(-1))
+      pages.push(await replayOf(ask, page.next_cursor));
+    const same = await replayOf(policyText('saved'));
+
+    expect(pages.map(({ examined }) => examined)).to.deep.equal([2, 2, 1]);
+    expect(pages.map(({ current }) => [current?.version, current?.changed])).to.deep.equal([
+      [2, 2],
+      [2, 2],
+      [2, 1],
+    ]);
+    expect(pages[0]?.current?.changes[0]).to.include({ from: 'allow', to: 'needs_approval', count: 2 });
+    expect(pages[0]?.changes[0]).to.include({ from: 'deny', to: 'needs_approval', count: 2 });
+    expect([same.changed, same.current]).to.deep.equal([2, { version: 2, changed: 0, changes: [] }]);
+    const wrong = checkDraft(service, agent, { policy_yaml: ask, replay: { cursor: 'x' } });
+    expect(await jsonOf<object>(wrong)).to.include({ status: 422, code: 'body_invalid' });
   });
 });

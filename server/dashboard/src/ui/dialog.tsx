@@ -4,6 +4,7 @@ import { placeAround } from './focus-around.ts';
 
 type DialogProps = {
   title: string;
+  kind?: string;
   onClose: () => void;
   /** True when what opened the dialog goes away or is disabled by what was done in it. */
   done?: { current: boolean };
@@ -11,7 +12,7 @@ type DialogProps = {
 };
 
 /** A modal dialog. The browser keeps the focus inside, and Escape closes it. */
-export function Dialog({ title, onClose, done, children }: DialogProps) {
+export function Dialog({ title, kind = '', onClose, done, children }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -27,7 +28,7 @@ export function Dialog({ title, onClose, done, children }: DialogProps) {
   return (
     <dialog
       ref={place}
-      class="dialog"
+      class={`dialog ${kind}`}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();

@@ -1,17 +1,12 @@
-import { useEffect, useRef } from 'preact/hooks';
-
-import { call } from '../../api/call.ts';
-import { request } from '../../api/request.ts';
-import type { AgentTool } from '../../api/types.ts';
-import { forgetAnswers } from '../../api/use-answer.ts';
+import { useEffect, useState } from 'preact/hooks';
+import type { AgentTool, PolicyFault } from '../../api/types.ts';
 import { CodeEditor } from '../../editor/code-editor.tsx';
-import { placeAround } from '../../ui/focus-around.ts';
-import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { Table } from '../../ui/table.tsx';
-import { useSay } from '../../ui/toast.tsx';
-import { useAction } from '../../ui/use-action.ts';
 import type { AgentTabProps } from './agent-page.tsx';
+import { FaultList } from './fault-list.tsx';
+import { SaveDialog } from './save-dialog.tsx';
+import { onSaveKey } from './save-key.ts';
 import { draftKey, useDraft } from './use-draft.ts';
 
 /** The agent's registered tools, definition and system prompt. */
@@ -59,62 +54,85 @@ function ToolTable({ tools }: { tools: AgentTool[] }) {
 
 type TextPartProps = AgentTabProps & { part: 'agent_yaml' | 'system_md'; title: string; note: string };
 
-function TextPart({ projectId, agentName, latest, mayEdit, onSaved, part, title, note }: TextPartProps) {
-  const say = useSay();
+function TextPart(props: TextPartProps) {
+  const { projectId, agentName, latest, mayEdit, onSaved, part, title, note } = props;
   const draft = useDraft(draftKey(projectId, agentName, part), latest[part]);
   const { text } = draft;
-  const button = useRef<HTMLButtonElement>(null);
-  const save = useAction(async () => {
-    const saved = await request(
-      call('PUT /v1/projects/{id}/agents/{name}', { params: { id: projectId, name: agentName } }),
-      {
-        body: { [part]: text },
-        headers: { 'If-Match': latest.etag },
-      },
-    );
-    forgetAnswers();
-    say(`Saved as version ${saved.version}.`);
-    draft.settle(text);
-    // The button is disabled from here on.
-    if (document.activeElement === button.current)
-      placeAround(button.current)?.focus({ preventScroll: true });
-    onSaved();
-  });
-  const isStale = save.error?.code === 'precondition_failed';
-  // A newer version has been loaded, so saving can succeed again.
-  useEffect(save.clearError, [latest.etag]);
+  const { isChecking, faults } = useYamlFaults(text, mayEdit && part === 'agent_yaml');
+  const [goTo, setGoTo] = useState<{ line: number; column: number } | undefined>(undefined);
+  const [isSaving, setIsSaving] = useState(false);
+  const maySave = mayEdit && draft.isChanged && !isChecking && faults.length === 0;
   return (
-    <section class="panel" aria-label={title} tabIndex={-1}>
+    <section
+      class="panel"
+      aria-label={title}
+      tabIndex={-1}
+      onKeyDown={onSaveKey(() => {
+        if (maySave) setIsSaving(true);
+      })}
+    >
       <h2>
         {title}
         {mayEdit && (
           <button
-            ref={button}
             type="button"
             class="small"
-            aria-busy={save.isRunning}
-            disabled={!draft.isChanged || isStale}
-            onClick={() => void save.run()}
+            disabled={!maySave}
+            aria-keyshortcuts="Control+S"
+            title="Ctrl+S"
+            onClick={() => setIsSaving(true)}
           >
-            Save
+            Save…
           </button>
         )}
       </h2>
       <p class="muted">{note}</p>
-      <FormError error={save.error} />
-      {isStale && (
-        <button type="button" class="small" onClick={onSaved}>
-          Load the newer version, keep my draft
-        </button>
-      )}
       <CodeEditor
         text={text}
         revision={draft.revision}
         label={title}
         isYaml={part === 'agent_yaml'}
         isReadOnly={!mayEdit}
+        faults={faults}
+        goTo={goTo}
         onChange={draft.set}
       />
+      <FaultList label={`Errors in the ${title.toLowerCase()}`} faults={faults} onPick={setGoTo} />
+      {isSaving && (
+        <SaveDialog
+          {...props}
+          title={`Save version ${latest.version + 1} with this ${title.toLowerCase()}?`}
+          text={text}
+          onClose={() => setIsSaving(false)}
+          onSaved={() => {
+            draft.settle(text);
+            setIsSaving(false);
+            onSaved();
+          }}
+          onStale={() => {
+            setIsSaving(false);
+            onSaved();
+          }}
+        />
+      )}
     </section>
   );
+}
+
+const NO_FAULTS: PolicyFault[] = [];
+
+/** What is wrong with a text as YAML. What reads YAML is loaded when a text has been changed. */
+function useYamlFaults(text: string, isOn: boolean): { isChecking: boolean; faults: PolicyFault[] } {
+  const [checked, setChecked] = useState({ text: undefined as string | undefined, faults: NO_FAULTS });
+  useEffect(() => {
+    if (!isOn) return undefined;
+    let isLatest = true;
+    import('../../api/yaml-faults.ts').then(
+      ({ yamlFaults }) => isLatest && setChecked({ text, faults: yamlFaults(text) }),
+      // Without the code there is no check. The difference is still shown before saving.
+      () => isLatest && setChecked({ text, faults: NO_FAULTS }),
+    );
+    return () => void (isLatest = false);
+  }, [text, isOn]);
+  return { isChecking: isOn && checked.text !== text, faults: isOn ? checked.faults : NO_FAULTS };
 }

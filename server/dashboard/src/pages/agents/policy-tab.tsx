@@ -1,15 +1,16 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { CodeEditor } from '../../editor/code-editor.tsx';
 import type { PolicyFault } from '../../api/types.ts';
 import { useRole } from '../../app/role.ts';
 import { useSession } from '../../app/session.tsx';
 import { formatBytes, formatCount, withArticle } from '../../text/format.ts';
 import { FormError } from '../../ui/form-error.tsx';
-import { Inert } from '../../ui/inert.tsx';
 import type { AgentTabProps } from './agent-page.tsx';
 import { DryRun } from './dry-run.tsx';
+import { FaultList } from './fault-list.tsx';
 import { Replay } from './replay.tsx';
-import { SaveDialog } from './save-dialog.tsx';
+import { onSaveKey } from './save-key.ts';
+import { SavePolicy } from './save-policy.tsx';
 import { type CheckState, useCheck } from './use-check.ts';
 import { draftKey, useDraft } from './use-draft.ts';
 
@@ -24,8 +25,16 @@ export function PolicyTab(props: AgentTabProps) {
   const [isSaving, setIsSaving] = useState(false);
   const isValid = check.result?.valid === true && !check.isChecking;
   const faults = check.result?.errors ?? NO_FAULTS;
+  const maySave = mayEdit && draft.isChanged && isValid;
+  // Pressed before the check of the last keystroke: it waits for the check.
+  const [isWanted, setIsWanted] = useState(false);
+  useEffect(() => {
+    if (!isWanted || check.isChecking) return;
+    setIsWanted(false);
+    if (maySave) setIsSaving(true);
+  }, [isWanted, check.isChecking]);
   return (
-    <div class="policy-tab">
+    <div class="policy-tab" onKeyDown={onSaveKey(() => setIsWanted(mayEdit && !isSaving))}>
       <section class="policy-main" aria-label="Policy" tabIndex={-1}>
         <div class="policy-bar">
           <span class="tag">v{latest.version}</span>
@@ -39,7 +48,9 @@ export function PolicyTab(props: AgentTabProps) {
             <button
               type="button"
               class="primary"
-              disabled={!mayEdit || !draft.isChanged || !isValid}
+              disabled={!maySave}
+              aria-keyshortcuts="Control+S"
+              title="Ctrl+S"
               onClick={() => setIsSaving(true)}
             >
               Save…
@@ -55,7 +66,7 @@ export function PolicyTab(props: AgentTabProps) {
           goTo={goTo}
           onChange={draft.set}
         />
-        <FaultList faults={faults} onPick={setGoTo} />
+        <FaultList label="Errors in the policy" faults={faults} onPick={setGoTo} />
         <FormError error={check.error} />
       </section>
       {mayEdit && (
@@ -65,9 +76,9 @@ export function PolicyTab(props: AgentTabProps) {
         </div>
       )}
       {isSaving && (
-        <SaveDialog
+        <SavePolicy
           {...props}
-          policyYaml={draft.text}
+          text={draft.text}
           onClose={() => setIsSaving(false)}
           onSaved={() => {
             draft.settle(draft.text);
@@ -132,25 +143,4 @@ function CheckStatus({ check: { isChecking, result, error } }: { check: CheckSta
       </>
     );
   }
-}
-
-type FaultListProps = { faults: PolicyFault[]; onPick: (place: { line: number; column: number }) => void };
-
-/** Every error, linked to its place in the text. */
-function FaultList({ faults, onPick }: FaultListProps) {
-  if (faults.length === 0) return null;
-  return (
-    <ol class="fault-list" aria-label="Errors in the policy">
-      {faults.map(({ line = 1, column = 1, message }, index) => (
-        <li key={index}>
-          <button type="button" onClick={() => onPick({ line, column })}>
-            <span class="mono">
-              {line}:{column}
-            </span>
-            <Inert text={message} />
-          </button>
-        </li>
-      ))}
-    </ol>
-  );
 }

@@ -1,64 +1,56 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-
+import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
-import type { ReplayResult } from '../../api/types.ts';
 import { forgetAnswers } from '../../api/use-answer.ts';
 import { DiffView } from '../../editor/code-editor.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { FormError } from '../../ui/form-error.tsx';
-import { Loading } from '../../ui/states.tsx';
 import { useSay } from '../../ui/toast.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { AgentTabProps } from './agent-page.tsx';
-import { ReplayReport, replayDraft } from './replay.tsx';
 
-type SaveDialogProps = AgentTabProps & {
-  policyYaml: string;
+export type SaveDialogProps = AgentTabProps & {
+  part: 'policy_yaml' | 'agent_yaml' | 'system_md';
+  title: string;
+  text: string;
+  /** False while something is still to be shown before saving. */
+  isReady?: boolean;
+  /** What saving means, below the changes. */
+  children?: ComponentChildren;
   onClose: () => void;
   /** Someone else has saved: load the newer version. */
   onStale: () => void;
 };
 
-/** Shows the changes to the text and their effect on last week's decisions before saving. */
-export function SaveDialog({
-  projectId,
-  agentName,
-  latest,
-  policyYaml,
-  onClose,
-  onSaved,
-  onStale,
-}: SaveDialogProps) {
+/** Shows the changes to a text of an agent before it is saved as a new version. */
+export function SaveDialog(props: SaveDialogProps) {
+  const { projectId, agentName, latest, part, title, text, isReady = true, children } = props;
+  const { onClose, onSaved, onStale } = props;
   const say = useSay();
-  const [replay, setReplay] = useState<ReplayResult | undefined>(undefined);
-  const replaying = useAction(async () => {
-    setReplay(await replayDraft({ projectId, agentName, policyYaml, window: '7d' }));
-  });
-  useEffect(() => void replaying.run(), []);
   const done = useRef(false);
   const save = useAction(async () => {
     const saved = await request(
       call('PUT /v1/projects/{id}/agents/{name}', { params: { id: projectId, name: agentName } }),
       {
-        body: { policy_yaml: policyYaml },
+        body: { [part]: text },
         headers: { 'If-Match': latest.etag },
       },
     );
     forgetAnswers();
     done.current = true;
-    say(`Saved as version ${saved.version}. Agents use it from their next run.`);
+    const effect = part === 'policy_yaml' ? ' Agents use it from their next run.' : '';
+    say(`Saved as version ${saved.version}.${effect}`);
     onSaved();
   });
   const isStale = save.error?.code === 'precondition_failed';
   return (
-    <Dialog title={`Save version ${latest.version + 1} of the policy?`} onClose={onClose} done={done}>
-      <DiffView before={latest.policy_yaml} after={policyYaml} label="Changes" />
-      <h3>Effect on the last 7 days</h3>
-      {replaying.isRunning && <Loading lines={2} />}
-      <FormError error={replaying.error} />
-      {replay !== undefined && <ReplayReport result={replay} projectId={projectId} agentName={agentName} />}
-      <FormError error={save.error} />
+    <Dialog title={title} kind={children === undefined ? '' : 'dialog-save'} onClose={onClose} done={done}>
+      <div class="dialog-body">
+        <DiffView before={latest[part]} after={text} label="Changes" />
+        {children}
+        <FormError error={save.error} />
+      </div>
       <div class="dialog-actions">
         <button type="button" onClick={onClose}>
           Back to the editor
@@ -68,7 +60,13 @@ export function SaveDialog({
             Load the newer version, keep my draft
           </button>
         ) : (
-          <button type="button" class="primary" aria-busy={save.isRunning} onClick={() => void save.run()}>
+          <button
+            type="button"
+            class="primary"
+            aria-busy={save.isRunning}
+            disabled={!isReady}
+            onClick={() => void save.run()}
+          >
             {save.isRunning ? 'Saving…' : 'Save'}
           </button>
         )}

@@ -14,20 +14,23 @@ export type CheckState = {
   error: ApiError | undefined;
 };
 
+/** `of`: the text that was checked; undefined during a check. */
+type Checked = Omit<CheckState, 'isChecking'> & { of: string | undefined };
+
 /** Checks a policy with the service shortly after the last keystroke. */
 export function useCheck(
   agent: { projectId: string; agentName: string },
   text: string,
   isOn: boolean,
 ): CheckState {
-  const [state, setState] = useState<CheckState>({ isChecking: true, result: undefined, error: undefined });
+  const [state, setState] = useState<Checked>({ of: undefined, result: undefined, error: undefined });
   const [round, setRound] = useState(0);
   useRetry(state.error, () => setRound(round + 1));
   const { projectId, agentName } = agent;
   useEffect(() => {
     if (!isOn) return undefined;
     const abort = new AbortController();
-    setState((current) => ({ ...current, isChecking: true }));
+    setState((current) => ({ ...current, of: undefined }));
     const timer = setTimeout(() => {
       request(
         call('POST /v1/projects/{id}/agents/{name}/check', { params: { id: projectId, name: agentName } }),
@@ -36,9 +39,9 @@ export function useCheck(
           signal: abort.signal,
         },
       ).then(
-        (result) => setState({ isChecking: false, result, error: undefined }),
+        (result) => setState({ of: text, result, error: undefined }),
         (error: unknown) => {
-          if (error instanceof ApiError) setState({ isChecking: false, result: undefined, error });
+          if (error instanceof ApiError) setState({ of: text, result: undefined, error });
         },
       );
     }, WAIT_MS);
@@ -47,5 +50,5 @@ export function useCheck(
       abort.abort();
     };
   }, [projectId, agentName, text, isOn, round]);
-  return state;
+  return { isChecking: state.of !== text, result: state.result, error: state.error };
 }

@@ -5,6 +5,7 @@ import type { AgentVersion, DecisionRecord } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { agentPath } from '../../app/route.ts';
 import { Inert } from '../../ui/inert.tsx';
+import { TryCall } from './try-call.tsx';
 
 /** The version of the policy that decided, and its line. */
 export function PolicySection({ record }: { record: DecisionRecord }) {
@@ -17,6 +18,7 @@ export function PolicySection({ record }: { record: DecisionRecord }) {
         }),
   );
   const number = versions.data?.items.find((known) => known.agent_version_id === agent_version_id)?.version;
+  const newest = versions.data?.items[0]?.version;
   const { data: version } = useAnswer(
     number === undefined ? undefined : versionOf(project_id, agent_name, number),
   );
@@ -39,6 +41,7 @@ export function PolicySection({ record }: { record: DecisionRecord }) {
           <Inert text={line.text} as="block" />
         </pre>
       )}
+      {newest !== undefined && <TryCall key={record.event_id} record={record} latest={newest} />}
       {number === undefined && !versions.isLoading && (
         <p class="muted">
           {versions.error === undefined
