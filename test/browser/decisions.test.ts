@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { decisionEvent, post } from '../support/events.ts';
 import { longestTaskMs } from './support/longest-task.ts';
-import { addressOf, type World, useWorld } from './support/world.ts';
+import { addressOf, expectAccessible, useWorld, type World } from './support/world.ts';
 
 describe('Decisions in a browser', function () {
   const world = useWorld(this);
@@ -38,6 +38,43 @@ describe('Decisions in a browser', function () {
       rows: await rowsOf(other.page),
     }).to.deep.equal(seen);
     expect(seen.rows.every((row) => row.includes('(none)') && row.includes('Needs approval'))).to.equal(true);
+  });
+
+  it('shows the columns that were chosen, and opens a view by its name', async () => {
+    const { page, faults } = await world.newPage();
+    const heads = () => page.getByRole('columnheader').allInnerTexts();
+    await page.goto(world.projectPath('decisions', { window: '7d', outcome: 'deny' }));
+    await page.locator('.decision-row').first().waitFor();
+    await page.getByRole('button', { name: 'Columns' }).click();
+    const columns = page.getByRole('group', { name: 'Columns' });
+    await columns.getByLabel('Session').check();
+    await columns.getByLabel('Reason').uncheck();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    expect(await heads()).to.deep.equal([
+      'Time (UTC)',
+      'Outcome',
+      'Agent',
+      'Tool',
+      'Role',
+      'User',
+      'Session',
+    ]);
+    const views = page.getByRole('group', { name: 'Saved views' });
+    await page.getByRole('button', { name: 'Views' }).click();
+    await views.getByLabel('Name of this view').fill('Denials');
+    await views.getByRole('button', { name: 'Save view' }).click();
+    await expectAccessible(page);
+    await page.goto(world.projectPath('decisions'));
+    await page.locator('.decision-row').first().waitFor();
+    expect((await heads()).at(-1)).to.equal('Session');
+    await page.getByRole('button', { name: 'Views' }).click();
+    await views.getByRole('link', { name: 'Denials' }).click();
+    await page.waitForURL(/window=7d&outcome=deny/);
+    await page.getByRole('button', { name: 'Views' }).click();
+    await views.getByRole('button', { name: 'Delete the view Denials' }).click();
+    await views.getByText('None saved in this browser yet.').waitFor();
+    expect(faults).to.deep.equal([]);
   });
 
   it('goes back and forth with the browser', async () => {

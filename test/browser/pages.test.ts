@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { sendDecision } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { emitterOf } from '../support/ledger.ts';
 import { shoot } from './support/shoot.ts';
@@ -136,6 +138,55 @@ describe('every page with demo data in a browser', function () {
     await page.clock.fastForward('01:05');
     for (const path of ['timeseries?from=', 'summary?window=7d'])
       await eventually(() => asked.find((url) => url.includes(`/audit/${path}`)));
+  });
+
+  it('says on Overview what is new, with a link to its decisions', async () => {
+    await sendDecision(world.service, decisionEvent({ tool_name: 'never_seen_before' }));
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('overview'));
+    const panel = page.getByRole('region', { name: 'First seen in this period' });
+    await panel.getByRole('link', { name: 'never_seen_before' }).click();
+    await page.waitForURL(/decisions\?.*tool=never_seen_before/);
+  });
+
+  it('begins the page of an agent with its health, and sorts the list of agents', async () => {
+    const { page, faults } = await world.newPage();
+    await page.goto(world.projectPath('agents'));
+    const names = page.getByRole('region', { name: 'Agents' }).locator('tbody th');
+    // The agents that only recorded decisions come with the numbers.
+    await page.getByText('not registered', { exact: true }).first().waitFor();
+    const before = await names.allInnerTexts();
+    await page.getByRole('link', { name: 'Agent', exact: true }).click();
+    await page.locator('th[aria-sort=ascending]').waitFor();
+    expect(await names.allInnerTexts()).to.deep.equal(before.toSorted());
+    await page.getByRole('link', { name: 'Agent', exact: true }).click();
+    await page.locator('th[aria-sort=descending]').waitFor();
+    expect(await names.allInnerTexts()).to.deep.equal(before.toSorted().toReversed());
+    await page.getByRole('link', { name: 'support-triage' }).click();
+    const health = page.getByRole('region', { name: 'Health in the last 7 days' });
+    for (const text of [
+      /^Last seen.*(now|ago)/,
+      /^Denial rate, 7 days.*\d+ denied$/,
+      /^Cost, 7 days.*\$.*model calls$/,
+    ])
+      await health.getByRole('link', { name: text }).waitFor();
+    await health.getByRole('link', { name: /^Version in use.*of the keys in use$/ }).click();
+    await page.getByText('of the keys in use have the latest version').waitFor();
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('shows the usage of one agent by model', async () => {
+    const { page, faults } = await world.newPage();
+    await page.goto(world.projectPath('usage', { window: '7d' }));
+    const agents = page.getByRole('region', { name: 'By agent' }).locator('tbody tr');
+    await agents.nth(1).waitFor();
+    await page.getByRole('link', { name: 'Only support-triage' }).click();
+    await page.waitForURL(/agent=support-triage/);
+    await agents.nth(1).waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'By model' }).getByText('model-large').waitFor();
+    await page.getByRole('link', { name: 'Remove this filter by agent' }).click();
+    await agents.nth(1).waitFor();
+    expect(faults).to.deep.equal([]);
   });
 
   it('says on Overview what did not arrive, and lists the gaps', async () => {

@@ -158,6 +158,9 @@ describe('periods, filters and records in a browser', function () {
     await timeline.getByText('1 model call, 1,000 tokens').waitFor();
     const tools = await timeline.locator('b').allInnerTexts();
     expect(tools).to.deep.equal(items.map(({ tool_name }) => tool_name).toReversed());
+    const later = (await timeline.locator('.timeline-later').allInnerTexts()).filter((text) => text !== '');
+    expect(later).to.have.length(items.length - 1);
+    for (const text of later) expect(text).to.match(/^\+[\d.]+ (ms|s|min|h|d)$/);
     await expectAccessible(page);
   });
 });

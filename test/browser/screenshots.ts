@@ -1,10 +1,10 @@
 // Makes the pictures of the dashboard from demo data: the README's in the repository, every page's with --all <folder>.
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
-import { environmentOf, temporaryDirectory } from '../support/service.ts';
+import { filledStore } from './support/filled-store.ts';
+import { PROJECT_PAGES } from './support/project-pages.ts';
 import { World } from './support/world.ts';
 
 const PICTURE = new URL('../../server/dashboard/screenshots/overview.png', import.meta.url).pathname;
@@ -17,22 +17,6 @@ const VIEWPORTS = {
   wide: { width: 2560, height: 1300 },
 };
 
-/** The pages of a project; what is empty here is shown once more with its drawer, its tab or its narrow form. */
-const PAGES: Record<string, string> = {
-  overview: 'overview',
-  decisions: 'decisions',
-  agents: 'agents',
-  agent: 'agents/support-triage',
-  versions: 'agents/support-triage?tab=versions',
-  fleet: 'agents/support-triage?tab=fleet',
-  definition: 'agents/support-triage?tab=definition',
-  usage: 'usage',
-  completeness: 'completeness',
-  proof: 'proof',
-  keys: 'keys',
-  members: 'members',
-  activity: 'activity',
-};
 const OTHERS: Record<string, string> = { account: '/account', docs: '/docs', nowhere: '/no/such/page' };
 const DOORS = ['sign-in', 'register', 'forgot-password', 'reset-password/token', 'verify-email/token'];
 
@@ -41,7 +25,7 @@ const world = new World();
 // The service's process alone does not keep this one waiting for its end.
 const awake = setInterval(() => undefined, 1000);
 try {
-  await world.open({ dataDir: filledStore() });
+  await world.open({ dataDir: filledStore(300_000) });
   mkdirSync(join(PICTURE, '..'), { recursive: true });
   const { page } = await world.newPage({ viewport: VIEWPORT });
   await visit(page, world.projectPath('overview'));
@@ -57,14 +41,6 @@ try {
 }
 process.exit(0);
 
-/** A store as `make demo` fills it. */
-function filledStore(): string {
-  const dataDir = temporaryDirectory();
-  const args = ['server/demo/fleet.ts', '--rows', '300000', '--days', '30', '--seed', '1'];
-  execFileSync(process.execPath, args, { env: environmentOf(dataDir, {}), stdio: 'inherit' });
-  return dataDir;
-}
-
 async function takeAll(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const scheme of ['light', 'dark'] as const)
@@ -79,7 +55,7 @@ async function takeEach(folder: string, { scheme, width, viewport }: Look): Prom
   const { page } = await world.newPage({ viewport, scheme });
   const take = (from: Page, name: string) =>
     from.screenshot({ path: join(folder, `${name}-${scheme}-${width}.png`) });
-  for (const [name, path] of Object.entries(PAGES)) {
+  for (const [name, path] of Object.entries(PROJECT_PAGES)) {
     await visit(page, world.projectPath(path));
     await take(page, name);
   }

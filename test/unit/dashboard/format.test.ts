@@ -5,6 +5,7 @@ import {
   formatBytes,
   formatCompact,
   formatCost,
+  formatDuration,
   formatShare,
   formatTime,
   roleLabel,
@@ -39,6 +40,11 @@ describe('numbers and times on display', () => {
     expect([999, 2048, 48_213, 5_000_000].map(formatBytes)).to.deep.equal(bytes);
     expect([9999, 12_345].map(formatCompact)).to.deep.equal(['9,999', '12.3K']);
     expect([null, 0, 0.004, 1234.5].map(formatCost)).to.deep.equal(['–', '$0.00', '<$0.01', '$1,234.50']);
+  });
+
+  it('tell how long something took', () => {
+    const texts = [0, 350, 2345, 40_000, 61_000, 3 * 3_600_000].map(formatDuration);
+    expect(texts).to.deep.equal(['0 ms', '350 ms', '2.3 s', '40 s', '1 min', '3 h']);
   });
 
   it('label the empty role, and no other', () => {

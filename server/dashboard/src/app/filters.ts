@@ -18,5 +18,13 @@ export function filtersBut(filters: Filters, name: FilterName): Filters {
   return others;
 }
 
+/** The filters of some fields. */
+export function filtersOf(filters: Filters, names: readonly FilterName[]): Filters {
+  const wanted = FILTER_PARAMS.filter((param) =>
+    names.some((name) => param === name || param === `not.${name}`),
+  );
+  return Object.fromEntries(wanted.flatMap((param) => (filters[param] ? [[param, filters[param]]] : [])));
+}
+
 /** For `hrefWith`: without any filter, and without a search. */
 export const NO_FILTERS = Object.fromEntries([...FILTER_PARAMS, 'q'].map((name) => [name, undefined]));

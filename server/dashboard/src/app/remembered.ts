@@ -1,5 +1,5 @@
 /** Values kept in this browser between visits. Nothing is kept where storage is blocked. */
-type Remembered = 'project' | 'theme' | 'zone' | `checkpoints.${string}`;
+type Remembered = 'project' | 'theme' | 'zone' | 'columns' | `views.${string}` | `checkpoints.${string}`;
 
 export function recall(name: Remembered): string | undefined {
   try {

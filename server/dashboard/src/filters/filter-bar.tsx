@@ -20,15 +20,22 @@ export const FILTER_LABELS: Record<FilterName, string> = {
 };
 const FACETS = ['agent', 'role', 'tool', 'user_id', 'session_id'] as const;
 
-export type FilterBarProps = { projectId: string; period: Period; filters: Filters; path?: string };
+export type FilterBarProps = {
+  projectId: string;
+  period: Period;
+  filters: Filters;
+  path?: string;
+  /** The fields to filter by, where they are not all. */
+  only?: readonly FilterName[];
+};
 
 /** All filters of the API. The address bar holds their state; `path` is where they lead to. */
 export function FilterBar(props: FilterBarProps & { q?: string | undefined; children?: ComponentChildren }) {
-  const { filters, path = location.pathname, q, children } = props;
+  const { filters, path = location.pathname, only, q, children } = props;
   return (
     <search class="filter-bar" aria-label="Filters">
-      <OutcomePicker {...props} path={path} hasCounts={q === undefined} />
-      {FACETS.map((name) => (
+      {only === undefined && <OutcomePicker {...props} path={path} hasCounts={q === undefined} />}
+      {(only ?? FACETS).map((name) => (
         <FacetMenu key={name} {...props} path={path} name={name} label={FILTER_LABELS[name]} />
       ))}
       {children}

@@ -108,6 +108,15 @@ export function formatAgo(iso: string, nowMs: number): string {
   return `${seconds} s ago`;
 }
 
+/** 350 ms, 40 s, 5 min, 3 h */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${ms} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  const [size, name] = STEPS.find(([step]) => seconds >= step) ?? [1, 's'];
+  return `${Math.floor(seconds / size)} ${name}`;
+}
+
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${COUNT.format(bytes)} B`;
   const kib = bytes / 1024;

@@ -1,9 +1,12 @@
 import type { ComponentChildren } from 'preact';
 
-/** A column's label and its class. Screen readers read a `hidden` label, which is not shown. */
-type Column = string | readonly [label: string, kind: string];
+type Sort = { href: string; direction: 'ascending' | 'descending' | 'none' };
+/** A column's label and its class, and what sorts by it. Screen readers read a `hidden` label, which is not shown. */
+export type Column = string | readonly [label: string, kind: string, sort?: Sort];
 
 type TableProps = { label: string; columns: readonly Column[]; children: ComponentChildren };
+
+const ARROWS = { ascending: '▲', descending: '▼', none: '' };
 
 /** A table that scrolls sideways where it is too wide, also by keyboard. The children are its rows. */
 export function Table({ label, columns, children }: TableProps) {
@@ -13,10 +16,16 @@ export function Table({ label, columns, children }: TableProps) {
         <thead>
           <tr>
             {columns.map((column) => {
-              const [name, kind] = typeof column === 'string' ? [column, ''] : column;
+              const [name, kind, sort] = typeof column === 'string' ? [column, ''] : column;
               return (
-                <th key={name} scope="col" class={kind}>
-                  {kind === 'hidden' ? <span class="visually-hidden">{name}</span> : name}
+                <th
+                  key={name}
+                  scope="col"
+                  class={kind}
+                  aria-sort={sort === undefined || sort.direction === 'none' ? undefined : sort.direction}
+                >
+                  {kind === 'hidden' && <span class="visually-hidden">{name}</span>}
+                  {kind !== 'hidden' && (sort === undefined ? name : <SortLink name={name} sort={sort} />)}
                 </th>
               );
             })}
@@ -25,5 +34,14 @@ export function Table({ label, columns, children }: TableProps) {
         <tbody>{children}</tbody>
       </table>
     </div>
+  );
+}
+
+function SortLink({ name, sort: { href, direction } }: { name: string; sort: Sort }) {
+  return (
+    <a class="sort" href={href}>
+      {name}
+      <span aria-hidden="true"> {ARROWS[direction]}</span>
+    </a>
   );
 }

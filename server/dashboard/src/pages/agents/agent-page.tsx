@@ -11,6 +11,7 @@ import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { AgentHealth } from './agent-health.tsx';
 import { DefinitionTab } from './definition-tab.tsx';
 import { FleetTab } from './fleet-tab.tsx';
 import { PolicyTab } from './policy-tab.tsx';
@@ -58,6 +59,9 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
           View decisions
         </a>
       </PageHead>
+      {!isUnregistered && (
+        <AgentHealth projectId={projectId} agentName={agentName} versions={versions.data?.items} />
+      )}
       {isUnregistered ? (
         <UnregisteredAgent projectId={projectId} agentName={agentName} />
       ) : (

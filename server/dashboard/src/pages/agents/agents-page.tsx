@@ -11,15 +11,18 @@ import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
+import { useSorted } from '../../ui/use-sorted.ts';
 
-const COLUMNS = [
-  'Agent',
-  'Policy',
-  ['Tools', 'number'],
-  ['Decisions', 'number'],
-  ['Denied', 'number'],
-  ['Needs approval', 'number'],
-] as const;
+const SORTS = {
+  Agent: ({ name }: Row) => name,
+  Policy: ({ agent }: Row) => agent?.version ?? -1,
+  Tools: ({ agent }: Row) => agent?.tools.length ?? -1,
+  Decisions: ({ counts }: Row) => counts?.total ?? 0,
+  Denied: ({ counts }: Row) => (counts?.deny ?? 0) / Math.max(1, counts?.total ?? 0),
+  'Needs approval': ({ counts }: Row) => counts?.needs_approval ?? 0,
+};
+/** By when the policy was saved; the label names the zone, too. */
+const saved = ({ agent }: Row) => agent?.created_at ?? '';
 const EXAMPLE = {
   name: 'my-agent',
   tools: ['search', { name: 'refund', annotations: { destructiveHint: true } }],
@@ -41,14 +44,23 @@ export function AgentsPage({ projectId }: { projectId: string }) {
       {rows?.length === 0 && <NoAgents projectId={projectId} />}
       {rows !== undefined && rows.length > 0 && (
         <div class="panel">
-          <Table label="Agents" columns={[...COLUMNS, `Policy saved (${zoneName()})`]}>
-            {rows.map((row) => (
-              <AgentRow key={row.name} row={row} projectId={projectId} />
-            ))}
-          </Table>
+          <AgentTable rows={rows} projectId={projectId} />
         </div>
       )}
     </>
+  );
+}
+
+function AgentTable({ rows, projectId }: { rows: Row[]; projectId: string }) {
+  const savedLabel = `Policy saved (${zoneName()})`;
+  const { sorted, column } = useSorted(rows, { ...SORTS, [savedLabel]: saved }, { first: '-Decisions' });
+  const columns = Object.keys(SORTS).map((label, index) => column(label, index < 2 ? '' : 'number'));
+  return (
+    <Table label="Agents" columns={[...columns, column(savedLabel)]}>
+      {sorted.map((row) => (
+        <AgentRow key={row.name} row={row} projectId={projectId} />
+      ))}
+    </Table>
   );
 }
 
@@ -95,7 +107,7 @@ function rowsOf(agents: AgentSummary[], summary: Summary | undefined): Row[] {
   return [
     ...agents.map((agent) => ({ name: agent.name, agent, counts: counts.get(agent.name) })),
     ...unregistered.map((row) => ({ name: row.agent_name, agent: undefined, counts: row })),
-  ].sort((a, b) => (b.counts?.total ?? 0) - (a.counts?.total ?? 0) || (a.name < b.name ? -1 : 1));
+  ];
 }
 
 function NoAgents({ projectId }: { projectId: string }) {

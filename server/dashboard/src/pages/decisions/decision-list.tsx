@@ -1,7 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { formatCount, formatTime, zoneName } from '../../text/format.ts';
-import { Inert, Role } from '../../ui/inert.tsx';
-import { OutcomeBadge } from '../../ui/outcome.tsx';
+import { formatCount, zoneName } from '../../text/format.ts';
+import { type ColumnName, columnOf } from './decision-columns.tsx';
 import { type FeedRow, type FeedState, ROWS_MAX } from './decision-feed.ts';
 
 /** Extra rows rendered above and below the visible ones. */
@@ -11,13 +10,16 @@ const AHEAD = 60;
 
 type DecisionListProps = {
   state: FeedState;
+  columns: ColumnName[];
+  /** The columns were chosen: none of them goes away on a narrow screen. */
+  isOwn: boolean;
   selected: string | undefined;
   onOpen: (row: FeedRow) => void;
   onEnd: () => void;
 };
 
 /** A grid that renders only the visible rows. Arrow keys move, Enter opens. */
-export function DecisionList({ state, selected, onOpen, onEnd }: DecisionListProps) {
+export function DecisionList({ state, columns, isOwn, selected, onOpen, onEnd }: DecisionListProps) {
   const { rows, isAtEnd, isLoading, error } = state;
   const place = useRef<HTMLDivElement>(null);
   const { top, height, rowHeight, onScroll } = useScroll(place);
@@ -50,7 +52,8 @@ export function DecisionList({ state, selected, onOpen, onEnd }: DecisionListPro
   return (
     <div
       ref={place}
-      class="decision-list"
+      class={isOwn ? 'decision-list own-columns' : 'decision-list'}
+      style={isOwn ? { '--columns': columns.map((name) => columnOf(name).width).join(' ') } : {}}
       role="grid"
       aria-label="Decisions. Use the arrow keys to move and Enter for details"
       aria-rowcount={isAtEnd ? rows.length + 1 : -1}
@@ -60,9 +63,10 @@ export function DecisionList({ state, selected, onOpen, onEnd }: DecisionListPro
       onKeyDown={onKeyDown}
     >
       <div class="decision-head" role="row" aria-rowindex={1}>
-        {[`Time (${zoneName()})`, 'Outcome', 'Agent', 'Tool', 'Role', 'Reason', 'User'].map((label) => (
-          <span key={label} role="columnheader">
-            {label}
+        {columns.map((name) => (
+          <span key={name} role="columnheader">
+            {columnOf(name).label}
+            {name === 'time' && ` (${zoneName()})`}
           </span>
         ))}
       </div>
@@ -71,6 +75,7 @@ export function DecisionList({ state, selected, onOpen, onEnd }: DecisionListPro
           <DecisionRow
             key={row.event_id}
             row={row}
+            columns={columns}
             index={first + offset}
             top={(first + offset) * rowHeight}
             isActive={row.event_id === active}
@@ -89,6 +94,7 @@ export function DecisionList({ state, selected, onOpen, onEnd }: DecisionListPro
 
 type DecisionRowProps = {
   row: FeedRow;
+  columns: ColumnName[];
   index: number;
   top: number;
   isActive: boolean;
@@ -96,8 +102,7 @@ type DecisionRowProps = {
   onOpen: (row: FeedRow) => void;
 };
 
-function DecisionRow({ row, index, top, isActive, isSelected, onOpen }: DecisionRowProps) {
-  const { occurred_at, outcome, agent_name, tool_name, role, reason, user_id } = row;
+function DecisionRow({ row, columns, index, top, isActive, isSelected, onOpen }: DecisionRowProps) {
   return (
     <div
       id={`row-${row.event_id}`}
@@ -108,27 +113,11 @@ function DecisionRow({ row, index, top, isActive, isSelected, onOpen }: Decision
       style={{ transform: `translateY(${top}px)` }}
       onClick={() => onOpen(row)}
     >
-      <span role="gridcell" class="cell-time">
-        <time dateTime={occurred_at}>{formatTime(occurred_at)}</time>
-      </span>
-      <span role="gridcell" class="cell-outcome">
-        <OutcomeBadge outcome={outcome} />
-      </span>
-      <span role="gridcell" class="cell-agent">
-        <Inert text={agent_name} />
-      </span>
-      <span role="gridcell" class="cell-tool">
-        <Inert text={tool_name} />
-      </span>
-      <span role="gridcell" class="cell-role">
-        <Role role={role} />
-      </span>
-      <span role="gridcell" class="cell-reason">
-        <Inert text={reason} />
-      </span>
-      <span role="gridcell" class="cell-user">
-        <Inert text={user_id} />
-      </span>
+      {columns.map((name) => (
+        <span key={name} role="gridcell" class={`cell-${name}`}>
+          {columnOf(name).cell(row)}
+        </span>
+      ))}
     </div>
   );
 }

@@ -11,6 +11,7 @@ import { formatCount } from '../../text/format.ts';
 import { FirstDecision } from '../../ui/first-decision.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { ColumnsMenu, useColumns } from './decision-columns.tsx';
 import { DecisionDrawer } from './decision-drawer.tsx';
 import { DecisionFeed, type FeedState } from './decision-feed.ts';
 import { DecisionList } from './decision-list.tsx';
@@ -19,6 +20,7 @@ import { Histogram } from './histogram.tsx';
 import { LiveButton } from './live-button.tsx';
 import { SearchField } from './search-field.tsx';
 import { SessionPanel, sessionOf, SessionTimeline } from './session-panel.tsx';
+import { ViewsMenu } from './views-menu.tsx';
 
 const LIVE_MS = 2000;
 const HISTOGRAM_LIVE_MS = 15_000;
@@ -40,6 +42,7 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
   const shown = { ...period, ...filters, ...(q === undefined ? {} : { q }) };
   const { feed, state } = useFeed(projectId, shown);
   const { rows, total } = state;
+  const columns = useColumns();
   useTimer(total === 0 ? EMPTY_MS : isLive ? LIVE_MS : undefined, () => void feed.catchUp());
   // A list that has rows fetches a missing later page by itself.
   const retry = () => void (rows.length === 0 && !state.isAtEnd ? feed.loadMore() : feed.catchUp());
@@ -52,6 +55,8 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
     <div class="decisions-page">
       <PageHead title={<DecisionsTitle total={total} />} hasPeriod>
         {'window' in period && <LiveButton isLive={isLive} />}
+        <ViewsMenu key={projectId} projectId={projectId} />
+        <ColumnsMenu {...columns} />
         <ExportMenu projectId={projectId} query={shown} />
       </PageHead>
       <FilterBar {...scope} q={q} path={list}>
@@ -79,6 +84,8 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
       {rows.length > 0 && !isTimeline && (
         <DecisionList
           state={state}
+          columns={columns.names}
+          isOwn={columns.isOwn}
           selected={eventId}
           onOpen={({ event_id }) =>
             navigate(hrefWith({}, decisionPath(projectId, event_id)), {

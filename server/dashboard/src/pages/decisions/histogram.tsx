@@ -3,7 +3,7 @@ import { useAnswer } from '../../api/use-answer.ts';
 import type { Filters } from '../../app/filters.ts';
 import { hrefWith } from '../../app/location.ts';
 import type { Period } from '../../app/period.ts';
-import { OutcomesChart } from '../../charts/time-series.tsx';
+import { useCharts } from '../../charts/use-charts.ts';
 import { periodHref } from '../../ui/period-picker.tsx';
 
 type HistogramProps = {
@@ -16,14 +16,15 @@ type HistogramProps = {
 
 /** When the listed decisions occurred. A bar zooms in to its bucket. */
 export function Histogram({ projectId, period, filters, path, refreshMs }: HistogramProps) {
+  const charts = useCharts();
   const { data } = useAnswer(
     timeseriesOf(projectId, { ...period, ...filters }),
     refreshMs === undefined ? {} : { refreshMs },
   );
   return (
     <section class="panel histogram" aria-label="When they occurred">
-      {data !== undefined && (
-        <OutcomesChart
+      {data !== undefined && charts !== undefined && (
+        <charts.OutcomesChart
           series={data}
           size="low"
           hrefOf={periodHref}

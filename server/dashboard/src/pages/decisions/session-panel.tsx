@@ -5,7 +5,7 @@ import type { Filters } from '../../app/filters.ts';
 import { hrefWith } from '../../app/location.ts';
 import { type Period, rangeOf } from '../../app/period.ts';
 import { decisionPath, projectPath } from '../../app/route.ts';
-import { formatCost, formatCount, formatTime } from '../../text/format.ts';
+import { formatCost, formatCount, formatDuration, formatTime } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { OutcomeBadge } from '../../ui/outcome.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
@@ -45,7 +45,7 @@ export function SessionPanel({
           <Inert text={sessionId} />
         </b>
         {counts !== undefined &&
-          `: ${countText(counts.total, 'decision')}, ${formatCount(counts.deny)} denied, ${formatTime(counts.first)} to ${formatTime(counts.last)}`}
+          `: ${countText(counts.total, 'decision')}, ${formatCount(counts.deny)} denied, ${formatTime(counts.first)} to ${formatTime(counts.last)} (${formatDuration(Date.parse(counts.last) - Date.parse(counts.first))})`}
         {usage.data !== undefined && `; ${usageText(usage.data.totals)}`}
       </p>
       <nav class="segments" aria-label="View">
@@ -81,7 +81,12 @@ export function SessionTimeline({ projectId, sessionId, period }: SessionProps) 
   if (records === undefined) return <Loading lines={12} />;
   const calls = usage.data?.buckets.filter((bucket) => bucket.calls > 0) ?? [];
   const entries = [
-    ...records.map((record) => ({ atMs: Date.parse(record.occurred_at), record, usage: undefined })),
+    ...records.map((record, index) => ({
+      atMs: Date.parse(record.occurred_at),
+      record,
+      before: records[index - 1],
+      usage: undefined,
+    })),
     ...calls.map((bucket) => ({ atMs: Date.parse(bucket.start), record: undefined, usage: bucket })),
   ].sort((a, b) => a.atMs - b.atMs);
   return (
@@ -90,9 +95,9 @@ export function SessionTimeline({ projectId, sessionId, period }: SessionProps) 
         <p class="muted">The newest {formatCount(ROWS_MAX)} decisions of the session.</p>
       )}
       <ol class="timeline" aria-label="Timeline of the session">
-        {entries.map(({ atMs, record, usage: bucket }) => (
-          <li key={record?.event_id ?? atMs}>
-            {record === undefined ? <Calls usage={bucket} /> : <Decision record={record} />}
+        {entries.map((entry) => (
+          <li key={entry.record?.event_id ?? entry.atMs}>
+            {entry.record === undefined ? <Calls usage={entry.usage} /> : <Decision {...entry} />}
           </li>
         ))}
       </ol>
@@ -100,14 +105,14 @@ export function SessionTimeline({ projectId, sessionId, period }: SessionProps) 
   );
 }
 
-function Decision({
-  record: { project_id, event_id, occurred_at, outcome, tool_name, reason },
-}: {
-  record: DecisionRecord;
-}) {
+/** One decision, and how long after the one before it. */
+function Decision({ record, before }: { record: DecisionRecord; before: DecisionRecord | undefined }) {
+  const { project_id, event_id, occurred_at, outcome, tool_name, reason } = record;
+  const laterMs = before === undefined ? 0 : Date.parse(occurred_at) - Date.parse(before.occurred_at);
   return (
     <a href={hrefWith({}, decisionPath(project_id, event_id))}>
       <time dateTime={occurred_at}>{formatTime(occurred_at)}</time>
+      <span class="timeline-later">{before !== undefined && `+${formatDuration(laterMs)}`}</span>
       <OutcomeBadge outcome={outcome} />
       <b>
         <Inert text={tool_name} />

@@ -1,5 +1,12 @@
 import type { OutcomeCounts, Timeseries } from '../../api/types.ts';
 
+export const WEEK_MS = 7 * 86_400_000;
+
+/** How many weeks cover so much time. */
+export function weeksOf(lengthMs: number): number {
+  return Math.ceil(lengthMs / WEEK_MS);
+}
+
 /** The totals of a series. */
 export function totalsOf({ buckets }: Timeseries): OutcomeCounts {
   const sum = (of: keyof OutcomeCounts) => buckets.reduce((total, bucket) => total + bucket[of], 0);

@@ -6,13 +6,15 @@ import { type Filters, filtersFrom } from '../../app/filters.ts';
 import { usePlace } from '../../app/location.ts';
 import { type Period, periodFrom, periodWords } from '../../app/period.ts';
 import { placeWith, projectPath } from '../../app/route.ts';
-import { DenialRateChart, OutcomesChart, type Previous } from '../../charts/time-series.tsx';
+import type { Previous } from '../../charts/time-series.tsx';
+import { useCharts } from '../../charts/use-charts.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { FirstDecision } from '../../ui/first-decision.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { CompletenessPanel } from './completeness-panel.tsx';
 import { LatestPanel } from './latest-panel.tsx';
+import { NewPanel } from './new-panel.tsx';
 import { usePrevious } from './use-previous.ts';
 import { Tiles } from './tiles.tsx';
 import { TopPanels } from './top-panels.tsx';
@@ -92,6 +94,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
                     <LatestPanel {...panels} outcome="deny" title="Latest denials" />
                     <LatestPanel {...panels} outcome="needs_approval" title="Latest needing approval" />
                   </div>
+                  {series.data !== undefined && <NewPanel {...panels} series={series.data} />}
                 </>
               )}
             </>
@@ -114,14 +117,15 @@ type ChartsProps = {
 };
 
 function Charts({ series: { data, error, reload }, previous, hrefOf }: ChartsProps) {
+  const charts = useCharts();
   const only = (outcome: Outcome, period?: Period) =>
     hrefOf({ filters: { outcome: [outcome] }, ...(period === undefined ? {} : { period }) });
   return (
     <div class="panel-row chart-row">
       <section class="panel chart-panel" aria-labelledby="over-time">
         <h2 id="over-time">Decisions over time</h2>
-        {data !== undefined && (
-          <OutcomesChart
+        {data !== undefined && charts !== undefined && (
+          <charts.OutcomesChart
             series={data}
             previous={previous}
             hrefOf={(period) => hrefOf({ period })}
@@ -129,14 +133,14 @@ function Charts({ series: { data, error, reload }, previous, hrefOf }: ChartsPro
           />
         )}
         {data === undefined && error !== undefined && <ErrorState error={error} retry={reload} />}
-        {data === undefined && error === undefined && <Loading lines={6} />}
+        {(data === undefined || charts === undefined) && error === undefined && <Loading lines={6} />}
       </section>
       <section class="panel chart-panel" aria-labelledby="denial-rate">
         <h2 id="denial-rate">Denial rate</h2>
-        {data === undefined ? (
+        {data === undefined || charts === undefined ? (
           <Loading lines={6} />
         ) : (
-          <DenialRateChart
+          <charts.DenialRateChart
             series={data}
             previous={previous}
             hrefOf={(period) => only('deny', period)}

@@ -1,15 +1,15 @@
 import type { Outcome, OutcomeCounts, Summary, Timeseries } from '../../api/types.ts';
 import { type Period, WINDOW_WORDS } from '../../app/period.ts';
 import type { Previous } from '../../charts/time-series.tsx';
-import { Sparkline } from '../../charts/sparkline.tsx';
 import { formatCount, formatShare } from '../../text/format.ts';
 import { type Change, countChange, isAlarming, shareChange, totalsOf } from './change.ts';
+import { Tile } from './tile.tsx';
 
 type TilesProps = {
   period: Period;
   summary: Summary | undefined;
   series: Timeseries | undefined;
-  previous: Previous | undefined;
+  previous: (Previous & { words: string }) | undefined;
   /** Of a longer period: who was active then and is not now. */
   widerSummary: Summary | undefined;
   hrefOf: (outcome?: Outcome) => string;
@@ -29,7 +29,7 @@ export function Tiles({ period, summary, series, previous, widerSummary, hrefOf,
         href={hrefOf()}
         value={totals && formatCount(totals.total)}
         change={change((now, then) => countChange(now.total, then.total))}
-        note={thanBefore(period, before)}
+        note={thanBefore(period, previous)}
         spark={buckets.map(({ total }) => total)}
       />
       <Tile
@@ -59,10 +59,10 @@ export function Tiles({ period, summary, series, previous, widerSummary, hrefOf,
   );
 }
 
-function thanBefore(period: Period, before: OutcomeCounts | undefined): string {
-  if (before === undefined) return 'window' in period && period.window === '90d' ? 'kept for 90 days' : '';
-  const words = 'window' in period ? `the ${period.window} before` : 'the period before';
-  return before.total === 0 ? `none in ${words}` : `than ${words}`;
+function thanBefore(period: Period, previous: TilesProps['previous']): string {
+  if (previous === undefined) return 'window' in period && period.window === '90d' ? 'kept for 90 days' : '';
+  const { series, words } = previous;
+  return totalsOf(series).total === 0 ? `none ${words}` : `than ${words}`;
 }
 
 /** Compares with the agents of the wider period. */
@@ -73,34 +73,4 @@ function agentsNote(summary: Summary, wider: Summary | undefined): string {
   if (wider.by_agent.length === 0) return `none seen in ${known}`;
   const silent = wider.by_agent.filter(({ agent_name }) => !active.has(agent_name)).length;
   return silent === 0 ? `all agents seen in ${known}` : `${formatCount(silent)} more seen in ${known}`;
-}
-
-type TileProps = {
-  label: string;
-  href: string;
-  value: string | undefined;
-  change?: Change | undefined;
-  note: string | undefined;
-  spark?: number[];
-  /** Shown in the colour of an alarm. */
-  isBad?: boolean;
-};
-
-function Tile({ label, href, value, change, note, spark, isBad = false }: TileProps) {
-  return (
-    <a class="tile" href={href}>
-      <span class="tile-label">{label}</span>
-      <span class="tile-value">{value ?? <span class="tile-wait">…</span>}</span>
-      {spark !== undefined && <Sparkline values={spark} tone={isBad ? 'deny' : 'plain'} />}
-      <span class="tile-note">
-        {change !== undefined && (
-          <b class={isBad ? 'change change-bad' : 'change'}>
-            {{ up: '▲ ', down: '▼ ', same: '' }[change.direction]}
-            {change.text}
-          </b>
-        )}{' '}
-        {note}
-      </span>
-    </a>
-  );
 }

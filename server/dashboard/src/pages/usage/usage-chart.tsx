@@ -1,7 +1,8 @@
 import { call } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
+import type { Filters } from '../../app/filters.ts';
 import type { Period } from '../../app/period.ts';
-import { BucketChart } from '../../charts/bucket-chart.tsx';
+import { useCharts } from '../../charts/use-charts.ts';
 import { formatCompact, formatCost } from '../../text/format.ts';
 import { periodHref } from '../../ui/period-picker.tsx';
 import { Loading } from '../../ui/states.tsx';
@@ -9,14 +10,15 @@ import { Loading } from '../../ui/states.tsx';
 const REFRESH_MS = 60_000;
 const COST_STEP_MIN = 0.01;
 
-type UsageChartProps = { projectId: string; period: Period; hasCost: boolean };
+type UsageChartProps = { projectId: string; period: Period; filters: Filters; hasCost: boolean };
 
 /** Cost over time, or tokens where no cost was reported. A bar zooms in to its bucket. */
-export function UsageChart({ projectId, period, hasCost }: UsageChartProps) {
+export function UsageChart({ projectId, period, filters, hasCost }: UsageChartProps) {
+  const charts = useCharts();
   const { data } = useAnswer(
     call('GET /v1/projects/{id}/audit/llm-usage/timeseries', {
       params: { id: projectId },
-      query: { ...period },
+      query: { ...period, ...filters },
     }),
     { refreshMs: REFRESH_MS },
   );
@@ -32,10 +34,10 @@ export function UsageChart({ projectId, period, hasCost }: UsageChartProps) {
   return (
     <section class="panel chart-panel" aria-label={title}>
       <h2>{title}</h2>
-      {data === undefined ? (
+      {data === undefined || charts === undefined ? (
         <Loading lines={6} />
       ) : (
-        <BucketChart
+        <charts.BucketChart
           label={title}
           starts={buckets.map(({ start }) => start)}
           bucketSeconds={data.bucket_seconds}

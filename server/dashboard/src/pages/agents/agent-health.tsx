@@ -1,0 +1,150 @@
+import { breakdownOf, call, timeseriesOf } from '../../api/call.ts';
+import type { VersionSummary } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { hrefWith } from '../../app/location.ts';
+import { WINDOW_HOURS, WINDOW_WORDS } from '../../app/period.ts';
+import { placeWith, projectPath } from '../../app/route.ts';
+import {
+  formatAgo,
+  formatCompact,
+  formatCost,
+  formatCount,
+  formatDate,
+  formatShare,
+} from '../../text/format.ts';
+import { Inert } from '../../ui/inert.tsx';
+import { countChange, isAlarming, shareChange, totalsOf } from '../overview/change.ts';
+import { Tile } from '../overview/tile.tsx';
+import { usePrevious } from '../overview/use-previous.ts';
+
+const WINDOW = '7d';
+const REFRESH_MS = 60_000;
+const DAY_MS = 86_400_000;
+const VERSIONS_MAX = 4;
+
+type HealthProps = {
+  projectId: string;
+  agentName: string;
+  /** Newest first; undefined while they are loading. */
+  versions: VersionSummary[] | undefined;
+};
+
+/** How an agent is doing in the last days: when it was seen, how much it decides and is denied, what it costs, what it runs. */
+export function AgentHealth(props: HealthProps) {
+  const { projectId, versions } = props;
+  const { last, counts, before, series, usage, fleet } = useHealth(props);
+  const of = { window: WINDOW, agent: props.agentName };
+  const decisions = (outcome?: string) =>
+    placeWith(projectPath(projectId, 'decisions'), { ...of, ...(outcome === undefined ? {} : { outcome }) });
+  const nowMs = Date.now();
+  const keys = fleet?.items.reduce((sum, item) => sum + item.keys, 0) ?? 0;
+  const isBad = counts !== undefined && before !== undefined && isAlarming(counts, before);
+  return (
+    <section class="health" aria-label={`Health in the last ${WINDOW_WORDS[WINDOW]}`}>
+      <div class="tiles tiles-5">
+        <Tile
+          label="Last seen"
+          href={decisions()}
+          value={last === null ? 'never' : last && formatAgo(last, nowMs)}
+          note={last === null ? `not in ${WINDOW_WORDS['90d']}` : last && formatDate(last)}
+        />
+        <Tile
+          label="Decisions, 7 days"
+          href={decisions()}
+          value={counts && formatCompact(counts.total)}
+          change={counts && before && countChange(counts.total, before.total)}
+          note={counts && `${rateText(counts.total)} an hour`}
+          spark={series?.buckets.map(({ total }) => total) ?? []}
+        />
+        <Tile
+          label="Denial rate, 7 days"
+          href={decisions('deny')}
+          value={counts && formatShare(counts.deny, counts.total)}
+          change={counts && before && shareChange(counts, before)}
+          note={counts && `${formatCount(counts.deny)} denied`}
+          spark={series?.buckets.map(({ deny, total }) => (total === 0 ? 0 : deny / total)) ?? []}
+          isBad={isBad}
+        />
+        <Tile
+          label="Cost, 7 days"
+          href={placeWith(projectPath(projectId, 'usage'), of)}
+          value={usage && formatCost(usage.cost_usd)}
+          note={usage && (usage.calls === 0 ? 'no model calls' : `${formatCompact(usage.calls)} model calls`)}
+        />
+        <Tile
+          label="Version in use"
+          href={hrefWith({ tab: 'fleet' })}
+          value={versions && `v${versions[0]?.version ?? 1}`}
+          note={
+            fleet &&
+            (keys === 0
+              ? 'fetched by no key in 24 hours'
+              : `${formatShare(fleet.keys_on_latest, keys)} of the keys in use`)
+          }
+        />
+      </div>
+      <Saved versions={versions} nowMs={nowMs} />
+    </section>
+  );
+}
+
+/** Nothing is asked before the versions are there: they are what the page waits for. */
+function useHealth({ projectId, agentName, versions }: HealthProps) {
+  const agent = { agent: [agentName] };
+  const params = { id: projectId };
+  const query = { window: WINDOW, ...agent };
+  const once = <T,>(asked: T) => (versions === undefined ? undefined : asked);
+  const refresh = { refreshMs: REFRESH_MS };
+  const series = useAnswer(once(timeseriesOf(projectId, query)), refresh).data;
+  const previous = usePrevious(projectId, series, agent);
+  const seen = useAnswer(
+    once(breakdownOf(projectId, { by: 'agent', ...query, window: '90d' })),
+    refresh,
+  ).data;
+  const usage = useAnswer(
+    once(call('GET /v1/projects/{id}/audit/llm-usage', { params, query })),
+    refresh,
+  ).data;
+  const fleet = useAnswer(
+    once(call('GET /v1/projects/{id}/agents/{name}/fleet', { params: { ...params, name: agentName } })),
+    refresh,
+  ).data;
+  return {
+    series,
+    counts: series && totalsOf(series),
+    before: previous && totalsOf(previous.series),
+    /** Null: not within what is kept. */
+    last: seen && (seen.items[0]?.last ?? null),
+    usage: usage?.totals,
+    fleet,
+  };
+}
+
+/** 0.4, 12, 1.2K */
+function rateText(total: number): string {
+  const rate = total / WINDOW_HOURS[WINDOW];
+  return rate === 0 || rate >= 10 ? formatCompact(Math.round(rate)) : rate.toFixed(1);
+}
+
+/** What changed when: the versions that were saved in these days. */
+function Saved({ versions, nowMs }: Pick<HealthProps, 'versions'> & { nowMs: number }) {
+  const sinceMs = nowMs - (WINDOW_HOURS[WINDOW] / 24) * DAY_MS;
+  const saved = (versions ?? []).filter(({ created_at }) => Date.parse(created_at) >= sinceMs);
+  return (
+    <p class="muted">
+      {versions === undefined && '…'}
+      {versions !== undefined &&
+        (saved.length === 0 ? `No version was saved in the last ${WINDOW_WORDS[WINDOW]}.` : 'Saved: ')}
+      {saved.slice(0, VERSIONS_MAX).map(({ version, created_at, created_by }, index) => (
+        <span key={version}>
+          {index > 0 && ' · '}
+          <a href={hrefWith({ tab: 'versions', to: `${version}`, from: undefined, line: undefined })}>
+            v{version}
+          </a>{' '}
+          {formatDate(created_at)} by <Inert text={created_by} />
+        </span>
+      ))}
+      {saved.length > VERSIONS_MAX && ` and ${formatCount(saved.length - VERSIONS_MAX)} more`}
+    </p>
+  );
+}

@@ -1,0 +1,67 @@
+import { useState } from 'preact/hooks';
+import { recall, remember } from '../../app/remembered.ts';
+import { projectPath } from '../../app/route.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Inert } from '../../ui/inert.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { savedViews, type View } from './saved-views.ts';
+
+const NAME_CHARS_MAX = 60;
+
+/** Periods, filters and searches of the list under names of their own, kept in this browser. */
+export function ViewsMenu({ projectId }: { projectId: string }) {
+  const key = `views.${projectId}` as const;
+  const [views, setViews] = useState(() => savedViews(recall(key)));
+  const [name, setName] = useState('');
+  const viewOf = (given: string) => ({ name: given.trim(), query: location.search });
+  const keep = (next: View[]) => {
+    remember(key, next.length === 0 ? undefined : JSON.stringify(next));
+    setViews(next);
+  };
+  const list = projectPath(projectId, 'decisions');
+  return (
+    <Menu kind="menu-end views-menu" label="Saved views" summary="Views">
+      {(close) => (
+        <>
+          <ul>
+            {views.map((view) => (
+              <li key={view.name}>
+                <a href={`${list}${view.query}`} onClick={close}>
+                  <Inert text={view.name} />
+                </a>
+                <button
+                  type="button"
+                  class="ghost icon-button"
+                  aria-label={`Delete the view ${view.name}`}
+                  title="Delete"
+                  onClick={() => keep(views.filter((other) => other !== view))}
+                >
+                  <Icon name="close" />
+                </button>
+              </li>
+            ))}
+          </ul>
+          {views.length === 0 && <p class="muted">None saved in this browser yet.</p>}
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (name.trim() === '') return;
+              keep([...views.filter((view) => view.name !== name.trim()), viewOf(name)]);
+              setName('');
+            }}
+          >
+            <input
+              aria-label="Name of this view"
+              placeholder="Name of this view"
+              maxLength={NAME_CHARS_MAX}
+              value={name}
+              onInput={({ currentTarget }) => setName(currentTarget.value)}
+              required
+            />
+            <button type="submit">Save view</button>
+          </form>
+        </>
+      )}
+    </Menu>
+  );
+}

@@ -1,0 +1,34 @@
+import type { ComponentChildren } from 'preact';
+import { Sparkline } from '../../charts/sparkline.tsx';
+import type { Change } from './change.ts';
+
+type TileProps = {
+  label: string;
+  href: string;
+  value: ComponentChildren;
+  change?: Change | undefined;
+  note: ComponentChildren;
+  spark?: number[];
+  /** Shown in the colour of an alarm. */
+  isBad?: boolean;
+};
+
+/** A number with what it is about, which leads to what is behind it. */
+export function Tile({ label, href, value, change, note, spark, isBad = false }: TileProps) {
+  return (
+    <a class="tile" href={href}>
+      <span class="tile-label">{label}</span>
+      <span class="tile-value">{value ?? <span class="tile-wait">…</span>}</span>
+      {spark !== undefined && <Sparkline values={spark} tone={isBad ? 'deny' : 'plain'} />}
+      <span class="tile-note">
+        {change !== undefined && (
+          <b class={isBad ? 'change change-bad' : 'change'}>
+            {{ up: '▲ ', down: '▼ ', same: '' }[change.direction]}
+            {change.text}
+          </b>
+        )}{' '}
+        {note}
+      </span>
+    </a>
+  );
+}

@@ -1,0 +1,43 @@
+import { hrefWith, usePlace } from '../app/location.ts';
+import type { Column } from './table.tsx';
+
+/** What a column sorts by, by its label. */
+type Keys<Row> = Record<string, (row: Row) => number | string>;
+type SortedOptions = {
+  /** The label that sorts at first; `-` before it sorts downwards. */
+  first: string;
+  /** The parameter of the address that holds the order. */
+  param?: string;
+};
+type Sorted<Row> = { sorted: Row[]; column: (label: string, kind?: string) => Column };
+
+/** Rows in the order that the address names, and the heads of the columns, which lead to other orders. */
+export function useSorted<Row>(
+  rows: Row[],
+  keys: Keys<Row>,
+  { first, param = 'order' }: SortedOptions,
+): Sorted<Row> {
+  const given = usePlace().query.get(param) ?? '';
+  const order = given.replace(/^-/, '') in keys ? given : first;
+  const isDown = order.startsWith('-');
+  const by = order.replace(/^-/, '');
+  const keyOf = keys[by];
+  const sorted = keyOf === undefined ? rows : rows.toSorted((a, b) => compared(keyOf(a), keyOf(b)));
+  return {
+    sorted: isDown ? sorted.toReversed() : sorted,
+    column: (label, kind = '') => {
+      if (!(label in keys)) return [label, kind];
+      const isBy = label === by;
+      const isText = rows.some((row) => typeof keys[label]?.(row) === 'string');
+      // A second click turns the order round. Numbers begin with the highest.
+      const next = isBy ? !isDown : !isText;
+      const target = `${next ? '-' : ''}${label}`;
+      const href = hrefWith({ [param]: target === first ? undefined : target });
+      return [label, kind, { href, direction: !isBy ? 'none' : isDown ? 'descending' : 'ascending' }];
+    },
+  };
+}
+
+function compared(a: number | string, b: number | string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
