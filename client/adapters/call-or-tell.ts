@@ -1,7 +1,10 @@
 import { DecisionError } from '../govern/decision-errors.ts';
 import type { CallOptions, PolicyRun } from '../govern/run.ts';
 
-type GovernedCall = CallOptions & { run: PolicyRun; tool: string; args: unknown };
+/** What decides calls. */
+export type AdmittingRun = Pick<PolicyRun, 'admit'>;
+
+type GovernedCall = CallOptions & { run: AdmittingRun; tool: string; args: unknown };
 
 type Endings<Result> = {
   /** Runs the tool on the arguments that were decided on. */

@@ -1,5 +1,4 @@
-import type { PolicyRun } from '../govern/run.ts';
-import { callOrTell } from './call-or-tell.ts';
+import { callOrTell, type AdmittingRun } from './call-or-tell.ts';
 import type { CallParams, McpClient } from './mcp.ts';
 
 type Request = { method: string; params?: CallParams };
@@ -13,7 +12,7 @@ const UNGOVERNED = new Set<string | symbol>(['requestStream', 'experimental']);
  * `isError: true`, which frameworks give to the model. Everything else is the client's own, except streamed and experimental requests:
  * they are missing.
  */
-export function clientOf<Client extends McpClient>(client: Client, run: PolicyRun): Client {
+export function clientOf<Client extends McpClient>(client: Client, run: AdmittingRun): Client {
   const governed = (params: CallParams, rest: unknown[], call: (params: CallParams) => Promise<unknown>) => {
     const called = { ...params };
     // The official client takes a schema and request options.

@@ -4,6 +4,7 @@ import { bind, type BindingOptions } from '../govern/binding.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { safeLogger } from '../logger.ts';
 import { checkedOptions } from '../options.ts';
+import type { AdmittingRun } from './call-or-tell.ts';
 import { clientOf } from './mcp-client.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 
@@ -17,7 +18,11 @@ export type McpClient = {
   listTools(params?: { cursor?: string }, ...rest: never[]): Promise<ToolPage>;
 };
 
-export type GovernMcpOptions = BindingOptions & { agentName: string };
+export type GovernMcpOptions = BindingOptions & {
+  agentName: string;
+  /** Before the names of this server's tools in the policy and in the records, so that those of several servers differ. */
+  toolPrefix?: string | undefined;
+};
 
 export type McpRun<Client extends McpClient> = {
   /** The client's own `callTool` under the policy of the run. A denied call rejects and does not reach the server. */
@@ -45,21 +50,23 @@ const UNSEEN =
 /** Binds the tools of a connected MCP client to an agent's policy; throws if there is no policy. */
 export async function governMcpClient<Client extends McpClient>(
   client: Client,
-  options: GovernMcpOptions,
+  { toolPrefix = '', ...options }: GovernMcpOptions,
 ): Promise<GovernedMcpClient<Client>> {
   const checked = checkedOptions('governMcpClient', options);
-  const toolNames = options.toolNames ?? (await toolNamesOf(client));
+  const toolNames = options.toolNames ?? (await toolNamesOf(client)).map((name) => toolPrefix + name);
   const binding = await bind({ ...checked, toolNames }, bindingDeps);
-  let conversation: Promise<PolicyRun> | undefined;
-  const begin = (): Promise<PolicyRun> => {
-    const begun = binding.startRun();
+  const startRun = async (caller?: RunOptions): Promise<AdmittingRun> =>
+    prefixed(await binding.startRun(caller), toolPrefix);
+  let conversation: Promise<AdmittingRun> | undefined;
+  const begin = (): Promise<AdmittingRun> => {
+    const begun = startRun();
     conversation = begun;
     begun.catch(() => {
       if (conversation === begun) conversation = undefined;
     });
     return begun;
   };
-  const beginUnseen = (): Promise<PolicyRun> => {
+  const beginUnseen = (): Promise<AdmittingRun> => {
     safeLogger(options.logger).warn(UNSEEN, { agent_name: options.agentName });
     return begin();
   };
@@ -77,15 +84,21 @@ export async function governMcpClient<Client extends McpClient>(
       return client.listTools(params, ...rest);
     },
     startRun: async (caller) => {
-      const run = await binding.startRun(caller);
+      const run = await startRun(caller);
       return { callTool: calling(client, run), client: clientOf(client, run) };
     },
   };
 }
 
+/** The run for tools whose names in the policy have this prefix. */
+function prefixed(run: PolicyRun, prefix: string): AdmittingRun {
+  // The run refuses a name that is not a text, as a caller without types may give.
+  return { admit: (tool, ...rest) => run.admit(typeof tool === 'string' ? prefix + tool : tool, ...rest) };
+}
+
 function calling(
   client: McpClient,
-  run: PolicyRun,
+  run: AdmittingRun,
 ): (params: CallParams, ...rest: never[]) => Promise<unknown> {
   return async (params, ...rest) => {
     // The caller's object could change while an approval is pending.

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { governMcpClient, type McpRun } from '../../../client/adapters/mcp.ts';
 import { shutdown, type ApprovalRequest } from '../../../client/index.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
-import { DECISIONS, startAuditServer } from '../../support/emission.ts';
+import { bodiesOf, DECISIONS, startAuditServer } from '../../support/emission.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 import { conditionally, policyYaml } from '../../support/platform.ts';
 import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
@@ -144,6 +144,26 @@ describe('@gatehouse/client/mcp, with a real server process', () => {
     const run = await (await bind(onApproval)).startRun();
 
     expect((await run.callTool(params)).content).to.deep.equal([{ type: 'text', text: 'sent 1' }]);
+  });
+
+  it('decides and records under the prefix of the server, and calls the tool by its own name', async () => {
+    const policy =
+      'version: 1\ntools: [files__search]\nroles: { "*": { allow: [files__search] } }\nrules: []\n';
+    const options = { agentName: 'support-bot', policy, apiKey: 'k', baseUrl: mock.url };
+    const governed = await governMcpClient(client, { ...options, toolPrefix: 'files__' });
+    const run = await governed.startRun();
+    const search = { name: 'search', arguments: { query: 'cats' } };
+    const found = await run.callTool(search);
+    const refused = await run.client.callTool({ name: 'write', arguments: { path: '/' } });
+    const odd = { ...search, name: { toString: () => 'search' } as unknown as string };
+
+    expect(found.content).to.deep.equal([{ type: 'text', text: 'found cats' }]);
+    expect(await run.client.callTool(search)).to.deep.equal(found);
+    expect(JSON.stringify(refused)).to.include('files__write is denied');
+    expect(await run.callTool(odd).catch((error: Error) => error.name)).to.equal('PolicyDeniedError');
+    await shutdown();
+    const tools = bodiesOf(mock, DECISIONS).map(({ tool_name }) => tool_name);
+    expect(tools.slice(0, 3)).to.have.members(['files__search', 'files__write', 'files__search']);
   });
 
   it('a client for frameworks is the official one in all else, and has no way around', async () => {
