@@ -104,7 +104,7 @@ function lastOfUser(messages: readonly ModelMessage[]): ModelMessage | undefined
 }
 
 /** Whether they end with answers to the SDK's own approval requests: a new run executes those calls first. */
-function isResumption(messages: readonly ModelMessage[]): boolean {
+export function isResumption(messages: readonly ModelMessage[]): boolean {
   const last = messages.at(-1);
   return last?.role === 'tool' && last.content.some(({ type }) => type === 'tool-approval-response');
 }

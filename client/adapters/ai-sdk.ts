@@ -6,6 +6,7 @@ import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { safeLogger } from '../logger.ts';
 import { checkedOptions, checkSdkTools } from '../options.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
+import { SdkApprovals, type ApprovalQuestion, type ApprovalStatus } from './ai-sdk-approvals.ts';
 import { SdkRuns, type Step } from './ai-sdk-runs.ts';
 import { usageMiddleware } from './ai-sdk-usage.ts';
 
@@ -17,6 +18,11 @@ export type AiSdkRun<Tools> = {
   tools: Tools;
   /** For the option of this name: refreshes the policy at the top of each run, before the model is asked. */
   prepareStep: (step: Step) => Promise<{ messages?: ModelMessage[] }>;
+  /**
+   * For the option of this name (`ai` 7): approvals are asked for and kept by the SDK, so that they may come later, in another process.
+   * Only without `onApproval`, which is asked otherwise.
+   */
+  toolApproval: (question: ApprovalQuestion) => Promise<ApprovalStatus>;
   /** For `wrapLanguageModel`: records the token usage of every model call. */
   usage: LanguageModelMiddleware;
 };
@@ -60,8 +66,15 @@ export async function governTools<Tools extends ToolSet>(
 type RunParts = { binding: PolicyBinding; caller: RunOptions; runs: SdkRuns };
 
 function runFrom<Tools extends ToolSet>(tools: Tools, { binding, caller, runs }: RunParts): AiSdkRun<Tools> {
+  const approvals = new SdkApprovals();
+  const isAskedHere = binding.optionsOf(caller).onApproval !== undefined;
   return {
-    tools: governed(tools, runs),
+    tools: governed(tools, { runs, approvals }),
+    toolApproval: async (question) => {
+      const isOurs = tools[question.toolCall.toolName]?.execute !== undefined;
+      if (!isOurs || isAskedHere) return undefined;
+      return approvals.statusOf(await runs.of(question.messages), question);
+    },
     prepareStep: (step) => runs.prepareStep(step),
     usage: usageMiddleware(binding, binding.optionsOf(caller)),
   };
@@ -75,10 +88,12 @@ function once(run: () => void): () => void {
   };
 }
 
-function governed<Tools extends ToolSet>(tools: Tools, runs: SdkRuns): Tools {
+type Governing = { runs: SdkRuns; approvals: SdkApprovals };
+
+function governed<Tools extends ToolSet>(tools: Tools, governing: Governing): Tools {
   const entries = Object.entries(tools).map(([name, tool]) => {
     const { execute } = tool as { execute?: Execute };
-    return [name, execute ? { ...tool, execute: governedExecute(runs, name, execute) } : tool];
+    return [name, execute ? { ...tool, execute: governedExecute(governing, name, execute) } : tool];
   });
   return Object.fromEntries(entries) as Tools;
 }
@@ -87,11 +102,12 @@ type CallOfSdk = { messages: ModelMessage[]; toolCallId?: string; abortSignal?: 
 type Execute = (input: unknown, options: CallOfSdk) => unknown;
 
 /** Calls an allowed tool synchronously: one that streams must return an iterable, not a promise of one. */
-function governedExecute(runs: SdkRuns, name: string, execute: Execute): Execute {
+function governedExecute({ runs, approvals }: Governing, name: string, execute: Execute): Execute {
   return (input, options) => {
     const { toolCallId: callId, abortSignal: signal } = options ?? {};
     const call = (run: PolicyRun): unknown => {
-      const admitted = run.admit(name, input, { callId, signal });
+      const onApproval = approvals.take(run, callId) ? () => true : undefined;
+      const admitted = run.admit(name, input, { callId, signal, onApproval });
       if (typeof admitted === 'function') return execute(admitted(), options);
       return settled(admitted.then((decided) => execute(decided(), options)));
     };

@@ -10,6 +10,7 @@ import {
   type ApprovalOptions,
   type ApprovalRequest,
   type Asking,
+  type OnApproval,
 } from './approval.ts';
 import { PolicyDeniedError } from './decision-errors.ts';
 
@@ -32,6 +33,8 @@ export type CallOptions = {
   callId?: string | undefined;
   /** Cancels the wait for an approval; default the run's signal. */
   signal?: AbortSignal | undefined;
+  /** Approves this call, in place of whoever approves those of the run. */
+  onApproval?: OnApproval | undefined;
 };
 
 /** A recorded decision, with the copy of the arguments that it was made on. */
@@ -44,6 +47,8 @@ export type Execute<Result = unknown> = (args: unknown) => Result;
 export type PolicyRun = {
   /** Decides and records the call. Never throws: what the outcome means is up to the caller. */
   decide(tool: string, args?: unknown): DecidedCall;
+  /** What `decide` would say; records nothing. */
+  preview(tool: string, args?: unknown): DecidedCall;
   /**
    * Decides and records the call, asks for an approval if one is needed, then executes it on the arguments that were decided on.
    * Rejects with a PolicyDeniedError or an ApprovalRequiredError if it must not run.
@@ -87,18 +92,24 @@ export class Run implements PolicyRun, SyncPolicyRun {
   }
 
   decide(tool: string, args?: unknown): DecidedCall {
-    const { policy, currentGate, agentName, options, isSync } = this.#parts;
-    const { role = '', userId: user_id, sessionId: session_id } = options;
+    const decided = this.preview(tool, args);
+    const { currentGate, agentName, options, isSync } = this.#parts;
+    const { userId: user_id, sessionId: session_id } = options;
+    if (!isSync)
+      currentGate().emit({ ...decided, agent_name: agentName, tool_name: tool, user_id, session_id });
+    return decided;
+  }
+
+  preview(tool: string, args?: unknown): DecidedCall {
+    const { policy, options } = this.#parts;
+    const { role = '' } = options;
     // A caller without types could pass an object here that changes its name after the decision.
     const copied = typeof tool === 'string' ? copyArguments(args) : BAD_CALL;
     const decision = copied.ok
       ? policy.decide({ tool, role, arguments: argumentsOf(copied.value) })
       : (JSON.parse(decisionText(unreadableCall(copied.code))) as Decision);
     const called = { tool, arguments: copied.ok ? copied.value : args, role, event_id: crypto.randomUUID() };
-    const decided = Object.freeze({ ...called, ...decision });
-    if (!isSync)
-      currentGate().emit({ ...decided, agent_name: agentName, tool_name: tool, user_id, session_id });
-    return decided;
+    return Object.freeze({ ...called, ...decision });
   }
 
   admit(tool: string, args: unknown, options: CallOptions = {}): Promise<Admitted> | Admitted {
@@ -138,7 +149,8 @@ export class Run implements PolicyRun, SyncPolicyRun {
 
   #askingOf(decided: DecidedCall, call: CallOptions = {}): Asking {
     const { outcome: _, ...request } = decided;
-    const { agentName, options } = this.#parts;
+    const { agentName, options: own } = this.#parts;
+    const options = call.onApproval ? { ...own, onApproval: call.onApproval } : own;
     const { userId, sessionId } = options;
     const signal = call.signal ?? options.signal;
     return {

@@ -21,8 +21,9 @@ export const aiSdkHarness: AdapterHarness = {
         step.map(({ name, args }, call) => callOf(name, args, `${index}-${call}`)),
       );
       const model = modelMaking(calls, onModel);
-      const run = await governed.startRun(caller);
-      const settings = { ...run, model, stopWhen: stepCountIs(9), prompt: 'Go.' };
+      // Without toolApproval: approvals are asked for by onApproval, or refused.
+      const { tools: runTools, prepareStep } = await governed.startRun(caller);
+      const settings = { tools: runTools, prepareStep, model, stopWhen: stepCountIs(9), prompt: 'Go.' };
       if (isStreamed) await streamText(settings).consumeStream();
       else await generateText(settings);
       return resultsFor(model, steps);

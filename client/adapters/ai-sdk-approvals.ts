@@ -1,0 +1,41 @@
+import type { ModelMessage } from 'ai';
+import type { PolicyRun } from '../govern/run.ts';
+import { isResumption } from './ai-sdk-runs.ts';
+
+/** A tool call of a model, as the SDK asks about it before it executes it. */
+export type ApprovalQuestion = {
+  toolCall: { toolName: string; toolCallId: string; input: unknown };
+  messages: ModelMessage[];
+};
+
+/** The SDK asks its user, and ends the run. Undefined leaves the call to the execution. */
+export type ApprovalStatus = { type: 'user-approval'; reason: string } | undefined;
+
+/**
+ * Approvals that the SDK asks for and keeps in its messages. A later run, perhaps in another process, executes what was approved: the
+ * SDK asks again about each of these calls first.
+ */
+export class SdkApprovals {
+  readonly #approved = new WeakMap<PolicyRun, Set<string>>();
+
+  statusOf(run: PolicyRun, { toolCall, messages }: ApprovalQuestion): ApprovalStatus {
+    const { toolName, toolCallId, input } = toolCall;
+    const { outcome, reason } = run.preview(toolName, input);
+    // The execution refuses a denied call, and tells the model why.
+    if (outcome !== 'needs_approval') return undefined;
+    if (isResumption(messages)) this.#of(run).add(toolCallId);
+    else run.decide(toolName, input);
+    return { type: 'user-approval', reason };
+  }
+
+  /** Whether the SDK executes this call because it was approved. Once. */
+  take(run: PolicyRun, toolCallId: string | undefined): boolean {
+    return toolCallId !== undefined && this.#of(run).delete(toolCallId);
+  }
+
+  #of(run: PolicyRun): Set<string> {
+    const approved = this.#approved.get(run) ?? new Set();
+    this.#approved.set(run, approved);
+    return approved;
+  }
+}
