@@ -54,7 +54,7 @@ observe-check: $(BUILT) ## Let a real Prometheus scrape the service, evaluate th
 collector-check: $(BUILT) ## Let a real syslog-ng carry files of events to the service while both are killed
 	@npm run --silent collector:check
 
-mastra-check: $(INSTALLED) ## Run the contract of the adapters against the real Mastra, which is installed for that
+mastra-check: $(BUILT) ## Run the contract of the adapters against the real Mastra, which is installed for that
 	@npm run --silent mastra:check
 
 sbom: ## Write what the service depends on to sbom.cdx.json (CycloneDX)

@@ -1,11 +1,14 @@
+import { copyFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { expect } from 'chai';
 import { governAgent } from '../../client/adapters/mastra.ts';
 import type { RunOptions } from '../../client/index.ts';
 import { adapterContract, type AdapterHarness, type Steps } from '../support/adapters/contract.ts';
 import { schemaOf } from '../support/adapters/schemas.ts';
 import { callOf, modelMaking } from '../support/ai-sdk-model.ts';
+import { runCommand } from '../support/processes.ts';
 
 /** What is used of Mastra, which is installed elsewhere. */
 type Mastra = {
@@ -82,3 +85,19 @@ function resultsFor(prompt: Prompt, steps: Steps): string[] {
 }
 
 adapterContract('Mastra', mastraHarness);
+
+describe('client/examples/mastra.js', () => {
+  it('prints what it should', async () => {
+    // A copy finds Mastra where it is installed.
+    const folder = process.env['MASTRA_DIRECTORY'] ?? '';
+    for (const name of ['mastra.js', 'policy.yaml'])
+      await copyFile(new URL(`../../client/examples/${name}`, import.meta.url), join(folder, name));
+    const { output } = await runCommand(process.execPath, ['mastra.js'], { cwd: folder });
+
+    expect(output.split('\n')).to.include.members([
+      '3 results for parcels',
+      'PolicyDeniedError: write_file is denied: System paths are closed.',
+      'Done.',
+    ]);
+  });
+});

@@ -1,4 +1,4 @@
-// Runs the contract of the adapters against the real Mastra, which is too large to be a dependency of the tests: installs it into a
+// Runs the contract of the adapters, and the example, against the real Mastra, which is too large to be a dependency of the tests: installs it into a
 // temporary directory. Needs access to the npm registry and a minute.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../support/service.ts';
 
-const PACKAGES = ['@mastra/core@1.71.0', 'zod@4'];
+/** The client as it is built. */
+const PACKAGES = ['@mastra/core@1.71.0', 'ai@7', 'zod@4', join(ROOT, 'client')];
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-mastra-'));
 const run = (command: string, args: string[], cwd: string): number => {

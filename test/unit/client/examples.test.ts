@@ -78,9 +78,9 @@ describe('client/examples', () => {
   it('are all run here', () => {
     const programs = readdirSync(`${CLIENT}examples`).filter((name) => name.endsWith('.js'));
 
-    // The first is run by mcp.js; the other needs a service: test/e2e/from-zero.test.ts.
+    // One is run by mcp.js, one needs a service (test/e2e/from-zero.test.ts), and one the real Mastra (make mastra-check).
     expect(programs.toSorted()).to.deep.equal(
-      ['mcp-server.js', 'from-zero.js', ...Object.keys(OUTPUT)].toSorted(),
+      ['mcp-server.js', 'from-zero.js', 'mastra.js', ...Object.keys(OUTPUT)].toSorted(),
     );
   });
 
