@@ -32,7 +32,7 @@ describe('the MCP gateway under load', () => {
       const result = await loadGateway({ calls: CALLS, victim });
 
       expectNothingDeniedRan(result);
-      expect(result.ran.length).to.be.within(1, CALLS / 2);
+      expect(result.ran.length).to.be.above(0);
       expect(unrecorded(result)).to.deep.equal([]);
       expect(result.closed).to.include({ emitted: result.recorded.length, dropped: 0, failed: 0 });
       expect(result.sequence).to.deep.equal(upTo(result.recorded.length));

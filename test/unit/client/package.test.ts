@@ -94,23 +94,22 @@ describe('the published package', () => {
   });
 
   // Stand-ins: npm compares versions before it looks at anything else.
-  const projects = {
-    'ai 5': ['ai', '5.0.0'],
-    'ai 6': ['ai', '6.0.0'],
-    'ai 7': ['ai', '7.0.0'],
-    Mastra: ['@mastra/core', '1.71.0'],
-  };
-  for (const [project, [name = '', version]] of Object.entries(projects)) {
-    it(`installs beside ${project}`, async () => {
+  const projects: Record<string, string>[] = [
+    { ai: '5.0.0' },
+    { ai: '6.0.0' },
+    { ai: '7.0.0', '@mastra/core': '1.71.0', '@langchain/core': '1.0.0' },
+  ];
+  for (const versions of projects) {
+    it(`installs beside ${Object.entries(versions).join(' and ').replaceAll(',', ' ')}`, async () => {
       const beside = await mkdtemp(join(tmpdir(), 'gatehouse-beside-'));
-      await mkdir(join(beside, 'other'));
-      await writeFile(join(beside, 'other/package.json'), JSON.stringify({ name, version }));
       await writeFile(join(beside, 'package.json'), '{ "private": true }');
-      const { code, output } = await runCommand(
-        'npm',
-        ['install', '--offline', '--dry-run', './other', tarball],
-        { cwd: beside },
-      );
+      const others = Object.entries(versions).map(async ([name, version], index) => {
+        await mkdir(join(beside, `${index}`));
+        await writeFile(join(beside, `${index}/package.json`), JSON.stringify({ name, version }));
+        return `./${index}`;
+      });
+      const args = ['install', '--offline', '--dry-run', tarball, ...(await Promise.all(others))];
+      const { code, output } = await runCommand('npm', args, { cwd: beside });
       await rm(beside, { recursive: true });
 
       expect(code, output).to.equal(0);
