@@ -4,6 +4,7 @@ import type { Access } from './access/access.ts';
 import { accountEndpoints, type AccountDeps } from './accounts/endpoints.ts';
 import { singleSignOnEndpoints, type SingleSignOnDeps } from './accounts/single-sign-on-endpoints.ts';
 import { activityEndpoints, type ActivityDeps } from './activity/endpoints.ts';
+import { alertEndpoints, type AlertDeps } from './alerts/endpoints.ts';
 import { agentEndpoints, type AgentDeps } from './agents/endpoints.ts';
 import { RequestError } from './errors.ts';
 import { dashboardRoutes } from './dashboard/serve.ts';
@@ -30,6 +31,7 @@ type EndpointDeps = IngestEndpointDeps &
   ProjectDeps &
   MemberDeps &
   ActivityDeps &
+  AlertDeps &
   HealthDeps;
 export type AppDeps = EndpointDeps & { access: Access; logger: Logger; trustedProxies: string[] };
 
@@ -49,6 +51,7 @@ export function createEndpoints(deps: EndpointDeps) {
     ...projectEndpoints(deps),
     ...memberEndpoints(deps),
     ...activityEndpoints(deps),
+    ...alertEndpoints(deps),
     ...healthEndpoints(deps),
   ];
   return [...endpoints, ...openapiEndpoints(endpoints)];

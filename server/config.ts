@@ -49,6 +49,8 @@ export type Config = {
   emailFrom: string | undefined;
   mailerApiKey: string | undefined;
   mailerSmtpUrl: string;
+  /** Webhooks may lead to private networks, and to http on this machine. */
+  webhookPrivate: boolean;
   logLevel: string;
   batchRowsMax: number;
   /** At most one insert in so many milliseconds has fewer than `batchRowsMin` rows. */
@@ -128,6 +130,7 @@ export function readConfig(env: Environment = process.env): Config {
     mailerApiKey: text('MAILER_API_KEY'),
     mailerSmtpUrl:
       read('MAILER_SMTP_URL', value.url('smtp:', 'smtps:'))?.href ?? 'smtps://resend@smtp.resend.com:465',
+    webhookPrivate: read('GATE_WEBHOOK_PRIVATE', value.oneOf(['0', '1'])) === '1',
     logLevel: read('GATE_LOG_LEVEL', value.oneOf(LOG_LEVELS)) ?? 'info',
     batchRowsMax:
       read('GATE_BATCH_ROWS_MAX', value.integer(1, 100_000)) ?? (asyncInsertMs > 0 ? 20_000 : 5000),

@@ -145,6 +145,12 @@ export const MAIL_RETRY_MS = [500, 3000] as const;
 /** A stop waits this long for mails that are being sent. */
 export const MAIL_DRAIN_MS_MAX = 1000;
 
+/** A webhook must answer within this time. A failed attempt is repeated after each of these delays. */
+export const WEBHOOK_MS_MAX = 10 * SECOND_MS;
+export const WEBHOOK_RETRY_MS = [1000, 5000, 25_000] as const;
+export const WEBHOOKS_SENDING_MAX = 8;
+export const WEBHOOK_URL_CHARS_MAX = 2000;
+
 /** Entries about reads that a process remembers to have written. */
 export const READ_ENTRIES_KNOWN_MAX = 10_000;
 /** Entries about exports are inserted at most this often, together. */

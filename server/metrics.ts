@@ -120,6 +120,18 @@ export function createMetrics({
       labelNames: ['result'] as const,
       registers,
     }),
+    alerts: new Counter({
+      name: 'gate_alerts_total',
+      help: 'Alerts for the people of projects, by rule',
+      labelNames: ['rule'] as const,
+      registers,
+    }),
+    alertWebhooks: new Counter({
+      name: 'gate_alert_webhooks_total',
+      help: 'Webhooks of alerts, by result',
+      labelNames: ['result'] as const,
+      registers,
+    }),
     mail: new Counter({
       name: 'gate_mail_total',
       help: 'Mails, by kind and result',

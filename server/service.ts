@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { createAccountServices } from './accounts/create-account-services.ts';
 import { createAgents } from './agents/create-agents.ts';
 import { Fleet } from './agents/fleet.ts';
+import { createAlerts } from './alerts/create-alerts.ts';
 import { createApp } from './app.ts';
 import { createReads, type RunRead, type RunReadBytes, writersOf } from './records/days.ts';
 import { EmittedGauge } from './records/emitted-gauge.ts';
@@ -120,12 +121,25 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     now,
   });
   const emitterStarts = new EmitterStarts({ connection: store.background, ready: store.ready, logger, now });
+  const { evaluation, ...alerts } = createAlerts({
+    store: createBoundedStore(store.accounts, store.ready),
+    background: createBoundedStore(store.background, store.ready),
+    reads,
+    mailer,
+    accounts: accountServices,
+    config,
+    metrics,
+    logger,
+    now,
+  });
   const app = createApp({
     logger,
     metrics,
     rootKeys,
     bearerKeys,
     ...accountServices,
+    ...alerts,
+    webhookPrivate: config.webhookPrivate,
     trustedProxies: config.trustedProxies,
     latestVersionId: (projectId, agentName) => agents.directory.latestVersionId(projectId, agentName),
     agentStore: agents.store,
@@ -169,6 +183,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   emitterStarts.start();
   emittedGauge.start();
   witnesses.start();
+  evaluation.start();
   void warnOfLogKey(logSigner, logger);
   if (config.demo === '1' && demo?.fleet_project_id !== undefined) demoFleet.start(demo.fleet_project_id);
   return {
@@ -179,6 +194,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     stop: async () => {
       await Promise.all([listening.stop(), demoFleet.stop(), witnesses.close()]);
       await accountServices.mailRequests.close();
+      await inTime(evaluation.close());
       await mailer.close();
       registry.close();
       await inTime(Promise.all([emitterStarts.close(), emittedGauge.close()]));

@@ -5,7 +5,7 @@ import { RateLimit, addressOf } from '../http/rate-limit.ts';
 import { answer } from '../http/schemas.ts';
 import { REGISTRATIONS_PER_ADDRESS_MAX, STRANGERS_PACE, TOKEN_FAILURES_PER_ADDRESS_MAX } from '../limits.ts';
 
-import type { MailKind } from '../mail/messages.ts';
+import type { TokenMailKind } from '../mail/messages.ts';
 import { Pace } from '../pace.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Account } from './account-store.ts';
@@ -79,7 +79,7 @@ function tokenEndpoints({ accounts, mailRequests, signIn }: AccountDeps) {
   const pace = new Pace(STRANGERS_PACE);
   const failuresPerAddress = new RateLimit(TOKEN_FAILURES_PER_ADDRESS_MAX);
   const mailEndpoint = <const P extends string>(
-    kind: MailKind,
+    kind: TokenMailKind,
     given: { path: P; id: string; summary: string; description: string },
   ) => {
     const mailPace = new Pace(STRANGERS_PACE);

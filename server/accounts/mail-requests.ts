@@ -9,13 +9,13 @@ import {
   MAILS_PER_RECIPIENT_MAX,
 } from '../limits.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import type { MailKind } from '../mail/messages.ts';
+import type { TokenMailKind } from '../mail/messages.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import type { AccountStore } from './account-store.ts';
 import { accountKey } from './login-limits.ts';
 import type { MailedTokens } from './mailed-tokens.ts';
 
-type MailRequest = { kind: MailKind; email: string; address: string };
+type MailRequest = { kind: TokenMailKind; email: string; address: string };
 type MailRequestsDeps = { store: AccountStore; tokens: MailedTokens; mailer: Mailer };
 
 /**

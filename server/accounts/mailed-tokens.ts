@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { RequestError } from '../errors.ts';
 import { INVITE_TOKEN_MS_MAX, RESET_TOKEN_MS_MAX, VERIFY_TOKEN_MS_MAX } from '../limits.ts';
-import type { MailKind } from '../mail/messages.ts';
+import type { TokenMailKind } from '../mail/messages.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { claim } from '../store/claim.ts';
 import { sql } from '../store/sql.ts';
@@ -11,7 +11,7 @@ import type { Account, AccountStore } from './account-store.ts';
 import { hashOfSecret, newSecret } from './secret.ts';
 
 type TokenRow = {
-  kind: MailKind;
+  kind: TokenMailKind;
   account_id: string;
   email_folded: string;
   session_epoch: string;
@@ -24,7 +24,7 @@ type MailedTokensOptions = {
   now: () => number;
 };
 
-const AGE_MS_MAX: Record<MailKind, number> = {
+const AGE_MS_MAX: Record<TokenMailKind, number> = {
   verify: VERIFY_TOKEN_MS_MAX,
   reset: RESET_TOKEN_MS_MAX,
   invite: INVITE_TOKEN_MS_MAX,
@@ -38,7 +38,7 @@ export class MailedTokens {
     this.#options = options;
   }
 
-  async issue(kind: MailKind, account: Account): Promise<string> {
+  async issue(kind: TokenMailKind, account: Account): Promise<string> {
     const token = newSecret();
     const nowMs = this.#options.now();
     const values = {
@@ -80,7 +80,7 @@ export class MailedTokens {
     return account;
   }
 
-  async #accountOf(kind: MailKind, token_hash: string): Promise<Account> {
+  async #accountOf(kind: TokenMailKind, token_hash: string): Promise<Account> {
     const { store, accounts, now } = this.#options;
     const [row] = await store.query<TokenRow>(sql('mailed_token'), { token_hash });
     if (row === undefined || row.kind !== kind || row.account_id === '') throw tokenInvalid();

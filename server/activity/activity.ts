@@ -21,6 +21,9 @@ export type ActivityEvent =
   | 'key_issued'
   | 'key_revoked'
   | 'policy_saved'
+  | 'alerts_changed'
+  | 'webhook_set'
+  | 'webhook_removed'
   | 'records_read'
   | 'records_exported';
 

@@ -108,9 +108,9 @@ function add(sum: Share, { total, denied }: Share): void {
   sum.denied += denied;
 }
 
-/** Neither name has a control character, and a tool's may be anything else. */
+/** No name has a NUL. */
 export function keyOf(agent_name: string, tool_name: string): string {
-  return `${agent_name}\n${tool_name}`;
+  return `${agent_name}\0${tool_name}`;
 }
 
 /** In its first day all that an agent or a project does is new. */

@@ -46,6 +46,8 @@ export const SMALL_TABLES = [
   'mailed_token_uses',
   'project_members',
   'activity',
+  'alert_settings',
+  'alerts',
   'log_keys',
   'log_cosignatures',
   'emitter_closes',

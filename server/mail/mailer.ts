@@ -3,15 +3,23 @@ import type { Counter } from 'prom-client';
 import type { Config } from '../config.ts';
 import { createDevSender } from './dev-sender.ts';
 import { MailQueue } from './mail-queue.ts';
-import { messageFrom, type MailKind } from './messages.ts';
+import {
+  alertMessageFrom,
+  type AlertMail,
+  messageFrom,
+  type MailKind,
+  type TokenMailKind,
+} from './messages.ts';
 import { createSmtpSender, isMailbox } from './smtp-sender.ts';
 
-export type MailRequest = { kind: MailKind; to: string; token: string };
+export type MailRequest = { kind: TokenMailKind; to: string; token: string };
 export type Mailer = {
   /** Whether there is a provider. Without one, mails are printed. */
   isSending: boolean;
   /** Queues a mail and returns at once. */
   post(request: MailRequest): void;
+  /** The same for an alert. */
+  postAlert(mail: AlertMail): void;
   /** Counts and logs a mail that was accepted and is not sent. */
   drop(kind: MailKind, reason: string): void;
   close(): Promise<void>;
@@ -39,6 +47,7 @@ export function createMailer(config: Config, { logger, counter }: MailerDeps): M
   return {
     isSending: provider !== undefined,
     post: ({ kind, to, token }) => queue.post(messageFrom(kind, { to, token }, letterhead)),
+    postAlert: (mail) => queue.post(alertMessageFrom(mail, serviceName)),
     drop: (kind, reason) => queue.drop(kind, reason),
     close: async () => {
       await queue.close();

@@ -1,4 +1,6 @@
-export type MailKind = 'verify' | 'reset' | 'invite';
+/** Mails with a one-time link. */
+export type TokenMailKind = 'verify' | 'reset' | 'invite';
+export type MailKind = TokenMailKind | 'alert';
 
 /** A mail that any sender can send. */
 export type Message = { kind: MailKind; to: string; subject: string; text: string; html: string };
@@ -7,7 +9,6 @@ export type Letterhead = { serviceName: string; dashboardUrl: string };
 
 type Words = {
   subject: string;
-  path: string;
   why: string;
   action: string;
   validity: string;
@@ -16,17 +17,34 @@ type Words = {
 
 /** Builds the mail with the one-time link. */
 export function messageFrom(
-  kind: MailKind,
+  kind: TokenMailKind,
   { to, token }: { to: string; token: string },
   letterhead: Letterhead,
 ): Message {
   const { serviceName, dashboardUrl } = letterhead;
-  const words = wordsOf(kind, serviceName);
-  const link = `${dashboardUrl}/${words.path}/${token}`;
+  const { path, ...words } = wordsOf(kind, serviceName);
+  return messageOf(kind, { to, link: `${dashboardUrl}/${path}/${token}`, words });
+}
+
+export type AlertMail = { to: string; project: string; sentence: string; link: string };
+
+/** Builds the mail that tells of an alert. */
+export function alertMessageFrom({ to, project, sentence, link }: AlertMail, serviceName: string): Message {
+  const words = {
+    subject: `${serviceName}: ${sentence}`,
+    why: `${sentence}. Project: ${project}.`,
+    action: 'View the decisions',
+    validity: 'Alerts are switched on and off, and muted, on the page Alerts of the project.',
+    otherwise: 'You get this e-mail because you are an admin or owner of the project.',
+  };
+  return messageOf('alert', { to, link, words });
+}
+
+function messageOf(kind: MailKind, { to, link, words }: { to: string; link: string; words: Words }): Message {
   return { kind, to, subject: words.subject, text: textFrom(words, link), html: htmlFrom(words, link) };
 }
 
-function wordsOf(kind: MailKind, serviceName: string): Words {
+function wordsOf(kind: TokenMailKind, serviceName: string): Words & { path: string } {
   if (kind === 'verify') {
     return {
       subject: `Verify your ${serviceName} account`,

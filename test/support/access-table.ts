@@ -69,6 +69,11 @@ POST   /v1/projects/{id}/members                          1   1   1   1   3     
 PUT    /v1/projects/{id}/members/{account_id}             1   1   1   1   3      3    3     3   3    3    3     1   3   3    3    .   .   3    3
 DELETE /v1/projects/{id}/members/{account_id}             1   1   1   1   3      3    3     3   3    3    3     1   3   3    3    .   .   3    3
 GET    /v1/projects/{id}/activity                         1   1   1   1   3      3    3     3   3    3    3     1   3   .    .    .   .   .    3
+GET    /v1/projects/{id}/alerts                           1   1   1   1   3      3    3     3   3    3    3     1   3   .    .    .   .   .    3
+GET    /v1/projects/{id}/alerts/settings                  1   1   1   1   3      3    3     3   3    3    3     1   3   .    .    .   .   .    3
+PUT    /v1/projects/{id}/alerts/settings                  1   1   1   1   3      3    3     3   3    3    3     1   3   3    .    .   .   3    3
+PUT    /v1/projects/{id}/alerts/webhook                   1   1   1   1   3      3    3     3   3    3    3     1   3   3    3    .   .   3    3
+DELETE /v1/projects/{id}/alerts/webhook                   1   1   1   1   3      3    3     3   3    3    3     1   3   3    3    .   .   3    3
 GET    /healthz                                           .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /readyz                                            .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /metrics                                           .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .

@@ -37,6 +37,7 @@ describe('readConfig', () => {
       emailFrom: undefined,
       mailerApiKey: undefined,
       mailerSmtpUrl: 'smtps://resend@smtp.resend.com:465',
+      webhookPrivate: false,
       logLevel: 'info',
       batchRowsMax: 5000,
       batchIntervalMs: 0,

@@ -23,6 +23,9 @@ const WORDS: Record<string, string> = {
   key_issued: 'created a key',
   key_revoked: 'revoked a key',
   policy_saved: 'saved a policy',
+  alerts_changed: 'changed the alerts',
+  webhook_set: 'set the webhook of alerts',
+  webhook_removed: 'removed the webhook of alerts',
   records_read: 'read records',
   records_exported: 'exported records',
 };

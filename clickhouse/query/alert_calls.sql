@@ -1,0 +1,30 @@
+-- How often agents called in each hour, and when last. A row that is stored twice until a merge counts twice: how busy an agent is
+-- need not be exact.
+-- project_ids; hours_from, hours_until: whole hours, from the projection counts_by_hour.
+SELECT
+    project_id,
+    agent_name,
+    max(last) AS last_at,
+    groupArray(hour_seconds) AS hours,
+    groupArray(rows) AS calls
+FROM
+(
+    SELECT
+        project_id,
+        agent_name,
+        toUnixTimestamp(toStartOfHour(occurred_at)) AS hour_seconds,
+        count() AS rows,
+        max(occurred_at) AS last
+    FROM decisions
+    WHERE project_id IN {project_ids: Array(String)}
+        AND toStartOfHour(occurred_at) >= {hours_from: DateTime('UTC')}
+        AND toStartOfHour(occurred_at) < {hours_until: DateTime('UTC')}
+    GROUP BY
+        project_id,
+        agent_name,
+        toStartOfHour(occurred_at)
+)
+GROUP BY
+    project_id,
+    agent_name
+SETTINGS use_skip_indexes_on_data_read = 0

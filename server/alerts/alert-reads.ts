@@ -1,0 +1,136 @@
+import { DAY_MS, HOUR_MS, RETENTION_MS } from '../limits.ts';
+import type { AuditReads } from '../records/days.ts';
+import { sql } from '../store/sql.ts';
+import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
+import { type AgentCalls, BASELINE_MS, type ToolCounts, type ToolHistory, WINDOWS_MS } from './rules.ts';
+
+type Named = { project_id: string; agent_name: string; tool_name: string };
+type CountsRow = Named &
+  Record<'long_total' | 'long_denied' | 'short_total' | 'short_denied', number> &
+  Record<'first_at' | 'last_at', string>;
+type HistoryRow = Named & { total: number; denied: number; first_at: string };
+type CallsRow = Omit<Named, 'tool_name'> & { last_at: string; hours: number[]; calls: number[] };
+
+/** What the rules look at, by project. */
+export type Seen = { counts: ToolCounts[]; history: ToolHistory[]; agents: AgentCalls[] };
+type Past = { history: Map<string, HistoryRow[]>; calls: Map<string, CallsRow[]> };
+type Where = { projectIds: string[]; nowMs: number; signal: AbortSignal };
+
+/** The longest look back for silence: a day of silence on the first of seven days. */
+const CALLS_MS = 8 * DAY_MS + HOUR_MS;
+
+/**
+ * Reads what the rules look at, of all projects at once. The windows are read anew for each evaluation, exactly. What was
+ * before them is read once an hour, from the projections.
+ */
+export class AlertReads {
+  readonly #reads: AuditReads;
+  #past: { key: string; past: Past } | undefined;
+
+  constructor(reads: AuditReads) {
+    this.#reads = reads;
+  }
+
+  async at(where: Where): Promise<Map<string, Seen>> {
+    const past = await this.#pastOf(where);
+    const counts = Map.groupBy(await this.#counts(where), ({ project_id }) => project_id);
+    const seen = where.projectIds.map((projectId): [string, Seen] => {
+      const now = (counts.get(projectId) ?? []).map(countsFrom);
+      const agents = agentsFrom(past.calls.get(projectId) ?? [], now);
+      return [
+        projectId,
+        { counts: now, history: (past.history.get(projectId) ?? []).map(historyFrom), agents },
+      ];
+    });
+    return new Map(seen);
+  }
+
+  #counts({ projectIds, nowMs, signal }: Where): Promise<CountsRow[]> {
+    const longFromMs = nowMs - WINDOWS_MS.long;
+    const params = {
+      project_ids: projectIds,
+      long_from: clickhouseTime(longFromMs),
+      short_from: clickhouseTime(nowMs - WINDOWS_MS.short),
+      until: clickhouseTime(nowMs),
+    };
+    const range = { sinceMs: longFromMs, beforeMs: nowMs, toMs: nowMs };
+    const read = (final_days: string[]) =>
+      this.#reads.runRead<CountsRow>(sql('alert_counts'), { ...params, final_days }, signal);
+    return this.#reads.days.decisions.read(range, read, signal);
+  }
+
+  async #pastOf(where: Where): Promise<Past> {
+    const hourMs = Math.floor(where.nowMs / HOUR_MS) * HOUR_MS;
+    const key = JSON.stringify([hourMs, where.projectIds]);
+    if (this.#past?.key === key) return this.#past.past;
+    const [history, calls] = [await this.#history(where, hourMs), await this.#calls(where, hourMs)];
+    const past = {
+      history: Map.groupBy(history, ({ project_id }) => project_id),
+      calls: Map.groupBy(calls, ({ project_id }) => project_id),
+    };
+    this.#past = { key, past };
+    return past;
+  }
+
+  /** Up to the first hour that a window of this hour may reach into. */
+  #history({ projectIds, signal }: Where, hourMs: number): Promise<HistoryRow[]> {
+    const [untilMs, fromMs] = [hourMs - WINDOWS_MS.long, hourMs - WINDOWS_MS.long - BASELINE_MS];
+    const params = {
+      project_ids: projectIds,
+      hours_from: secondsText(fromMs),
+      hours_until: secondsText(untilMs),
+      days_from: dayText(hourMs - RETENTION_MS),
+      days_until: dayText(fromMs + DAY_MS),
+    };
+    const read = (final_days: string[]) =>
+      this.#reads.runRead<HistoryRow>(sql('alert_history'), { ...params, final_days }, signal);
+    return this.#reads.days.decisions.read(
+      { sinceMs: fromMs, beforeMs: untilMs, toMs: untilMs },
+      read,
+      signal,
+    );
+  }
+
+  #calls({ projectIds, signal }: Where, hourMs: number): Promise<CallsRow[]> {
+    const hours = { hours_from: secondsText(hourMs - CALLS_MS), hours_until: secondsText(hourMs) };
+    return this.#reads.runRead<CallsRow>(sql('alert_calls'), { project_ids: projectIds, ...hours }, signal);
+  }
+}
+
+function countsFrom({ agent_name, tool_name, first_at, last_at, ...row }: CountsRow): ToolCounts {
+  return {
+    agent_name,
+    tool_name,
+    short: { total: row.short_total, denied: row.short_denied },
+    long: { total: row.long_total, denied: row.long_denied },
+    firstMs: msOf(first_at),
+    lastMs: msOf(last_at),
+  };
+}
+
+function historyFrom({ agent_name, tool_name, total, denied, first_at }: HistoryRow): ToolHistory {
+  return { agent_name, tool_name, total, denied, firstMs: msOf(first_at) };
+}
+
+function agentsFrom(rows: CallsRow[], counts: ToolCounts[]): AgentCalls[] {
+  const lasts = new Map<string, number>();
+  for (const { agent_name, lastMs = 0 } of counts)
+    lasts.set(agent_name, Math.max(lastMs, lasts.get(agent_name) ?? 0));
+  return rows.map(({ agent_name, last_at, hours, calls }) => ({
+    agent_name,
+    lastMs: Math.max(msOf(last_at), lasts.get(agent_name) ?? 0),
+    hours: new Map(hours.map((seconds, index) => [seconds * 1000, calls[index] ?? 0])),
+  }));
+}
+
+function msOf(time: string): number {
+  return Date.parse(rfc3339FromClickhouse(time));
+}
+
+function secondsText(ms: number): string {
+  return clickhouseTime(ms).slice(0, 19);
+}
+
+function dayText(ms: number): string {
+  return clickhouseTime(ms).slice(0, 10);
+}

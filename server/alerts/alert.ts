@@ -1,0 +1,86 @@
+import { DAY_MS, HOUR_MS } from '../limits.ts';
+import { sha256Hex } from '../sha256.ts';
+import type { Finding, Rule } from './rules.ts';
+
+/** What became of an alert. `failed`: nobody could be told. */
+export const STATES = ['pending', 'sent', 'muted', 'failed'] as const;
+export type AlertState = (typeof STATES)[number];
+
+/** A finding that people are told of. Times are RFC 3339. */
+export type Alert = {
+  id: string;
+  project_id: string;
+  fired_at: string;
+  rule: Rule;
+  agent_name: string;
+  /** '' where it is about all tools of the agent. */
+  tool_name: string;
+  range_from: string;
+  range_to: string;
+  total: number;
+  denied: number;
+  usual_total: number;
+  usual_denied: number;
+  state: AlertState;
+};
+
+/** A spike that lasts is told again after this time; another tool of the agent may be told sooner. */
+export const SAME_SPIKE_MS = 6 * HOUR_MS;
+const SAME_AGENT_MS = HOUR_MS;
+/** Of one rule in one project. Whoever may write events could cause any number. */
+export const ALERTS_A_DAY_MAX = 20;
+/** Alerts of so long are known when others are made. */
+export const KNOWN_MS = DAY_MS;
+
+/**
+ * The alert of a finding. Two services that evaluate the same minute make the same one. A new name is told once, a silence once
+ * for each last call.
+ */
+export function alertFrom(
+  { rule, agent_name, tool_name, ...found }: Finding,
+  { projectId, isMuted, nowMs }: { projectId: string; isMuted: boolean; nowMs: number },
+): Alert {
+  const occasion = { denials: nowMs, new_names: 0, silence: found.fromMs }[rule];
+  const about = JSON.stringify([projectId, rule, agent_name, tool_name, occasion]);
+  return {
+    id: uuidFrom(sha256Hex(about)),
+    project_id: projectId,
+    fired_at: new Date(nowMs).toISOString(),
+    rule,
+    agent_name,
+    tool_name,
+    range_from: new Date(found.fromMs).toISOString(),
+    range_to: new Date(found.toMs).toISOString(),
+    total: found.total,
+    denied: found.denied,
+    usual_total: found.usual.total,
+    usual_denied: found.usual.denied,
+    state: isMuted ? 'muted' : 'pending',
+  };
+}
+
+/** A UUID of version 8 (RFC 9562 section 5.8) from the digits of a hash. */
+function uuidFrom(hex: string): string {
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
+}
+
+/** Those of the alerts that are news, given the alerts of the last day and all that have one of their ids. */
+export function newsOf(alerts: readonly Alert[], known: readonly Alert[]): Alert[] {
+  const ids = new Set(known.map(({ id }) => id));
+  const counts = new Map<string, number>();
+  const kindOf = ({ project_id, rule }: Alert) => `${project_id}\0${rule}`;
+  for (const alert of known) counts.set(kindOf(alert), (counts.get(kindOf(alert)) ?? 0) + 1);
+  return alerts.filter((alert) => {
+    if (ids.has(alert.id) || known.some((before) => isSameSpike(before, alert))) return false;
+    const count = (counts.get(kindOf(alert)) ?? 0) + 1;
+    counts.set(kindOf(alert), count);
+    return count <= ALERTS_A_DAY_MAX;
+  });
+}
+
+function isSameSpike(before: Alert, alert: Alert): boolean {
+  if (alert.rule !== 'denials' || before.rule !== 'denials') return false;
+  if (before.project_id !== alert.project_id || before.agent_name !== alert.agent_name) return false;
+  const ageMs = Date.parse(alert.fired_at) - Date.parse(before.fired_at);
+  return ageMs < (before.tool_name === alert.tool_name ? SAME_SPIKE_MS : SAME_AGENT_MS);
+}

@@ -1,0 +1,140 @@
+import type { Logger } from 'pino';
+import type { Counter } from 'prom-client';
+import { HOUR_MS } from '../limits.ts';
+import { type Alert, alertFrom, newsOf } from './alert.ts';
+import type { AlertReads, Seen } from './alert-reads.ts';
+import type { AlertSettings, AlertSettingsStore } from './alert-settings.ts';
+import type { AlertStore } from './alert-store.ts';
+import type { Deliveries } from './deliveries.ts';
+import { findDenials, findNewNames, findSilence, RULES } from './rules.ts';
+
+const MINUTE_MS = 60_000;
+/** The clock is looked at so often. */
+const LOOK_EVERY_MS = 1000;
+/** An alert that a service left undelivered is taken over after this time, and given up after an hour. */
+const TAKE_OVER_MS = 2 * MINUTE_MS;
+
+export type AlertsDeps = {
+  settings: AlertSettingsStore;
+  store: AlertStore;
+  reads: AlertReads;
+  deliveries: Deliveries;
+  counter: Counter<'rule'>;
+  logger: Logger;
+  now: () => number;
+};
+
+/**
+ * Evaluates the rules of all projects at the start of each minute. Of several services on one store one does; another goes on when
+ * it is gone.
+ */
+export class Alerts {
+  readonly #deps: AlertsDeps;
+  readonly #ending = new AbortController();
+  /** By the id of the alert. */
+  readonly #delivering = new Map<string, Promise<void>>();
+  #watchedSinceMs = Number.POSITIVE_INFINITY;
+  #minute = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #hasWarned = false;
+
+  constructor(deps: AlertsDeps) {
+    this.#deps = deps;
+    for (const rule of RULES) deps.counter.inc({ rule }, 0);
+  }
+
+  start(): void {
+    this.#watchedSinceMs = this.#deps.now();
+    this.#minute = minuteOf(this.#watchedSinceMs);
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+  }
+
+  /** Resolves when nothing is read, written or sent any more. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    clearInterval(this.#timer);
+    await this.#running;
+    this.#deps.deliveries.stop();
+    await Promise.all(this.#delivering.values());
+  }
+
+  #look(): void {
+    const minute = minuteOf(this.#deps.now());
+    // A minute that a slow store takes longer for is left out: the next one sees its windows, too.
+    if (minute === this.#minute || this.#running !== undefined) return;
+    this.#minute = minute;
+    this.#running = this.evaluate(minute)
+      .then(() => void (this.#hasWarned = false))
+      .catch((error: unknown) => {
+        if (!this.#hasWarned && !this.#ending.signal.aborted)
+          this.#deps.logger.warn({ err: error }, 'The alerts cannot be evaluated; trying again each minute');
+        this.#hasWarned = true;
+      })
+      .finally(() => (this.#running = undefined));
+  }
+
+  /** Evaluates a minute, unless another service does. Resolves when what is new is durable and on its way. */
+  async evaluate(nowMs: number): Promise<void> {
+    const { settings, store, reads, counter } = this.#deps;
+    const inUse = await settings.inUse();
+    if (inUse.length === 0 || !(await store.claimMinute(nowMs))) return;
+    const projectIds = inUse.map(({ project_id }) => project_id);
+    const seen = await reads.at({ projectIds, nowMs, signal: this.#ending.signal });
+    const found = inUse.flatMap((one) => this.#alertsOf(one, seen.get(one.project_id), nowMs));
+    const ids = found.filter(({ rule }) => rule !== 'denials').map(({ id }) => id);
+    const known = await store.known(projectIds, ids, nowMs);
+    const news = newsOf(found, known);
+    await store.add(news);
+    for (const { rule } of news) counter.inc({ rule });
+    const left = known.filter((alert) => isLeft(alert, nowMs));
+    for (const alert of [...news, ...left]) this.#deliver(alert, inUse);
+  }
+
+  /** Resolves when all that was found has been told; for tests. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#delivering.values());
+  }
+
+  #alertsOf(
+    { project_id, rules, mutedUntilMs }: AlertSettings,
+    seen: Seen | undefined,
+    nowMs: number,
+  ): Alert[] {
+    if (seen === undefined) return [];
+    const { counts, history, agents } = seen;
+    const findings = [
+      ...(rules.denials ? findDenials(counts, history, nowMs) : []),
+      ...(rules.new_names ? findNewNames(counts, history, nowMs) : []),
+      ...(rules.silence ? findSilence(agents, this.#watchedSinceMs, nowMs) : []),
+    ];
+    const isMuted = mutedUntilMs > nowMs;
+    return findings.map((finding) => alertFrom(finding, { projectId: project_id, isMuted, nowMs }));
+  }
+
+  #deliver(alert: Alert, inUse: AlertSettings[]): void {
+    const { deliveries, store, logger } = this.#deps;
+    const settings = inUse.find(({ project_id }) => project_id === alert.project_id);
+    if (alert.state !== 'pending' || settings === undefined || this.#delivering.has(alert.id)) return;
+    const delivering = deliveries
+      .deliver(alert, settings)
+      .then(async (isTold) => {
+        if (isTold !== undefined) await store.setState(alert, isTold ? 'sent' : 'failed');
+      })
+      .catch((error: unknown) =>
+        logger.warn({ err: error, alert_id: alert.id }, 'An alert is not delivered yet; trying again'),
+      )
+      .finally(() => this.#delivering.delete(alert.id));
+    this.#delivering.set(alert.id, delivering);
+  }
+}
+
+function minuteOf(ms: number): number {
+  return Math.floor(ms / MINUTE_MS) * MINUTE_MS;
+}
+
+/** Whether the service that made it did not deliver it. */
+function isLeft({ state, fired_at }: Alert, nowMs: number): boolean {
+  const ageMs = nowMs - Date.parse(fired_at);
+  return state === 'pending' && ageMs >= TAKE_OVER_MS && ageMs < HOUR_MS;
+}

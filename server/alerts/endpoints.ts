@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import type { Request } from 'express';
+import { Type } from 'typebox';
+import type { MemberCaller } from '../access/access.ts';
+import type { ActivityEntry, RecordActivity } from '../activity/activity.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { queryInvalid } from '../http/query.ts';
+import { addressOf } from '../http/rate-limit.ts';
+import {
+  answer,
+  BOOLEAN,
+  COUNT,
+  nullable,
+  NULLABLE_TIME,
+  oneOf,
+  PROJECT_ID,
+  STRING,
+  TIME,
+  UUID,
+} from '../http/schemas.ts';
+import { WEBHOOK_URL_CHARS_MAX } from '../limits.ts';
+import { parseRfc3339 } from '../rfc3339.ts';
+import { bodyInvalid } from '../validate.ts';
+import { STATES } from './alert.ts';
+import type { AlertSettings, AlertSettingsStore } from './alert-settings.ts';
+import type { AlertCursor, AlertStore } from './alert-store.ts';
+import { RULES } from './rules.ts';
+import { webhookFault } from './webhook.ts';
+
+export type AlertDeps = {
+  alertSettings: AlertSettingsStore;
+  alertStore: AlertStore;
+  webhookPrivate: boolean;
+  recordActivity: RecordActivity;
+  now: () => number;
+};
+
+const NEWEST: AlertCursor = { fired_at: '2200-01-01T00:00:00.000Z', id: '' };
+const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f-]{36})$/;
+/** 24 to 64 bytes (Standard Webhooks, "Signature scheme"). */
+const SECRET_BYTES = 32;
+
+const ALERT = answer(
+  {
+    id: UUID,
+    fired_at: TIME,
+    rule: oneOf(RULES),
+    agent_name: STRING,
+    tool_name: nullable<string>('string', { description: 'Null: all tools of the agent, or none' }),
+    from: TIME,
+    to: TIME,
+    total: COUNT,
+    denied: COUNT,
+    usual: answer({ total: COUNT, denied: COUNT }),
+    state: oneOf(STATES, { description: 'What became of it. `failed`: nobody could be told' }),
+  },
+  'Alert',
+);
+const SETTINGS = answer(
+  {
+    project_id: STRING,
+    rules: answer({ denials: BOOLEAN, new_names: BOOLEAN, silence: BOOLEAN }),
+    muted_until: NULLABLE_TIME,
+    webhook: nullable<{ url: string }>('object', {
+      properties: { url: STRING },
+      required: ['url'],
+      additionalProperties: false,
+    }),
+  },
+  'AlertSettings',
+);
+const RULE = Type.Optional(Type.Boolean());
+const CHANGES = Type.Object({
+  rules: Type.Optional(Type.Object({ denials: RULE, new_names: RULE, silence: RULE })),
+  muted_until: Type.Optional(
+    nullable<string>('string', { format: 'date-time', description: 'Nobody is told before; null: unmuted' }),
+  ),
+});
+
+const OF_PROJECT = { tag: 'Projects', params: { id: PROJECT_ID } } as const;
+
+/** The alerts of a project, which rules are on, and the webhook that gets them. */
+export function alertEndpoints({
+  alertSettings,
+  alertStore,
+  webhookPrivate,
+  recordActivity,
+  now,
+}: AlertDeps) {
+  type Call = { req: Request; caller: MemberCaller; params: { id: string } };
+  const change = async (
+    { req, caller: { actor }, params: { id } }: Call,
+    { event, detail }: Pick<ActivityEntry, 'event'> & { detail: Record<string, unknown> },
+    changes: (held: AlertSettings) => Partial<AlertSettings>,
+  ) => {
+    const settings = await alertSettings.change(id, actor.account_id, changes);
+    await recordActivity({ event, project_id: id, detail, actor, address: addressOf(req) });
+    return settings;
+  };
+  const told = ({ project_id, rules, mutedUntilMs, webhook }: AlertSettings) => ({
+    project_id,
+    rules,
+    muted_until: mutedUntilMs > now() ? new Date(mutedUntilMs).toISOString() : null,
+    webhook: webhook === undefined ? null : { url: webhook.url },
+  });
+  return [
+    endpoint({
+      ...OF_PROJECT,
+      method: 'GET',
+      path: '/v1/projects/{id}/alerts',
+      id: 'listAlerts',
+      summary: 'List alerts',
+      description: 'The alerts of the last 90 days, newest first.',
+      allow: { role: 'viewer' },
+      query: Type.Object({
+        limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'The length of a page' }),
+        cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the page before' })),
+      }),
+      answers: {
+        200: {
+          description: 'One page',
+          schema: answer(
+            {
+              project_id: STRING,
+              items: Type.Array(ALERT),
+              limit: COUNT,
+              next_cursor: nullable<string>('string', { description: 'For `cursor`; null on the last page' }),
+            },
+            'Alerts',
+          ),
+        },
+      },
+      handle: async ({ params: { id: projectId }, query: { limit, cursor } }) => {
+        const alerts = await alertStore.page({ projectId, before: cursorFrom(cursor), limit });
+        const last = alerts.length === limit ? alerts.at(-1) : undefined;
+        return {
+          project_id: projectId,
+          items: alerts.map((alert) => ({
+            id: alert.id,
+            fired_at: alert.fired_at,
+            rule: alert.rule,
+            agent_name: alert.agent_name,
+            tool_name: alert.tool_name === '' ? null : alert.tool_name,
+            from: alert.range_from,
+            to: alert.range_to,
+            total: alert.total,
+            denied: alert.denied,
+            usual: { total: alert.usual_total, denied: alert.usual_denied },
+            state: alert.state,
+          })),
+          limit,
+          next_cursor: last === undefined ? null : `${last.fired_at}_${last.id}`,
+        };
+      },
+    }),
+    endpoint({
+      ...OF_PROJECT,
+      method: 'GET',
+      path: '/v1/projects/{id}/alerts/settings',
+      id: 'readAlertSettings',
+      summary: 'Read the alert settings',
+      description: 'Which rules are on, and who is told. All rules are off at first.',
+      allow: { role: 'viewer' },
+      answers: { 200: { description: 'The settings', schema: SETTINGS } },
+      handle: async ({ params: { id } }) => told(await alertSettings.of(id)),
+    }),
+    endpoint({
+      ...OF_PROJECT,
+      method: 'PUT',
+      path: '/v1/projects/{id}/alerts/settings',
+      id: 'changeAlertSettings',
+      summary: 'Change the alert settings',
+      description: 'Switches rules on or off, or mutes all of them until a time. What is left out stays.',
+      allow: { role: 'editor' },
+      body: { schema: CHANGES, example: { rules: { denials: true } } },
+      answers: { 200: { description: 'The settings', schema: SETTINGS } },
+      handle: async (call) => {
+        const { rules, muted_until } = call.body;
+        const detail = { ...rules, ...(muted_until === undefined ? {} : { muted_until }) };
+        const settings = await change(call, { event: 'alerts_changed', detail }, (held) => ({
+          rules: { ...held.rules, ...rules },
+          mutedUntilMs:
+            muted_until === undefined ? held.mutedUntilMs : (parseRfc3339(muted_until ?? '') ?? 0),
+        }));
+        return told(settings);
+      },
+    }),
+    endpoint({
+      ...OF_PROJECT,
+      method: 'PUT',
+      path: '/v1/projects/{id}/alerts/webhook',
+      id: 'setAlertWebhook',
+      summary: 'Set the webhook of alerts',
+      description:
+        'Alerts are posted to this address, signed as Standard Webhooks says. The secret is new each time, and in this answer only.',
+      allow: { role: 'admin' },
+      body: {
+        schema: Type.Object({ url: Type.String({ maxLength: WEBHOOK_URL_CHARS_MAX, format: 'text' }) }),
+        example: { url: 'https://hooks.example.com/gatehouse' },
+      },
+      answers: {
+        200: { description: 'The webhook', schema: answer({ url: STRING, secret: STRING }, 'AlertWebhook') },
+      },
+      handle: async (call) => {
+        const fault = webhookFault(call.body.url, webhookPrivate);
+        if (fault !== undefined) throw bodyInvalid([{ path: '/url', message: fault }]);
+        const { href: url, host } = new URL(call.body.url);
+        const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+        await change(call, { event: 'webhook_set', detail: { host } }, () => ({ webhook: { url, secret } }));
+        return { url, secret };
+      },
+    }),
+    endpoint({
+      ...OF_PROJECT,
+      method: 'DELETE',
+      path: '/v1/projects/{id}/alerts/webhook',
+      id: 'removeAlertWebhook',
+      summary: 'Remove the webhook of alerts',
+      description: 'Alerts are not posted any more.',
+      allow: { role: 'admin' },
+      answers: { 204: { description: 'There is no webhook' } },
+      handle: async (call) => {
+        await change(call, { event: 'webhook_removed', detail: {} }, () => ({ webhook: undefined }));
+        return undefined;
+      },
+    }),
+  ];
+}
+
+function cursorFrom(text: string | undefined): AlertCursor {
+  if (text === undefined) return NEWEST;
+  const [, fired_at = '', id = ''] = CURSOR.exec(text) ?? [];
+  if (Number.isNaN(Date.parse(fired_at)))
+    throw queryInvalid({ path: 'cursor', message: 'must be a next_cursor of this endpoint' });
+  return { fired_at, id };
+}

@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { isPublicAddress, webhookFault } from '../../../server/alerts/webhook.ts';
+
+describe('the address of a webhook', () => {
+  const refused: [string, string][] = [
+    ['http://hooks.example.com/x', 'must begin with https://'],
+    ['http://127.0.0.1/x', 'must begin with https://'],
+    ['ftp://hooks.example.com/x', 'must begin with https://'],
+    ['https://user:secret@hooks.example.com/', 'must be a URL without user, password and fragment'],
+    ['no address', 'must be a URL without user, password and fragment'],
+    ...[
+      'https://localhost/',
+      'https://127.0.0.1/',
+      'https://0x7f.1/',
+      'https://2130706433/',
+      'https://10.1.2.3/',
+      'https://169.254.169.254/latest/meta-data',
+      'https://[::1]/',
+      'https://[::ffff:10.0.0.1]/',
+      'https://[fd00::1]/',
+    ].map((url): [string, string] => [url, 'must not be an address of a private network']),
+  ];
+  for (const [url, fault] of refused)
+    it(`is refused: ${url}`, () => {
+      expect(webhookFault(url, false)).to.equal(fault);
+    });
+
+  it('is good: https to a name or a public address', () => {
+    expect(webhookFault('https://hooks.example.com/x?token=1', false)).to.equal(undefined);
+    expect(webhookFault('https://9.9.9.9/', false)).to.equal(undefined);
+  });
+
+  it('may be private with GATE_WEBHOOK_PRIVATE=1, and http on this machine only', () => {
+    expect(webhookFault('https://10.1.2.3/', true)).to.equal(undefined);
+    expect(webhookFault('http://127.0.0.1:8080/', true)).to.equal(undefined);
+    expect(webhookFault('http://10.1.2.3/', true)).to.equal('must begin with https://');
+  });
+
+  it('is judged by what it leads to', () => {
+    const isPublic = ['9.9.9.9', '2606:4700::1111', '::ffff:9.9.9.9'].map(isPublicAddress);
+    const isPrivate = [
+      '100.64.0.1',
+      '224.0.0.1',
+      '64:ff9b::a00:1',
+      'fe80::1',
+      '::ffff:192.168.0.1',
+      '0.0.0.0',
+    ];
+
+    expect(isPublic).to.deep.equal([true, true, true]);
+    expect(isPrivate.filter(isPublicAddress)).to.deep.equal([]);
+  });
+});
