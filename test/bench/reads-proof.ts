@@ -27,9 +27,10 @@ export async function printProofs(target: Target): Promise<void> {
 async function wholeLog(target: Target): Promise<number> {
   const { url, projectId } = target;
   const untilMs = performance.now() + LOG_WAIT_MS_MAX;
-  const { totals } = await answer<{ totals: { total: number } }>(target, 'summary?window=90d');
-  const { total } = totals;
   for (;;) {
+    // Anew each time: records that expire meanwhile do not enter the log.
+    const { totals } = await answer<{ totals: { total: number } }>(target, 'summary?window=90d');
+    const { total } = totals;
     const checkpoint = await (await fetch(new URL(`/v1/projects/${projectId}/log/checkpoint`, url))).text();
     const size = Number(checkpoint.split('\n')[1]);
     if (size >= total) return size;
