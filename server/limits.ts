@@ -171,6 +171,8 @@ export const KEY_DAYS_MAX = 36_500;
 
 /** Roots of logs that a process remembers, 32 bytes each. */
 export const LOG_ROOTS_KNOWN_MAX = 10_000;
+/** Tiles of logs that a process keeps in memory, of up to 8 KiB each. */
+export const LOG_TILES_KNOWN_MAX = 1000;
 /** A record enters the log within seconds. */
 export const PROOF_RETRY_AFTER_SECONDS = 2;
 /** Records whose entries are read together for their receipts. */

@@ -13,18 +13,26 @@ import {
   type VerifierKey,
   verifierKeyText,
 } from '../../client/proof/index.ts';
-import { LOG_ROOTS_KNOWN_MAX } from '../limits.ts';
+import { LOG_ROOTS_KNOWN_MAX, LOG_TILES_KNOWN_MAX } from '../limits.ts';
 import { sql } from '../store/sql.ts';
 import { createLogStore, type LogReads, type LogStore } from './log-store.ts';
 import { type LogSigner, originOf } from './log-signer.ts';
 import { leafHashes } from './subtrees.ts';
 
 type Witnessed = { name: string; vkey: string; size: number; checkpoint: string | null };
-type LogHeads = { signer: LogSigner; roots: LRUCache<string, Uint8Array> };
+type LogHeads = {
+  signer: LogSigner;
+  roots: LRUCache<string, Uint8Array>;
+  tiles: LRUCache<string, Uint8Array>;
+};
 
-/** What the logs of all projects share: the signer, and the roots that were computed lately. */
+/** What the logs of all projects share: the signer, and roots and tiles that were read lately; they never change. */
 export function createLogHeads(signer: LogSigner): LogHeads {
-  return { signer, roots: new LRUCache({ max: LOG_ROOTS_KNOWN_MAX }) };
+  return {
+    signer,
+    roots: new LRUCache({ max: LOG_ROOTS_KNOWN_MAX }),
+    tiles: new LRUCache({ max: LOG_TILES_KNOWN_MAX }),
+  };
 }
 export type { LogHeads };
 
@@ -56,7 +64,14 @@ export class ProjectLog {
     return reading;
   };
 
-  async #readTile({ level, index, width }: Tile): Promise<Uint8Array> {
+  async #readTile(tile: Tile): Promise<Uint8Array> {
+    const key = `${this.#projectId} ${tilePath(tile)}`;
+    const bytes = this.#heads.tiles.get(key) ?? (await this.#readStoredTile(tile));
+    this.#heads.tiles.set(key, bytes);
+    return bytes;
+  }
+
+  async #readStoredTile({ level, index, width }: Tile): Promise<Uint8Array> {
     const from = index * TILE_WIDTH;
     if (level > 0) return this.store.hashes(this.#projectId, level, from, from + width);
     return leafHashes(await this.store.entries(this.#projectId, from, from + width));

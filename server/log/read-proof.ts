@@ -13,12 +13,12 @@ export async function readProof(
   { runRead, log }: { runRead: RunRead; log: ProjectLog },
   wanted: Wanted,
 ): Promise<RecordProof> {
-  const found = await findDecisionLine({ runRead }, wanted);
+  const [found, size] = await Promise.all([findDecisionLine({ runRead }, wanted), log.size()]);
   if (found === undefined) throw new RequestError('not_found', 'There is no record with this event_id');
   const { event_id, received_at, line, salt, entry } = found;
   const place = { entry: Buffer.from(entry, 'base64'), receivedAt: rfc3339FromClickhouse(received_at) };
-  const [index, size] = await Promise.all([log.store.indexOf(wanted.projectId, place), log.size()]);
-  // It may have entered between the two answers.
+  const index = await log.store.indexOf(wanted.projectId, place);
+  // It may have entered since the size was read.
   if (index === undefined || index >= size) throw pending();
   const [inclusion, checkpoint] = await Promise.all([log.inclusion(index, size), log.checkpoint(size)]);
   return {
