@@ -37,6 +37,7 @@ const PAGES: [name: string, path: (world: World) => string, shows: string, edito
     'editor',
   ],
   ['Usage', (world) => world.projectPath('usage'), 'model-large'],
+  ['Alerts', (world) => world.projectPath('alerts'), 'No alerts in the last 90 days'],
   ['Proof', (world) => world.projectPath('proof'), 'Verify it yourself'],
   ['Keys', (world) => world.projectPath('keys'), 'Create key'],
   ['Members', (world) => world.projectPath('members'), 'owner'],

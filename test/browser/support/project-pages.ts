@@ -9,6 +9,7 @@ export const PROJECT_PAGES = {
   definition: 'agents/support-triage?tab=definition',
   usage: 'usage',
   completeness: 'completeness',
+  alerts: 'alerts',
   proof: 'proof',
   keys: 'keys',
   members: 'members',

@@ -43,6 +43,9 @@ export type SessionItem = Answer<'GET /v1/auth/sessions'>['items'][number];
 export type KeyItem = Answer<'GET /v1/projects/{id}/keys'>['items'][number];
 export type NewKey = Answer<'POST /v1/projects/{id}/keys'>;
 export type Member = Answer<'GET /v1/projects/{id}/members'>['items'][number];
+export type AlertSettings = Answer<'GET /v1/projects/{id}/alerts/settings'>;
+export type AlertItem = Answer<'GET /v1/projects/{id}/alerts'>['items'][number];
+export type AlertRule = AlertItem['rule'];
 export type ActivityPage = Answer<'GET /v1/projects/{id}/activity'>;
 export type ActivityItem = ActivityPage['items'][number];
 

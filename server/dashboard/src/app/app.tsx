@@ -6,6 +6,7 @@ import { ResetPasswordPage } from '../pages/account/reset-password-page.tsx';
 import { SignInPage } from '../pages/account/sign-in-page.tsx';
 import { VerifyEmailPage } from '../pages/account/verify-email-page.tsx';
 import { ActivityPage } from '../pages/activity/activity-page.tsx';
+import { AlertsPage } from '../pages/alerts/alerts-page.tsx';
 import { AgentPage } from '../pages/agents/agent-page.tsx';
 import { AgentsPage } from '../pages/agents/agents-page.tsx';
 import { CompletenessPage } from '../pages/completeness/completeness-page.tsx';
@@ -81,6 +82,8 @@ function PageBody({ page }: { page: Page | undefined }) {
       return <UsagePage key={page.projectId} projectId={page.projectId} />;
     case 'completeness':
       return <CompletenessPage key={page.projectId} projectId={page.projectId} />;
+    case 'alerts':
+      return <AlertsPage key={page.projectId} projectId={page.projectId} />;
     case 'proof':
       return <ProofPage key={page.projectId} projectId={page.projectId} />;
     case 'keys':

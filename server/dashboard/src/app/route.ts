@@ -17,6 +17,7 @@ export const PROJECT_PAGES = [
   'agents',
   'usage',
   'completeness',
+  'alerts',
   'proof',
   'keys',
   'members',

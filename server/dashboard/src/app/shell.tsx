@@ -14,6 +14,7 @@ const LABELS: Record<ProjectPageName, string> = {
   agents: 'Agents',
   usage: 'Usage',
   completeness: 'Completeness',
+  alerts: 'Alerts',
   proof: 'Proof',
   keys: 'Keys',
   members: 'Members',

@@ -1,0 +1,47 @@
+import { hasRole } from '../../../../rights.ts';
+import { call } from '../../api/call.ts';
+import type { AlertSettings } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { useRole } from '../../app/role.ts';
+import { PageHead } from '../../ui/page-head.tsx';
+import { ErrorState, Loading } from '../../ui/states.tsx';
+import { AlertHistory } from './alert-history.tsx';
+import { Mute } from './mute.tsx';
+import { RuleSwitches } from './rule-switches.tsx';
+import { WebhookPanel } from './webhook-panel.tsx';
+
+/** What a part of the page needs to show the settings and to change them. */
+export type SettingsProps = {
+  projectId: string;
+  settings: AlertSettings;
+  onChanged: () => void;
+  mayChange: boolean;
+};
+
+/** The three rules of a project, who is told, and what was told. */
+export function AlertsPage({ projectId }: { projectId: string }) {
+  const { role } = useRole(projectId);
+  const { data, error, isLoading, reload } = useAnswer(
+    call('GET /v1/projects/{id}/alerts/settings', { params: { id: projectId } }),
+  );
+  if (data === undefined)
+    return (
+      <>
+        <PageHead title="Alerts" />
+        {error !== undefined && <ErrorState error={error} retry={reload} />}
+        {isLoading && <Loading lines={8} />}
+      </>
+    );
+  const may = (needed: 'editor' | 'admin') => role !== undefined && hasRole(role, needed);
+  const shared = { projectId, settings: data, onChanged: reload };
+  return (
+    <>
+      <PageHead title="Alerts">
+        <Mute {...shared} mayChange={may('editor')} />
+      </PageHead>
+      <RuleSwitches {...shared} mayChange={may('editor')} />
+      <WebhookPanel {...shared} mayChange={may('admin')} />
+      <AlertHistory projectId={projectId} />
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+import { call } from '../../api/call.ts';
+import { request } from '../../api/request.ts';
+import { formatTime } from '../../text/format.ts';
+import { FormError } from '../../ui/form-error.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import type { SettingsProps } from './alerts-page.tsx';
+
+const HOUR_MS = 3_600_000;
+
+/** Alerts that fire meanwhile are in the history, but nobody is told. */
+export function Mute({ projectId, settings: { muted_until }, onChanged, mayChange }: SettingsProps) {
+  const { run, isRunning, error } = useAction(async (hours: number) => {
+    const until = hours === 0 ? null : new Date(Date.now() + hours * HOUR_MS).toISOString();
+    const body = { muted_until: until };
+    await request(call('PUT /v1/projects/{id}/alerts/settings', { params: { id: projectId } }), { body });
+    onChanged();
+  });
+  return (
+    <>
+      {muted_until !== null && <span class="tag tag-warn">Muted until {formatTime(muted_until)}</span>}
+      {mayChange && muted_until !== null && (
+        <button type="button" aria-busy={isRunning} onClick={() => void run(0)}>
+          Unmute
+        </button>
+      )}
+      {mayChange &&
+        muted_until === null &&
+        [1, 24].map((hours) => (
+          <button key={hours} type="button" aria-busy={isRunning} onClick={() => void run(hours)}>
+            Mute for {hours === 1 ? '1 hour' : `${hours} hours`}
+          </button>
+        ))}
+      <FormError error={error} />
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+import { call } from '../../api/call.ts';
+import { request } from '../../api/request.ts';
+import type { AlertRule } from '../../api/types.ts';
+import { FormError } from '../../ui/form-error.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import type { SettingsProps } from './alerts-page.tsx';
+
+export const RULE_LABELS: Record<AlertRule, string> = {
+  denials: 'Denials far above usual',
+  new_names: 'New agent or tool',
+  silence: 'Agent gone silent',
+};
+const RULE_TEXTS: Record<AlertRule, string> = {
+  denials: 'An agent, or one of its tools, is denied far more often than in the last seven days.',
+  new_names: 'An agent or a tool is seen for the first time.',
+  silence: 'An agent makes no calls at a time when it made many on each of the last seven days.',
+};
+const RULES = Object.keys(RULE_LABELS) as AlertRule[];
+
+/** Each rule is switched with one press. */
+export function RuleSwitches({ projectId, settings, onChanged, mayChange }: SettingsProps) {
+  const { run, isRunning, error } = useAction(async (rule: AlertRule, isOn: boolean) => {
+    const body = { rules: { [rule]: isOn } };
+    await request(call('PUT /v1/projects/{id}/alerts/settings', { params: { id: projectId } }), { body });
+    onChanged();
+  });
+  return (
+    <section class="panel" aria-label="Rules" aria-busy={isRunning}>
+      <fieldset class="check-list">
+        <legend>Tell admins and owners by e-mail about</legend>
+        {RULES.map((rule) => (
+          <label key={rule}>
+            <input
+              type="checkbox"
+              role="switch"
+              checked={settings.rules[rule]}
+              disabled={!mayChange}
+              onChange={({ currentTarget }) => void run(rule, currentTarget.checked)}
+            />
+            <span>
+              <b>{RULE_LABELS[rule]}</b> <span class="muted">{RULE_TEXTS[rule]}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      {!mayChange && <p class="muted">Editors, admins and owners can change the rules.</p>}
+      <FormError error={error} />
+    </section>
+  );
+}

@@ -1,0 +1,82 @@
+import { useState } from 'preact/hooks';
+import { call } from '../../api/call.ts';
+import { request } from '../../api/request.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Field } from '../../ui/field.tsx';
+import { submitted } from '../account/door.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { Inert } from '../../ui/inert.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import type { SettingsProps } from './alerts-page.tsx';
+
+/** The address that alerts are posted to. Its secret is shown only once, after it was set. */
+export function WebhookPanel({ projectId, settings: { webhook }, onChanged, mayChange }: SettingsProps) {
+  const [secret, setSecret] = useState<string | undefined>(undefined);
+  const [isRemoving, setIsRemoving] = useState(false);
+  const params = { id: projectId };
+  const { run, isRunning, error } = useAction(async ({ url = '' }: Record<string, string>) => {
+    const made = await request(call('PUT /v1/projects/{id}/alerts/webhook', { params }), { body: { url } });
+    setSecret(made.secret);
+    onChanged();
+  });
+  const remove = () => request(call('DELETE /v1/projects/{id}/alerts/webhook', { params }));
+  return (
+    <section class="panel" aria-label="Webhook">
+      <h2>Webhook</h2>
+      {webhook === null ? (
+        <p class="muted">
+          Alerts are also posted to an address of yours, signed as{' '}
+          <a href="https://www.standardwebhooks.com" target="_blank" rel="noreferrer">
+            Standard Webhooks
+          </a>{' '}
+          describes.
+        </p>
+      ) : (
+        <p>
+          Alerts are posted to <Inert text={webhook.url} />
+        </p>
+      )}
+      {secret !== undefined && (
+        <div role="status">
+          <p>
+            <b>Copy the signing secret now.</b> It is not shown again.
+          </p>
+          <CodeBlock text={secret} label="Signing secret" />
+          <p>
+            <button type="button" onClick={() => setSecret(undefined)}>
+              Done
+            </button>
+          </p>
+        </div>
+      )}
+      {mayChange && webhook !== null && secret === undefined && (
+        <button type="button" onClick={() => setIsRemoving(true)}>
+          Remove webhook
+        </button>
+      )}
+      {mayChange && webhook === null && (
+        <form class="inline-form" onSubmit={(event) => submitted(event, (values) => void run(values))}>
+          <Field label="Address" name="url" placeholder="https://hooks.example.com/gatehouse" required />
+          <button type="submit" aria-busy={isRunning}>
+            Set webhook
+          </button>
+          <FormError error={error} />
+        </form>
+      )}
+      {isRemoving && (
+        <Confirm
+          title="Remove the webhook?"
+          text="Alerts are not posted any more. A new webhook gets a new secret."
+          action="Remove"
+          work={remove}
+          onClose={() => setIsRemoving(false)}
+          onDone={() => {
+            setSecret(undefined);
+            onChanged();
+          }}
+        />
+      )}
+    </section>
+  );
+}
