@@ -14,12 +14,13 @@ const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
 };
 
 /** Files with a hash in their name never change. */
 const FOREVER = 'public, max-age=31536000, immutable';
 const ASK_AGAIN = 'no-cache';
-/** The paths of mailed links hold a token, so no cache may keep them. */
+/** The paths of mailed links hold a token, so no cache may keep them, and no index of a search engine. */
 const NEVER = 'no-store';
 
 type Encoding = 'br' | 'gzip' | 'identity';
@@ -53,7 +54,8 @@ const secureHeaders = helmet({
 const NOT_PAGES = /^\/(v1|assets|docs)(\/|$)/;
 
 /**
- * The dashboard: its HTML at its own pages, its files under /assets, its icon where browsers look for one by themselves.
+ * The dashboard: its HTML at its own pages, its files under /assets, its icon where browsers look for one by themselves, and
+ * robots.txt: crawlers may not ask for data, so pages are empty for them.
  * A browser gets the HTML for an unknown page, too, with 404. Other paths go on to the next route.
  */
 export function dashboardRoutes(dist = DIST): Router {
@@ -117,6 +119,7 @@ function sendPage(req: Request, res: Response, page: DashboardFile | undefined):
   }
   const name = pageFrom(req.path)?.name;
   const holdsToken = name === 'verify-email' || name === 'reset-password';
+  if (holdsToken) res.set('X-Robots-Tag', 'noindex');
   sendFile(req, res, holdsToken ? { ...page, cacheControl: NEVER } : page);
 }
 

@@ -4,6 +4,7 @@ export const PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="description" content="The HTTP API of Gatehouse: durable audit trail and signed policies for AI agents">
 <title>Gatehouse API</title>
 <link rel="icon" href="/favicon.ico">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
@@ -83,6 +84,10 @@ body > header a {
 }
 .dark-mode .operations-heading {
   color: #e4e6e6;
+}
+/* Otherwise a change of the theme would show pale links for a while. */
+.swagger-ui :is(.info a, a.link, .url) {
+  transition: none;
 }
 /* Swagger UI's own colours are too light on white. */
 html:not(.dark-mode) .swagger-ui .info .title small {

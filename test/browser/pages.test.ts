@@ -154,8 +154,7 @@ describe('every page with demo data in a browser', function () {
     const { page, faults } = await world.newPage();
     await page.goto(world.projectPath('agents'));
     const names = page.getByRole('region', { name: 'Agents' }).locator('tbody th');
-    // The agents that only recorded decisions come with the numbers.
-    await page.getByText('not registered', { exact: true }).first().waitFor();
+    await names.first().waitFor();
     const before = await names.allInnerTexts();
     await page.getByRole('link', { name: 'Agent', exact: true }).click();
     await page.locator('th[aria-sort=ascending]').waitFor();

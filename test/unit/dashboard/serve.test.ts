@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -9,6 +9,7 @@ import { listen, type Listening } from '../../../server/http/listen.ts';
 import { createLogger } from '../../../server/logger.ts';
 import { temporaryDirectory } from '../../support/service.ts';
 
+const ROBOTS = new URL('../../../server/dashboard/public/robots.txt', import.meta.url);
 const HTML = '<!doctype html><title>Gatehouse</title>';
 const SCRIPT = 'console.log("gatehouse")';
 
@@ -19,6 +20,7 @@ describe('the dashboard as it is served', () => {
     const dist = temporaryDirectory();
     mkdirSync(join(dist, 'assets'));
     writeFileSync(join(dist, 'index.html'), HTML);
+    copyFileSync(ROBOTS, join(dist, 'robots.txt'));
     writeFileSync(join(dist, 'assets/index-abc.js'), SCRIPT);
     writeFileSync(join(dist, 'assets/index-abc.js.gz'), gzipSync(SCRIPT));
     service = await serve(dist);
@@ -43,10 +45,16 @@ describe('the dashboard as it is served', () => {
     }
   });
 
-  it('lets no cache keep the pages of mailed links', async () => {
+  it('lets no cache and no index keep the pages of mailed links, and no crawler ask for data', async () => {
     for (const path of ['/verify-email/t', '/reset-password/t']) {
-      expect((await get(path)).headers.get('Cache-Control')).to.equal('no-store');
+      const { headers } = await get(path);
+      expect([headers.get('Cache-Control'), headers.get('X-Robots-Tag')]).to.deep.equal([
+        'no-store',
+        'noindex',
+      ]);
     }
+    expect((await get('/sign-in')).headers.get('X-Robots-Tag')).to.equal(null);
+    expect(await (await get('/robots.txt')).text()).to.include('Disallow: /v1/');
   });
 
   it('leaves every other path to the routes behind it', async () => {

@@ -161,7 +161,8 @@ function Drawing({
         </svg>
         <div class="chart-x" aria-hidden="true">
           {labelledBuckets(seconds, bucketSeconds).map((at) => (
-            <span key={at} style={{ left: `${(at / count) * 100}%` }}>
+            // A label near the end would reach over the edge of a narrow page.
+            <span key={at} style={at > count * 0.9 ? { right: '0' } : { left: `${(at / count) * 100}%` }}>
               {tickLabel(seconds[at] ?? 0, bucketSeconds)}
             </span>
           ))}

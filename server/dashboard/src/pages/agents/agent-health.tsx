@@ -78,7 +78,7 @@ export function AgentHealth(props: HealthProps) {
           note={
             fleet &&
             (keys === 0
-              ? 'fetched by no key in 24 hours'
+              ? 'not fetched in 24 hours'
               : `${formatShare(fleet.keys_on_latest, keys)} of the keys in use`)
           }
         />

@@ -35,12 +35,14 @@ export function AgentsPage({ projectId }: { projectId: string }) {
   const period = usePeriod();
   const agents = useAnswer(call('GET /v1/projects/{id}/agents', { params: { id: projectId } }));
   const summary = useAnswer(summaryOf(projectId, { ...period }));
-  const rows = agents.data === undefined ? undefined : rowsOf(agents.data.items, summary.data);
+  // Together: rows that are sorted by their numbers would change places when these come later.
+  const isLoading = agents.isLoading || summary.isLoading;
+  const rows = agents.data === undefined || isLoading ? undefined : rowsOf(agents.data.items, summary.data);
   return (
     <>
       <PageHead title="Agents" hasPeriod />
       {agents.error !== undefined && <ErrorState error={agents.error} retry={agents.reload} />}
-      {agents.isLoading && <Loading lines={8} />}
+      {isLoading && agents.error === undefined && <Loading lines={8} />}
       {rows?.length === 0 && <NoAgents projectId={projectId} />}
       {rows !== undefined && rows.length > 0 && (
         <div class="panel">
