@@ -89,7 +89,8 @@ export async function postWebhook(
   if (status < 200 || status > 299) throw new WebhookFault(`The receiver answered ${status}`);
 }
 
-const publicLookup: LookupFunction = (hostname, options, callback) => {
+/** Resolves a name to public addresses only. */
+export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     const [first] = addresses ?? [];
     if (error !== null) callback(error, '');

@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { isPublicAddress, webhookFault } from '../../../server/alerts/webhook.ts';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isPublicAddress, postWebhook, publicLookup, webhookFault } from '../../../server/alerts/webhook.ts';
 
 describe('the address of a webhook', () => {
   const refused: [string, string][] = [
@@ -49,5 +52,52 @@ describe('the address of a webhook', () => {
 
     expect(isPublic).to.deep.equal([true, true, true]);
     expect(isPrivate.filter(isPublicAddress)).to.deep.equal([]);
+  });
+});
+
+describe('a webhook that is sent', () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  const message = { id: 'm1', body: '{}', atMs: Date.now() };
+  const send = (url: string, mayBePrivate: boolean) =>
+    postWebhook({ url, secret }, message, { mayBePrivate, signal: AbortSignal.timeout(5000) }).then(
+      () => 'sent',
+      (error: Error) => error.message,
+    );
+
+  it('goes to no name that leads to a private network when it is connected to', async () => {
+    const found = (name: string, all: boolean) =>
+      new Promise((resolve) =>
+        publicLookup(name, { all }, (error, addresses) => resolve(error?.message ?? addresses)),
+      );
+
+    const refusal = 'The address leads to a private network';
+    expect([await found('localhost', true), await found('localhost', false)]).to.deep.equal([
+      refusal,
+      refusal,
+    ]);
+    expect(await found('9.9.9.9', true)).to.deep.equal([{ address: '9.9.9.9', family: 4 }]);
+    expect(await found('9.9.9.9', false)).to.equal('9.9.9.9');
+  });
+
+  it('follows no redirect, and sees a failure in any status but 2xx', async () => {
+    const asked: string[] = [];
+    const server = createServer((req, res) => {
+      asked.push(String(req.url));
+      res.writeHead(Number(req.url?.slice(1)), { Location: '/200' }).end();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+    const answers = await Promise.all(['/204', '/302', '/410', '/500'].map((path) => send(url + path, true)));
+    server.close();
+
+    expect(answers).to.deep.equal([
+      'sent',
+      'The receiver answered 302',
+      'The receiver answered 410',
+      'The receiver answered 500',
+    ]);
+    expect(asked.sort()).to.deep.equal(['/204', '/302', '/410', '/500']);
   });
 });
