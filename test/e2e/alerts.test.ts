@@ -3,6 +3,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { AlertStore } from '../../server/alerts/alert-store.ts';
+import { clickhouseUrl } from '../../server/config-values.ts';
+import { KeyedMutex } from '../../server/keyed-mutex.ts';
+import { createBoundedStore } from '../../server/store/bounded-store.ts';
+import { connectServer } from '../../server/store/connection.ts';
+import { migrate } from '../../server/store/migrate.ts';
 import { call, jsonOf, newPerson, type Person, requestToken, useToken } from '../support/accounts.ts';
 import { MINUTE_MS } from '../support/audit.ts';
 import { batchOutcome, sendBatch } from '../support/batch.ts';
@@ -205,6 +211,33 @@ describe('the alerts of a project', () => {
     expect(rounds[0]?.n).to.be.at.least(3);
     expect(lists.map((list) => list.map(({ rule }) => rule))).to.deep.equal([[], ['denials'], [], []]);
     expect(receiver.received).to.have.lengthOf(1);
+  });
+
+  it('are evaluated by exactly one of several services in each minute', async () => {
+    const server = await startClickHouse();
+    cleanups.push(() => server.kill());
+    const settings = { ...clickhouseUrl(server.url), database: 'default' };
+    const connections = [1, 2, 3].map(() =>
+      closing(connectServer(settings, { settings: {}, silenceMsMax: 5000 })),
+    );
+    const [first] = connections;
+    if (first !== undefined) await migrate(first);
+    const services = connections.map(
+      (connection) =>
+        new AlertStore({
+          store: createBoundedStore(connection, () => Promise.resolve()),
+          mutex: new KeyedMutex(),
+        }),
+    );
+
+    const minutes = times(10, (index) => Math.floor(Date.now() / MINUTE_MS - index) * MINUTE_MS) as number[];
+    const holders: number[] = [];
+    for (const minute of minutes) {
+      const claims = await Promise.all(services.map((service) => service.claimMinute(minute)));
+      holders.push(claims.filter(Boolean).length);
+    }
+
+    expect(holders).to.deep.equal(minutes.map(() => 1));
   });
 });
 
