@@ -63,6 +63,19 @@ describe('the rule of denials', () => {
     expect(told(find(counts, history))).to.deep.equal(['agent-8/t42']);
   });
 
+  it('tells a spike of 0.1 % of the traffic of 100 projects, in one of them, after two minutes', () => {
+    // 7,000 calls a minute in all: 1.4 of each of 50 tools of the project, of which 3 % are denied. The spike is 7 a minute.
+    const pairs = Array.from({ length: 50 }, (_, index) => ({
+      agent: `agent-${Math.floor(index / 5)}`,
+      tool: `t${index}`,
+    }));
+    const history = pairs.map((pair) => historyOf({ ...pair, total: 14_112, denied: 423 }));
+    const counts = pairs.map((pair) => countsOf({ ...pair, total: 7 }));
+    counts[12] = countsOf({ ...(pairs[12] as Omit<Given, 'total'>), total: 21, denied: 14 });
+
+    expect(told(find(counts, history))).to.deep.equal(['agent-2/t12']);
+  });
+
   it('tells the range, the counts and the baseline', () => {
     const [finding] = find(
       [countsOf({ total: 40, denied: 30 })],
