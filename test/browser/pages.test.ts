@@ -73,6 +73,9 @@ describe('every page with demo data in a browser', function () {
     await page.goto('/');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await expectAccessible(page);
+    // The words beside the icons have no room here.
+    await page.setViewportSize({ width: 390, height: 800 });
+    await expectAccessible(page);
     await page.getByLabel('Open a public project by ID').fill(world.service.project_id);
     await page.getByRole('button', { name: 'Open' }).click();
     await page.getByText('Decisions over time').waitFor();

@@ -123,7 +123,11 @@ function AccountLink() {
     const here = location.pathname + location.search;
     const isDoor = !here.startsWith('/projects/') && here !== '/account';
     return (
-      <a class="account-link" href={isDoor ? '/sign-in' : `/sign-in?${new URLSearchParams({ next: here })}`}>
+      <a
+        class="account-link"
+        href={isDoor ? '/sign-in' : `/sign-in?${new URLSearchParams({ next: here })}`}
+        aria-label="Sign in"
+      >
         <Icon name="account" />
         <span>Sign in</span>
       </a>
