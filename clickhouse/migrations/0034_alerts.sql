@@ -51,4 +51,4 @@ CREATE TABLE IF NOT EXISTS alert_rounds
 ENGINE = {engine: MergeTree}
 ORDER BY (minute, holder)
 TTL minute + INTERVAL 1 DAY
-SETTINGS non_replicated_deduplication_window = 1000
+SETTINGS non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1

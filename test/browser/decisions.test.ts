@@ -21,12 +21,13 @@ describe('Decisions in a browser', function () {
     await page.locator('.decision-row').first().waitFor();
     await page.locator('.decision-row').nth(2).click();
     const drawer = page.getByRole('complementary', { name: 'Decision' });
-    await drawer.getByText('Record').waitFor();
+    await drawer.getByText('Decided by version').waitFor();
     const seen = { total: await totalOf(page), drawer: await drawer.innerText(), rows: await rowsOf(page) };
 
     const other = await world.newPage({ isSignedIn: false });
     await other.page.goto(addressOf(page));
-    await other.page.getByRole('complementary', { name: 'Decision' }).getByText('Record').waitFor();
+    const sameDrawer = other.page.getByRole('complementary', { name: 'Decision' });
+    await sameDrawer.getByText('Decided by version').waitFor();
 
     expect(addressOf(page))
       .to.include('window=7d')
@@ -34,7 +35,7 @@ describe('Decisions in a browser', function () {
       .and.to.match(/role=(&|$)/);
     expect({
       total: await totalOf(other.page),
-      drawer: await other.page.getByRole('complementary', { name: 'Decision' }).innerText(),
+      drawer: await sameDrawer.innerText(),
       rows: await rowsOf(other.page),
     }).to.deep.equal(seen);
     expect(seen.rows.every((row) => row.includes('(none)') && row.includes('Needs approval'))).to.equal(true);

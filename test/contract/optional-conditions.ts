@@ -84,6 +84,15 @@ const GIVEN: Record<string, QueryParams> = {
   limit: { limit: 1000 },
   places: { places: [FIRST_MS, FIRST_MS + DAY_MS].map(clickhouseTime) },
 };
+/** What one statement asks for apart from the others. */
+const OWN: Record<string, QueryParams> = {
+  alert_counts: {
+    long_from: clickhouseTime(FIRST_MS - DAY_MS),
+    short_from: clickhouseTime(FIRST_MS + DAY_MS),
+    until: clickhouseTime(FIRST_MS + 10 * DAY_MS),
+  },
+  alert_history: { ...HOURS, days_from: DAYS[0] ?? '', days_until: DAYS[1] ?? '' },
+};
 /** They decide how the same records are read. */
 const WAYS = ['final_days', 'hours_from', 'days_from', 'places', 'recent'];
 
@@ -102,6 +111,7 @@ export function optionalConditionsSuite(store: () => Store): void {
     const [row] = await store().lookups.query<{ event_id: string }>(anyOne, { project_id });
     params = {
       project_id,
+      project_ids: [project_id],
       event_id: row?.event_id ?? '',
       since: clickhouseTime(FIRST_MS - 7_200_000),
       before: clickhouseTime(FIRST_MS + 20 * DAY_MS),
@@ -164,7 +174,7 @@ export function optionalConditionsSuite(store: () => Store): void {
   async function bothAnswers(name: string, given: QueryParams): Promise<string> {
     const ask = async (text: string) => {
       const connection = store().lookups;
-      const asked = { ...params, ...given };
+      const asked = { ...params, ...OWN[name], ...given };
       if (text.includes('FORMAT ')) return (await connection.queryBytes(text, asked)).toString('latin1');
       // An optional column may be absent or empty.
       return JSON.stringify(await connection.query(text, asked), (key, value: unknown) =>
