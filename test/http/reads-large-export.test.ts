@@ -31,7 +31,7 @@ describe('the export of many records', () => {
   let total: number;
   before(async function () {
     // Filling the store takes most of the time.
-    this.timeout(180_000);
+    this.timeout(300_000);
     const dataDir = temporaryDirectory();
     const args = ['server/demo/fleet.ts', '--rows', String(ROWS), '--days', '3', '--seed', '7'];
     const { code, output } = await runCommand(process.execPath, args, {
