@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
+import { bundled } from '../support/bundle.ts';
 import { median } from './median.ts';
 
-const CLIENT = fileURLToPath(new URL('../../client/', import.meta.url));
 const STARTS = 15;
 
 const BUNDLES = {
@@ -21,20 +19,11 @@ export async function benchPackage(): Promise<void> {
         `${importMs(entry).toFixed(1).padStart(8)} ms, median of ${STARTS}`,
     );
   for (const [name, contents] of Object.entries(BUNDLES)) {
-    const { outputFiles } = await build({
-      stdin: { contents, resolveDir: CLIENT },
-      bundle: true,
-      minify: true,
-      write: false,
-      platform: 'node',
-      format: 'esm',
-    });
-    const [file] = outputFiles;
-    if (file === undefined) throw new Error('There is no bundle');
+    const bundle = await bundled(contents);
     const kilobytes = (bytes: number): string => `${(bytes / 1_000).toFixed(1)} KB`;
     console.log(
       `bundle: ${name}`.padEnd(44) +
-        `${kilobytes(file.contents.length)} minified, ${kilobytes(gzipSync(file.contents).length)} compressed`,
+        `${kilobytes(Buffer.byteLength(bundle))} minified, ${kilobytes(gzipSync(bundle).length)} compressed`,
     );
   }
 }

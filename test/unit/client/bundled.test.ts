@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { build } from 'esbuild';
+import { bundled } from '../../support/bundle.ts';
 import { runCommand } from '../../support/processes.ts';
 
 const CLIENT = new URL('../../../client/', import.meta.url).pathname;
@@ -27,17 +27,6 @@ describe('the built client', () => {
   beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'gatehouse-bundled-'))));
   afterEach(() => rm(folder, { recursive: true }));
 
-  const bundled = async (contents: string): Promise<string> => {
-    const { outputFiles } = await build({
-      stdin: { contents, resolveDir: CLIENT },
-      bundle: true,
-      minify: true,
-      write: false,
-      platform: 'node',
-      format: 'esm',
-    });
-    return outputFiles[0]?.text ?? '';
-  };
   /** Runs it where there are no packages. */
   const outputOf = async (source: string): Promise<string> => {
     await writeFile(join(folder, 'program.mjs'), source);

@@ -10,6 +10,7 @@ import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useList } from '../../ui/use-list.tsx';
+import { Tiles } from '../../ui/tiles.tsx';
 
 const REFRESH_MS = 60_000;
 const STREAMS: Record<string, string> = { decisions: 'Decisions', llm_invocations: 'Model calls' };
@@ -66,17 +67,7 @@ function CompletenessTiles({ completeness }: { completeness: Completeness }) {
       `of ${formatCount(emitters)} ${emitters === 1 ? 'sender' : 'senders'}`,
     ],
   ] as const;
-  return (
-    <div class="tiles">
-      {tiles.map(([label, value, note]) => (
-        <div key={label} class="tile tile-still">
-          <span class="tile-label">{label}</span>
-          <span class="tile-value">{value}</span>
-          <span class="tile-note">{note}</span>
-        </div>
-      ))}
-    </div>
-  );
+  return <Tiles tiles={tiles} />;
 }
 
 function Gaps({ projectId, period }: { projectId: string; period: Period }) {

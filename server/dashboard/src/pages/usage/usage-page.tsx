@@ -17,6 +17,7 @@ import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useSorted } from '../../ui/use-sorted.ts';
+import { Tiles } from '../../ui/tiles.tsx';
 import { UsageChart } from './usage-chart.tsx';
 
 const NUMBERS = {
@@ -105,17 +106,7 @@ function UsageTiles({ totals }: { totals: UsageCounts }) {
       `${formatCompact(totals.reasoning_tokens)} for reasoning`,
     ],
   ] as const;
-  return (
-    <div class="tiles">
-      {tiles.map(([label, value, note]) => (
-        <div key={label} class="tile tile-still">
-          <span class="tile-label">{label}</span>
-          <span class="tile-value">{value}</span>
-          <span class="tile-note">{note}</span>
-        </div>
-      ))}
-    </div>
-  );
+  return <Tiles tiles={tiles} />;
 }
 
 type UsageTableProps = {

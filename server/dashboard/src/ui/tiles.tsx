@@ -1,0 +1,16 @@
+type TileWords = readonly [label: string, value: string, note: string];
+
+/** Numbers side by side, which lead nowhere. */
+export function Tiles({ tiles }: { tiles: readonly TileWords[] }) {
+  return (
+    <div class="tiles">
+      {tiles.map(([label, value, note]) => (
+        <div key={label} class="tile tile-still">
+          <span class="tile-label">{label}</span>
+          <span class="tile-value">{value}</span>
+          <span class="tile-note">{note}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
