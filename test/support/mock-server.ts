@@ -55,6 +55,11 @@ export async function startMockServer({ port = 0 }: { port?: number } = {}): Pro
     const reply = replies.length > 1 ? replies.shift() : replies[0];
     answer(response, typeof reply === 'function' ? reply(seen) : (reply ?? {}));
   }
+  // As a proxy it opens no connection, and keeps who was asked for.
+  server.on('connect', (request, socket) => {
+    requests.push(seenFrom(request, ''));
+    socket.destroy();
+  });
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));

@@ -1,7 +1,5 @@
 import { copyFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { governAgent } from '../../client/adapters/mastra.ts';
 import type { RunOptions } from '../../client/index.ts';
@@ -9,6 +7,7 @@ import { adapterContract, type AdapterHarness, type Steps } from '../support/ada
 import { schemaOf } from '../support/adapters/schemas.ts';
 import { callOf, modelMaking } from '../support/ai-sdk-model.ts';
 import { runCommand } from '../support/processes.ts';
+import { FRAMEWORK_DIRECTORY, imported } from './installed.ts';
 
 /** What is used of Mastra, which is installed elsewhere. */
 type Mastra = {
@@ -20,13 +19,10 @@ type Mastra = {
   RequestContext: new () => { set(key: string, value: unknown): void };
 };
 
-const { resolve } = createRequire(join(process.env['MASTRA_DIRECTORY'] ?? '', 'package.json'));
-const load = async (name: string): Promise<Partial<Mastra>> =>
-  (await import(pathToFileURL(resolve(`@mastra/core/${name}`)).href)) as Partial<Mastra>;
 const { Agent, createTool, RequestContext } = {
-  ...(await load('agent')),
-  ...(await load('tools')),
-  ...(await load('request-context')),
+  ...(await imported<object>('@mastra/core/agent')),
+  ...(await imported<object>('@mastra/core/tools')),
+  ...(await imported<object>('@mastra/core/request-context')),
 } as Mastra;
 
 /** An agent of Mastra with the mock model of the AI SDK; the RequestContext of a run has its caller. */
@@ -89,10 +85,12 @@ adapterContract('Mastra', mastraHarness);
 describe('client/examples/mastra.js', () => {
   it('prints what it should', async () => {
     // A copy finds Mastra where it is installed.
-    const folder = process.env['MASTRA_DIRECTORY'] ?? '';
     for (const name of ['mastra.js', 'policy.yaml'])
-      await copyFile(new URL(`../../client/examples/${name}`, import.meta.url), join(folder, name));
-    const { output } = await runCommand(process.execPath, ['mastra.js'], { cwd: folder });
+      await copyFile(
+        new URL(`../../client/examples/${name}`, import.meta.url),
+        join(FRAMEWORK_DIRECTORY, name),
+      );
+    const { output } = await runCommand(process.execPath, ['mastra.js'], { cwd: FRAMEWORK_DIRECTORY });
 
     expect(output.split('\n')).to.include.members([
       '3 results for parcels',
