@@ -2,7 +2,12 @@ import type { ModelMessage } from 'ai';
 import type { PolicyRun } from '../govern/run.ts';
 
 /** A step of `generateText`, `streamText` or an agent, as the SDK describes it to `prepareStep`. */
-export type Step = { stepNumber: number; messages: ModelMessage[] };
+export type Step = {
+  stepNumber: number;
+  messages: ModelMessage[];
+  /** The steps so far: one list for the whole run. */
+  steps?: readonly unknown[];
+};
 
 type Seen = { run: PolicyRun | Promise<PolicyRun>; messages: readonly ModelMessage[]; length: number };
 
@@ -20,7 +25,7 @@ export class SdkRuns {
   readonly #marked = new WeakMap<object, PolicyRun>();
   /** By the messages of a step, which ai 5 and 6 give to its tools in place of the copies. */
   readonly #steps = new WeakMap<object, PolicyRun>();
-  /** By the last message of the user: the run that began with it most recently. */
+  /** By the list of steps, and by the last message of the user: the run that began with it most recently. */
   readonly #latest = new WeakMap<object, PolicyRun>();
   /** By the last message of the user; the caller may send the same object again. */
   readonly #seen = new WeakMap<object, Seen>();
@@ -36,13 +41,14 @@ export class SdkRuns {
   }
 
   /** Starts a run at step 0, before the model is asked. */
-  async prepareStep({ stepNumber, messages }: Step): Promise<{ messages?: ModelMessage[] }> {
+  async prepareStep({ stepNumber, messages, steps = [] }: Step): Promise<{ messages?: ModelMessage[] }> {
     const key = lastOfUser(messages) ?? this;
-    const begun = stepNumber > 0 ? this.#latest.get(key) : undefined;
+    // `streamText` of ai 5 makes a prompt into another message for each step.
+    const begun = stepNumber > 0 ? (this.#latest.get(steps) ?? this.#latest.get(key)) : undefined;
     if (begun) this.#steps.set(messages, begun);
     if (stepNumber > 0) return {};
     const run = (await this.#takeResumed(messages)) ?? this.#takeStarted() ?? (await this.#options.start());
-    this.#latest.set(key, run);
+    this.#latest.set(steps, run).set(key, run);
     this.#steps.set(messages, run);
     const copies = messages.map((message) => ({ ...message }));
     for (const copy of copies) this.#marked.set(copy, run);

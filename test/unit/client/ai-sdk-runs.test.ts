@@ -213,13 +213,29 @@ describe('@gatehouse/client/ai-sdk refreshes at the top of each run', () => {
   });
 
   it('with ai 5 and 6, which give tools the messages of the step and not those of prepareStep', async () => {
-    const run = await (await bindPolicy({ agentName: 'support-bot', policy: POLICY })).startRun();
-    const runs = new SdkRuns({ start: async () => run, onUnseen: () => expect.fail('it was seen') });
-    const first: ModelMessage[] = [{ role: 'user', content: 'Write.' }];
-    const second: ModelMessage[] = [...first, { role: 'assistant', content: 'Later.' }];
-    for (const [stepNumber, messages] of [first, second].entries()) {
-      await runs.prepareStep({ stepNumber, messages });
-      expect(runs.of(messages)).to.equal(run);
-    }
+    const binding = await bindPolicy({ agentName: 'support-bot', policy: POLICY });
+    const runs = new SdkRuns({
+      start: () => binding.startRun(),
+      onUnseen: () => expect.fail('it was seen'),
+    });
+    const begin = async () => {
+      // streamText of ai 5 makes the prompt into another message for each step.
+      const asked = (): ModelMessage => ({ role: 'user', content: 'Write.' });
+      const [steps, first, second]: [unknown[], ModelMessage[], ModelMessage[]] = [
+        [],
+        [asked()],
+        [asked(), { role: 'assistant', content: 'Later.' }],
+      ];
+      await runs.prepareStep({ stepNumber: 0, messages: first, steps });
+      const run = runs.of(first);
+      return async () => {
+        await runs.prepareStep({ stepNumber: 1, messages: second, steps });
+        expect(runs.of(second)).to.equal(run);
+        return run;
+      };
+    };
+    const [goOn, goOnOther] = [await begin(), await begin()];
+
+    expect(await goOn()).not.to.equal(await goOnOther());
   });
 });
