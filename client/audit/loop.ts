@@ -18,6 +18,11 @@ export function createLoop(beforeEnd: () => void, atExit: () => void): Loop {
     isExiting = true;
     atExit();
   });
+  // Deno emits no exit after an uncaught error.
+  if ('Deno' in globalThis)
+    process.on('uncaughtExceptionMonitor', () => {
+      if (process.listenerCount('uncaughtException') === 0) atExit();
+    });
   return { identity: () => `${process.pid}/${threadId}`, isRunning: () => !isExiting };
 }
 
