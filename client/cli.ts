@@ -2,14 +2,19 @@
 import { Console } from 'node:console';
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import type { InnerGate } from './audit/gate.ts';
+import type { ConfigureOptions } from './audit/gates.ts';
+import { Journals } from './audit/journal.ts';
 import { readEnvironment } from './config.ts';
+import { bindingDeps, gates } from './defaults.ts';
 import { messageOf } from './errors.ts';
 import { serveHttp } from './gateway/http.ts';
 import { pinFileIn } from './gateway/pins.ts';
 import { policyOfTools } from './gateway/policy-of-tools.ts';
 import { listServerTools, type ServerAddress } from './gateway/server-tools.ts';
 import { serveStdio } from './gateway/stdio.ts';
-import { bindPolicy, registerAgent, shutdown } from './index.ts';
+import { bind } from './govern/binding.ts';
+import { registerAgent, shutdown } from './index.ts';
 
 const USAGE = `Usage: gatehouse-client mcp --agent NAME [options] SERVER
        gatehouse-client init --agent NAME [--output FILE] SERVER
@@ -28,7 +33,7 @@ mcp:
   --role ROLE             the role that the policy decides for
   --user ID, --session ID recorded with every decision
   --local-policy FILE     a policy in a file; default GATE_LOCAL_POLICY
-  --state-dir DIRECTORY   keeps pinned descriptions and the smallest version; default GATE_STATE_DIR
+  --state-dir DIRECTORY   keeps pinned descriptions, the smallest version, and events until they are sent; default GATE_STATE_DIR
   --approval-timeout MS   how long a person is waited for
 
 init:
@@ -103,7 +108,8 @@ async function main(words: string[]): Promise<number> {
 async function serve(agentName: string, server: ServerAddress, values: Values): Promise<number> {
   const timeout = values['approval-timeout'];
   const stateDir = values['state-dir'] ?? readEnvironment().stateDir;
-  const binding = await bindPolicy({
+  const journals = stateDir === undefined ? undefined : new Journals(stateDir, logger);
+  const options = {
     agentName,
     role: values.role,
     userId: values.user,
@@ -113,7 +119,9 @@ async function serve(agentName: string, server: ServerAddress, values: Values): 
     approvalTimeoutMs: timeout === undefined ? undefined : Number(timeout),
     batch: true,
     logger,
-  });
+  };
+  const configure = (given: ConfigureOptions): InnerGate => gates.configure(given, journals);
+  const binding = await bind(options, { ...bindingDeps, configure });
   const pinned = 'url' in server ? [server.url, ''] : ['', server.command, ...server.args];
   const pinFile = pinFileIn(stateDir, [agentName, ...pinned]);
   try {

@@ -16,6 +16,12 @@ export const BATCH_BYTES_MAX = 1024 * 1024;
 /** Of events that wait for a batch; what comes then is dropped. */
 export const PENDING_BYTES_MAX = 16 * 1024 * 1024;
 
+/** A journal goes on in a new file, so that the old one can be removed once its events are settled. */
+export const JOURNAL_FILE_BYTES = 1024 * 1024;
+
+/** The service takes no events that are older than 90 days. */
+export const JOURNAL_MS_MAX = 90 * 24 * 60 * 60_000;
+
 /** Warns at drops 1, 100, 200 and so on. */
 export const WARNING_EVERY = 100;
 

@@ -47,9 +47,11 @@ export class BatchPosts implements Outbox {
 
   tryAdd(bodyFrom: () => string, number: EventNumber): boolean {
     if (this.#waiting.isFull) return false;
-    const body = this.#deps.outcomes.built(bodyFrom);
+    const { outcomes, journal } = this.#deps;
+    const body = outcomes.built(bodyFrom);
+    if (body !== undefined && !this.#waiting.tryPush(body, number)) return false;
+    journal?.append(body);
     if (body === undefined) return true;
-    if (!this.#waiting.tryPush(body, number)) return false;
     this.#timer ??= setTimeout(() => this.#sendAll(), this.#deps.limits.maxWaitMs).unref();
     this.#schedule();
     return true;
@@ -110,17 +112,18 @@ export class BatchPosts implements Outbox {
   }
 
   async #deliver(events: QueuedEvent[]): Promise<void> {
-    const { outcomes, emitter, send, sendBatch, signal } = this.#deps;
+    const { outcomes, emitter, send, sendBatch, signal, journal } = this.#deps;
     const isBatch = this.#isBatching;
     const body = events.map(({ text }) => text).join('\n');
     const result = await (isBatch ? sendBatch : send)(body, signal, emitter.headersOf(events));
     this.#eventsInFlight -= events.length;
-    if (!isBatch) return outcomes.settle(result, events.length);
-    if (result.kind === 'accepted') return outcomes.settleBatch(rejectionsFrom(result), events.length);
-    const status = result.kind === 'rejected' ? result.status : undefined;
+    const status = isBatch && result.kind === 'rejected' ? result.status : undefined;
     if (status !== undefined && NO_SUCH_CALL.includes(status)) return this.#sendSingly(events);
     if (status === TOO_LARGE && events.length > 1) return this.#sendSmaller(events);
-    outcomes.settle(result, events.length);
+    if (isBatch && result.kind === 'accepted') outcomes.settleBatch(rejectionsFrom(result), events.length);
+    else outcomes.settle(result, events.length);
+    // What shutdown cut off is kept for the next start.
+    if (!signal.aborted) journal?.settle(events);
   }
 
   /** From now on. */

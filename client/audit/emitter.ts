@@ -10,18 +10,22 @@ export type EventNumber = {
 
 type Tally = { dropped: number; failed: number };
 
+/** What a sender emitted, and what became of it as far as it is known. */
+export type Totals = { emitted: number } & Tally;
+
 /**
  * Numbers the events of one sender on one event loop, those that are dropped too, so that the service finds out what did not
  * arrive. An event that fails counts as emitted and not as dropped: the service may have stored it.
  */
 export class Emitter {
-  readonly id: string = randomUUID();
+  readonly id: string;
   readonly #tally: () => Tally;
   readonly #before: Tally;
   #emitted = 0;
 
   /** `tally` counts what became of the events of the sender. */
-  constructor(tally: () => Tally) {
+  constructor(tally: () => Tally, id: string = randomUUID()) {
+    this.id = id;
     this.#tally = tally;
     this.#before = { ...tally() };
   }
@@ -32,7 +36,7 @@ export class Emitter {
   }
 
   /** What the service is told when no more events come. */
-  totals(): { emitted: number } & Tally {
+  totals(): Totals {
     const { dropped, failed } = this.#tally();
     return {
       emitted: this.#emitted,

@@ -11,6 +11,7 @@ import { DESTROY_TIMEOUT_MS, HTTP_TIMEOUT_MS, SHUTDOWN_TIMEOUT_MS } from '../lim
 import { safeLogger, type Logger } from '../logger.ts';
 import { batchLimitsFrom, type BatchLimits, type BatchOptions } from './batch-options.ts';
 import { addressOf, createGate, createInertGate, type Gate, type InnerGate } from './gate.ts';
+import type { Journals } from './journal.ts';
 import { holdOpen, within, type Loop, type Sleep } from './loop.ts';
 import { type EventStream, Sender } from './sender.ts';
 
@@ -39,6 +40,7 @@ type OpenOptions = Omit<ConfigureOptions, 'batch'> & {
   apiKey: string;
   logger: Logger;
   batch: BatchLimits | undefined;
+  journals: Journals | undefined;
 };
 
 type OpenGate = { gate: InnerGate; senders: readonly Sender[]; baseUrl: string; logger: Logger };
@@ -63,8 +65,8 @@ export class Gates {
     this.#deps = deps;
   }
 
-  /** Throws a ValueError for batch options out of range. */
-  configure(options: ConfigureOptions = {}): InnerGate {
+  /** With journals, batches outlive a kill of the process. Throws a ValueError for batch options out of range. */
+  configure(options: ConfigureOptions = {}, journals?: Journals): InnerGate {
     const batch = batchLimitsFrom(options.batch);
     const environment = readEnvironment();
     const apiKey = options.apiKey ?? environment.apiKey;
@@ -77,7 +79,7 @@ export class Gates {
       return createInertGate({ apiKey, baseUrl });
     }
     const { gate, baseUrl: baseUrlInUse } =
-      this.#open.get(apiKey) ?? this.#openGate({ ...options, apiKey, baseUrl, logger, batch });
+      this.#open.get(apiKey) ?? this.#openGate({ ...options, apiKey, baseUrl, logger, batch, journals });
     if (baseUrl !== undefined && urlOf(baseUrl, '') !== urlOf(baseUrlInUse, '')) {
       logger.warn('This API key is configured already; its first base URL stays in use', {
         baseUrl: baseUrlInUse,
@@ -118,6 +120,7 @@ export class Gates {
     baseUrl = BASE_URL_DEFAULT,
     timeoutMs = HTTP_TIMEOUT_MS,
     batch,
+    journals,
   }: OpenOptions): OpenGate {
     warnOfPlaintext(baseUrl, logger);
     // Not earlier, because an import must not add a listener to the application's process.
@@ -126,7 +129,7 @@ export class Gates {
       () => this.#tellLost(),
     ));
     const { now, sleep } = this.#deps;
-    const shared = { baseUrl, apiKey, timeoutMs: timerMs(timeoutMs), batch, logger, loop, sleep };
+    const shared = { baseUrl, apiKey, timeoutMs: timerMs(timeoutMs), batch, journals, logger, loop, sleep };
     const [decisions, usage] = STREAMS.map((stream) => new Sender({ ...shared, ...stream })) as [
       Sender,
       Sender,

@@ -1,4 +1,5 @@
 import type { Emitter, EventNumber } from './emitter.ts';
+import type { Journal } from './journal.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { Send } from './post-event.ts';
 
@@ -21,4 +22,6 @@ export type OutboxDeps = {
   /** Posts one event. */
   send: Send;
   signal: AbortSignal;
+  /** Keeps the events until they are settled. */
+  journal?: Journal | undefined;
 };

@@ -1,14 +1,22 @@
 import { setMaxListeners } from 'node:events';
-import { ANSWER_BYTES_MAX, IN_FLIGHT_MAX, PROBLEM_CHARACTERS_MAX, RETRY_WAIT_MS_MAX } from '../limits.ts';
+import {
+  ANSWER_BYTES_MAX,
+  BATCH_DEFAULTS,
+  IN_FLIGHT_MAX,
+  PROBLEM_CHARACTERS_MAX,
+  RETRY_WAIT_MS_MAX,
+} from '../limits.ts';
 import type { Logger } from '../logger.ts';
 import { urlOf } from '../config.ts';
 import type { BatchLimits } from './batch-options.ts';
 import { BatchPosts } from './batch-posts.ts';
-import { Emitter } from './emitter.ts';
+import { Emitter, type Totals } from './emitter.ts';
+import type { Journal, Journals } from './journal.ts';
 import type { Loop, Sleep } from './loop.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox, OutboxDeps } from './outbox.ts';
 import { Outcomes } from './outcomes.ts';
 import { createAgent, postEvent, retryOnce, type Send } from './post-event.ts';
+import { recover } from './recovery.ts';
 import { SinglePosts } from './single-posts.ts';
 
 /** What a sender sends, and how the service names it. */
@@ -20,6 +28,8 @@ type SenderOptions = EventStream & {
   timeoutMs: number;
   /** Undefined: one POST per event. */
   batch: BatchLimits | undefined;
+  /** Keeps the events of batches on disk until they are settled. */
+  journals?: Journals | undefined;
   logger: Logger;
   loop: Loop;
   sleep: Sleep;
@@ -28,7 +38,16 @@ type SenderOptions = EventStream & {
 export type Counts = { sent: number; failed: number; dropped: number; in_flight: number };
 
 /** The connections, and the events that wait or are in flight, which belong to one event loop. */
-type Connection = { identity: string; destroy(): void; outbox: Outbox; emitter: Emitter; send: SendTo };
+type Connection = {
+  identity: string;
+  destroy(): void;
+  outbox: Outbox;
+  emitter: Emitter;
+  journal: Journal | undefined;
+  send: SendTo;
+  outboxOf: (sender: OneSender, batch: BatchLimits | undefined) => Outbox;
+};
+type OneSender = Pick<OutboxDeps, 'outcomes' | 'emitter' | 'journal'>;
 type SendTo = (path: string, contentType: string, answerCharactersMax?: number) => Send;
 
 /** Sends the events of one API key to one path. No method throws or waits. */
@@ -37,6 +56,7 @@ export class Sender {
   readonly #closing = new AbortController();
   readonly #outcomes: Outcomes;
   #connection: Connection;
+  readonly #recovered: Promise<void>;
   #hasWarnedOfLoop = false;
   #isClosed = false;
   #finished: Promise<void> | undefined;
@@ -47,6 +67,18 @@ export class Sender {
     // Every POST in flight listens; older versions of Node warn of a leak from the 11th listener on.
     setMaxListeners(0, this.#closing.signal);
     this.#connection = this.#connect();
+    const { journals, path, logger } = options;
+    const { outboxOf } = this.#connection;
+    this.#recovered =
+      journals === undefined
+        ? Promise.resolve()
+        : recover(journals, {
+            target: this.#target,
+            path,
+            logger,
+            outboxOf: (sender) => outboxOf(sender, BATCH_DEFAULTS),
+            report: (emitterId, totals) => this.#report(emitterId, totals),
+          });
   }
 
   /** Builds the body synchronously, so that it says what is true now, unless the event is dropped. */
@@ -54,8 +86,10 @@ export class Sender {
     if (this.#isClosed) return;
     if (!this.#options.loop.isRunning()) return this.warnOfLoop();
     if (this.#options.loop.identity() !== this.#connection.identity) this.#connection = this.#connect();
-    const { outbox, emitter } = this.#connection;
-    if (!outbox.tryAdd(bodyFrom, emitter.next())) this.#outcomes.drop(outbox.full);
+    const { outbox, emitter, journal } = this.#connection;
+    if (outbox.tryAdd(bodyFrom, emitter.next())) return;
+    this.#outcomes.drop(outbox.full);
+    journal?.append();
   }
 
   /** Warns once that synchronous calls are not recorded. */
@@ -89,16 +123,19 @@ export class Sender {
 
   /** For a closed sender: drains it, and tells the service how many events there were. Once, however often it is called. */
   finish(): Promise<void> {
-    return (this.#finished ??= this.drain().then(() => this.#report()));
+    return (this.#finished ??= Promise.all([this.drain(), this.#recovered]).then(async () => {
+      const { emitter, journal } = this.#connection;
+      if (await this.#report(emitter.id, emitter.totals())) journal?.remove();
+    }));
   }
 
-  /** No failure matters: without the report the service shows a sender that ended without closing. */
-  async #report(): Promise<void> {
-    const { emitter, send } = this.#connection;
-    const totals = emitter.totals();
-    if (totals.emitted === 0 || this.#closing.signal.aborted) return;
-    const post = send(`/v1/audit/emitters/${emitter.id}/close`, 'application/json');
-    await post(JSON.stringify({ stream: this.#options.stream, ...totals }), this.#closing.signal);
+  /** Without the report the service shows a sender that ended without closing. False if it does not answer. */
+  async #report(emitterId: string, totals: Totals): Promise<boolean> {
+    if (totals.emitted === 0 || this.#closing.signal.aborted) return false;
+    const post = this.#connection.send(`/v1/audit/emitters/${emitterId}/close`, 'application/json');
+    const body = JSON.stringify({ stream: this.#options.stream, ...totals });
+    const { kind } = await post(body, this.#closing.signal);
+    return kind === 'accepted' || kind === 'rejected';
   }
 
   /** Aborts what is in flight and closes every connection. */
@@ -108,8 +145,14 @@ export class Sender {
     this.#connection.destroy();
   }
 
+  /** Where the events go: a journal is sent to no other service, and with no other key. */
+  get #target(): string[] {
+    const { baseUrl, apiKey, path } = this.#options;
+    return [baseUrl, apiKey, path];
+  }
+
   #connect(): Connection {
-    const { loop, batch, sleep, baseUrl, path, ...target } = this.#options;
+    const { loop, batch, sleep, baseUrl, path, journals, ...target } = this.#options;
     const agent = createAgent(baseUrl, IN_FLIGHT_MAX);
     const waitMs = Math.min(target.timeoutMs, RETRY_WAIT_MS_MAX);
     const send: SendTo = (to, contentType, answerCharactersMax = PROBLEM_CHARACTERS_MAX) => {
@@ -119,21 +162,24 @@ export class Sender {
         sleep,
       });
     };
-    const emitter = new Emitter(() => this.#outcomes.counts());
-    const deps = {
-      outcomes: this.#outcomes,
-      emitter,
-      send: send(path, 'application/json'),
-      signal: this.#closing.signal,
+    const outboxOf = (sender: OneSender, limits: BatchLimits | undefined): Outbox => {
+      const deps = { ...sender, send: send(path, 'application/json'), signal: this.#closing.signal };
+      if (limits === undefined) return new SinglePosts(deps);
+      const sendBatch = send(`${path}/batch`, 'application/x-ndjson', ANSWER_BYTES_MAX);
+      return new BatchPosts({ ...deps, sendBatch, limits });
     };
-    const outbox =
-      batch === undefined
-        ? new SinglePosts(deps)
-        : new BatchPosts({
-            ...deps,
-            sendBatch: send(`${path}/batch`, 'application/x-ndjson', ANSWER_BYTES_MAX),
-            limits: batch,
-          });
-    return { identity: loop.identity(), destroy: () => agent.destroy(), outbox, emitter, send };
+    const outcomes = this.#outcomes;
+    const emitter = new Emitter(() => outcomes.counts());
+    const journal = journals?.open(emitter, this.#target);
+    const outbox = outboxOf({ outcomes, emitter, journal }, batch);
+    return {
+      identity: loop.identity(),
+      destroy: () => agent.destroy(),
+      outbox,
+      emitter,
+      journal,
+      send,
+      outboxOf,
+    };
   }
 }

@@ -24,7 +24,7 @@ function print(what: string, { ran, recorded, closed }: LoadResult): void {
   const unrecorded = ran.filter((call) => !known.has(`${call} allow`)).length;
   const totals = closed ? `${closed.emitted} emitted` : 'no totals reported: unclosed';
   console.log(
-    `${what.padEnd(22)} ${ran.length} ran, ${denied} of them denied; ${recorded.length} recorded, ${totals}; ${unrecorded} ran and are not recorded`,
+    `${what.padEnd(22)} ${ran.length} ran, ${denied} of them denied; ${known.size} recorded, ${totals}; ${unrecorded} ran and are not recorded`,
   );
 }
 

@@ -17,7 +17,7 @@ export type LoadResult = {
   ran: string[];
   /** The recorded calls with their outcomes, as `search 12 allow`. */
   recorded: string[];
-  /** The numbers of the recorded events, ascending. */
+  /** The numbers of the recorded events, ascending, each once. */
   sequence: number[];
   /** What the gateway said of its events at its end. */
   closed: { emitted: number; dropped: number; failed: number } | undefined;
@@ -29,13 +29,18 @@ const POLICY = 'version: 1\ntools: [search, write]\nroles: { "*": { allow: [sear
 
 type LoadOptions = { calls: number; isGoverned?: boolean; victim?: Victim; killAfter?: number };
 
-/** Makes calls through the gateway, ten at once, and kills one of the three processes with SIGKILL after so many answers. */
+/**
+ * Makes calls through the gateway, ten at once, and kills one of the three processes with SIGKILL after so many answers. A gateway that was
+ * killed is started once more.
+ */
 export async function loadGateway(options: LoadOptions): Promise<LoadResult> {
   const mock = await startAuditServer();
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-load-'));
   const log = join(folder, 'ran');
   try {
-    const client = await runClient(options, { mock, log });
+    const stateDir = join(folder, 'state');
+    const client = await runClient(options, { mock, log, stateDir });
+    if (options.victim === 'gateway') await runClient({ calls: 0 }, { mock, log: `${log}-again`, stateDir });
     const ran = (await readFile(log, 'utf8')).split('\n').filter((line) => line !== '');
     return { ran, client, ...recordedBy(mock) };
   } finally {
@@ -46,14 +51,19 @@ export async function loadGateway(options: LoadOptions): Promise<LoadResult> {
 
 async function runClient(
   { calls, isGoverned = true, victim, killAfter = calls / 4 }: LoadOptions,
-  { mock, log }: { mock: MockServer; log: string },
+  { mock, log, stateDir }: { mock: MockServer; log: string; stateDir: string },
 ): Promise<LoadResult['client']> {
   const policy = await temporaryFile('policy.yaml', POLICY);
   const gateway = [pathOf('../../client/cli.ts'), 'mcp', '--agent', 'load', '--local-policy', policy];
   const server = [process.execPath, pathOf('mcp-load-server.ts'), log];
   const command = isGoverned ? [process.execPath, ...gateway, '--', ...server] : server;
   const child = spawn(process.execPath, [pathOf('mcp-load-client.ts'), String(calls), ...command], {
-    env: { PATH: process.env['PATH'] ?? '', GATE_API_KEY: 'k', GATE_BASE_URL: mock.url },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      GATE_API_KEY: 'k',
+      GATE_BASE_URL: mock.url,
+      GATE_STATE_DIR: stateDir,
+    },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const ended = once(child, 'close');
@@ -98,7 +108,7 @@ function recordedBy(mock: MockServer): Pick<LoadResult, 'recorded' | 'sequence' 
   );
   const close = mock.requests.find(({ path }) => path.endsWith('/close'));
   const closed = close && (JSON.parse(close.text) as LoadResult['closed']);
-  return { recorded, sequence: sequence.toSorted((a, b) => a - b), closed };
+  return { recorded, sequence: [...new Set(sequence)].toSorted((a, b) => a - b), closed };
 }
 
 function callFrom(event: string): string {

@@ -1,0 +1,150 @@
+import { spawnSync } from 'node:child_process';
+import { appendFile, mkdtemp, readdir, rename, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Gates } from '../../../client/audit/gates.ts';
+import { Journals } from '../../../client/audit/journal.ts';
+import { captureLogger, type CaptureLogger } from '../../support/capture-logger.ts';
+import {
+  acceptAll,
+  batchesOf,
+  DECISION_BATCH,
+  decision,
+  gatesWith,
+  startAuditServer,
+} from '../../support/emission.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
+
+describe('the journal of the MCP gateway', () => {
+  const mock = forEachTest(startAuditServer);
+  let directory: string;
+  let logger: CaptureLogger;
+  let opened: Gates[];
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'gatehouse-journal-'));
+    logger = captureLogger();
+    opened = [];
+  });
+  afterEach(async () => {
+    for (const gates of opened) await gates.shutdown({ timeoutMs: 0 });
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  /** Each is like a process of its own; one that is not shut down was killed. */
+  const start = ({ batch = {}, apiKey = 'k', at = directory } = {}) => {
+    const gates = gatesWith();
+    opened.push(gates);
+    const options = { apiKey, baseUrl: mock.url, logger, batch: { maxWaitMs: 60_000, ...batch } };
+    const gate = gates.configure(options, new Journals(at, logger));
+    const emit = (...reasons: string[]) => reasons.forEach((reason) => gate.emit(decision({ reason })));
+    return { gates, gate, emit };
+  };
+  const stored = () => batchesOf(mock, DECISION_BATCH).map((events) => events.map(({ reason }) => reason));
+  const closes = () =>
+    mock.requests
+      .filter(({ path }) => path.endsWith('/close'))
+      .map(({ text }) => JSON.parse(text) as unknown);
+  const files = async () => (await readdir(directory)).toSorted();
+
+  it('lets the next start send what a killed process emitted, with its numbers and totals', async () => {
+    mock.on(DECISION_BATCH, { fault: 'hang' }, acceptAll);
+    start({ batch: { maxPending: 3 } }).emit('1', '\u2028', '3', 'dropped');
+    await mock.arrived(DECISION_BATCH, 1);
+    await start().gates.shutdown();
+
+    expect(stored().at(-1)).to.deep.equal(['1', '\u2028', '3']);
+    const request = mock.seen(DECISION_BATCH).at(-1);
+    expect(request?.headers).to.include({ 'gate-sequence': '1-3', 'gate-dropped': '0' });
+    expect(closes()).to.deep.equal([{ stream: 'decisions', emitted: 4, dropped: 1, failed: 0 }]);
+    expect(mock.requests.at(-1)?.path).to.include(String(request?.headers['gate-emitter']));
+    expect(await files()).to.deep.equal([]);
+  });
+
+  it('leaves nothing behind after a shutdown', async () => {
+    const { gates, emit } = start();
+    emit('1', '2');
+    expect(await files()).to.have.length(1);
+    await gates.shutdown();
+    await start().gates.shutdown();
+
+    expect(await files()).to.deep.equal([]);
+    expect(stored()).to.deep.equal([['1', '2']]);
+    expect(closes()).to.deep.equal([{ stream: 'decisions', emitted: 2, dropped: 0, failed: 0 }]);
+  });
+
+  it('begins a new file after 1 MiB, and removes the old one once its events are settled', async () => {
+    const { gates, gate } = start();
+    const counts: number[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      for (let i = 0; i < 150; i += 1) gate.emit(decision({ reason: 'r'.repeat(4_000) }));
+      await gates.flush();
+      counts.push((await files()).length);
+    }
+
+    expect(counts).to.deep.equal([1, 1, 1, 1, 1]);
+    const [name = ''] = await files();
+    expect(Number(name.split('-').at(-1))).to.be.within(600, 750);
+  });
+
+  it('keeps what the service does not take for the next start', async () => {
+    start().emit('1');
+    mock.on(DECISION_BATCH, { fault: 'reset' });
+    await start().gates.shutdown();
+    expect(closes()).to.deep.equal([]);
+    expect(await files()).to.have.length(1);
+    mock.on(DECISION_BATCH, acceptAll);
+    await start().gates.shutdown();
+
+    expect(stored().at(-1)).to.deep.equal(['1']);
+    expect(closes()).to.have.length(1);
+    expect(await files()).to.deep.equal([]);
+  });
+
+  it('leaves out a line that was cut short', async () => {
+    start().emit('1');
+    await appendFile(join(directory, (await files())[0] ?? ''), '2 0 0 {"event_id":');
+    await start().gates.shutdown();
+
+    expect(stored()).to.deep.equal([['1']]);
+    expect(closes()).to.deep.equal([{ stream: 'decisions', emitted: 1, dropped: 0, failed: 0 }]);
+  });
+
+  it('leaves alone what another key emitted, and what a running process did', async () => {
+    start({ apiKey: 'other' }).emit('other');
+    const [ofOther = ''] = await files();
+    await start().gates.shutdown();
+    start().emit('running');
+    const [mine = ''] = (await files()).filter((name) => name !== ofOther);
+    const ofParent = mine.replace(`-${process.pid}-`, `-${process.ppid}-`);
+    await rename(join(directory, mine), join(directory, ofParent));
+    await start().gates.shutdown();
+    expect(stored()).to.deep.equal([]);
+    const { pid } = spawnSync('true');
+    await rename(join(directory, ofParent), join(directory, mine.replace(`-${process.pid}-`, `-${pid}-`)));
+    await start().gates.shutdown();
+
+    expect(stored()).to.deep.equal([['running']]);
+    expect(await files()).to.deep.equal([ofOther]);
+  });
+
+  it('removes what is too old for any service', async () => {
+    start({ apiKey: 'other' }).emit('1');
+    const old = Date.now() / 1000 - 91 * 24 * 3_600;
+    await utimes(join(directory, (await files())[0] ?? ''), old, old);
+    await start().gates.shutdown();
+
+    expect(await files()).to.deep.equal([]);
+  });
+
+  it('warns once, and goes on, when the directory cannot be used', async () => {
+    const { gates, emit } = start({ at: '/dev/null' });
+    emit('1', '2');
+    await gates.shutdown();
+
+    expect(stored()).to.deep.equal([['1', '2']]);
+    expect(logger.at('warn')).to.deep.equal([
+      'The journal of audit events cannot be written; a kill of the process loses what waits',
+    ]);
+  });
+});
