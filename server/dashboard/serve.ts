@@ -4,8 +4,8 @@ import { Router, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import { pageFrom } from './src/app/route.ts';
 import { sha256Hex } from '../sha256.ts';
-import { etagMatches } from '../http/etag.ts';
 import { methodNotAllowed } from '../http/mount.ts';
+import { type Encoding, sendFile, type StaticFile } from '../http/static-file.ts';
 
 const DIST = new URL('./dist/', import.meta.url).pathname;
 
@@ -22,9 +22,6 @@ const FOREVER = 'public, max-age=31536000, immutable';
 const ASK_AGAIN = 'no-cache';
 /** The paths of mailed links hold a token, so no cache may keep them, and no index of a search engine. */
 const NEVER = 'no-store';
-
-type Encoding = 'br' | 'gzip' | 'identity';
-type DashboardFile = { type: string; cacheControl: string; etag: string; bodies: Map<Encoding, Buffer> };
 
 /**
  * Scripts and styles come from this service only, and none is inline. `data:` is for the editor's wavy underlines.
@@ -87,15 +84,15 @@ function isForPeople(req: Request): boolean {
   return isRead && !NOT_PAGES.test(req.path) && req.accepts(['json', 'html']) === 'html';
 }
 
-function iconOf(files: Map<string, DashboardFile>): DashboardFile | undefined {
+function iconOf(files: Map<string, StaticFile>): StaticFile | undefined {
   const [, icon] = [...files].find(([path]) => path.endsWith('.svg')) ?? [];
   // The name of this one does not change with its content.
   return icon && { ...icon, cacheControl: ASK_AGAIN };
 }
 
 /** Reads all files into memory: they are few, and no request path ever reaches the disk. */
-function readFiles(dist: string): Map<string, DashboardFile> {
-  const files = new Map<string, DashboardFile>();
+function readFiles(dist: string): Map<string, StaticFile> {
+  const files = new Map<string, StaticFile>();
   if (!existsSync(dist)) return files;
   for (const entry of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     const type = TYPES[extname(entry)];
@@ -112,7 +109,7 @@ function readFiles(dist: string): Map<string, DashboardFile> {
   return files;
 }
 
-function sendPage(req: Request, res: Response, page: DashboardFile | undefined): void {
+function sendPage(req: Request, res: Response, page: StaticFile | undefined): void {
   if (page === undefined) {
     res.status(503).type('text/plain').send('The dashboard is not built. Run: npm run build:dashboard\n');
     return;
@@ -121,19 +118,4 @@ function sendPage(req: Request, res: Response, page: DashboardFile | undefined):
   const holdsToken = name === 'verify-email' || name === 'reset-password';
   if (holdsToken) res.set('X-Robots-Tag', 'noindex');
   sendFile(req, res, holdsToken ? { ...page, cacheControl: NEVER } : page);
-}
-
-function sendFile(req: Request, res: Response, { type, cacheControl, etag, bodies }: DashboardFile): void {
-  res.set({ 'Cache-Control': cacheControl, ETag: etag, Vary: 'Accept-Encoding' });
-  const condition = req.headers['if-none-match'];
-  if (condition !== undefined && etagMatches(condition, etag)) {
-    res.status(304).end();
-    return;
-  }
-  const offered = [...bodies.keys()].filter((encoding) => encoding !== 'identity');
-  const chosen = (req.acceptsEncodings([...offered, 'identity']) || 'identity') as Encoding;
-  const body = bodies.get(chosen) ?? bodies.get('identity') ?? Buffer.alloc(0);
-  if (chosen !== 'identity') res.set('Content-Encoding', chosen);
-  res.set({ 'Content-Type': type, 'Content-Length': String(body.length) });
-  res.end(req.method === 'HEAD' ? undefined : body);
 }

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { dashboardRoutes } from '../../../server/dashboard/serve.ts';
@@ -23,6 +23,9 @@ describe('the dashboard as it is served', () => {
     copyFileSync(ROBOTS, join(dist, 'robots.txt'));
     writeFileSync(join(dist, 'assets/index-abc.js'), SCRIPT);
     writeFileSync(join(dist, 'assets/index-abc.js.gz'), gzipSync(SCRIPT));
+    writeFileSync(join(dist, 'assets/page-abc.js'), SCRIPT);
+    writeFileSync(join(dist, 'assets/page-abc.js.gz'), gzipSync(SCRIPT));
+    writeFileSync(join(dist, 'assets/page-abc.js.br'), brotliCompressSync(SCRIPT));
     service = await serve(dist);
   });
   after(() => service.stop());
@@ -82,6 +85,15 @@ describe('the dashboard as it is served', () => {
     const plain = await get('/assets/index-abc.js', { 'Accept-Encoding': 'identity' });
     expect([plain.headers.get('Content-Encoding'), await plain.text()]).to.deep.equal([null, SCRIPT]);
     expect((await get('/assets/index-abc.js', { 'If-None-Match': etag })).status).to.equal(304);
+  });
+
+  it('serves Brotli to browsers, which name gzip first, and gzip to those that refuse it', async () => {
+    const encodingFor = async (accepted: string) =>
+      (await get('/assets/page-abc.js', { 'Accept-Encoding': accepted })).headers.get('Content-Encoding');
+
+    expect(await encodingFor('gzip, deflate, br, zstd')).to.equal('br');
+    expect(await encodingFor('gzip, br;q=0')).to.equal('gzip');
+    expect(await encodingFor('identity')).to.equal(null);
   });
 
   it('says what to run when it is not built', async () => {

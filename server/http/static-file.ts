@@ -1,0 +1,27 @@
+import type { Request, Response } from 'express';
+import { etagMatches } from './etag.ts';
+
+export type Encoding = 'br' | 'gzip' | 'identity';
+const SMALLEST_FIRST = ['br', 'gzip'] as const;
+/** A file in memory, with its compressed forms. */
+export type StaticFile = { type: string; cacheControl: string; etag: string; bodies: Map<Encoding, Buffer> };
+
+/** Sends the smallest form that the caller takes, or 304. */
+export function sendFile(
+  req: Request,
+  res: Response,
+  { type, cacheControl, etag, bodies }: StaticFile,
+): void {
+  res.set({ 'Cache-Control': cacheControl, ETag: etag, Vary: 'Accept-Encoding' });
+  const condition = req.headers['if-none-match'];
+  if (condition !== undefined && etagMatches(condition, etag)) {
+    res.status(304).end();
+    return;
+  }
+  // In our order: the header's would be gzip first in every browser.
+  const chosen = SMALLEST_FIRST.find((each) => bodies.has(each) && req.acceptsEncodings(each)) ?? 'identity';
+  const body = bodies.get(chosen) ?? bodies.get('identity') ?? Buffer.alloc(0);
+  if (chosen !== 'identity') res.set('Content-Encoding', chosen);
+  res.set({ 'Content-Type': type, 'Content-Length': String(body.length) });
+  res.end(req.method === 'HEAD' ? undefined : body);
+}
