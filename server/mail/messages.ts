@@ -1,3 +1,5 @@
+import { escapeHtml } from '../html.ts';
+
 /** Mails with a one-time link. */
 export type TokenMailKind = 'verify' | 'reset' | 'invite';
 export type MailKind = TokenMailKind | 'alert';
@@ -94,16 +96,4 @@ function htmlFrom({ subject, why, action, validity, otherwise }: Words, link: st
 </body>
 </html>
 `;
-}
-
-const ENTITIES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

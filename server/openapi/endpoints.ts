@@ -1,24 +1,31 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 import helmet from 'helmet';
 import { Type } from 'typebox';
 import { RequestError } from '../errors.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { type Encoding, sendFile, type StaticFile } from '../http/static-file.ts';
+import { sha256Hex } from '../sha256.ts';
 import { openapiDocument } from './document.ts';
-import { PAGE, START, STYLE } from './reference-page.ts';
+import { referencePage } from './reference-page.ts';
 
+const OWN = new URL('./page/', import.meta.url).pathname;
 const PACKAGE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+/** Compresses 1.5 MB in 50 ms, to 30 % of it. */
+const BROTLI_QUALITY = 5;
 
-/** The files that the page needs: start.js and page.css, and these of Swagger UI. Nothing else of the package is served. */
-const FILE_TYPES: Record<string, string> = {
-  'start.js': 'text/javascript',
-  'page.css': 'text/css',
-  'swagger-ui.css': 'text/css',
-  'swagger-ui-bundle.js': 'text/javascript',
+/** The files that the page needs, and where they are. Nothing else of the package is served. */
+const FOLDERS: Record<string, string> = {
+  'start.js': OWN,
+  'page.css': OWN,
+  'swagger-ui.css': PACKAGE,
+  'swagger-ui-bundle.js': PACKAGE,
 };
+const TYPES: Record<string, string> = { '.js': 'text/javascript', '.css': 'text/css' };
 
 /** Swagger UI sets styles from script and draws with data: images. Everything else comes from this service. */
 const secureHeaders = helmet({
@@ -39,6 +46,8 @@ const secureHeaders = helmet({
   strictTransportSecurity: { maxAge: 31_536_000, includeSubDomains: false },
 });
 
+const NOT_MODIFIED = { description: 'The caller holds this version' };
+
 const PUBLIC = { method: 'GET', tag: 'Operations', allow: 'anyone' } as const;
 
 /** The OpenAPI document of the other endpoints and of these, and a page to read it. */
@@ -52,7 +61,7 @@ export function openapiEndpoints(others: readonly Endpoint[]) {
       description: 'This document: OpenAPI 3.1, as JSON.',
       answers: { 200: { description: 'The document', schema: Type.Record(Type.String(), Type.Unknown()) } },
       handle: ({ res }) => {
-        res.set('Cache-Control', 'no-cache').type('json').send(document);
+        res.set('Cache-Control', 'no-cache').type('json').send(text);
         return undefined;
       },
     }),
@@ -62,8 +71,13 @@ export function openapiEndpoints(others: readonly Endpoint[]) {
       id: 'docs',
       summary: 'Read this description',
       description: 'This document as a page for people.',
-      answers: { 200: { description: 'The page', mediaTypes: ['text/html'] } },
-      handle: ({ req, res }) => sendDocs(req, res, { type: 'html', body: PAGE, cacheControl: 'no-cache' }),
+      answers: { 200: { description: 'The page', mediaTypes: ['text/html'] }, 304: NOT_MODIFIED },
+      handle: ({ req, res }) =>
+        sendDocs(req, res, '', {
+          type: 'text/html',
+          cacheControl: 'no-cache',
+          read: () => Buffer.from(referencePage(document)),
+        }),
     }),
     endpoint({
       ...PUBLIC,
@@ -72,33 +86,47 @@ export function openapiEndpoints(others: readonly Endpoint[]) {
       summary: 'Get a file of that page',
       description: 'The scripts, styles and images of the page at /docs.',
       params: { file: Type.String({ description: 'The name of the file' }) },
-      answers: { 200: { description: 'The file', mediaTypes: Object.values(FILE_TYPES) } },
+      answers: {
+        200: { description: 'The file', mediaTypes: Object.values(TYPES) },
+        304: NOT_MODIFIED,
+      },
       problems: ['not_found'],
-      handle: ({ req, res, params: { file } }) => sendDocs(req, res, readFile(file)),
+      handle: ({ req, res, params: { file } }) => sendDocs(req, res, file, contentOf(file)),
     }),
   ];
-  const document = JSON.stringify(openapiDocument([...others, ...own]));
+  const document = openapiDocument([...others, ...own]);
+  const text = JSON.stringify(document);
   return own;
 }
 
-type File = { type: string; body: Buffer | string; cacheControl: string };
+type Content = { type: string; cacheControl: string; read: () => Buffer };
 
-async function sendDocs(req: Request, res: Response, { type, body, cacheControl }: File): Promise<undefined> {
+/** Files by their names, and the page. Each is read and compressed when it is first requested: most processes never show them. */
+const files = new Map<string, StaticFile>();
+
+async function sendDocs(req: Request, res: Response, name: string, content: Content): Promise<undefined> {
+  const file = files.get(name) ?? (await compressed(content));
+  files.set(name, file);
   await promisify(secureHeaders)(req, res);
-  res.set('Cache-Control', cacheControl).type(type).send(body);
+  sendFile(req, res, file);
 }
 
-const OWN_FILES: Record<string, string> = { 'start.js': START, 'page.css': STYLE };
-const files = new Map<string, File>();
+async function compressed({ type, cacheControl, read }: Content): Promise<StaticFile> {
+  const identity = read();
+  const quality = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
+  // Browsers take Brotli over https only.
+  const bodies = new Map<Encoding, Buffer>([
+    ['br', await promisify(brotliCompress)(identity, { params: quality })],
+    ['gzip', await promisify(gzip)(identity)],
+    ['identity', identity],
+  ]);
+  return { type: `${type}; charset=utf-8`, cacheControl, etag: `"${sha256Hex(identity)}"`, bodies };
+}
 
-/** Reads a file when it is first requested: most processes never show the page. */
-function readFile(name: string): File {
-  const held = files.get(name);
-  if (held !== undefined) return held;
-  const type = Object.hasOwn(FILE_TYPES, name) ? FILE_TYPES[name] : undefined;
-  if (type === undefined) throw new RequestError('not_found', 'There is no such file');
-  const body = OWN_FILES[name] ?? readFileSync(join(PACKAGE, name));
-  const file = { type, body, cacheControl: 'public, max-age=86400' };
-  files.set(name, file);
-  return file;
+function contentOf(name: string): Content {
+  const folder = Object.hasOwn(FOLDERS, name) ? FOLDERS[name] : undefined;
+  const type = TYPES[extname(name)];
+  if (folder === undefined || type === undefined)
+    throw new RequestError('not_found', 'There is no such file');
+  return { type, cacheControl: 'public, max-age=86400', read: () => readFileSync(join(folder, name)) };
 }

@@ -105,18 +105,45 @@ describe('every page with demo data in a browser', function () {
       }
   });
 
-  it('describes the API in light and dark, with a way back', async () => {
+  it('describes the API in light and dark, opened or not, with a way back', async () => {
     const { page, faults } = await world.newPage();
     await page.goto('/docs');
     await page.getByText('Sign out', { exact: true }).waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))');
       await shoot(page, `docs-${colorScheme}`);
+      await expectAccessible(page);
+    }
+    for (const id of ['recordDecision', 'checkPolicy', 'schema-Check'])
+      await page.locator(`#${id} > summary`).click();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
       await expectAccessible(page);
     }
     await page.getByRole('link', { name: 'Dashboard' }).click();
     await page.getByText('Decisions over time').waitFor();
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('sends a request from the description of the API, and loads what that needs only then', async () => {
+    const { page, faults } = await world.newPage();
+    const files: string[] = [];
+    page.on('request', (request) => files.push(new URL(request.url()).pathname));
+    await page.goto('/docs#me');
+    await page.locator('#me[open]').waitFor();
+    expect(files).to.deep.equal(['/docs', '/docs/page.css', '/docs/start.js']);
+
+    await page.locator('#me .try').click();
+    await page.getByRole('button', { name: 'Execute' }).click();
+    await page.locator('.responses-table.live-responses-table').getByText('is_verified').waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))');
+      await shoot(page, `docs-try-${colorScheme}`);
+      await expectAccessible(page);
+    }
+    await page.getByRole('link', { name: 'Reference' }).click();
+    await page.locator('#me').waitFor();
     expect(faults).to.deep.equal([]);
   });
 

@@ -179,30 +179,64 @@ describe('the OpenAPI document', () => {
 });
 
 describe('the reference page', () => {
-  it('is served with its files from here, and asks nothing of any other host', async () => {
-    const service = await startTestService();
-    try {
-      const page = await fetch(`${service.url}/docs`);
-      const html = await page.text();
+  let service: TestService;
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.stop());
 
-      expect(page.headers.get('content-security-policy')).to.include("default-src 'none'");
-      const files = Array.from(html.matchAll(/(?:src|href)="([^"]+)"/g), ([, path = '']) => path);
-      expect(files.length).to.equal(6);
-      for (const path of files) {
-        const response = await fetch(`${service.url}${path}`);
-        expect([path, /^\/(?!\/)/.test(path), response.status]).to.deep.equal([path, true, 200]);
-        await response.arrayBuffer();
-      }
-      for (const path of [
-        'package.json',
-        '..%2fpackage.json',
-        'index.html',
-        '__proto__',
-        'swagger-ui-bundle.js.map',
-      ])
-        expect((await fetch(`${service.url}/docs/${path}`)).status, path).to.equal(404);
-    } finally {
-      await service.stop();
+  it('is served with its files from here, and asks nothing of any other host', async () => {
+    const page = await fetch(`${service.url}/docs`);
+    const html = await page.text();
+
+    expect(page.headers.get('content-security-policy')).to.include("default-src 'none'");
+    const links = Array.from(html.matchAll(/(?:src|href)="([^"]+)"/g), ([, path = '']) => path);
+    const files = links.filter((path) => !path.startsWith('#'));
+    expect(files).to.have.members(['/favicon.ico', '/docs/page.css', '/docs/start.js', '/', '/openapi.json']);
+    for (const path of [...files, '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js'])
+      expect((await fetch(service.url + path)).status, path).to.equal(200);
+    for (const path of [
+      'package.json',
+      '..%2fpackage.json',
+      'index.html',
+      '__proto__',
+      'swagger-ui-bundle.js.map',
+    ])
+      expect((await fetch(`${service.url}/docs/${path}`)).status, path).to.equal(404);
+  });
+
+  it('shows every operation and schema of the document without a script, and all its links lead somewhere', async () => {
+    const html = await (await fetch(`${service.url}/docs`)).text();
+    const document = await readDocument(service.url);
+
+    const ids = Array.from(html.matchAll(/ id="([^"]+)"/g), ([, id]) => id);
+    expect(new Set(ids).size).to.equal(ids.length);
+    const operations = operationsOf(document);
+    const schemas = Object.keys(document.components['schemas'] as object);
+    expect(ids).to.include.members(operations.map(({ operation }) => operation.operationId));
+    expect(ids).to.include.members(schemas.map((name) => `schema-${name}`));
+    const trials = operations.map(
+      ({ operation: { tags, operationId } }) => `/${encodeURIComponent(tags[0])}/${operationId}`,
+    );
+    const links = Array.from(html.matchAll(/href="#([^"]+)"/g), ([, id]) => id);
+    expect([...ids, ...trials]).to.include.members(links);
+    expect(links).to.include.members(trials);
+    expect(html).to.include('<code class="name">agent_name</code>').and.to.include('1 to 200 characters');
+  });
+
+  it('is sent compressed, and not again to who has it', async () => {
+    for (const path of ['/docs', '/docs/start.js', '/docs/swagger-ui-bundle.js']) {
+      const plain = await fetch(service.url + path, { headers: { 'Accept-Encoding': 'identity' } });
+      const small = await fetch(service.url + path, { headers: { 'Accept-Encoding': 'br' } });
+      const etag = small.headers.get('ETag') ?? '';
+      const again = await fetch(service.url + path, { headers: { 'If-None-Match': etag } });
+
+      expect(small.headers.get('Content-Encoding')).to.equal('br');
+      expect(await small.text()).to.equal(await plain.text());
+      expect(Number(small.headers.get('Content-Length'))).to.be.below(
+        Number(plain.headers.get('Content-Length')) / 2,
+      );
+      expect([again.status, await again.text()]).to.deep.equal([304, '']);
     }
   });
 });

@@ -6,6 +6,7 @@ type Content = Record<string, { schema: Schema; example?: unknown }>;
 export type Parameter = { name: string; in: string; schema: Schema; example?: unknown };
 export type Operation = {
   operationId: string;
+  tags: [string];
   security?: Record<string, unknown>[];
   parameters?: Parameter[];
   requestBody?: { content: Content };
