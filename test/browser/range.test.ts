@@ -7,7 +7,8 @@ import { addressOf, expectAccessible, useWorld } from './support/world.ts';
 
 type Decision = { event_id: string; occurred_at: string; session_id: string; tool_name: string };
 type DecisionsPage = { items: Decision[]; total: number };
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const MISSING = '00000000-0000-4000-8000-000000000000';
 
 describe('periods, filters and records in a browser', function () {
@@ -130,6 +131,39 @@ describe('periods, filters and records in a browser', function () {
     const agents = page.getByRole('region', { name: 'Agents' }).locator('.bar-name');
     await agents.first().waitFor();
     expect((await agents.allInnerTexts()).toSorted()).to.deep.equal(['code-reviewer', 'data-analyst']);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('compares the usage of a period with that before it', async () => {
+    const { page, faults } = await world.newPage();
+    const { url, key } = world.service;
+    const toMs = Date.now();
+    const fromMs = toMs - 2 * HOUR_MS;
+    const send = async (atMs: number, input_tokens: number, cost_usd: number) => {
+      const occurred_at = new Date(atMs).toISOString();
+      const { event_id } = decisionEvent();
+      const usage = { event_id, occurred_at, agent_name: 'twice', model: 'm', output_tokens: 10 };
+      const body = { ...usage, input_tokens, cost_usd };
+      expect((await post(`${url}/v1/audit/llm-invocations`, body, { key })).status).to.equal(202);
+    };
+    for (const age of [1, 2, 3]) await send(toMs - age * 60_000, 100, 1);
+    for (const age of [1, 2]) await send(fromMs - age * 60_000, 300, 2);
+    const range = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+    await page.goto(world.projectPath('usage', { ...range, agent: 'twice' }));
+
+    const tiles = page.locator('.tile');
+    await tiles.first().getByText('than the period before').waitFor();
+    expect(await tiles.locator('.change').allInnerTexts()).to.deep.equal([
+      '▼ 25% less',
+      '▲ 50% more',
+      '▼ 50% less',
+      '▲ 50% more',
+    ]);
+    await page.getByRole('region', { name: 'Cost over time' }).getByText('Show as table').click();
+    const cells = page.getByRole('region', { name: 'Cost over time' }).locator('tbody td:last-child');
+    const sums = (await cells.allInnerTexts()).map((text) => Number(text.replace('$', '')));
+    expect(sums.reduce((sum, value) => sum + value, 0)).to.be.closeTo(4, 0.1);
+    await expectAccessible(page);
     expect(faults).to.deep.equal([]);
   });
 

@@ -26,6 +26,7 @@ export type DecisionRecord = DecisionsPage['items'][number];
 export type Outcome = DecisionRecord['outcome'];
 export type LlmUsage = Answer<'GET /v1/projects/{id}/audit/llm-usage'>;
 export type UsageCounts = LlmUsage['totals'];
+export type UsageSeries = Answer<'GET /v1/projects/{id}/audit/llm-usage/timeseries'>;
 
 export type AgentSummary = Answer<'GET /v1/projects/{id}/agents'>['items'][number];
 export type AgentTool = AgentSummary['tools'][number];

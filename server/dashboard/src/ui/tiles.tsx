@@ -1,4 +1,6 @@
-type TileWords = readonly [label: string, value: string, note: string];
+import type { ComponentChildren } from 'preact';
+
+type TileWords = readonly [label: string, value: string, note: ComponentChildren];
 
 /** Numbers side by side, which lead nowhere. */
 export function Tiles({ tiles }: { tiles: readonly TileWords[] }) {

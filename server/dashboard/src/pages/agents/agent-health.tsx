@@ -27,6 +27,8 @@ type HealthProps = {
   agentName: string;
   /** Newest first; undefined while they are loading. */
   versions: VersionSummary[] | undefined;
+  /** Nothing else is asked before. */
+  isReady: boolean;
 };
 
 /** How an agent is doing in the last days: when it was seen, how much it decides and is denied, what it costs, what it runs. */
@@ -88,15 +90,14 @@ export function AgentHealth(props: HealthProps) {
   );
 }
 
-/** Nothing is asked before the versions are there: they are what the page waits for. */
-function useHealth({ projectId, agentName, versions }: HealthProps) {
+function useHealth({ projectId, agentName, isReady }: HealthProps) {
   const agent = { agent: [agentName] };
   const params = { id: projectId };
   const query = { window: WINDOW, ...agent };
-  const once = <T,>(asked: T) => (versions === undefined ? undefined : asked);
+  const once = <T,>(asked: T) => (isReady ? asked : undefined);
   const refresh = { refreshMs: REFRESH_MS };
   const series = useAnswer(once(timeseriesOf(projectId, query)), refresh).data;
-  const previous = usePrevious(projectId, series, agent);
+  const previous = usePrevious(series, (range) => timeseriesOf(projectId, { ...range, ...agent }));
   const seen = useAnswer(
     once(breakdownOf(projectId, { by: 'agent', ...query, window: '90d' })),
     refresh,

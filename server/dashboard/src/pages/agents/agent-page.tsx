@@ -50,6 +50,8 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
     versions.reload();
     latest.reload();
   };
+  // What the tab waits for is read first: that takes milliseconds, and the health of an agent up to a second.
+  const isReady = (shown !== undefined && !isRoleLoading) || error !== undefined;
   const isUnregistered = versions.error?.code === 'agent_unknown';
   const decisions = `${projectPath(projectId, 'decisions')}?${new URLSearchParams({ agent: agentName })}`;
   return (
@@ -60,7 +62,12 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
         </a>
       </PageHead>
       {!isUnregistered && (
-        <AgentHealth projectId={projectId} agentName={agentName} versions={versions.data?.items} />
+        <AgentHealth
+          projectId={projectId}
+          agentName={agentName}
+          versions={versions.data?.items}
+          isReady={isReady}
+        />
       )}
       {isUnregistered ? (
         <UnregisteredAgent projectId={projectId} agentName={agentName} />

@@ -15,7 +15,7 @@ import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { CompletenessPanel } from './completeness-panel.tsx';
 import { LatestPanel } from './latest-panel.tsx';
 import { NewPanel } from './new-panel.tsx';
-import { usePrevious } from './use-previous.ts';
+import { isEmptySeries, usePrevious } from './use-previous.ts';
 import { Tiles } from './tiles.tsx';
 import { TopPanels } from './top-panels.tsx';
 
@@ -41,11 +41,17 @@ export function OverviewPage({ projectId }: { projectId: string }) {
   const summary = useAnswer(summaryOf(projectId, asked), { refreshMs });
   useEffect(() => setIsEmpty(summary.data?.totals.total === 0), [summary.data]);
   const series = useAnswer(timeseriesOf(projectId, asked), { refreshMs });
-  const previous = usePrevious(projectId, series.data, filters);
+  const previous = usePrevious(series.data, (range) => timeseriesOf(projectId, { ...range, ...filters }));
   const wider = 'window' in period ? WIDER[period.window] : undefined;
   const widerSummary = useAnswer(
     wider === undefined ? undefined : summaryOf(projectId, { window: wider, ...filters }),
     { refreshMs: REFRESH_LONG_MS },
+  );
+  // Later than the totals and what they are compared with, which are read first.
+  const [isRestDue, setIsRestDue] = useState(false);
+  useEffect(
+    () => setIsRestDue(!summary.isLoading && !series.isLoading),
+    [summary.isLoading, series.isLoading],
   );
   const hrefOf: DecisionsHref = (changes) =>
     placeWith(projectPath(projectId, 'decisions'), {
@@ -86,8 +92,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
                   completeness={summary.data.completeness}
                 />
               )}
-              {/* Later than the totals, which are read first. */}
-              {summary.data !== undefined && (
+              {isRestDue && summary.data !== undefined && (
                 <>
                   <TopPanels {...panels} summary={summary.data} />
                   <div class="panel-row">
@@ -107,7 +112,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
 
 /** A line of zeros would say nothing. */
 function hasDecisions(previous: Previous | undefined): Previous | undefined {
-  return previous?.series.buckets.some(({ total }) => total > 0) === true ? previous : undefined;
+  return previous === undefined || isEmptySeries(previous.series) ? undefined : previous;
 }
 
 type ChartsProps = {

@@ -21,14 +21,19 @@ export function Tile({ label, href, value, change, note, spark, isBad = false }:
       <span class="tile-value">{value ?? <span class="tile-wait">…</span>}</span>
       {spark !== undefined && <Sparkline values={spark} tone={isBad ? 'deny' : 'plain'} />}
       <span class="tile-note">
-        {change !== undefined && (
-          <b class={isBad ? 'change change-bad' : 'change'}>
-            {{ up: '▲ ', down: '▼ ', same: '' }[change.direction]}
-            {change.text}
-          </b>
-        )}{' '}
-        {note}
+        <ChangeText change={change} isBad={isBad} /> {note}
       </span>
     </a>
+  );
+}
+
+/** ▲ 12% more */
+export function ChangeText({ change, isBad = false }: Pick<TileProps, 'change' | 'isBad'>) {
+  if (change === undefined) return null;
+  return (
+    <b class={isBad ? 'change change-bad' : 'change'}>
+      {{ up: '▲ ', down: '▼ ', same: '' }[change.direction]}
+      {change.text}
+    </b>
   );
 }

@@ -1,8 +1,7 @@
 import { useRef } from 'preact/hooks';
-import { timeseriesOf } from '../../api/call.ts';
-import type { Timeseries } from '../../api/types.ts';
+import type { Call } from '../../api/call.ts';
+import type { Timeseries, UsageSeries } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import type { Filters } from '../../app/filters.ts';
 import { rangeOf } from '../../app/period.ts';
 import type { Previous } from '../../charts/time-series.tsx';
 import { WEEK_MS, weeksOf } from './change.ts';
@@ -10,26 +9,26 @@ import { WEEK_MS, weeksOf } from './change.ts';
 /** Records are kept so long. */
 const KEPT_MS = 90 * 86_400_000;
 
+type Series = Timeseries | UsageSeries;
+type Name = `GET /v1/projects/{id}/audit/${'timeseries' | 'llm-usage/timeseries'}`;
+/** The call for the same series of another period. */
+type Ask = (range: { from: string; to: string }) => Call<Name>;
+
 /**
  * The same series of a time before, on the same weekdays: whole weeks earlier. Where nothing was recorded then, of the time
  * right before; undefined where its records have expired. The last one stays until the next is there.
  */
-export function usePrevious(
-  projectId: string,
-  series: Timeseries | undefined,
-  filters: Filters,
-): (Previous & { words: string }) | undefined {
+export function usePrevious<S extends Series>(
+  series: S | undefined,
+  ask: Ask,
+): (Previous<S> & { words: string }) | undefined {
   const lengthMs = Date.parse(series?.to ?? '') - Date.parse(series?.from ?? '');
   const weeks = weeksOf(lengthMs);
-  const earlier = useShifted(projectId, { series, filters, shiftMs: weeks * WEEK_MS });
+  const earlier = useShifted({ series, ask, shiftMs: weeks * WEEK_MS });
   const isEmpty = earlier === undefined ? !isKept(series, weeks * WEEK_MS) : isEmptySeries(earlier);
   // Of a week or a multiple of it both are the same.
   const needsOther = isEmpty && weeks * WEEK_MS !== lengthMs;
-  const before = useShifted(projectId, {
-    series: needsOther ? series : undefined,
-    filters,
-    shiftMs: lengthMs,
-  });
+  const before = useShifted({ series: needsOther ? series : undefined, ask, shiftMs: lengthMs });
   if (series === undefined) return undefined;
   if (needsOther) {
     const label = series.window ? `${series.window} before` : 'Period before';
@@ -40,22 +39,22 @@ export function usePrevious(
 }
 
 /** False for a series that is not there yet. */
-function isKept(series: Timeseries | undefined, shiftMs: number): boolean {
+function isKept(series: Series | undefined, shiftMs: number): boolean {
   return Date.parse(series?.from ?? '') - shiftMs > Date.now() - KEPT_MS;
 }
 
-function isEmptySeries({ buckets }: Timeseries): boolean {
-  return buckets.every(({ total }) => total === 0);
+export function isEmptySeries({ buckets }: Series): boolean {
+  return buckets.every((bucket) => ('calls' in bucket ? bucket.calls : bucket.total) === 0);
 }
 
-type Shifted = { series: Timeseries | undefined; filters: Filters; shiftMs: number };
+type Shifted<S> = { series: S | undefined; ask: Ask; shiftMs: number };
 
-function useShifted(projectId: string, { series, filters, shiftMs }: Shifted): Timeseries | undefined {
+function useShifted<S extends Series>({ series, ask, shiftMs }: Shifted<S>): S | undefined {
   const [fromMs, toMs] = [Date.parse(series?.from ?? ''), Date.parse(series?.to ?? '')];
   const range = isKept(series, shiftMs) ? rangeOf(fromMs - shiftMs, toMs - shiftMs) : undefined;
-  const { data } = useAnswer(range && timeseriesOf(projectId, { ...range, ...filters }));
-  const of = JSON.stringify([series?.window, shiftMs, filters]);
-  const kept = useRef<{ of: string; series: Timeseries } | undefined>(undefined);
-  if (data !== undefined) kept.current = { of, series: data };
+  const { data } = useAnswer(range && ask(range));
+  const of = JSON.stringify([series?.window, shiftMs, ask({ from: '', to: '' }).path]);
+  const kept = useRef<{ of: string; series: S } | undefined>(undefined);
+  if (data !== undefined) kept.current = { of, series: data as S };
   return kept.current?.of === of ? kept.current.series : undefined;
 }

@@ -1,36 +1,24 @@
-import { call } from '../../api/call.ts';
-import { useAnswer } from '../../api/use-answer.ts';
-import type { Filters } from '../../app/filters.ts';
-import type { Period } from '../../app/period.ts';
+import type { UsageSeries } from '../../api/types.ts';
+import type { Previous } from '../../charts/time-series.tsx';
+import { shifted } from '../../charts/scale.ts';
 import { useCharts } from '../../charts/use-charts.ts';
 import { formatCompact, formatCost } from '../../text/format.ts';
 import { periodHref } from '../../ui/period-picker.tsx';
 import { Loading } from '../../ui/states.tsx';
 
-const REFRESH_MS = 60_000;
 const COST_STEP_MIN = 0.01;
 
-type UsageChartProps = { projectId: string; period: Period; filters: Filters; hasCost: boolean };
+type UsageChartProps = {
+  data: UsageSeries | undefined;
+  previous: Previous<UsageSeries> | undefined;
+  hasCost: boolean;
+};
 
-/** Cost over time, or tokens where no cost was reported. A bar zooms in to its bucket. */
-export function UsageChart({ projectId, period, filters, hasCost }: UsageChartProps) {
+/** Cost over time, or tokens where no cost was reported, with the period before as a line. A bar zooms in to its bucket. */
+export function UsageChart({ data, previous, hasCost }: UsageChartProps) {
   const charts = useCharts();
-  const { data } = useAnswer(
-    call('GET /v1/projects/{id}/audit/llm-usage/timeseries', {
-      params: { id: projectId },
-      query: { ...period, ...filters },
-    }),
-    { refreshMs: REFRESH_MS },
-  );
-  const title = hasCost ? 'Cost over time' : 'Tokens over time';
-  const buckets = data?.buckets ?? [];
-  const values = (of: 'cost_usd' | 'input_tokens' | 'output_tokens') => buckets.map((bucket) => bucket[of]);
-  const series = hasCost
-    ? [{ label: 'Cost', tone: 'allow', values: values('cost_usd') }]
-    : [
-        { label: 'Output tokens', tone: 'needs_approval', values: values('output_tokens') },
-        { label: 'Input tokens', tone: 'allow', values: values('input_tokens') },
-      ];
+  const label = hasCost ? 'Cost' : 'Tokens';
+  const title = `${label} over time`;
   return (
     <section class="panel chart-panel" aria-label={title}>
       <h2>{title}</h2>
@@ -38,11 +26,12 @@ export function UsageChart({ projectId, period, filters, hasCost }: UsageChartPr
         <Loading lines={6} />
       ) : (
         <charts.BucketChart
-          label={title}
-          starts={buckets.map(({ start }) => start)}
+          label={label}
+          starts={data.buckets.map(({ start }) => start)}
           bucketSeconds={data.bucket_seconds}
           to={data.to}
-          series={series}
+          series={seriesOf(data, hasCost)}
+          before={previous && beforeOf(previous, { onto: data, hasCost })}
           format={hasCost ? formatCost : formatCompact}
           stepMin={hasCost ? COST_STEP_MIN : 1}
           hrefOf={periodHref}
@@ -50,4 +39,25 @@ export function UsageChart({ projectId, period, filters, hasCost }: UsageChartPr
       )}
     </section>
   );
+}
+
+function seriesOf({ buckets }: UsageSeries, hasCost: boolean) {
+  if (hasCost) return [{ label: 'Cost', tone: 'allow', values: buckets.map(({ cost_usd }) => cost_usd) }];
+  return [
+    {
+      label: 'Output tokens',
+      tone: 'needs_approval',
+      values: buckets.map(({ output_tokens }) => output_tokens),
+    },
+    { label: 'Input tokens', tone: 'allow', values: buckets.map(({ input_tokens }) => input_tokens) },
+  ];
+}
+
+type Onto = { onto: UsageSeries; hasCost: boolean };
+
+function beforeOf({ series, shiftMs, label }: Previous<UsageSeries>, { onto, hasCost }: Onto) {
+  const values = series.buckets.map((bucket) =>
+    hasCost ? bucket.cost_usd : bucket.input_tokens + bucket.output_tokens,
+  );
+  return { label, tone: 'before', values: shifted(series, values, { onto, shiftMs }) };
 }

@@ -1,10 +1,10 @@
 import { call } from '../../api/call.ts';
 import type { UsageCounts } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import { formatCompact, formatCost, formatCount, formatShare } from '../../text/format.ts';
+import { formatCompact, formatCost, formatCount } from '../../text/format.ts';
 import { filtersFrom, filtersOf } from '../../app/filters.ts';
 import { hrefWith, usePlace } from '../../app/location.ts';
-import { periodWords } from '../../app/period.ts';
+import { type Period, periodWords } from '../../app/period.ts';
 import { usePeriod } from '../../app/use-period.ts';
 import { placeWith, projectPath } from '../../app/route.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
@@ -17,8 +17,9 @@ import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useSorted } from '../../ui/use-sorted.ts';
-import { Tiles } from '../../ui/tiles.tsx';
+import { isEmptySeries, usePrevious } from '../overview/use-previous.ts';
 import { UsageChart } from './usage-chart.tsx';
+import { UsageTiles } from './usage-tiles.tsx';
 
 const NUMBERS = {
   Calls: ({ calls }: UsageCounts) => calls,
@@ -44,6 +45,14 @@ export function UsagePage({ projectId }: { projectId: string }) {
     }),
     { refreshMs: REFRESH_MS },
   );
+  const seriesOf = (query: Period) =>
+    call('GET /v1/projects/{id}/audit/llm-usage/timeseries', {
+      params: { id: projectId },
+      query: { ...query, ...filters },
+    });
+  const series = useAnswer(seriesOf(period), { refreshMs: REFRESH_MS }).data;
+  const compared = usePrevious(series, seriesOf);
+  const previous = compared === undefined || isEmptySeries(compared.series) ? undefined : compared;
   return (
     <>
       <PageHead title="Usage" hasPeriod />
@@ -53,13 +62,8 @@ export function UsagePage({ projectId }: { projectId: string }) {
       {data?.totals.calls === 0 && <NoUsage words={periodWords(period)} isFiltered={isFiltered} />}
       {data !== undefined && data.totals.calls > 0 && (
         <>
-          <UsageTiles totals={data.totals} />
-          <UsageChart
-            projectId={projectId}
-            period={period}
-            filters={filters}
-            hasCost={(data.totals.cost_usd ?? 0) > 0}
-          />
+          <UsageTiles totals={data.totals} previous={previous} />
+          <UsageChart data={series} previous={previous} hasCost={data.totals.cost_usd > 0} />
           <UsageTable
             title="By model"
             of="Model"
@@ -80,33 +84,6 @@ export function UsagePage({ projectId }: { projectId: string }) {
       )}
     </>
   );
-}
-
-function UsageTiles({ totals }: { totals: UsageCounts }) {
-  const tokens = totals.input_tokens + totals.output_tokens;
-  const tiles = [
-    [
-      'Cost',
-      formatCost(totals.cost_usd),
-      totals.cost_usd === null ? 'no call reported a cost' : 'as reported',
-    ],
-    [
-      'Calls',
-      formatCount(totals.calls),
-      `${formatCompact(Math.round(tokens / totals.calls))} tokens per call`,
-    ],
-    [
-      'Input tokens',
-      formatCompact(totals.input_tokens),
-      `${formatShare(totals.cached_input_tokens, totals.input_tokens)} from cache`,
-    ],
-    [
-      'Output tokens',
-      formatCompact(totals.output_tokens),
-      `${formatCompact(totals.reasoning_tokens)} for reasoning`,
-    ],
-  ] as const;
-  return <Tiles tiles={tiles} />;
 }
 
 type UsageTableProps = {
