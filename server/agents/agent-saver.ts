@@ -68,16 +68,21 @@ export class AgentSaver {
     });
   }
 
-  /** The dashboard's save. Rejects with agent_unknown, precondition_failed, or policy_invalid with every error. */
+  /**
+   * The dashboard's save. Rejects with agent_unknown, precondition_failed, body_invalid for a definition that is no YAML, or
+   * policy_invalid, both with every error.
+   */
   edit(
     name: string,
     { edit, ifMatch }: { edit: Edit; ifMatch: string | undefined },
     saver: Saver,
   ): Promise<Saved> {
-    return this.#save(name, saver, (latest) => {
+    return this.#save(name, saver, async (latest) => {
       if (latest === undefined) throw agentUnknown(name);
       if (ifMatch !== undefined && !etagMatches(ifMatch, latest.etag, 'strong'))
         throw preconditionFailed(latest.etag);
+      if (edit.agent_yaml !== undefined && edit.agent_yaml !== latest.agent_yaml)
+        await this.#options.policyMaker.requireYaml(saver.projectId, edit.agent_yaml);
       return {
         tools: latest.tools,
         agent_yaml: edit.agent_yaml ?? latest.agent_yaml,

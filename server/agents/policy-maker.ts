@@ -1,3 +1,4 @@
+import { RequestError } from '../errors.ts';
 import type { AgentTool } from './agent-version.ts';
 import { createPolicyTasks, type PolicyTasks } from './policy-tasks.ts';
 import type { PolicyThreads } from './policy-threads.ts';
@@ -24,6 +25,17 @@ export class PolicyMaker {
   async draft(projectId: string, manifest: Manifest): Promise<ReturnType<PolicyTasks['draft']>> {
     if (JSON.stringify(manifest).length <= OWN_TEXT_CHARS_MAX) return this.#tasks.draft(manifest);
     return this.#threads.run(projectId, (ask) => ask('draft', manifest));
+  }
+
+  /** Rejects with body_invalid, with every fault, unless a definition is YAML. */
+  async requireYaml(projectId: string, text: string): Promise<void> {
+    const faults = await this.#threads.run(projectId, (ask) => ask('yamlFaults', text));
+    const [first] = faults;
+    if (first === undefined) return;
+    const where = `line ${first.line}, column ${first.column}: ${first.message}`;
+    throw new RequestError('body_invalid', `The definition is no YAML: ${where}`, {
+      errors: faults.map((fault) => ({ path: '/agent_yaml', ...fault })),
+    });
   }
 
   /** The errors of a policy text, or its module. `isOwnText`: it came from `draft`. */

@@ -14,6 +14,7 @@ import { compilePolicy, type CompiledPolicy } from '../policy/compile-policy.ts'
 import { loadRuntime } from '../policy/load-runtime.ts';
 import type { AgentTool } from './agent-version.ts';
 import { Replay } from './replay.ts';
+import { yamlFaults } from './yaml-faults.ts';
 
 /** What a thread does for a caller. Everything here may take seconds on hostile input. */
 export type PolicyTasks = ReturnType<typeof createPolicyTasks>;
@@ -43,6 +44,8 @@ export function createPolicyTasks() {
       policy_yaml: defaultPolicy(manifest),
     }),
     compile,
+    /** The errors of a definition. */
+    yamlFaults,
     /** Checks a policy, decides the calls by it, and keeps it for `replayRows`, beside the saved policy `current`. */
     check({ policy_yaml, calls, current }: CheckInput) {
       const parsed = parsePolicy(policy_yaml);

@@ -78,6 +78,22 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     }
   });
 
+  it('returns 422 body_invalid with every position for a definition that is no YAML, and saves nothing', async () => {
+    await register(service, { name: 'torn', tools: ['search'], agent_yaml: 'name: [' });
+    const response = await save(service, 'torn', { agent_yaml: 'name: torn\ntools: [\n', system_md: 'new' });
+    const problem = await jsonOf<{ code: string; errors: { path: string; line: number; column: number }[] }>(
+      response,
+    );
+
+    expect([response.status, problem.code]).to.deep.equal([422, 'body_invalid']);
+    expect(problem.errors[0]).to.include({ path: '/agent_yaml', line: 3, column: 1 });
+    expect((await readProject<{ items: Version[] }>(service, 'agents/torn/versions')).items).to.have.length(
+      1,
+    );
+    const good = await save(service, 'torn', { agent_yaml: 'name: torn\ntools: []\n' });
+    expect(good.status).to.equal(200);
+  });
+
   it('answers 412 to an If-Match that is not current, and 200 to one that is', async () => {
     const { etag } = await jsonOf<SavedAgent>(register(service, { name: 'match', tools: ['search'] }));
     const stale = await save(service, 'match', { system_md: 'a' }, { headers: { 'If-Match': '"old"' } });

@@ -127,7 +127,7 @@ function useYamlFaults(text: string, isOn: boolean): { isChecking: boolean; faul
   useEffect(() => {
     if (!isOn) return undefined;
     let isLatest = true;
-    import('../../api/yaml-faults.ts').then(
+    import('../../../../agents/yaml-faults.ts').then(
       ({ yamlFaults }) => isLatest && setChecked({ text, faults: yamlFaults(text) }),
       // Without the code there is no check. The difference is still shown before saving.
       () => isLatest && setChecked({ text, faults: NO_FAULTS }),
