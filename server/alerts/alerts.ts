@@ -15,10 +15,10 @@ const LOOK_EVERY_MS = 1000;
 const TAKE_OVER_MS = 2 * MINUTE_MS;
 
 export type AlertsDeps = {
-  settings: AlertSettingsStore;
+  settings: Pick<AlertSettingsStore, 'inUse'>;
   store: AlertStore;
-  reads: AlertReads;
-  deliveries: Deliveries;
+  reads: Pick<AlertReads, 'at'>;
+  deliveries: Pick<Deliveries, 'deliver' | 'stop'>;
   counter: Counter<'rule'>;
   logger: Logger;
   now: () => number;
@@ -89,11 +89,6 @@ export class Alerts {
     for (const { rule } of news) counter.inc({ rule });
     const left = known.filter((alert) => isLeft(alert, nowMs));
     for (const alert of [...news, ...left]) this.#deliver(alert, inUse);
-  }
-
-  /** Resolves when all that was found has been told; for tests. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#delivering.values());
   }
 
   #alertsOf(

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { AccountServices } from '../accounts/create-account-services.ts';
 import type { Config } from '../config.ts';
+import { WEBHOOK_RETRY_MS } from '../limits.ts';
 import { KeyedMutex } from '../keyed-mutex.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { Metrics } from '../metrics.ts';
@@ -53,6 +54,7 @@ export function createAlerts({
     audienceOf,
     dashboardUrl: config.dashboardUrl,
     mayBePrivate: config.webhookPrivate,
+    retryMs: WEBHOOK_RETRY_MS,
     counter: metrics.alertWebhooks,
     logger,
     now,

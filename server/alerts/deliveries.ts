@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { Logger } from 'pino';
 import type { Counter } from 'prom-client';
-import { WEBHOOK_RETRY_MS, WEBHOOKS_SENDING_MAX } from '../limits.ts';
+import { WEBHOOKS_SENDING_MAX } from '../limits.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { Alert } from './alert.ts';
 import { linkOf, sentenceOf } from './alert-words.ts';
@@ -19,6 +19,8 @@ export type DeliveryDeps = {
   audienceOf: (projectId: string) => Promise<{ name: string; emails: string[] }>;
   dashboardUrl: string;
   mayBePrivate: boolean;
+  /** A failed attempt is repeated after each of these delays. */
+  retryMs: readonly number[];
   counter: Counter<'result'>;
   logger: Logger;
   now: () => number;
@@ -55,7 +57,7 @@ export class Deliveries {
   async #send(webhook: NonNullable<AlertSettings['webhook']>, message: WebhookMessage) {
     const { signal } = this.#ending;
     const options = { mayBePrivate: this.#deps.mayBePrivate, signal };
-    for (const waitMs of [...WEBHOOK_RETRY_MS, undefined]) {
+    for (const waitMs of [...this.#deps.retryMs, undefined]) {
       const fault = await this.#attempts.add(() =>
         postWebhook(webhook, message, options).then(
           () => undefined,

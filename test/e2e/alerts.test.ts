@@ -1,113 +1,26 @@
 import { expect } from 'chai';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { AlertStore } from '../../server/alerts/alert-store.ts';
-import { clickhouseUrl } from '../../server/config-values.ts';
-import { KeyedMutex } from '../../server/keyed-mutex.ts';
-import { createBoundedStore } from '../../server/store/bounded-store.ts';
-import { connectServer } from '../../server/store/connection.ts';
-import { migrate } from '../../server/store/migrate.ts';
-import { call, jsonOf, newPerson, type Person, requestToken, useToken } from '../support/accounts.ts';
+import { newPerson, type Person } from '../support/accounts.ts';
+import {
+  alertedOwner,
+  alertsOf,
+  change,
+  denialsNow,
+  historyOf,
+  HOUR_MS,
+  type Received,
+  send,
+  startReceiver,
+  type Told,
+  watchOf,
+} from '../support/alerts.ts';
 import { MINUTE_MS } from '../support/audit.ts';
-import { batchOutcome, sendBatch } from '../support/batch.ts';
-import { startPair } from '../support/clickhouse-server/services.ts';
-import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
-import { createServiceClock, type ServiceClock } from '../support/clock.ts';
+import { createServiceClock } from '../support/clock.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { issue } from '../support/keys.ts';
 import { type RunningService, startTestService } from '../support/service.ts';
-import { type MailServer, providerEnv, startMailServer } from '../support/smtp-server.ts';
-
-const HOUR_MS = 60 * MINUTE_MS;
-const CALLS_AN_HOUR = 40;
-
-type Told = { type: string; data: Record<string, unknown> };
-type Received = { headers: IncomingHttpHeaders; body: string };
-type Item = Record<string, unknown> & { rule: string; state: string; from: string; to: string };
-
-/** A real receiver, which refuses the first attempts. */
-async function startReceiver(refusals = 0) {
-  const received: Received[] = [];
-  let left = refusals;
-  const server: Server = createServer((req, res) => {
-    const chunks: Buffer[] = [];
-    req.on('data', (chunk: Buffer) => chunks.push(chunk));
-    req.on('end', () => {
-      left -= 1;
-      if (left < 0) received.push({ headers: req.headers, body: Buffer.concat(chunks).toString() });
-      res.writeHead(left < 0 ? 204 : 500).end();
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
-    received,
-    close: () => server.close(),
-  };
-}
-
-/** A service's clock, and the time by it. */
-function watchOf(clock: ServiceClock) {
-  let aheadMs = 0;
-  const passMs = (ms: number) => {
-    aheadMs += ms;
-    clock.passMs(ms);
-  };
-  return { passMs, at: (ms: number) => new Date(Date.now() + aheadMs + ms).toISOString() };
-}
-
-/** An owner with a verified address, all rules on, and a webhook. */
-async function alertedOwner(service: RunningService, mails: MailServer, url: string) {
-  const owner = await newPerson(service);
-  await requestToken(service, 'verify', owner.email);
-  const mail = await eventually(() => mails.mails.find(({ to }) => to === owner.email));
-  await useToken(service, 'verify', /verify-email\/([\w-]{43})/.exec(mail.text)?.[1] ?? '');
-  const { secret } = await jsonOf<{ secret: string }>(change(service, owner, 'webhook', { url }));
-  const rules = { denials: true, new_names: true, silence: true };
-  await change(service, owner, 'settings', { rules });
-  return { owner, secret, key: (await issue(service, owner)).key };
-}
-
-function change(service: RunningService, { project, cookie }: Person, what: string, body: unknown) {
-  return call(service, `/v1/projects/${project.id}/alerts/${what}`, { method: 'PUT', cookie, body });
-}
-
-async function alertsOf(service: RunningService, { project, cookie }: Person): Promise<Item[]> {
-  return (await jsonOf<{ items: Item[] }>(call(service, `/v1/projects/${project.id}/alerts`, { cookie })))
-    .items;
-}
-
-async function send(service: RunningService, key: string, events: unknown[]): Promise<void> {
-  for (let from = 0; from < events.length; from += 1000)
-    expect(await batchOutcome(sendBatch(service, events.slice(from, from + 1000), { key }))).to.include({
-      status: 202,
-    });
-}
-
-const times = (count: number, event: (index: number) => unknown) =>
-  Array.from({ length: count }, (_, index) => event(index));
-
-/** Nine days of an agent that calls steadily and is denied now and then. */
-function historyOf(at: (ms: number) => string) {
-  const hours = 9 * 24;
-  return times(hours * CALLS_AN_HOUR, (index) =>
-    decisionEvent({
-      agent_name: 'clerk',
-      tool_name: 'pay',
-      outcome: index % 50 === 0 ? 'deny' : 'allow',
-      occurred_at: at(-(index + 1) * (HOUR_MS / CALLS_AN_HOUR)),
-    }),
-  );
-}
-
-const denialsNow = (at: (ms: number) => string) =>
-  times(30, () =>
-    decisionEvent({ agent_name: 'clerk', tool_name: 'pay', outcome: 'deny', occurred_at: at(-1000) }),
-  );
+import { providerEnv, startMailServer } from '../support/smtp-server.ts';
 
 const cleanups: (() => unknown)[] = [];
 
@@ -186,67 +99,43 @@ describe('the alerts of a project', () => {
     expect(ofAlerts[0]?.subject).to.match(/^Gatehouse: \d+ of \d+ calls of clerk/);
   });
 
-  it('are told once by two services on one store, for one project of several', async () => {
-    const server = await startClickHouse();
-    cleanups.push(() => server.kill());
-    const [mails, receiver] = [closing(await startMailServer()), closing(await startReceiver())];
+  it('that a killed service left are delivered by the next one, and marked failed where nobody can be told', async () => {
+    const [mails, receiver] = [closing(await startMailServer()), closing(await startReceiver(1))];
     const clock = createServiceClock();
     const { passMs, at } = watchOf(clock);
     const env = { ...providerEnv(mails.url), ...clock.env, GATE_WEBHOOK_PRIVATE: '1' };
-    const [one, two] = await startPair(server, env);
-    cleanups.push(() => Promise.all([one.stop(), two.stop()]));
-    const owners: Awaited<ReturnType<typeof alertedOwner>>[] = [];
-    for (let index = 0; index < 4; index += 1) owners.push(await alertedOwner(one, mails, receiver.url));
-    for (const { key } of owners) await send(one, key, historyOf(at));
-    const [, spiked] = owners;
+    const first = await startTestService({ env });
+    cleanups.push(() => first.kill());
+    const { owner, secret, key } = await alertedOwner(first, mails, receiver.url);
+    const unheard = await newPerson(first);
+    await change(first, unheard, 'settings', { rules: { denials: true, new_names: false, silence: false } });
+    const unheardKey = (await issue(first, unheard)).key;
+    for (const each of [key, unheardKey])
+      await send(first, each, [...historyOf(at), ...denialsNow(at)] as unknown[]);
+    passMs(MINUTE_MS);
+    const statesOf = async (service: RunningService, person: Person) =>
+      (await alertsOf(service, person)).map(({ rule, state }) => [rule, state]);
+    await eventually(async () => ((await statesOf(first, unheard))[0]?.[1] === 'failed' ? true : undefined));
+    // The receiver has refused once, and the next attempt is a second away.
+    await eventually(() => (receiver.attempts() > 0 ? true : undefined));
+    await first.kill();
+    const left = receiver.received.length;
 
-    await send(two, spiked?.key ?? '', denialsNow(at));
-    for (let minute = 0; minute < 3; minute += 1) await nextMinute(passMs, server);
-    const rounds = await server.query<{ n: number }>(
-      'SELECT toUInt32(uniqExact(minute)) AS n FROM alert_rounds',
+    const second = await startTestService({ dataDir: first.dataDir, env });
+    cleanups.push(() => second.stop());
+    expect(await statesOf(second, owner)).to.deep.equal([['denials', 'pending']]);
+    passMs(MINUTE_MS);
+    passMs(2 * MINUTE_MS);
+    const told = await eventually(() => receiver.received.at(-1));
+    await eventually(async () => ((await statesOf(second, owner))[0]?.[1] === 'sent' ? true : undefined));
+
+    expect([left, receiver.received.length]).to.deep.equal([0, 1]);
+    const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signature } = told.headers;
+    const [item] = await alertsOf(second, owner);
+    expect(id).to.equal(item?.['id']);
+    expect(signature).to.equal(
+      new Webhook(secret).sign(String(id), new Date(Number(seconds) * 1000), told.body),
     );
-    const lists = await Promise.all(owners.map(({ owner }) => alertsOf(two, owner)));
-    await eventually(() => (receiver.received.length > 0 ? true : undefined));
-
-    expect(rounds[0]?.n).to.be.at.least(3);
-    expect(lists.map((list) => list.map(({ rule }) => rule))).to.deep.equal([[], ['denials'], [], []]);
-    expect(receiver.received).to.have.lengthOf(1);
-  });
-
-  it('are evaluated by exactly one of several services in each minute', async () => {
-    const server = await startClickHouse();
-    cleanups.push(() => server.kill());
-    const settings = { ...clickhouseUrl(server.url), database: 'default' };
-    const connections = [1, 2, 3].map(() =>
-      closing(connectServer(settings, { settings: {}, silenceMsMax: 5000 })),
-    );
-    const [first] = connections;
-    if (first !== undefined) await migrate(first);
-    const services = connections.map(
-      (connection) =>
-        new AlertStore({
-          store: createBoundedStore(connection, () => Promise.resolve()),
-          mutex: new KeyedMutex(),
-        }),
-    );
-
-    const minutes = times(10, (index) => Math.floor(Date.now() / MINUTE_MS - index) * MINUTE_MS) as number[];
-    const holders: number[] = [];
-    for (const minute of minutes) {
-      const claims = await Promise.all(services.map((service) => service.claimMinute(minute)));
-      holders.push(claims.filter(Boolean).length);
-    }
-
-    expect(holders).to.deep.equal(minutes.map(() => 1));
+    expect(await statesOf(second, unheard)).to.deep.equal([['denials', 'failed']]);
   });
 });
-
-/** Resolves when one of the services has evaluated a minute that had not begun before. */
-async function nextMinute(passMs: (ms: number) => void, server: ClickHouseServer): Promise<void> {
-  const countOf = async () =>
-    (await server.query<{ n: number }>('SELECT toUInt32(uniqExact(minute)) AS n FROM alert_rounds'))[0]?.n ??
-    0;
-  const before = await countOf();
-  passMs(MINUTE_MS);
-  await eventually(async () => ((await countOf()) > before ? true : undefined));
-}

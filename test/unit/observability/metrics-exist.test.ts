@@ -49,7 +49,7 @@ describe('Grafana dashboards and Prometheus alerts', () => {
     }
   });
 
-  it('alert on the service, store, log, losses, identity filter, queue, ingest, denials, mail and signing', () => {
+  it('alert on the service, store, log, losses, identity filter, queue, ingest, denials, mail, webhooks and signing', () => {
     expect(alertExpressions().map(({ place }) => place)).to.deep.equal([
       'GatehouseDown',
       'GatehouseStoreDown',
@@ -60,6 +60,7 @@ describe('Grafana dashboards and Prometheus alerts', () => {
       'GatehouseIngestRefused',
       'GatehouseDenialSpike',
       'GatehouseMailFailing',
+      'GatehouseWebhooksFailing',
       'GatehouseBundleNotSigned',
     ]);
   });

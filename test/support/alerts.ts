@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { call, jsonOf, newPerson, type Person, requestToken, useToken } from './accounts.ts';
+import { MINUTE_MS } from './audit.ts';
+import { batchOutcome, sendBatch } from './batch.ts';
+import type { ServiceClock } from './clock.ts';
+import { decisionEvent } from './events.ts';
+import { eventually } from './eventually.ts';
+import { issue } from './keys.ts';
+import type { RunningService } from './service.ts';
+import type { MailServer } from './smtp-server.ts';
+
+export const HOUR_MS = 60 * MINUTE_MS;
+const CALLS_AN_HOUR = 40;
+
+export type Told = { type: string; data: Record<string, unknown> };
+export type Received = { headers: IncomingHttpHeaders; body: string };
+type Item = Record<string, unknown> & { rule: string; state: string; from: string; to: string };
+
+/** A real receiver, which refuses the first attempts. */
+export async function startReceiver(refusals = 0) {
+  const received: Received[] = [];
+  let left = refusals;
+  const server: Server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      left -= 1;
+      if (left < 0) received.push({ headers: req.headers, body: Buffer.concat(chunks).toString() });
+      res.writeHead(left < 0 ? 204 : 500).end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    attempts: () => refusals - left,
+    close: () => server.close(),
+  };
+}
+
+/** A service's clock, and the time by it. */
+export function watchOf(clock: ServiceClock) {
+  let aheadMs = 0;
+  const passMs = (ms: number) => {
+    aheadMs += ms;
+    clock.passMs(ms);
+  };
+  return { passMs, at: (ms: number) => new Date(Date.now() + aheadMs + ms).toISOString() };
+}
+
+/** An owner with a verified address, all rules on, and a webhook. */
+export async function alertedOwner(service: RunningService, mails: MailServer, url: string) {
+  const owner = await newPerson(service);
+  await requestToken(service, 'verify', owner.email);
+  const mail = await eventually(() => mails.mails.find(({ to }) => to === owner.email));
+  await useToken(service, 'verify', /verify-email\/([\w-]{43})/.exec(mail.text)?.[1] ?? '');
+  const { secret } = await jsonOf<{ secret: string }>(change(service, owner, 'webhook', { url }));
+  const rules = { denials: true, new_names: true, silence: true };
+  await change(service, owner, 'settings', { rules });
+  return { owner, secret, key: (await issue(service, owner)).key };
+}
+
+export function change(service: RunningService, { project, cookie }: Person, what: string, body: unknown) {
+  return call(service, `/v1/projects/${project.id}/alerts/${what}`, { method: 'PUT', cookie, body });
+}
+
+export async function alertsOf(service: RunningService, { project, cookie }: Person): Promise<Item[]> {
+  return (await jsonOf<{ items: Item[] }>(call(service, `/v1/projects/${project.id}/alerts`, { cookie })))
+    .items;
+}
+
+export async function send(service: RunningService, key: string, events: unknown[]): Promise<void> {
+  for (let from = 0; from < events.length; from += 1000)
+    expect(await batchOutcome(sendBatch(service, events.slice(from, from + 1000), { key }))).to.include({
+      status: 202,
+    });
+}
+
+export const times = (count: number, event: (index: number) => unknown) =>
+  Array.from({ length: count }, (_, index) => event(index));
+
+/** Nine days of an agent that calls steadily and is denied now and then. */
+export function historyOf(at: (ms: number) => string) {
+  const hours = 9 * 24;
+  return times(hours * CALLS_AN_HOUR, (index) =>
+    decisionEvent({
+      agent_name: 'clerk',
+      tool_name: 'pay',
+      outcome: index % 50 === 0 ? 'deny' : 'allow',
+      occurred_at: at(-(index + 1) * (HOUR_MS / CALLS_AN_HOUR)),
+    }),
+  );
+}
+
+export const denialsNow = (at: (ms: number) => string) =>
+  times(30, () =>
+    decisionEvent({ agent_name: 'clerk', tool_name: 'pay', outcome: 'deny', occurred_at: at(-1000) }),
+  );

@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { createMetrics } from '../../../server/metrics.ts';
+import { createLogger } from '../../../server/logger.ts';
+import type { Alert } from '../../../server/alerts/alert.ts';
+import { Deliveries } from '../../../server/alerts/deliveries.ts';
+import { startReceiver } from '../../support/alerts.ts';
+
+const ALERT: Alert = {
+  id: '00000000-0000-8000-8000-000000000000',
+  project_id: 'p',
+  fired_at: '2026-03-02T00:00:00.000Z',
+  rule: 'denials',
+  agent_name: 'clerk',
+  tool_name: 'pay',
+  range_from: '2026-03-01T23:55:00.000Z',
+  range_to: '2026-03-02T00:00:00.000Z',
+  total: 30,
+  denied: 30,
+  usual_total: 1000,
+  usual_denied: 20,
+  state: 'pending',
+};
+const RETRIES = 3;
+
+/** Delivers to a receiver that refuses so many attempts, with no time between them. */
+async function delivered(refusals: number, emails: string[]) {
+  const receiver = await startReceiver(refusals);
+  const { alertWebhooks: counter } = createMetrics({ isStoreUp: () => Promise.resolve(true) });
+  const mails: string[] = [];
+  const deliveries = new Deliveries({
+    mailer: { postAlert: ({ to }) => void mails.push(to) },
+    audienceOf: () => Promise.resolve({ name: 'Shop', emails }),
+    dashboardUrl: 'http://localhost',
+    mayBePrivate: true,
+    retryMs: Array.from({ length: RETRIES }, () => 0),
+    counter,
+    logger: createLogger('silent'),
+    now: Date.now,
+  });
+  const webhook = { url: receiver.url, secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
+  const settings = {
+    project_id: 'p',
+    rules: { denials: true, new_names: true, silence: true },
+    mutedUntilMs: 0,
+  };
+  const isTold = await deliveries.deliver(ALERT, { ...settings, webhook });
+  receiver.close();
+  const counts = (await counter.get()).values.map(({ labels, value }) => [labels.result, value]);
+  return {
+    isTold,
+    mails,
+    attempts: receiver.attempts(),
+    received: receiver.received.length,
+    ...Object.fromEntries(counts),
+  };
+}
+
+describe('the delivery of an alert', () => {
+  it('ends after the last attempt at a webhook, as failed where no mail went out either', async () => {
+    const all = { attempts: RETRIES + 1, received: 0, sent: 0, retried: RETRIES, failed: 1 };
+    expect(await delivered(99, [])).to.deep.equal({ ...all, isTold: false, mails: [] });
+    expect(await delivered(99, ['a@example.com'])).to.deep.equal({
+      ...all,
+      isTold: true,
+      mails: ['a@example.com'],
+    });
+  });
+
+  it('ends with the first attempt that arrives', async () => {
+    const all = { attempts: RETRIES + 1, received: 1, sent: 1, retried: RETRIES, failed: 0 };
+    expect(await delivered(RETRIES, [])).to.deep.equal({ ...all, isTold: true, mails: [] });
+  });
+});
