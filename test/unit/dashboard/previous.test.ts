@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { labelledBuckets, shifted, ticksOf } from '../../../server/dashboard/src/charts/scale.ts';
-import { countChange, isAlarming, shareChange } from '../../../server/dashboard/src/pages/overview/change.ts';
+import {
+  countChange,
+  isAlarming,
+  shareChange,
+  thanWords,
+} from '../../../server/dashboard/src/pages/overview/change.ts';
 
 const HOUR_SECONDS = 3600;
 const counts = (total: number, deny: number) => ({ total, allow: total - deny, deny, needs_approval: 0 });
@@ -38,6 +43,9 @@ describe('the period before', () => {
     expect(countChange(50, 100)).to.deep.equal({ text: '50% less', direction: 'down' });
     expect(countChange(1002, 1000)).to.deep.equal({ text: 'about the same', direction: 'same' });
     expect(countChange(9, 0)).to.equal(undefined);
+    const words = [150, 100, 50].map((now) => thanWords(countChange(now, 100), 'a week before'));
+    expect(words).to.deep.equal(['than a week before', 'as a week before', 'than a week before']);
+    expect(thanWords(undefined, 'a week before')).to.equal('none a week before');
     expect(shareChange(counts(100, 9), counts(100, 4))).to.deep.equal({
       text: '5.0 points more',
       direction: 'up',

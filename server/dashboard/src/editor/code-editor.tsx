@@ -91,7 +91,10 @@ function useEditor(options: UseEditorOptions) {
   }, [isReadOnly, original]);
   const frame = (
     <>
-      {editor === undefined && !isFailed && <Loading lines={8} />}
+      {editor === undefined && !isFailed && original !== undefined && <Loading lines={8} />}
+      {editor === undefined && !isFailed && original === undefined && (
+        <pre class="editor-text">{inertText(options.text, LINE_ENDS)}</pre>
+      )}
       {isFailed && <PlainEditor {...options} />}
       <div ref={host} class={editor === undefined ? 'editor-host is-waiting' : 'editor-host'} />
     </>

@@ -32,7 +32,7 @@ const WORDS: Record<string, string> = {
 const BAD = new Set(['login_failed', 'key_revoked', 'member_removed']);
 
 function activityOf(projectId: string, cursor?: string) {
-  return call('GET /v1/projects/{id}/activity', { params: { id: projectId }, query: { limit: 100, cursor } });
+  return call('GET /v1/projects/{id}/activity', { params: { id: projectId }, query: { limit: 50, cursor } });
 }
 
 /** What people did in this project, newest first. */

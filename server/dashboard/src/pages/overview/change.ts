@@ -20,6 +20,12 @@ export function totalsOf({ buckets }: Timeseries): OutcomeCounts {
 
 export type Change = { text: string; direction: 'up' | 'down' | 'same' };
 
+/** What comes after a change: than the week before. */
+export function thanWords(change: Change | undefined, words: string): string {
+  if (change === undefined) return `none ${words}`;
+  return `${change.direction === 'same' ? 'as' : 'than'} ${words}`;
+}
+
 /** The relative change of a count, undefined when there was nothing before. */
 export function countChange(now: number, before: number): Change | undefined {
   if (before === 0) return undefined;

@@ -2,7 +2,7 @@ import type { Outcome, OutcomeCounts, Summary, Timeseries } from '../../api/type
 import { type Period, WINDOW_WORDS } from '../../app/period.ts';
 import type { Previous } from '../../charts/time-series.tsx';
 import { formatCount, formatShare } from '../../text/format.ts';
-import { type Change, countChange, isAlarming, shareChange, totalsOf } from './change.ts';
+import { type Change, countChange, isAlarming, shareChange, thanWords, totalsOf } from './change.ts';
 import { Tile } from './tile.tsx';
 
 type TilesProps = {
@@ -29,7 +29,7 @@ export function Tiles({ period, summary, series, previous, widerSummary, hrefOf,
         href={hrefOf()}
         value={totals && formatCount(totals.total)}
         change={change((now, then) => countChange(now.total, then.total))}
-        note={thanBefore(period, previous)}
+        note={thanBefore(period, totals, previous)}
         spark={buckets.map(({ total }) => total)}
       />
       <Tile
@@ -59,10 +59,14 @@ export function Tiles({ period, summary, series, previous, widerSummary, hrefOf,
   );
 }
 
-function thanBefore(period: Period, previous: TilesProps['previous']): string {
+function thanBefore(
+  period: Period,
+  totals: OutcomeCounts | undefined,
+  previous: TilesProps['previous'],
+): string {
   if (previous === undefined) return 'window' in period && period.window === '90d' ? 'kept for 90 days' : '';
-  const { series, words } = previous;
-  return totalsOf(series).total === 0 ? `none ${words}` : `than ${words}`;
+  if (totals === undefined) return '';
+  return thanWords(totals && countChange(totals.total, totalsOf(previous.series).total), previous.words);
 }
 
 /** Compares with the agents of the wider period. */

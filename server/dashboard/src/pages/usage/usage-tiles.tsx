@@ -2,7 +2,7 @@ import type { UsageCounts, UsageSeries } from '../../api/types.ts';
 import type { Previous } from '../../charts/time-series.tsx';
 import { formatCompact, formatCost, formatCount, formatShare } from '../../text/format.ts';
 import { Tiles } from '../../ui/tiles.tsx';
-import { countChange } from '../overview/change.ts';
+import { type Change, countChange, thanWords } from '../overview/change.ts';
 import { ChangeText } from '../overview/tile.tsx';
 
 type UsageTilesProps = {
@@ -13,38 +13,40 @@ type UsageTilesProps = {
 /** The totals, each with how it changed. */
 export function UsageTiles({ totals, previous }: UsageTilesProps) {
   const tokens = totals.input_tokens + totals.output_tokens;
-  const note = (of: (counts: UsageCounts) => number, words: string) => (
+  // The second line has its place before the comparison is there: nothing moves.
+  const note = (words: string, of: (counts: UsageCounts) => number) => (
     <>
-      <ChangeText change={previous && countChange(of(totals), sumOf(previous.series, of))} /> {words}
+      <span class="tile-line">{words}</span>
+      <span class="tile-line">
+        {previous !== undefined && (
+          <Compared change={countChange(of(totals), sumOf(previous.series, of))} words={previous.words} />
+        )}
+      </span>
     </>
   );
-  const costWords = previous === undefined ? 'as reported' : `than ${previous.words}`;
+  const perCall = `${formatCompact(Math.round(tokens / totals.calls))} tokens per call`;
+  const cached = `${formatShare(totals.cached_input_tokens, totals.input_tokens)} from cache`;
+  const reasoning = `${formatCompact(totals.reasoning_tokens)} for reasoning`;
+  const costs = totals.cost_usd === 0 ? 'no call reported a cost' : 'as reported';
   const tiles = [
-    [
-      'Cost',
-      formatCost(totals.cost_usd),
-      totals.cost_usd === 0 ? 'no call reported a cost' : note(({ cost_usd }) => cost_usd, costWords),
-    ],
-    [
-      'Calls',
-      formatCount(totals.calls),
-      note(({ calls }) => calls, `${formatCompact(Math.round(tokens / totals.calls))} tokens per call`),
-    ],
-    [
-      'Input tokens',
-      formatCompact(totals.input_tokens),
-      note(
-        ({ input_tokens }) => input_tokens,
-        `${formatShare(totals.cached_input_tokens, totals.input_tokens)} from cache`,
-      ),
-    ],
+    ['Cost', formatCost(totals.cost_usd), note(costs, ({ cost_usd }) => cost_usd)],
+    ['Calls', formatCount(totals.calls), note(perCall, ({ calls }) => calls)],
+    ['Input tokens', formatCompact(totals.input_tokens), note(cached, ({ input_tokens }) => input_tokens)],
     [
       'Output tokens',
       formatCompact(totals.output_tokens),
-      note(({ output_tokens }) => output_tokens, `${formatCompact(totals.reasoning_tokens)} for reasoning`),
+      note(reasoning, ({ output_tokens }) => output_tokens),
     ],
   ] as const;
   return <Tiles tiles={tiles} />;
+}
+
+function Compared({ change, words }: { change: Change | undefined; words: string }) {
+  return (
+    <>
+      <ChangeText change={change} /> {thanWords(change, words)}
+    </>
+  );
 }
 
 function sumOf({ buckets }: UsageSeries, of: (counts: UsageCounts) => number): number {
