@@ -8,7 +8,7 @@ SELECT arrayStringConcat(arrayMap(entry -> concat(entry, ''), arraySlice(
 FROM log_chunks
 WHERE project_id = {project_id: String}
     AND start < {to: UInt64}
-    AND start + 2048 > {from: UInt64}
+    AND start >= if({from: UInt64} < 2048, 0, {from: UInt64} - 2047)
     AND start + length(entries) > {from: UInt64}
     AND committed_at < proposed_at + INTERVAL 5 MINUTE
 ORDER BY start

@@ -82,9 +82,8 @@ export function logEndpoints(deps: LogDeps) {
       answers: { 200: { description: 'A signed note', mediaTypes: ['text/plain'] } },
       problems: SIGNED,
       handle: async (call) => {
-        const log = logOf(call);
-        const text = await log.checkpoint(await log.size());
-        call.res.set('Content-Type', TEXT).send(text);
+        const { checkpoint } = await logOf(call).newest();
+        call.res.set('Content-Type', TEXT).send(checkpoint);
         return undefined;
       },
     }),

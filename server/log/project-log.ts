@@ -20,16 +20,22 @@ import { type LogSigner, originOf } from './log-signer.ts';
 import { leafHashes } from './subtrees.ts';
 
 type Witnessed = { name: string; vkey: string; size: number; checkpoint: string | null };
+type Signed = { size: number; checkpoint: string };
 type LogHeads = {
   signer: LogSigner;
+  /** By project, the newest checkpoint that was read within the last second. */
+  lately: LRUCache<string, Signed>;
   roots: LRUCache<string, Uint8Array>;
   tiles: LRUCache<string, Uint8Array>;
 };
 
-/** What the logs of all projects share: the signer, and roots and tiles that were read lately; they never change. */
+const LATELY_MS = 1000;
+
+/** What the logs of all projects share: the signer, newest checkpoints, and roots and tiles that were read lately, which never change. */
 export function createLogHeads(signer: LogSigner): LogHeads {
   return {
     signer,
+    lately: new LRUCache({ max: LOG_ROOTS_KNOWN_MAX, ttl: LATELY_MS }),
     roots: new LRUCache({ max: LOG_ROOTS_KNOWN_MAX }),
     tiles: new LRUCache({ max: LOG_TILES_KNOWN_MAX }),
   };
@@ -94,6 +100,19 @@ export class ProjectLog {
   async checkpoint(size: number): Promise<string> {
     const [signed, cosignatures] = await Promise.all([this.signed(size), this.#cosignatures(size)]);
     return signed + cosignatures.map((line) => `${line}\n`).join('');
+  }
+
+  /** The size of the log and its checkpoint. */
+  async newest(): Promise<Signed> {
+    const size = await this.size();
+    const newest = { size, checkpoint: await this.checkpoint(size) };
+    this.#heads.lately.set(this.#projectId, newest);
+    return newest;
+  }
+
+  /** As `newest`, or as it was at most a second ago: what was proven then is proven now. */
+  async lately(): Promise<Signed> {
+    return this.#heads.lately.get(this.#projectId) ?? (await this.newest());
   }
 
   /** The checkpoint of a size with the signature of the log alone. */

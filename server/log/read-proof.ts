@@ -13,14 +13,15 @@ export async function readProof(
   { runRead, log }: { runRead: RunRead; log: ProjectLog },
   wanted: Wanted,
 ): Promise<RecordProof> {
-  const [found, size] = await Promise.all([findDecisionLine({ runRead }, wanted), log.size()]);
+  const [found, lately] = await Promise.all([findDecisionLine({ runRead }, wanted), log.lately()]);
   if (found === undefined) throw new RequestError('not_found', 'There is no record with this event_id');
   const { event_id, received_at, line, salt, entry } = found;
   const place = { entry: Buffer.from(entry, 'base64'), receivedAt: rfc3339FromClickhouse(received_at) };
   const index = await log.store.indexOf(wanted.projectId, place);
-  // It may have entered since the size was read.
-  if (index === undefined || index >= size) throw pending();
-  const [inclusion, checkpoint] = await Promise.all([log.inclusion(index, size), log.checkpoint(size)]);
+  if (index === undefined) throw pending();
+  const { size, checkpoint } = index < lately.size ? lately : await log.newest();
+  if (index >= size) throw pending();
+  const inclusion = await log.inclusion(index, size);
   return {
     event_id,
     index,
