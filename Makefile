@@ -1,7 +1,7 @@
 # Gatehouse. Every target works from a clean clone, and twice in a row.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test bench chaos tamper mutants demo check fmt observe-check collector-check mastra-check claude-check sbom up down clean
+.PHONY: help run test bench chaos tamper mutants demo check fmt observe-check collector-check mastra-check claude-check package-check sbom up down clean
 
 INSTALLED := node_modules/.installed
 BUILT := node_modules/.built
@@ -59,6 +59,9 @@ mastra-check: $(BUILT) ## Run the contract of the adapters against the real Mast
 
 claude-check: $(BUILT) ## The same against the real Claude Agent SDK with Claude Code, and a mock of its model on loopback
 	@npm run --silent claude:check
+
+package-check: $(BUILT) ## Run the contract over ai 5 and 6, are-the-types-wrong over the packed client, and tests of it in Jest
+	@npm run --silent package:check
 
 sbom: ## Write what the service depends on to sbom.cdx.json (CycloneDX)
 	@npm sbom --sbom-format cyclonedx --sbom-type application --package-lock-only --omit dev > sbom.cdx.json

@@ -2,6 +2,7 @@ import type { LanguageModelMiddleware, ModelMessage, ToolSet } from 'ai';
 import type { Gate } from '../audit/gate.ts';
 import { bindingDeps } from '../defaults.ts';
 import { bind, type BindingOptions, type PolicyBinding } from '../govern/binding.ts';
+import { DecisionError } from '../govern/decision-errors.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { safeLogger } from '../logger.ts';
 import { checkedOptions, checkSdkTools } from '../options.ts';
@@ -107,13 +108,22 @@ function governedExecute({ runs, approvals }: Governing, name: string, execute: 
     const { toolCallId: callId, abortSignal: signal } = options ?? {};
     const call = (run: PolicyRun): unknown => {
       const onApproval = approvals.take(run, callId) ? () => true : undefined;
-      const admitted = run.admit(name, input, { callId, signal, onApproval });
-      if (typeof admitted === 'function') return execute(admitted(), options);
-      return settled(admitted.then((decided) => execute(decided(), options)));
+      try {
+        const admitted = run.admit(name, input, { callId, signal, onApproval });
+        if (typeof admitted === 'function') return execute(admitted(), options);
+        return settled(admitted.then((decided) => execute(decided(), options)).catch(rethrow));
+      } catch (error) {
+        return rethrow(error);
+      }
     };
     const run = runs.of(options?.messages);
     return run instanceof Promise ? settled(run.then(call)) : call(run);
   };
+}
+
+/** ai 5 and 6 tell the model the message of an error, and ai 7 its text. */
+function rethrow(error: unknown): never {
+  throw error instanceof DecisionError ? error.elaborate() : error;
 }
 
 async function settled(pending: Promise<unknown>): Promise<unknown> {

@@ -14,6 +14,7 @@ export abstract class DecisionError extends Error {
   readonly reason: string;
   readonly violations: readonly string[];
   readonly hint: Decision['hint'];
+  #isElaborate = false;
 
   constructor(message: string, { reason, violations, hint }: Told, options: DecidedCall & ErrorOptions) {
     super(`${options.tool} ${message}: ${reason}`, 'cause' in options ? { cause: options.cause } : undefined);
@@ -26,8 +27,19 @@ export abstract class DecisionError extends Error {
 
   /** What most frameworks tell the model of a tool that throws: why the call did not run, and what to do instead. */
   override toString(): string {
-    const { name, message, reason, violations, hint } = this;
-    return `${name}: ${message}\n${JSON.stringify({ reason, violations, hint })}`;
+    return this.#isElaborate ? super.toString() : `${super.toString()}\n${this.#details()}`;
+  }
+
+  /** The same in the message, for frameworks that tell the model nothing else. */
+  elaborate(): this {
+    if (!this.#isElaborate) this.message += `\n${this.#details()}`;
+    this.#isElaborate = true;
+    return this;
+  }
+
+  #details(): string {
+    const { reason, violations, hint } = this;
+    return JSON.stringify({ reason, violations, hint });
   }
 }
 

@@ -1,18 +1,26 @@
 import { generateText, stepCountIs, streamText, tool, type ToolSet } from 'ai';
-import type { MockLanguageModelV4 } from 'ai/test';
 import { governTools } from '../../../client/adapters/ai-sdk.ts';
 import { callOf, modelMaking } from '../ai-sdk-model.ts';
 import type { AdapterHarness, Steps } from './contract.ts';
 import { schemaOf } from './schemas.ts';
 
+/** What is used of the Vercel AI SDK, of whichever version. */
+export type AiSdk = {
+  generateText: typeof generateText;
+  streamText: typeof streamText;
+  stepCountIs: typeof stepCountIs;
+  tool: typeof tool;
+  modelMaking: typeof modelMaking;
+};
+
 /** The Vercel AI SDK with its mock model. */
-export const aiSdkHarness: AdapterHarness = {
+export const aiSdkHarnessOf = (sdk: AiSdk): AdapterHarness => ({
   isStreaming: true,
   bind: async (tools, options) => {
     const own: ToolSet = Object.fromEntries(
       Object.entries(tools).map(([name, execute]) => [
         name,
-        tool({ inputSchema: schemaOf(name), execute: (args) => execute(args) }),
+        sdk.tool({ inputSchema: schemaOf(name), execute: (args) => execute(args) }),
       ]),
     );
     const governed = await governTools(own, options);
@@ -20,18 +28,23 @@ export const aiSdkHarness: AdapterHarness = {
       const calls = steps.map((step, index) =>
         step.map(({ name, args }, call) => callOf(name, args, `${index}-${call}`)),
       );
-      const model = modelMaking(calls, onModel);
+      const model = sdk.modelMaking(calls, onModel);
       // Without toolApproval: approvals are asked for by onApproval, or refused.
       const { tools: runTools, prepareStep } = await governed.startRun(caller);
-      const settings = { tools: runTools, prepareStep, model, stopWhen: stepCountIs(9), prompt: 'Go.' };
-      if (isStreamed) await streamText(settings).consumeStream();
-      else await generateText(settings);
+      const settings = { tools: runTools, prepareStep, model, stopWhen: sdk.stepCountIs(9), prompt: 'Go.' };
+      if (isStreamed) await sdk.streamText(settings).consumeStream();
+      else await sdk.generateText(settings);
       return resultsFor(model, steps);
     };
   },
-};
+});
 
-function resultsFor({ doGenerateCalls, doStreamCalls }: MockLanguageModelV4, steps: Steps): string[] {
+export const aiSdkHarness = aiSdkHarnessOf({ generateText, stepCountIs, streamText, tool, modelMaking });
+
+function resultsFor(
+  { doGenerateCalls, doStreamCalls }: ReturnType<typeof modelMaking>,
+  steps: Steps,
+): string[] {
   const prompt = [...doGenerateCalls, ...doStreamCalls].at(-1)?.prompt ?? [];
   const results = prompt.flatMap(({ role, content }) => (role === 'tool' ? content : []));
   return steps.flatMap((calls, step) =>

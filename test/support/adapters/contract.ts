@@ -222,6 +222,7 @@ export function adapterContract(name: string, harness: AdapterHarness): void {
       expect(texts[1]).to.include('write is denied');
       expect(texts[2]).to.include('transfer ran');
       expect(world.ran.map(([tool]) => tool)).to.deep.equal(['search', 'transfer']);
+      expect(world.mock.seen(AGENT_ROUTE)).to.have.length(2);
       expect(await recorded()).to.have.length(3);
     });
   });

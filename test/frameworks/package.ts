@@ -1,0 +1,91 @@
+import { readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { adapterContract } from '../support/adapters/contract.ts';
+import { aiSdkHarnessOf, type AiSdk } from '../support/adapters/ai-sdk.ts';
+import { modelMaking } from '../support/ai-sdk-model.ts';
+import { runCommand } from '../support/processes.ts';
+import { FRAMEWORK_DIRECTORY, imported } from './installed.ts';
+
+type Model = ReturnType<typeof modelMaking>;
+type Mocks = Record<string, new (model: object) => Model>;
+/** A part of an answer of the model; `ai` 5 has other ends of it. */
+type Part = { finishReason?: { unified: string } };
+
+const asIs = (part: object): object => part;
+const asInFive = ({ finishReason, ...part }: Part): object =>
+  finishReason === undefined
+    ? part
+    : {
+        ...part,
+        finishReason: finishReason.unified,
+        usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+      };
+
+/** The mock model of another version of the SDK, which makes the same calls. */
+function modelMakingOf(Mock: Mocks[string], shaped: (part: Part) => object): typeof modelMaking {
+  return (steps, onModel) => {
+    const model = modelMaking(steps, onModel);
+    return new Mock({
+      doGenerate: async (options: never) => shaped(await model.doGenerate(options)),
+      doStream: async (options: never) => {
+        const { stream } = await model.doStream(options);
+        const transform = (part: object, out: TransformStreamDefaultController): void =>
+          out.enqueue(shaped(part));
+        return { stream: stream.pipeThrough(new TransformStream({ transform })) };
+      },
+    });
+  };
+}
+
+for (const { version, mock, shaped } of [
+  { version: 5, mock: 'MockLanguageModelV2', shaped: asInFive },
+  { version: 6, mock: 'MockLanguageModelV3', shaped: asIs },
+]) {
+  const sdk = await imported<Omit<AiSdk, 'modelMaking'>>(`ai${version}`);
+  const { [mock]: Mock } = await imported<Mocks>(`ai${version}/test`);
+  if (Mock === undefined) throw new Error(`ai ${version} has no ${mock}`);
+  adapterContract(
+    `the Vercel AI SDK ${version}`,
+    aiSdkHarnessOf({ ...sdk, modelMaking: modelMakingOf(Mock, shaped) }),
+  );
+}
+
+/** Expects the same of both kinds of modules. */
+const jestTest = (load: string): string => `
+${load}
+test('binds an agent', async () => {
+  const policy = 'version: 1\\ntools: [search]\\nroles: { "*": { allow: [search] } }\\nrules: []\\n';
+  const run = await (await bindPolicy({ agentName: 'a', policy })).startRun();
+  expect(run.decide('search').outcome).toBe('allow');
+  expect(run.decide('write').outcome).toBe('deny');
+});
+`;
+
+describe('the packed client', () => {
+  it('has no types that are wrong, where require takes ES modules', async () => {
+    const tarball = readdirSync(FRAMEWORK_DIRECTORY).find((name) => name.endsWith('.tgz')) ?? '';
+    const args = ['attw', '--ignore-rules', 'cjs-resolves-to-esm', '--', tarball];
+    const { code, output } = await runCommand('npx', args, { cwd: FRAMEWORK_DIRECTORY });
+
+    expect(code, output).to.equal(0);
+    expect(output).to.include('No problems found');
+  });
+
+  it('runs in Jest, with import and with require', async () => {
+    await writeFile(
+      join(FRAMEWORK_DIRECTORY, 'import.test.mjs'),
+      jestTest(`import { bindPolicy } from '@gatehouse/client';`),
+    );
+    await writeFile(
+      join(FRAMEWORK_DIRECTORY, 'require.test.cjs'),
+      jestTest(`const { bindPolicy } = require('@gatehouse/client');`),
+    );
+    const args = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
+    const { code, output } = await runCommand(process.execPath, args, { cwd: FRAMEWORK_DIRECTORY });
+
+    expect(code, output).to.equal(0);
+    expect(output).to.include('2 passed, 2 total');
+  });
+});
