@@ -19,6 +19,19 @@ export type LogStore = {
   indexOf(projectId: string, record: { entry: Buffer; receivedAt: string }): Promise<number | undefined>;
 };
 
+const PLACE_BYTES = 8;
+
+/** The hashes of `rows`, each behind its place, up to the first gap. */
+function firstHashes(rows: Buffer, from: number): Buffer {
+  const width = PLACE_BYTES + HASH_BYTES;
+  const hashes: Buffer[] = [];
+  for (let at = 0; at < rows.length; at += width) {
+    if (rows.readBigUInt64LE(at) !== BigInt(from + hashes.length)) break;
+    hashes.push(rows.subarray(at + PLACE_BYTES, at + width));
+  }
+  return Buffer.concat(hashes);
+}
+
 export type LogReads = Pick<Connection, 'query' | 'queryBytes'>;
 
 /** `reads` may be of one request, so that its statements end with it. */
@@ -40,12 +53,16 @@ export function createLogStore(reads: LogReads): LogStore {
     },
     async hashes(project_id, level, from, to) {
       if (to <= from) return Buffer.alloc(0);
-      const stored = await reads.queryBytes(sql('log_hashes'), { project_id, level, from, to });
-      if (stored.length === (to - from) * HASH_BYTES) return stored;
-      const below = [project_id, from * SUBTREE, to * SUBTREE] as const;
-      if (level === 1) return rootsOf256(leafHashes(await logStore.entries(...below)));
-      const [, first, last] = below;
-      return rootsOf256(await logStore.hashes(project_id, level - 1, first, last));
+      const rows = await reads.queryBytes(sql('log_hashes'), { project_id, level, from, to });
+      const stored = firstHashes(rows, from);
+      const missing = from + stored.length / HASH_BYTES;
+      if (missing === to) return stored;
+      const [first, last] = [missing * SUBTREE, to * SUBTREE];
+      const below =
+        level === 1
+          ? leafHashes(await logStore.entries(project_id, first, last))
+          : await logStore.hashes(project_id, level - 1, first, last);
+      return Buffer.concat([stored, rootsOf256(below)]);
     },
     async indexOf(project_id, { entry, receivedAt }) {
       const params = {

@@ -5,12 +5,17 @@ import { SUBTREE } from './subtrees.ts';
 /** Subtrees of one statement. */
 const TOGETHER_MAX = 500;
 
-/** Stores the hashes of subtrees as they become complete. Who reads the log can do without those that are not stored. */
+/** The statement costs nearly as much for one subtree as for a hundred. */
+const EVERY_MS = 5000;
+
+/** Stores the hashes of subtrees that became complete, now and then. Who reads the log can do without those that are not stored. */
 export class SubtreeHashes {
   readonly #tables: Pick<LogTables, 'hash' | 'hashesOf'>;
   readonly #logger: Logger;
   /** By project: how many are stored, of each level from 1 on. */
   readonly #stored = new Map<string, number[]>();
+  readonly #waiting = new Map<string, number>();
+  #grownAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(tables: Pick<LogTables, 'hash' | 'hashesOf'>, logger: Logger) {
     this.#tables = tables;
@@ -18,8 +23,14 @@ export class SubtreeHashes {
   }
 
   async grow(sizes: ReadonlyMap<string, number>): Promise<void> {
+    for (const [projectId, size] of sizes) this.#waiting.set(projectId, size);
+    if (performance.now() < this.#grownAtMs + EVERY_MS) return;
+    this.#grownAtMs = performance.now();
     try {
-      for (const [projectId, size] of sizes) await this.#growOne(projectId, size);
+      for (const [projectId, size] of this.#waiting) {
+        await this.#growOne(projectId, size);
+        this.#waiting.delete(projectId);
+      }
     } catch (error) {
       this.#logger.warn({ err: error }, 'Cannot store hashes of the log yet');
     }
