@@ -36,7 +36,7 @@ export class BatchPosts implements Outbox {
   constructor(deps: BatchDeps) {
     this.#deps = deps;
     const { maxEvents, maxPending } = deps.limits;
-    this.full = `${maxPending} events or 16 MiB of them are waiting already`;
+    this.full = `${maxPending} events or 16 MiB of them are waiting already. batch.maxPending sets how many may`;
     this.#waiting = new EventQueue({ eventsMax: maxPending, bytesMax: PENDING_BYTES_MAX });
     this.#eventsMax = Math.min(maxEvents, maxPending);
   }

@@ -18,7 +18,11 @@ export type Gate = {
 };
 
 /** A gate as the rest of the client sees it. */
-export type InnerGate = Gate & { warnOfLoop(): void };
+export type InnerGate = Gate & {
+  warnOfLoop(): void;
+  /** For a bound agent, which goes on calling: warns once after shutdown. */
+  warnOfShutdown(): void;
+};
 
 type Senders = { decisions: Sender; usage: Sender };
 
@@ -37,6 +41,7 @@ export function createInertGate(address: GateAddress): InnerGate {
     emit: () => undefined,
     emitLlm: () => undefined,
     warnOfLoop: () => undefined,
+    warnOfShutdown: () => undefined,
     stats: () => ({ ...NOTHING }),
   });
   addresses.set(gate, address);
@@ -56,6 +61,9 @@ export function createGate({ decisions, usage }: Senders, options: GateOptions):
     emit: (decision: DecisionInput) => emit(decisions, () => decisionEventFrom(decision, now())),
     emitLlm: (used: UsageInput) => emit(usage, () => usageEventFrom(used, now())),
     warnOfLoop: () => decisions.warnOfLoop(),
+    warnOfShutdown: () => {
+      if (!isLocalMode()) decisions.warnOfShutdown();
+    },
     stats: () => sum(decisions.counts(), usage.counts()),
   });
   addresses.set(gate, options);

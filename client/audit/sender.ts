@@ -19,6 +19,9 @@ import { createAgent, postEvent, retryOnce, type Send } from './post-event.ts';
 import { recover } from './recovery.ts';
 import { SinglePosts } from './single-posts.ts';
 
+const CLOSED =
+  'Audit events after shutdown() are not sent. Call it once, when the program ends, or call configure() again';
+
 /** What a sender sends, and how the service names it. */
 export type EventStream = { path: string; stream: string };
 
@@ -57,7 +60,7 @@ export class Sender {
   readonly #outcomes: Outcomes;
   #connection: Connection;
   readonly #recovered: Promise<void>;
-  #hasWarnedOfLoop = false;
+  readonly #warned = new Set<string>();
   #isClosed = false;
   #finished: Promise<void> | undefined;
 
@@ -94,9 +97,18 @@ export class Sender {
 
   /** Warns once that synchronous calls are not recorded. */
   warnOfLoop(): void {
-    if (this.#hasWarnedOfLoop) return;
-    this.#hasWarnedOfLoop = true;
-    this.#outcomes.warn('No running event loop: audit events of synchronous calls are not sent');
+    this.#warnOnce('No running event loop: audit events of synchronous calls are not sent');
+  }
+
+  /** Warns once if the sender is closed. */
+  warnOfShutdown(): void {
+    if (this.#isClosed) this.#warnOnce(CLOSED);
+  }
+
+  #warnOnce(message: string): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    this.#outcomes.warn(message);
   }
 
   get isClosed(): boolean {

@@ -6,7 +6,7 @@ import type { Outbox, OutboxDeps } from './outbox.ts';
 
 /** Posts each event by itself, and takes none while 32 are in flight. */
 export class SinglePosts implements Outbox {
-  readonly full = `${IN_FLIGHT_MAX} are in flight already`;
+  readonly full = `${IN_FLIGHT_MAX} are in flight already. Set batch to record more`;
   readonly #inFlight = new InFlight(IN_FLIGHT_MAX);
   readonly #deps: OutboxDeps;
 

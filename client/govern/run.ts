@@ -95,8 +95,10 @@ export class Run implements PolicyRun, SyncPolicyRun {
     const decided = this.preview(tool, args);
     const { currentGate, agentName, options, isSync } = this.#parts;
     const { userId: user_id, sessionId: session_id } = options;
-    if (!isSync)
-      currentGate().emit({ ...decided, agent_name: agentName, tool_name: tool, user_id, session_id });
+    if (isSync) return decided;
+    const gate = currentGate();
+    gate.emit({ ...decided, agent_name: agentName, tool_name: tool, user_id, session_id });
+    gate.warnOfShutdown();
     return decided;
   }
 

@@ -31,6 +31,7 @@ describe('client emission rules', () => {
 
       expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 3, in_flight: 64 });
       expect(other.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 1 });
+      expect(logger.at('warn')[0]).to.include('32 are in flight already. Set batch to record more');
       await gates.shutdown({ timeoutMs: 1 });
     });
 

@@ -33,14 +33,18 @@ describe('govern: the gate', () => {
     expect(bound.gate.enabled).to.equal(true);
   });
 
-  it('stays closed after shutdown until then, and for another key', async () => {
+  it('stays closed after shutdown until then, and for another key, and warns so once', async () => {
     const bound = await world.governed();
     await shutdown();
     configured('other');
-    await bound.run([['search', {}]]);
+    expect(world.logger.at('warn')).to.deep.equal([]);
+    await bound.run([['search', {}], ['search', {}]]); // prettier-ignore
     await shutdown();
 
     expect(sent()).to.deep.equal([]);
+    expect(world.logger.at('warn')).to.deep.equal([
+      'Audit events after shutdown() are not sent. Call it once, when the program ends, or call configure() again',
+    ]);
   });
 
   it('notices local mode, and its end', async () => {
