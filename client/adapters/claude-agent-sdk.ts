@@ -36,6 +36,7 @@ type Hook = (
 type Matcher = { hooks: Hook[]; timeout?: number; onFailure?: 'block' };
 
 export type GovernHooksOptions = BindingOptions & {
+  /** The agent, as it is registered. */
   agentName: string;
   /** The caller of a run. Default the caller in these options, with the id of the session. */
   caller?: ((input: HookInput) => RunOptions) | undefined;

@@ -17,6 +17,7 @@ export type CallerRuntime<Context> = {
 };
 
 export type GovernMiddlewareOptions<Context> = BindingOptions & {
+  /** The agent, as it is registered. */
   agentName: string;
   /** The caller of a run, from its runtime. Default the caller in these options. */
   caller?: ((runtime: CallerRuntime<Context>) => RunOptions) | undefined;

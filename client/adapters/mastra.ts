@@ -10,6 +10,7 @@ import { callOrTell } from './call-or-tell.ts';
 export type RequestContext = { get(key: string): unknown };
 
 export type GovernAgentOptions = BindingOptions & {
+  /** The agent, as it is registered. */
   agentName: string;
   /** The caller of a run, from its RequestContext. Default the caller in these options. */
   caller?: ((requestContext: RequestContext) => RunOptions) | undefined;

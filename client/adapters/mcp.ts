@@ -19,6 +19,7 @@ export type McpClient = {
 };
 
 export type GovernMcpOptions = BindingOptions & {
+  /** The agent, as it is registered. */
   agentName: string;
   /** Before the names of this server's tools in the policy and in the records, so that those of several servers differ. */
   toolPrefix?: string | undefined;

@@ -8,6 +8,7 @@ import type { PolicySource } from '../policy/policy-source.ts';
 import { callOrTell } from './call-or-tell.ts';
 
 export type GovernToolsOptions<Context> = BindingOptions & {
+  /** The agent, as it is registered. */
   agentName: string;
   /** The caller of a run, from the `context` that was given to `run`. Default the caller in these options. */
   caller?: ((context: Context) => RunOptions) | undefined;

@@ -27,6 +27,7 @@ export type AgentTool =
     };
 
 export type RegisterOptions = {
+  /** The agent, as its policy names it. A name that is not known yet registers a new agent. */
   agentName: string;
   /** All tools that the agent has. */
   tools: readonly AgentTool[];
@@ -44,6 +45,7 @@ export type RegisterOptions = {
   baseUrl?: string | undefined;
   /** Default 5,000. */
   timeoutMs?: number | undefined;
+  /** Default console. */
   logger?: Logger | undefined;
 };
 
