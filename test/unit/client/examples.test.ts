@@ -31,6 +31,7 @@ const OUTPUT: Record<string, string[]> = {
   'ai-sdk.js': [
     'search: 3 results for parcels',
     'write_file: write_file is denied: System paths are closed.',
+    '{"reason":"System paths are closed.","violations":["system-paths: System paths are closed."],"hint":{"code":"rule","rule":"system-paths"}}',
     'Done.',
   ],
   'claude-agent-sdk.js': [
