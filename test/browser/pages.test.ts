@@ -147,6 +147,18 @@ describe('every page with demo data in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
+  it('shows on a phone which page it is: its link is in view', async () => {
+    const { page } = await world.newPage({ viewport: { width: 390, height: 800 } });
+    for (const name of ['Keys', 'Overview']) {
+      await page.goto(world.projectPath(name.toLowerCase()));
+      const link = page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name });
+      await eventually(async () => {
+        const { x = -1, width = 0 } = (await link.boundingBox()) ?? {};
+        return x >= 0 && x + width <= 390 ? true : undefined;
+      });
+    }
+  });
+
   it('begins at its top, with the focus there, when another page was shown before', async () => {
     const { page } = await world.newPage({ viewport: { width: 1000, height: 300 } });
     await page.goto(world.projectPath('overview'));

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { inertText } from '../text/inert-text.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { StaleNotice } from '../ui/stale-notice.tsx';
@@ -64,8 +65,14 @@ type ProjectProps = { projectId: string; page: Page | undefined };
 function ProjectNav({ projectId, page }: ProjectProps) {
   const query = periodQuery(usePlace().query);
   const current = sectionOf(page);
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the links are one line, wider than the screen.
+  useEffect(() => {
+    const link = nav.current?.querySelector<HTMLElement>('[aria-current]');
+    if (nav.current && link) nav.current.scrollLeft = link.offsetLeft - nav.current.clientWidth / 3;
+  }, [current]);
   return (
-    <nav class="nav" aria-label="Project">
+    <nav class="nav" aria-label="Project" ref={nav}>
       {PROJECT_PAGES.map((name) => (
         <a
           key={name}

@@ -124,7 +124,9 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
                 </div>
               )}
             </td>
-            <td title={formatDate(key.created_at)}>{formatAgo(key.created_at, nowMs)}</td>
+            <td class="cell-when" title={formatDate(key.created_at)}>
+              {formatAgo(key.created_at, nowMs)}
+            </td>
             <td class="muted">{key.created_by === '' ? 'unknown' : <Inert text={key.created_by} />}</td>
             <td>{key.expires_at === null ? 'never' : formatDate(key.expires_at)}</td>
             <td class="actions">

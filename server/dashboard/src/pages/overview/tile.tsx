@@ -7,21 +7,25 @@ type TileProps = {
   href: string;
   value: ComponentChildren;
   change?: Change | undefined;
-  note: ComponentChildren;
+  /** What it has changed from. */
+  than?: string | undefined;
+  note?: ComponentChildren;
   spark?: number[];
   /** Shown in the colour of an alarm. */
   isBad?: boolean;
 };
 
 /** A number with what it is about, which leads to what is behind it. */
-export function Tile({ label, href, value, change, note, spark, isBad = false }: TileProps) {
+export function Tile({ label, href, value, change, than, note, spark, isBad = false }: TileProps) {
   return (
     <a class="tile" href={href}>
       <span class="tile-label">{label}</span>
       <span class="tile-value">{value ?? <span class="tile-wait">…</span>}</span>
       {spark !== undefined && <Sparkline values={spark} tone={isBad ? 'deny' : 'plain'} />}
       <span class="tile-note">
-        <ChangeText change={change} isBad={isBad} /> {note}
+        <ChangeText change={change} isBad={isBad} /> {than}
+        {change !== undefined && than === undefined && note !== undefined && '· '}
+        {note}
       </span>
     </a>
   );

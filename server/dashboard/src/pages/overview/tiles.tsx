@@ -29,7 +29,7 @@ export function Tiles({ period, summary, series, previous, widerSummary, hrefOf,
         href={hrefOf()}
         value={totals && formatCount(totals.total)}
         change={change((now, then) => countChange(now.total, then.total))}
-        note={thanBefore(period, totals, previous)}
+        than={thanBefore(period, totals, previous)}
         spark={buckets.map(({ total }) => total)}
       />
       <Tile
