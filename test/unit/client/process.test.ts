@@ -58,6 +58,15 @@ describe('a process that emits', () => {
     expect(stderr).to.include('PolicyDeniedError');
   });
 
+  it('says so in Deno, which emits no exit after an uncaught error', async () => {
+    mock.on(DECISIONS, { fault: 'hang' });
+    const { stderr } = await run('throwWithoutExit');
+
+    expect(
+      stderr.match(/The process ended before these audit events were sent.*{ lost: 1 }/g),
+    ).to.have.length(1);
+  });
+
   it('sends an event at once, even if nothing else wakes the loop', async () => {
     const sent = new AbortController();
     const ended = run('oneThenIdle', {}, sent.signal);
