@@ -219,6 +219,24 @@ describe('Projects, keys and members in a browser', function () {
     await page.goto(world.projectPath('activity'));
     await page.getByText('created a key').first().waitFor();
   });
+
+  it('shows on a phone that a table goes on beyond its edge', async () => {
+    const { page } = await world.newPage({ viewport: { width: 390, height: 800 } });
+    await page.goto(world.projectPath('activity'));
+    const table = page.getByRole('region', { name: 'Activity' });
+    await table.getByRole('row').nth(1).waitFor();
+    const { x, y, width, height } = (await table.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    // Without the text the strip at the edge shows the cue alone.
+    await page.evaluate(`document.querySelector('[aria-label=Activity] table').style.visibility = 'hidden'`);
+    const clip = { x: x + width - 14, y, width: 14, height: Math.min(height, 100) };
+    const edge = async () => (await page.screenshot({ clip })).toString('base64');
+    const before = await edge();
+    await table.evaluate((element) => (element.scrollLeft = element.scrollWidth));
+    const atEnd = await edge();
+
+    expect(await table.evaluate((element) => element.scrollWidth > element.clientWidth)).to.equal(true);
+    expect(before).not.to.equal(atEnd);
+  });
 });
 
 /** A new account's project with a key; the page is signed in to it. */

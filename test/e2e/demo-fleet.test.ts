@@ -1,13 +1,21 @@
 import { expect } from 'chai';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { call, cookieOf, jsonOf, logIn } from '../support/accounts.ts';
 import { onServer } from '../support/clickhouse-server/services.ts';
 import { startClickHouse } from '../support/clickhouse-server/start.ts';
 import { eventually } from '../support/eventually.ts';
 import { runOnStore } from '../support/engine.ts';
 import { askJson } from '../support/reads.ts';
-import { spawnService, startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
+import {
+  environmentOf,
+  spawnService,
+  startTestService,
+  temporaryDirectory,
+  type TestService,
+} from '../support/service.ts';
 
 const env = { GATE_DEMO: '1' };
 const FILLED = 'The demo fleet is filled';
@@ -90,5 +98,17 @@ describe('the demo fleet of a service started with GATE_DEMO=1', () => {
     expect(dataDirs.filter((dataDir) => existsSync(join(dataDir, 'demo.json')))).to.have.length(1);
     expect(Number(row?.n)).to.be.above(20_000);
     expect(row?.events).to.equal(row?.n);
+  });
+
+  it('says how many decisions it wrote: as many as the reads count', async () => {
+    const dataDir = temporaryDirectory();
+    const args = ['server/demo/fleet.ts', '--rows', '2000', '--days', '3'];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env: environmentOf(dataDir, {}) });
+    const [, said, projectId = ''] = /(\d+) decisions in .* project (\S+)/.exec(stdout) ?? [];
+    const service = await startTestService({ dataDir });
+    const total = await totalOf(service, 'summary', projectId);
+    await service.stop();
+
+    expect([total > 1000, said]).to.deep.equal([true, String(total)]);
   });
 });
