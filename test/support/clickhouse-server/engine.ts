@@ -48,13 +48,11 @@ export class Engine {
     const key = signatureOf(statement);
     const session = await this.#take(key, statement);
     try {
-      for (const name of PER_STATEMENT) {
-        await exec(session, `SET ${name} = ${quoted(statement.settings.get(name) ?? '')}`);
-      }
-      for (const [name, value] of statement.params)
-        await exec(session, `SET param_${name} = ${quoted(value)}`);
-      const text = statement.data === '' ? statement.text : `${statement.text}\n${statement.data}`;
-      return await exec(session, text, statement.format);
+      const set = `SET ${[...ownSettings(statement)].map(([name, value]) => `${name} = ${quoted(value)}`).join(', ')}`;
+      // The data of an insert must be all that follows its text.
+      if (statement.data === '') return await exec(session, `${set}; ${statement.text}`, statement.format);
+      await exec(session, set);
+      return await exec(session, `${statement.text}\n${statement.data}`, statement.format);
     } finally {
       this.#give(key, session);
     }
@@ -98,6 +96,14 @@ export class Engine {
     }
     return false;
   }
+}
+
+/** What a statement sets for itself. */
+function ownSettings({ settings, params }: Statement): [string, string][] {
+  return [
+    ...PER_STATEMENT.map((name): [string, string] => [name, settings.get(name) ?? '']),
+    ...Array.from(params, ([name, value]): [string, string] => [`param_${name}`, value]),
+  ];
 }
 
 function lastingSettings({ settings }: Statement): [string, string][] {
