@@ -28,7 +28,7 @@ const textOf = (list: string[]) => `${list.map((statement) => statement.trim()).
 describe('the statements of a cluster', () => {
   let server: ClickHouseServer;
   before(async () => {
-    server = await startClickHouse({ database: 'default' });
+    server = await startClickHouse({ database: 'default', isEmpty: true });
   });
   after(() => server.kill());
 

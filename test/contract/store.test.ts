@@ -14,7 +14,7 @@ storeSuite('embedded', async () => {
 });
 
 storeSuite('over HTTP', async () => {
-  const server = await startClickHouse();
+  const server = await startClickHouse({ isEmpty: true });
   const store = open({ GATE_CLICKHOUSE_URL: server.url });
   const close = async () => {
     await store.close();

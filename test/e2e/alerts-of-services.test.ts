@@ -8,7 +8,6 @@ import { createLogger } from '../../server/logger.ts';
 import { createMetrics } from '../../server/metrics.ts';
 import { createBoundedStore } from '../../server/store/bounded-store.ts';
 import { type Connection, connectServer } from '../../server/store/connection.ts';
-import { migrate } from '../../server/store/migrate.ts';
 import {
   alertedOwner,
   alertsOf,
@@ -69,12 +68,9 @@ describe('the alerts of a project with several services', () => {
   it('are evaluated by exactly one of several services in each minute', async () => {
     const server = await startClickHouse();
     cleanups.push(() => server.kill());
-    const settings = { ...clickhouseUrl(server.url), database: 'default' };
     const connections = [1, 2, 3].map(() =>
-      closing(connectServer(settings, { settings: {}, silenceMsMax: 5000 })),
+      closing(connectServer(clickhouseUrl(server.url), { settings: {}, silenceMsMax: 5000 })),
     );
-    const [first] = connections;
-    if (first !== undefined) await migrate(first);
     const evaluated: number[] = [];
     const services = connections.map((connection) =>
       evaluationOn(connection, (minute) => evaluated.push(minute)),

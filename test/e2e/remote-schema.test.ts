@@ -8,7 +8,7 @@ import { startTestService, temporaryDirectory } from '../support/service.ts';
 
 describe('the schema with several services', () => {
   it('is migrated once by two services that start at once on an empty store', async () => {
-    const server = await startClickHouse();
+    const server = await startClickHouse({ isEmpty: true });
     const env = onServer(server, { GATE_DEMO: '0' });
 
     const services = await Promise.all([startTestService({ env }), startTestService({ env })]);
@@ -24,7 +24,7 @@ describe('the schema with several services', () => {
   });
 
   it('stops the start when it is newer than the service', async () => {
-    const server = await startClickHouse();
+    const server = await startClickHouse({ isEmpty: true });
     const env = onServer(server, { GATE_DEMO: '0' });
     await (await startTestService({ env })).stop();
     await server.query("INSERT INTO schema_migrations (version, name) VALUES (9000, '9000_from_tomorrow')");
@@ -42,7 +42,7 @@ describe('the schema with several services', () => {
 
 describe('the demo of a service that needs no data directory', () => {
   it('creates the directory, so that its key is not lost', async () => {
-    const server = await startClickHouse();
+    const server = await startClickHouse({ isEmpty: true });
     const dataDir = join(temporaryDirectory(), 'not/yet');
     const env = onServer(server, { GATE_SIGNING_KEY: randomBytes(32).toString('base64') });
 

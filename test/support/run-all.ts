@@ -19,7 +19,7 @@ async function run(script: string, { stdio = 'inherit', files = [] }: RunOptions
   const list = join(directory, String((runs += 1)));
   const child = spawn('npm', ['run', '--silent', script, '--', ...files], {
     stdio: ['ignore', stdio, stdio],
-    env: { ...process.env, GATE_TEST_FAILURES: list },
+    env: { ...process.env, GATE_TEST_FAILURES: list, GATE_TEST_DIRECTORY: directory },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr])

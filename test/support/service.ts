@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storeEnvironment } from './clickhouse-server/environment.ts';
-import { copyTemplate } from './store-template.ts';
+import { copyMade, copyTemplate } from './store-template.ts';
 
 export const ROOT = new URL('../../', import.meta.url).pathname;
 const START_MS_MAX = 50_000;
@@ -105,10 +105,33 @@ const hasServer = (dataDir: string) => 'GATE_CLICKHOUSE_URL' in storeEnvironment
 /** A fresh data directory as the first start of a service leaves it: with the schema, the demo project and its key. */
 export async function storeDirectory(): Promise<string> {
   const dataDir = temporaryDirectory();
-  if (!hasServer(dataDir))
-    await copyTemplate(dataDir, async (path) => {
-      await (await startTestService({ dataDir: path })).stop();
-    });
+  if (!hasServer(dataDir)) await makeStore(dataDir);
+  return dataDir;
+}
+
+function makeStore(dataDir: string): Promise<void> {
+  return copyTemplate('service', dataDir, async (path) => {
+    await (await startTestService({ dataDir: path })).stop();
+  });
+}
+
+let ownDirectory: string | undefined;
+/** Kept for one run of the tests: what is filled ages within hours. */
+const runDirectory = () => process.env['GATE_TEST_DIRECTORY'] ?? (ownDirectory ??= temporaryDirectory());
+
+/** As `storeDirectory`, with what `fill` sends to a service on it. `fill` runs once for all suites. */
+export async function filledDirectory(
+  name: string,
+  fill: (service: TestService) => Promise<void>,
+): Promise<string> {
+  const dataDir = temporaryDirectory();
+  const make = async (path: string) => {
+    await makeStore(path);
+    const service = await startTestService({ dataDir: path });
+    await fill(service);
+    await service.stop();
+  };
+  await copyMade(dataDir, { path: join(runDirectory(), name), make });
   return dataDir;
 }
 

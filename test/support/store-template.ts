@@ -10,10 +10,12 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const CACHE = join(ROOT, 'node_modules/.cache/test-store');
+
+let templateKeyOnce: string | undefined;
 
 /** All that a first start depends on, and the day, because a store ages. */
 function templateKey(): string {
@@ -26,33 +28,40 @@ function templateKey(): string {
   return hash.digest('hex');
 }
 
-let template: Promise<string> | undefined;
+type Make = (dataDir: string) => Promise<void>;
+/** Where it is kept, and what makes it there where no test has yet. */
+type Template = { path: string; make: Make };
+const templates = new Map<string, Promise<void>>();
 
 /**
- * Copies the data directory of a service after its first start, whose schema and demo project take most of the time of many a test. `firstStart` makes it where no
- * test has yet, in the directory that it gets.
+ * Copies a data directory whose making takes most of the time of many a test: that of a service after its first start, or that of a server with the schema. It is
+ * kept until the code changes.
  */
-export async function copyTemplate(
-  to: string,
-  firstStart: (dataDir: string) => Promise<void>,
-): Promise<void> {
-  template ??= makeTemplate(firstStart).catch((error: unknown) => {
-    template = undefined;
-    throw error;
-  });
-  cpSync(await template, to, { recursive: true });
+export async function copyTemplate(name: 'service' | 'server', to: string, make: Make): Promise<void> {
+  const key = (templateKeyOnce ??= templateKey());
+  const removeOld = () => {
+    const old = readdirSync(CACHE).filter((other) => !other.startsWith(key));
+    for (const other of old) rmSync(join(CACHE, other), { recursive: true, force: true });
+  };
+  const path = join(CACHE, `${key}-${name}`);
+  await copyMade(to, { path, make: (dataDir) => make(dataDir).then(removeOld) });
 }
 
-async function makeTemplate(firstStart: (dataDir: string) => Promise<void>): Promise<string> {
-  const path = join(CACHE, templateKey());
-  if (existsSync(path)) return path;
-  mkdirSync(CACHE, { recursive: true });
+/** Copies a directory, which is made at its first copy. */
+export async function copyMade(to: string, template: Template): Promise<void> {
+  let made = templates.get(template.path);
+  if (made === undefined) templates.set(template.path, (made = makeOnce(template)));
+  made.catch(() => templates.delete(template.path));
+  await made;
+  cpSync(template.path, to, { recursive: true });
+}
+
+async function makeOnce({ path, make }: Template): Promise<void> {
+  if (existsSync(path)) return;
+  mkdirSync(dirname(path), { recursive: true });
   const made = mkdtempSync(`${path}.`);
-  await firstStart(made);
+  await make(made);
   // Whichever process is first.
   if (existsSync(path)) rmSync(made, { recursive: true });
   else renameSync(made, path);
-  const old = readdirSync(CACHE).filter((name) => !join(CACHE, name).startsWith(path));
-  for (const name of old) rmSync(join(CACHE, name), { recursive: true, force: true });
-  return path;
 }

@@ -20,7 +20,7 @@ const SUITES = [
 ];
 
 const given = process.env['GATE_TEST_CLICKHOUSE_URL'];
-const server = given === undefined ? await startClickHouse() : undefined;
+const server = given === undefined ? await startClickHouse({ isEmpty: true }) : undefined;
 const url = given ?? new URL(server?.url ?? '').href.replace(/\/gatehouse$/, '');
 const mocha = new URL('../../../node_modules/mocha/bin/mocha.js', import.meta.url).pathname;
 const more = process.argv.slice(2);

@@ -1,11 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { clickhouseUrl } from '../../../server/config-values.ts';
+import { connectServer } from '../../../server/store/connection.ts';
+import { migrate } from '../../../server/store/migrate.ts';
 import { temporaryDirectory } from '../service.ts';
+import { copyTemplate } from '../store-template.ts';
 import type { Fault } from './faults.ts';
 
 const SCRIPT = new URL('process.ts', import.meta.url).pathname;
 const USER = 'gate';
 const STORE_PASSWORD = 'store-password-7';
+const SCHEMA_MS_MAX = 30_000;
 
 /** A ClickHouse server for tests, in a process of its own; see process.ts. */
 export type ClickHouseServer = {
@@ -22,8 +27,32 @@ export type ClickHouseServer = {
   start(): Promise<void>;
 };
 
-export async function startClickHouse({ database = 'gatehouse' } = {}): Promise<ClickHouseServer> {
+type StartOptions = {
+  database?: string;
+  /** Without the schema that the database `gatehouse` has by default. */
+  isEmpty?: boolean;
+};
+
+export async function startClickHouse({
+  database = 'gatehouse',
+  isEmpty = false,
+}: StartOptions = {}): Promise<ClickHouseServer> {
   const dataDir = temporaryDirectory();
+  if (!isEmpty) await copyTemplate('server', dataDir, makeSchema);
+  return startServer(dataDir, database);
+}
+
+async function makeSchema(dataDir: string): Promise<void> {
+  const server = await startServer(dataDir, 'default');
+  await server.query('CREATE DATABASE gatehouse');
+  const config = { ...clickhouseUrl(server.url), database: 'gatehouse' };
+  const connection = connectServer(config, { settings: {}, silenceMsMax: SCHEMA_MS_MAX });
+  await migrate(connection);
+  await connection.close();
+  await server.kill();
+}
+
+async function startServer(dataDir: string, database: string): Promise<ClickHouseServer> {
   let port = 0;
   let child: ChildProcess | undefined;
   let lastId = 0;
