@@ -247,7 +247,7 @@ describe('error states in a browser', function () {
   });
 
   it('of a refresh leave the numbers, and say that they are old', async () => {
-    const { page } = await world.newPage();
+    const { page } = await world.newPage({ isFresh: true });
     await page.clock.install();
     await page.goto(world.projectPath('overview'));
     await page.waitForLoadState('networkidle');

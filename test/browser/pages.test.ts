@@ -171,7 +171,7 @@ describe('every page with demo data in a browser', function () {
   });
 
   it('brings the comparison with the time before up to date, too', async () => {
-    const { page } = await world.newPage();
+    const { page } = await world.newPage({ isFresh: true });
     await page.clock.install();
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));

@@ -66,7 +66,7 @@ describe('Proof in a browser', function () {
       expect(failed).to.deep.equal(failing);
     }
     const other = (await logText(world.service, 'vkey')).trimEnd();
-    const { page } = await world.newPage();
+    const { page } = await world.newPage({ isFresh: true });
     await page.addInitScript(
       ([name, key]) => localStorage.setItem(name as string, key as string),
       [

@@ -18,7 +18,7 @@ describe('the speed of the dashboard in a browser', function () {
     const isQuick = ({ paintMs, longestMs }: (typeof tries)[number]) =>
       paintMs < FIRST_PAINT_MS_MAX && longestMs < BLOCKED_MS_MAX;
     while (!tries.some(isQuick) && tries.length < TRIES_MAX) {
-      const { page } = await world.newPage();
+      const { page } = await world.newPage({ isFresh: true });
       const longestMs = await longestTaskMs(page, async () => {
         await page.goto(world.projectPath('overview'));
         await page.locator('.bar-row').first().waitFor();
@@ -34,7 +34,7 @@ describe('the speed of the dashboard in a browser', function () {
       { width: 1360, height: 860 },
       { width: 390, height: 800 },
     ]) {
-      const { page } = await world.newPage({ viewport });
+      const { page } = await world.newPage({ isFresh: true, viewport });
       await page.addInitScript(COUNT_SHIFTS);
       for (const path of Object.values(PROJECT_PAGES)) {
         await page.goto(world.projectPath(path));
@@ -58,7 +58,7 @@ describe('the speed of the dashboard in a browser', function () {
     expect(files.length).to.be.above(1);
     expect(bytes).to.be.below(FIRST_PAGE_BYTES_MAX);
 
-    const { page } = await world.newPage();
+    const { page } = await world.newPage({ isFresh: true });
     const scripts: string[] = [];
     page.on('request', (request) => scripts.push(request.url()));
     const lazy = () =>

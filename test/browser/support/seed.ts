@@ -65,13 +65,12 @@ export async function seedFleet(
       post(`${service.url}/v1/agents`, { name, tools: tools.map(toolFrom) }, { key: service.key }),
     );
   }
-  await pullPolicies(service);
   await sendAll(events, `${service.url}/v1/audit/decisions`, service.key);
   await sendAll(calls, `${service.url}/v1/audit/llm-invocations`, service.key);
 }
 
-/** Two clients that hold the policies they fetched, so that the fleet view has something to show. */
-async function pullPolicies({ url, demo }: TestService): Promise<void> {
+/** Two clients that hold the policies they fetched, so that the fleet view has something to show. A service forgets them when it stops. */
+export async function pullPolicies({ url, demo }: TestService): Promise<void> {
   for (const { name } of AGENTS.slice(0, 4)) {
     const headers = { Authorization: `Bearer ${demo.key}` };
     const fetched = await fetch(`${url}/v1/agents/${name}`, { headers });

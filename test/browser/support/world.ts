@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { startTestService, type TestService } from '../../support/service.ts';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { filledDirectory, startTestService, type TestService } from '../../support/service.ts';
 import { eventually } from '../../support/eventually.ts';
 import { launchBrowser } from './browser.ts';
-import { seedFleet } from './seed.ts';
+import { pullPolicies, seedFleet } from './seed.ts';
 
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 type OpenOptions = {
@@ -14,6 +14,8 @@ type OpenOptions = {
   viewport?: { width: number; height: number };
   timezoneId?: string;
   initScript?: string;
+  /** In a context of its own: for what cannot be taken back, such as another clock or a script, and to measure a first visit. */
+  isFresh?: boolean;
 };
 
 /** A page, and everything that the browser complained about on it. */
@@ -43,18 +45,20 @@ export class World {
   #session: StorageState | undefined;
   #projectId: string | undefined;
   readonly #contexts: BrowserContext[] = [];
+  /** One page serves test after test: a new one costs as much as three loads of a page. */
+  #kept: Page | undefined;
+  #isKeptInUse = false;
 
   async open({ dataDir, hasDemoFleet = false }: WorldOptions = {}): Promise<void> {
-    const started = startTestService({
-      ...(dataDir === undefined ? {} : { dataDir }),
-      ...(hasDemoFleet ? { env: { GATE_DEMO: '1' } } : {}),
-    });
+    const started = hasDemoFleet
+      ? startTestService({ env: { GATE_DEMO: '1' } })
+      : startTestService({ dataDir: dataDir ?? (await filledDirectory('seeded-fleet', seedFleet)) });
     const [service, browser] = await Promise.all([started, launchBrowser()]);
     [this.#service, this.#browser] = [service, browser];
     if (hasDemoFleet) {
       await eventually(() => service.output().includes('The demo fleet is filled') || undefined);
       this.#projectId = service.demo.fleet_project_id;
-    } else if (dataDir === undefined) await seedFleet(service);
+    } else if (dataDir === undefined) await pullPolicies(service);
     this.#session = await this.#signIn();
   }
 
@@ -86,20 +90,17 @@ export class World {
     viewport = DESKTOP,
     timezoneId,
     initScript,
+    isFresh = timezoneId !== undefined || initScript !== undefined,
   }: OpenOptions = {}): Promise<OpenPage> {
-    if (this.#browser === undefined) throw new Error('The world is not open');
-    const context = await this.#browser.newContext({
-      baseURL: this.service.url,
-      colorScheme: scheme,
-      viewport,
-      acceptDownloads: true,
-      ...(timezoneId === undefined ? {} : { timezoneId }),
-      ...(isSignedIn && this.#session !== undefined ? { storageState: this.#session } : {}),
-    });
-    this.#contexts.push(context);
-    context.setDefaultTimeout(WAIT_MS_MAX);
+    const page =
+      isFresh || this.#isKeptInUse
+        ? await this.#freshPage(timezoneId === undefined ? {} : { timezoneId })
+        : await this.#keptPage();
+    const context = page.context();
+    if (isSignedIn && this.#session !== undefined) await context.addCookies(this.#session.cookies);
     if (initScript !== undefined) await context.addInitScript({ content: initScript });
-    const page = await context.newPage();
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme: scheme });
     const faults: string[] = [];
     page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
     page.on('console', (message) => {
@@ -110,6 +111,33 @@ export class World {
 
   async closePages(): Promise<void> {
     await Promise.all(this.#contexts.splice(0).map((context) => context.close()));
+    const kept = this.#isKeptInUse ? this.#kept : undefined;
+    this.#isKeptInUse = false;
+    // One that cannot be cleaned, because it crashed or shows no page of the service, is replaced.
+    if (kept === undefined) return;
+    await clean(kept).catch(() => {
+      this.#kept = undefined;
+      return kept.context().close();
+    });
+  }
+
+  async #freshPage(options: BrowserContextOptions): Promise<Page> {
+    const page = await this.#openPage(options);
+    this.#contexts.push(page.context());
+    return page;
+  }
+
+  async #keptPage(): Promise<Page> {
+    if (this.#kept === undefined || this.#kept.isClosed()) this.#kept = await this.#openPage({});
+    this.#isKeptInUse = true;
+    return this.#kept;
+  }
+
+  async #openPage(options: BrowserContextOptions): Promise<Page> {
+    if (this.#browser === undefined) throw new Error('The world is not open');
+    const context = await this.#browser.newContext({ baseURL: this.service.url, ...options });
+    context.setDefaultTimeout(WAIT_MS_MAX);
+    return context.newPage();
   }
 
   async #signIn(): Promise<StorageState> {
@@ -123,13 +151,26 @@ export class World {
   }
 }
 
+/** Takes back what a test did to a page: what it stored, intercepted, listened to and was allowed. */
+async function clean(page: Page): Promise<void> {
+  const context = page.context();
+  page.removeAllListeners();
+  await Promise.all([page.unrouteAll({ behavior: 'ignoreErrors' }), context.unrouteAll()]);
+  // A draft that was not saved asks before it is left.
+  page.on('dialog', (dialog) => void dialog.accept());
+  if (page.url() !== 'about:blank') await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+  await page.goto('about:blank');
+  page.removeAllListeners('dialog');
+  await Promise.all([context.clearCookies(), context.clearPermissions()]);
+}
+
 type AxeViolation = { id: string; help: string; nodes: { target: unknown; failureSummary: string }[] };
 
 /** Rejects unless axe-core finds nothing to complain about. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(axeSource);
   const violations = await page.evaluate<AxeViolation[]>(
-    'axe.run(document).then(({ violations }) => violations)',
+    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)",
   );
   const found = violations.map(({ id, help, nodes }) => ({
     id,
