@@ -1,7 +1,7 @@
 // Says what the tests need and the machine does not have; as root on Debian or Ubuntu it installs that.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { findChromium } from './find-chromium.ts';
+import { findChromium, HEADLESS } from './find-chromium.ts';
 
 const has = (command: string) => spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
 const NEEDS = [
@@ -16,18 +16,22 @@ const NEEDS = [
   { what: 'OpenSSL', package: 'openssl', isMet: () => has('openssl') },
 ];
 
+const mayInstall = process.getuid?.() === 0 && existsSync('/etc/debian_version');
+const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+const apt = (...args: string[]) =>
+  spawnSync('apt-get', ['-qq', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env }).status === 0;
+const install = (...packages: string[]) =>
+  apt('update') && apt('install', '-y', '--no-install-recommends', ...packages);
+
+// Where there is no such package, any Chromium does.
+if (mayInstall && !has(HEADLESS)) install(HEADLESS);
+
 const missing = NEEDS.filter(({ isMet }) => !isMet());
 if (missing.length > 0) {
   const packages = missing.flatMap(({ package: name }) => name.split(' '));
-  if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) {
+  if (!mayInstall) {
     console.error(`The tests need ${missing.map(({ what }) => what).join(', ')}.`);
     console.error(`On Debian or Ubuntu: sudo apt-get install ${packages.join(' ')}`);
-    process.exit(1);
   }
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  execFileSync('apt-get', ['update', '-qq'], { stdio: 'inherit', env });
-  execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], {
-    stdio: 'inherit',
-    env,
-  });
+  if (!mayInstall || !install(...packages)) process.exit(1);
 }
