@@ -1,12 +1,12 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { Type } from 'typebox';
 import { parseVerifierKey, type VerifierKey, verifierKeyFrom } from '../client/proof/index.ts';
 import type { ClickHouseConfig } from './config.ts';
 import { isAddressRange } from './http/address-range.ts';
 import { type Role, ROLES } from './rights.ts';
 import { createParser } from './validate.ts';
+import { Type } from './type.ts';
 
 /** The memberships that a group of the OpenID Connect provider gives, by its name. */
 export type GroupRoles = Record<string, { project_id: string; role: Role }[]>;

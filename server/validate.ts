@@ -1,9 +1,9 @@
 import { Ajv, type ErrorObject, type Schema, type ValidateFunction } from 'ajv';
 import addFormatsModule from 'ajv-formats';
-import { Type } from 'typebox';
 import { isScope, SCOPES } from './rights.ts';
 import { type Fault, RequestError } from './errors.ts';
 import { parseRfc3339 } from './rfc3339.ts';
+import { Type } from './type.ts';
 
 const TOOL_NAME_BYTES_MAX = 128;
 

@@ -1,6 +1,7 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { EMAIL_CHARS_MAX, PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN } from '../limits.ts';
 import { bodyInvalid } from '../validate.ts';
+import { Type } from '../type.ts';
 
 /** Bounds what is only compared, never stored. */
 const COMPARED = Type.String({ maxLength: 10_000 });

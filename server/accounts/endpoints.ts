@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { RateLimit, addressOf } from '../http/rate-limit.ts';
@@ -25,6 +24,7 @@ import { ANY_EMAIL, REGISTRATION, requirePasswordBytes, RESET, TOKEN } from './c
 import { sessionEndpoints } from './session-endpoints.ts';
 import type { Sessions } from './sessions.ts';
 import type { MailRequests } from './mail-requests.ts';
+import { Type } from '../type.ts';
 
 export type AccountDeps = {
   accounts: Accounts;

@@ -1,5 +1,4 @@
 import type { Request } from 'express';
-import { Type } from 'typebox';
 import { sessionSecretOf, setSessionCookie } from '../access/session-cookie.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -23,6 +22,7 @@ import {
 import { LOGIN, PASSWORD_CHANGE, requirePasswordBytes } from './credentials.ts';
 import type { Session } from '../access/access.ts';
 import type { SessionOrigin, Sessions } from './sessions.ts';
+import { Type } from '../type.ts';
 
 export type SessionDeps = {
   accounts: Accounts;

@@ -1,10 +1,10 @@
-import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
 import { queryInvalid } from '../http/query.ts';
 import { answer, COUNT, nullable, PROJECT_ID, STRING, TIME, UUID } from '../http/schemas.ts';
 import type { Members } from '../members/members.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import { type ActivityCursor, readActivity } from './activity.ts';
+import { Type } from '../type.ts';
 
 /** Sorts before every row: later than any time that the store can hold. */
 const NEWEST: ActivityCursor = { occurred_at: '2200-01-01T00:00:00.000Z', id: '' };

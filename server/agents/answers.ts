@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import {
   answer,
   BOOLEAN,
@@ -12,6 +11,7 @@ import {
 } from '../http/schemas.ts';
 import { OUTCOMES } from '../ingest/decision-event.ts';
 import { WINDOW_NAMES } from '../records/window.ts';
+import { Type } from '../type.ts';
 
 const OUTCOME = oneOf(OUTCOMES);
 

@@ -1,9 +1,10 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { oneOf } from '../http/schemas.ts';
 import { WINDOW_NAMES } from '../records/window.ts';
 import { text } from '../validate.ts';
 import type { Edit, Registration } from './agent-saver.ts';
 import type { AgentTool } from './agent-version.ts';
+import { Type } from '../type.ts';
 
 /** The bound of a policy's and a prompt's text. The whole body is bounded by 1 MiB. */
 const TEXT_CHARS_MAX = 512 * 1024;

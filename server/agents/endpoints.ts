@@ -1,5 +1,4 @@
 import type { Request, Response } from 'express';
-import { Type } from 'typebox';
 import { type Actor, actorName } from '../access/access.ts';
 import type { RecordActivity } from '../activity/activity.ts';
 import type { RecordReads } from '../activity/record-reads.ts';
@@ -20,6 +19,7 @@ import { checkPolicy } from './check-policy.ts';
 import type { Fleet } from './fleet.ts';
 import type { PolicyReader } from './policy-reader.ts';
 import type { PolicyThreads } from './policy-threads.ts';
+import { Type } from '../type.ts';
 
 export type AgentDeps = {
   agentStore: AgentStore;

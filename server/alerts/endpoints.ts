@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Request } from 'express';
-import { Type } from 'typebox';
 import type { MemberCaller } from '../access/access.ts';
 import type { ActivityEntry, RecordActivity } from '../activity/activity.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -26,6 +25,7 @@ import type { AlertSettings, AlertSettingsStore } from './alert-settings.ts';
 import type { AlertCursor, AlertStore } from './alert-store.ts';
 import { RULES } from './rules.ts';
 import { webhookFault } from './webhook.ts';
+import { Type } from '../type.ts';
 
 export type AlertDeps = {
   alertSettings: AlertSettingsStore;

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { Type } from 'typebox';
 import { PROBLEMS, type ProblemCode, type RequestError } from '../errors.ts';
 import { RETRY_AFTER_SECONDS } from '../limits.ts';
 import { answer, oneOf, STRING } from './schemas.ts';
+import { Type } from '../type.ts';
 
 /** The schema of a problem (RFC 9457). */
 export const PROBLEM = answer(

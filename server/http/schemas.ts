@@ -1,4 +1,5 @@
-import { type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
+import type { TProperties, TSchema, TUnsafe } from 'typebox';
+import { Type } from '../type.ts';
 
 /** An object with exactly these keys, as the service sends it. With a name it is a component of the OpenAPI document. */
 export function answer<T extends TProperties>(properties: T, name?: string) {

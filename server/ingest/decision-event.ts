@@ -1,9 +1,10 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { exactJson, hasNumberAtRisk } from '../json.ts';
 import { text } from '../validate.ts';
 import { parseRfc3339 } from '../rfc3339.ts';
 import { type EventOf, COMMON_FIELDS, optionalText } from './event.ts';
 import { columnsOf, type RowKind, rowKindOf } from './event-row.ts';
+import { Type } from '../type.ts';
 
 export const OUTCOMES = ['allow', 'deny', 'needs_approval'] as const;
 export type Outcome = (typeof OUTCOMES)[number];

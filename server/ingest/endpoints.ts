@@ -1,4 +1,4 @@
-import { type TObject, Type } from 'typebox';
+import type { TObject } from 'typebox';
 import type { GroupCommit } from '../commit/group-commit.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -19,6 +19,7 @@ import { countProblem, createIngest, type IngestDeps } from './ingest.ts';
 import { BATCH_ANSWER } from './judgement.ts';
 import type { Receipts } from './receipts.ts';
 import { LLM_ROW, llmInvocationFrom, llmInvocationSchema } from './llm-invocation.ts';
+import { Type } from '../type.ts';
 
 export type IngestEndpointDeps = IngestDeps & {
   decisions: GroupCommit;

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { requireAgent } from '../access/access.ts';
 import type { RowResult } from '../commit/write-queue.ts';
 import { RequestError } from '../errors.ts';
@@ -12,6 +12,7 @@ import { type Event, UUID_PATTERN } from './event.ts';
 import { eventTextFrom } from './event-row.ts';
 import { countProblem, type EventKind } from './ingest.ts';
 import type { Standing } from './receipts.ts';
+import { Type } from '../type.ts';
 
 const { status, code, detail, errors } = PROBLEM.properties;
 

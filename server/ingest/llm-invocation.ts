@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import { text } from '../validate.ts';
 import { type EventOf, COMMON_FIELDS, createEventCopy, optionalText } from './event.ts';
 import { columnsOf, type RowKind, rowKindOf } from './event-row.ts';
+import { Type } from '../type.ts';
 
 const COUNT = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const optionalCount = () => Type.Optional(Type.Integer({ ...COUNT, default: 0 }));

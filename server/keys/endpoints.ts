@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import type { RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -8,6 +7,7 @@ import type { BearerKeys } from './bearer-keys.ts';
 import type { KeyRecord } from './key-registry.ts';
 import { NEW_KEY } from './new-key.ts';
 import type { RootKeys } from './root-keys.ts';
+import { Type } from '../type.ts';
 
 export type KeyDeps = {
   rootKeys: RootKeys;

@@ -1,7 +1,8 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { DEFAULT_SCOPE } from '../rights.ts';
 import { AGENT_NAME_CHARS_MAX, KEY_AGENTS_MAX, KEY_DAYS_MAX, KEY_NAME_CHARS_MAX } from '../limits.ts';
 import { createParser, text } from '../validate.ts';
+import { Type } from '../type.ts';
 
 /** The body that issues a bearer key. */
 export const NEW_KEY = Type.Object({

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { bundleFrom, parseTilePath, tileWidth, verifierKeyText } from '../../client/proof/index.ts';
 import type { RecordReads } from '../activity/record-reads.ts';
 import { RequestError } from '../errors.ts';
@@ -9,6 +8,7 @@ import type { Witness } from '../config-values.ts';
 import type { RunRead, RunReadBytes } from '../records/days.ts';
 import { type LogHeads, ProjectLog } from './project-log.ts';
 import { readProof } from './read-proof.ts';
+import { Type } from '../type.ts';
 
 export type LogDeps = {
   logHeads: LogHeads;

@@ -1,5 +1,4 @@
 import type { Request } from 'express';
-import { Type } from 'typebox';
 import type { MemberCaller } from '../access/access.ts';
 import { hasRole, mayManage, type Role, ROLES } from '../rights.ts';
 import type { ActivityEntry, RecordActivity } from '../activity/activity.ts';
@@ -9,6 +8,7 @@ import { addressOf, RateLimit } from '../http/rate-limit.ts';
 import { answer, BOOLEAN, listOf, oneOf, PROJECT_ID, STRING, TIME, UUID } from '../http/schemas.ts';
 import { EMAIL_CHARS_MAX, MEMBERS_ADDED_PER_ACCOUNT_MAX } from '../limits.ts';
 import type { Members } from './members.ts';
+import { Type } from '../type.ts';
 
 export type MemberDeps = {
   accountStore: {

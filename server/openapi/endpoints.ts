@@ -5,13 +5,13 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 import helmet from 'helmet';
-import { Type } from 'typebox';
 import { RequestError } from '../errors.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { type Encoding, sendFile, type StaticFile } from '../http/static-file.ts';
 import { sha256Hex } from '../sha256.ts';
 import { openapiDocument } from './document.ts';
 import { referencePage } from './reference-page.ts';
+import { Type } from '../type.ts';
 
 const OWN = new URL('./page/', import.meta.url).pathname;
 const PACKAGE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));

@@ -1,6 +1,7 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { PROJECT_NAME_CHARS_MAX } from '../limits.ts';
 import { bodyInvalid, createParser } from '../validate.ts';
+import { Type } from '../type.ts';
 
 /** The body that creates a project. */
 export const NEW_PROJECT = Type.Object({

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import {
   answer,
   COUNT,
@@ -14,6 +14,7 @@ import { OUTCOMES } from '../ingest/decision-event.ts';
 import { STREAMS } from './ledger.ts';
 import { DIMENSION_NAMES } from './breakdown.ts';
 import { BUCKET_SECONDS, WINDOW_NAMES, type WindowName } from './window.ts';
+import { Type } from '../type.ts';
 
 const OUTCOME = oneOf(OUTCOMES);
 const WINDOW = nullable<WindowName>('string', {

@@ -1,5 +1,4 @@
 import type { Request, Response } from 'express';
-import { Type } from 'typebox';
 import type { Actor } from '../access/access.ts';
 import type { ReadKind, RecordReads } from '../activity/record-reads.ts';
 import { RequestError } from '../errors.ts';
@@ -35,6 +34,7 @@ import { recordText } from './record.ts';
 import { BREAKDOWN, PAGE, RANGE } from './parameters.ts';
 import { sendPages } from './send-export.ts';
 import { readRange } from './window.ts';
+import { Type } from '../type.ts';
 
 export type ReadDeps = {
   reads: AuditReads;

@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
 import { oneOf } from '../http/schemas.ts';
 import { FILTER_VALUES_MAX, SEARCH_CHARS_MAX } from '../limits.ts';
 import { OUTCOMES } from '../ingest/decision-event.ts';
 import { text } from '../validate.ts';
+import { Type } from '../type.ts';
 
 export const FILTER_NAMES = ['agent', 'role', 'outcome', 'tool', 'user_id', 'session_id'] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];

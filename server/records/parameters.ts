@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
 import { oneOf } from '../http/schemas.ts';
 import { GROUPS_MAX } from './counts.ts';
 import { DIMENSION_NAMES } from './breakdown.ts';
 import { WINDOW_NAMES } from './window.ts';
+import { Type } from '../type.ts';
 
 const edge = (description: string) =>
   Type.Optional(Type.String({ format: 'date-time', description, 'x-problem': 'window_invalid' }));
