@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  mailedToken,
+  newEmail,
+  newPerson,
+  register,
+  requestToken,
+  type TokenKind,
+} from '../support/accounts.ts';
+import { runOnStore } from '../support/engine.ts';
+import { eventually } from '../support/eventually.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const KINDS: TokenKind[] = ['verify', 'reset'];
+
+describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token', () => {
+  let service: TestService;
+  before(async () => (service = await startTestService()));
+  after(() => service.stop());
+
+  it('return 202 with the same body for known, unknown and invalid e-mails, and mail only the known', async () => {
+    const { email } = await newPerson(service);
+    const unknown = newEmail();
+    const bodies = new Set<string>();
+
+    for (const kind of KINDS) {
+      for (const address of [email, email.toUpperCase(), unknown, 'nobody', '']) {
+        const response = await requestToken(service, kind, address);
+        expect(response.status).to.equal(202);
+        bodies.add(await response.text());
+      }
+    }
+
+    expect([...bodies]).to.deep.equal(['{"status":"accepted"}']);
+    await eventually(() => service.output().split(`To: ${email}\n`)[4]);
+    expect(service.output()).not.to.contain(unknown);
+  });
+
+  it('answer 202 when one account is asked for without end, and mail it twenty times', async () => {
+    const { email } = await newPerson(service);
+    const after = newEmail();
+    await register(service, after);
+
+    const answers: string[] = [];
+    for (let i = 0; i < 13; i += 1) {
+      const some = KINDS.map((kind) => requestToken(service, kind, email));
+      for (const response of await Promise.all(some))
+        answers.push(`${response.status} ${response.headers.get('Retry-After')} ${await response.text()}`);
+    }
+    await requestToken(service, 'verify', after);
+    await eventually(() => service.output().split(`To: ${after}\n`)[1]);
+
+    expect(answers).to.deep.equal(Array(26).fill('202 null {"status":"accepted"}'));
+    expect(service.output().split(`To: ${email}\n`)).to.have.length(21);
+  });
+
+  it('answer 202 when one address asks without end, and mail nothing more', async () => {
+    const { email } = await newPerson(service);
+    const statuses = new Set<number>();
+
+    const some = Array.from({ length: 500 }, () => requestToken(service, 'reset', newEmail()));
+    for (const { status } of await Promise.all(some)) statuses.add(status);
+    statuses.add((await requestToken(service, 'reset', email)).status);
+    await sleep(200);
+
+    expect([...statuses]).to.deep.equal([202]);
+    expect(service.output()).not.to.contain(email);
+  });
+
+  it('write nothing for unknown e-mails', async () => {
+    const other = await startTestService();
+    const { email } = await newPerson(other);
+    await Promise.all(Array.from({ length: 20 }, () => requestToken(other, 'reset', newEmail())));
+    await mailedToken(other, 'reset', email);
+    await other.stop();
+
+    const rows = await runOnStore(other.dataDir, 'SELECT kind FROM mailed_tokens');
+
+    expect(rows).to.deep.equal([{ kind: 'reset' }]);
+  });
+});
