@@ -4,6 +4,9 @@ import { StoreError } from '../store/store-error.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { HASH_BYTES, leafHashes, rootsOf256, SUBTREE } from './subtrees.ts';
 
+/** Entries of a log from the index `from` on, 32 bytes each. */
+export type LogPiece = { from: number; entries: Buffer };
+
 /** Reads the logs of projects. Indexes count entries from 0. Every method rejects with a StoreError when the store is away. */
 export type LogStore = {
   /** The number of entries; 0 for a project without any. */
@@ -15,6 +18,8 @@ export type LogStore = {
    * hashes them. Rejects with a RangeError where a subtree is not complete. level >= 1.
    */
   hashes(projectId: string, level: number, from: number, to: number): Promise<Buffer>;
+  /** Pieces with records that were received between two times of the store, the first few. */
+  piecesAt(projectId: string, received: { from: string; to: string }): Promise<LogPiece[]>;
   /** The index of an entry, undefined as long as it is not in the log. receivedAt: of its record, RFC 3339. */
   indexOf(projectId: string, record: { entry: Buffer; receivedAt: string }): Promise<number | undefined>;
 };
@@ -63,6 +68,14 @@ export function createLogStore(reads: LogReads): LogStore {
           ? leafHashes(await logStore.entries(project_id, first, last))
           : await logStore.hashes(project_id, level - 1, first, last);
       return Buffer.concat([stored, rootsOf256(below)]);
+    },
+    async piecesAt(project_id, { from: received_from, to: received_to }) {
+      const params = { project_id, received_from, received_to };
+      const rows = await reads.query<{ from: string; entries: string }>(sql('log_pieces_at'), params);
+      return rows.map(({ from, entries }) => ({
+        from: Number(from),
+        entries: Buffer.from(entries, 'base64'),
+      }));
     },
     async indexOf(project_id, { entry, receivedAt }) {
       const params = {

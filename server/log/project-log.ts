@@ -8,6 +8,7 @@ import {
   type Tile,
   TILE_WIDTH,
   tilePath,
+  tileWidth,
   type TreeHead,
   treeRoot,
   type VerifierKey,
@@ -15,9 +16,9 @@ import {
 } from '../../client/proof/index.ts';
 import { LOG_ROOTS_KNOWN_MAX, LOG_TILES_KNOWN_MAX } from '../limits.ts';
 import { sql } from '../store/sql.ts';
-import { createLogStore, type LogReads, type LogStore } from './log-store.ts';
+import { createLogStore, type LogPiece, type LogReads, type LogStore } from './log-store.ts';
 import { type LogSigner, originOf } from './log-signer.ts';
-import { leafHashes } from './subtrees.ts';
+import { HASH_BYTES, leafHashes } from './subtrees.ts';
 
 type Witnessed = { name: string; vkey: string; size: number; checkpoint: string | null };
 type Signed = { size: number; checkpoint: string };
@@ -69,6 +70,16 @@ export class ProjectLog {
     this.#tiles.set(path, reading);
     return reading;
   };
+
+  /** Takes the tile with a leaf from a piece that has all of it, so that it need not be read. */
+  know({ from, entries }: LogPiece, { index, size }: { index: number; size: number }): void {
+    const place = { level: 0, index: Math.floor(index / TILE_WIDTH) };
+    const tile = { ...place, width: tileWidth(size, place) };
+    const start = tile.index * TILE_WIDTH - from;
+    const bytes = entries.subarray(start * HASH_BYTES, (start + tile.width) * HASH_BYTES);
+    if (start >= 0 && bytes.length === tile.width * HASH_BYTES)
+      this.#tiles.set(tilePath(tile), Promise.resolve(leafHashes(bytes)));
+  }
 
   async #readTile(tile: Tile): Promise<Uint8Array> {
     const key = `${this.#projectId} ${tilePath(tile)}`;

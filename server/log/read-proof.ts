@@ -1,8 +1,10 @@
 import { base64From, type RecordProof } from '../../client/proof/index.ts';
 import { RequestError } from '../errors.ts';
 import { PROOF_RETRY_AFTER_SECONDS } from '../limits.ts';
-import { findDecisionLine } from '../records/find-decision.ts';
+import { findDecisionLine, type Place, placesOf } from '../records/find-decision.ts';
 import { rfc3339FromClickhouse } from '../store/time.ts';
+import { HASH_BYTES } from './subtrees.ts';
+import type { LogPiece } from './log-store.ts';
 import type { RunRead } from '../records/days.ts';
 import type { ProjectLog } from './project-log.ts';
 
@@ -13,14 +15,20 @@ export async function readProof(
   { runRead, log }: { runRead: RunRead; log: ProjectLog },
   wanted: Wanted,
 ): Promise<RecordProof> {
-  const [found, lately] = await Promise.all([findDecisionLine({ runRead }, wanted), log.lately()]);
+  const places = await placesOf({ runRead }, wanted);
+  const [found, pieces, lately] = await Promise.all([
+    findDecisionLine({ runRead }, { ...wanted, places }),
+    piecesOf(log, wanted.projectId, places),
+    log.lately(),
+  ]);
   if (found === undefined) throw new RequestError('not_found', 'There is no record with this event_id');
   const { event_id, received_at, line, salt, entry } = found;
   const place = { entry: Buffer.from(entry, 'base64'), receivedAt: rfc3339FromClickhouse(received_at) };
-  const index = await log.store.indexOf(wanted.projectId, place);
+  const index = indexIn(pieces, place.entry) ?? (await log.store.indexOf(wanted.projectId, place));
   if (index === undefined) throw pending();
   const { size, checkpoint } = index < lately.size ? lately : await log.newest();
   if (index >= size) throw pending();
+  for (const piece of pieces) log.know(piece, { index, size });
   const inclusion = await log.inclusion(index, size);
   return {
     event_id,
@@ -32,6 +40,23 @@ export async function readProof(
     inclusion: inclusion.map(base64From),
     checkpoint,
   };
+}
+
+/** What was logged when the record was received. It is read beside the record, although it is not yet known which entry is wanted. */
+function piecesOf(log: ProjectLog, projectId: string, places: readonly Place[]): Promise<LogPiece[]> {
+  const times = places.map(({ received_at }) => received_at).sort();
+  const [from, to] = [times[0], times.at(-1)];
+  return from === undefined || to === undefined
+    ? Promise.resolve([])
+    : log.store.piecesAt(projectId, { from, to });
+}
+
+function indexIn(pieces: LogPiece[], entry: Buffer): number | undefined {
+  for (const { from, entries } of pieces) {
+    for (let at = entries.indexOf(entry); at >= 0; at = entries.indexOf(entry, at + 1))
+      if (at % HASH_BYTES === 0) return from + at / HASH_BYTES;
+  }
+  return undefined;
 }
 
 function pending(): RequestError {

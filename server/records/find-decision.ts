@@ -21,38 +21,48 @@ export type DecisionLine = {
 };
 type Reads = Pick<AuditReads, 'runRead'>;
 
+/** When a record occurred and was received, as the store prints it. */
+export type Place = { occurred_at: string; received_at: string };
+
 /** The living record of an id in any case; undefined when there is none, also for a text that is no UUID. */
-export function findDecision(reads: Reads, wanted: Wanted): Promise<DecisionRow | undefined> {
-  return find<DecisionRow>(reads, wanted, 'decision');
+export async function findDecision(reads: Reads, wanted: Wanted): Promise<DecisionRow | undefined> {
+  return find<DecisionRow>(reads, { ...wanted, places: await placesOf(reads, wanted) }, 'decision');
 }
 
-/** The same record as what the log knows of it. */
-export function findDecisionLine(reads: Reads, wanted: Wanted): Promise<DecisionLine | undefined> {
-  return find<DecisionLine>(reads, wanted, 'decision_line');
+/** The same record as what the log knows of it. `places`: of placesOf, by whoever needs them, too. */
+export async function findDecisionLine(
+  reads: Reads,
+  { places, ...wanted }: Wanted & { places?: readonly Place[] },
+): Promise<DecisionLine | undefined> {
+  return find<DecisionLine>(
+    reads,
+    { ...wanted, places: places ?? (await placesOf(reads, wanted)) },
+    'decision_line',
+  );
+}
+
+/** Where the record with an id may be. None: it is unknown, or young. */
+export async function placesOf({ runRead }: Reads, { projectId, eventId, signal }: Wanted): Promise<Place[]> {
+  const event_id = eventId.toLowerCase();
+  if (!UUID.test(event_id)) return [];
+  return runRead<Place>(sql('decision_places'), { project_id: projectId, event_id }, signal);
 }
 
 async function find<Row>(
   { runRead }: Reads,
-  { projectId, eventId, nowMs, signal }: Wanted,
+  { projectId, eventId, nowMs, signal, places }: Wanted & { places: readonly Place[] },
   statement: 'decision' | 'decision_line',
 ): Promise<Row | undefined> {
   const event_id = eventId.toLowerCase();
   if (!UUID.test(event_id)) return undefined;
-  const identity = { project_id: projectId, event_id };
   const since = clickhouseTime(nowMs - RETENTION_MS);
-  const readFrom = async (places: string[], recent: string | null) => {
-    const params = { ...identity, since, places, recent };
+  const readFrom = async (times: string[], recent: string | null) => {
+    const params = { project_id: projectId, event_id, since, places: times, recent };
     const [row] = await runRead<Row>(sql(statement), params, signal);
     return row;
   };
-  const places = await runRead<{ occurred_at: string }>(sql('decision_places'), identity, signal);
-  const known =
-    places.length === 0
-      ? undefined
-      : await readFrom(
-          places.map((row) => row.occurred_at),
-          null,
-        );
+  const times = places.map(({ occurred_at }) => occurred_at);
+  const known = times.length === 0 ? undefined : await readFrom(times, null);
   // Identities are copied a moment after their rows, so a record may be younger than its place.
   const recent = clickhouseTime(nowMs - RECENT_MS).slice(0, -'.000'.length);
   return known ?? (await readFrom([], recent)) ?? (await readFrom([], null));
