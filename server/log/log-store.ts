@@ -18,7 +18,7 @@ export type LogStore = {
    * hashes them. Rejects with a RangeError where a subtree is not complete. level >= 1.
    */
   hashes(projectId: string, level: number, from: number, to: number): Promise<Buffer>;
-  /** Pieces with records that were received between two times of the store, the first few. */
+  /** A few pieces with records that were received between two times of the store. */
   piecesAt(projectId: string, received: { from: string; to: string }): Promise<LogPiece[]>;
   /** The index of an entry, undefined as long as it is not in the log. receivedAt: of its record, RFC 3339. */
   indexOf(projectId: string, record: { entry: Buffer; receivedAt: string }): Promise<number | undefined>;
