@@ -175,7 +175,10 @@ export function alertEndpoints({
       body: { schema: CHANGES, example: { rules: { denials: true } } },
       answers: { 200: { description: 'The settings', schema: SETTINGS } },
       handle: async (call) => {
-        const { rules, muted_until } = call.body;
+        const { rules: asked = {}, muted_until } = call.body;
+        // Unknown names are ignored, as everywhere.
+        const known = RULES.filter((rule) => asked[rule] !== undefined);
+        const rules = Object.fromEntries(known.map((rule) => [rule, asked[rule]]));
         const detail = { ...rules, ...(muted_until === undefined ? {} : { muted_until }) };
         const settings = await change(call, { event: 'alerts_changed', detail }, (held) => ({
           rules: { ...held.rules, ...rules },

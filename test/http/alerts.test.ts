@@ -42,6 +42,12 @@ describe('the alert settings of a project', () => {
     expect(await settings()).to.deep.equal(changed);
   });
 
+  it('have no rules but their own, whatever is asked for', async () => {
+    const changed = await jsonOf<Settings>(ask('/settings', 'PUT', { rules: { denials: true, other: [1] } }));
+
+    expect(changed.rules).to.have.all.keys('denials', 'new_names', 'silence');
+  });
+
   it('are muted until a time, and unmuted', async () => {
     const until = new Date(Date.now() + 60_000).toISOString();
     const muted = await jsonOf<Settings>(ask('/settings', 'PUT', { muted_until: until }));
