@@ -64,6 +64,13 @@ type UseEditorOptions = {
   onChange?: ((text: string) => void) | undefined;
 };
 
+/** Its code runs in one task and the editor is made in the next: together they would hold up a phone. */
+async function loadEditor() {
+  const loaded = await import('./create-editor.ts');
+  await new Promise((resolve) => setTimeout(resolve));
+  return loaded;
+}
+
 function useEditor(options: UseEditorOptions) {
   const host = useRef<HTMLDivElement>(null);
   const latest = useRef(options);
@@ -74,7 +81,7 @@ function useEditor(options: UseEditorOptions) {
   useEffect(() => {
     let made: Editor | undefined;
     let isGone = false;
-    import('./create-editor.ts').then(
+    loadEditor().then(
       ({ createEditor }) => {
         if (isGone || host.current === null) return;
         const { onChange: _own, ...rest } = latest.current;
