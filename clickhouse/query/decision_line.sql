@@ -15,5 +15,6 @@ WHERE project_id = {project_id: String}
 ORDER BY version DESC
 LIMIT 1
 SETTINGS
+    max_threads = 1,
     optimize_use_projections = 0,
     output_format_json_escape_forward_slashes = 0

@@ -8,3 +8,4 @@ FROM event_identities
 WHERE stream = 'decisions'
     AND project_id = {project_id: String}
     AND event_id = {event_id: UUID}
+SETTINGS max_threads = 1

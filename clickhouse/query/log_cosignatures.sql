@@ -8,3 +8,4 @@ WHERE project_id = {project_id: String}
 ORDER BY
     witness,
     line
+SETTINGS max_threads = 1

@@ -12,4 +12,5 @@ WHERE project_id = {project_id: String}
     AND start + length(entries) > {from: UInt64}
     AND committed_at < proposed_at + INTERVAL 5 MINUTE
 ORDER BY start
+SETTINGS max_threads = 1
 FORMAT RawBLOB

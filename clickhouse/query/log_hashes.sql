@@ -9,4 +9,5 @@ WHERE project_id = {project_id: String}
     AND idx < {to: UInt64}
 GROUP BY idx
 ORDER BY idx
+SETTINGS max_threads = 1
 FORMAT RawBLOB

@@ -8,3 +8,4 @@ PREWHERE project_id = {project_id: String}
 WHERE has(entries, toFixedString(unhex({entry: String}), 32))
     AND committed_at < proposed_at + INTERVAL 5 MINUTE
 HAVING count() > 0
+SETTINGS max_threads = 1

@@ -6,3 +6,4 @@ WHERE project_id = {project_id: String}
     AND committed_at < proposed_at + INTERVAL 5 MINUTE
 ORDER BY start DESC
 LIMIT 1
+SETTINGS max_threads = 1
