@@ -71,7 +71,8 @@ export class LogImport {
   async finish(): Promise<void> {
     const sizes = new Map<string, number>();
     for (const projectId of this.#projects) sizes.set(projectId, await this.#log.size(projectId));
-    await this.#hashes.grow(sizes);
+    this.#hashes.grew(sizes);
+    await this.#hashes.store();
   }
 
   /** What the logs do not have yet. Asked after the head of the rounds was read: if a log grows meanwhile, the round is lost. */

@@ -103,6 +103,7 @@ export class Sequencer {
         isOk = false;
       }
       this.#taken = [];
+      if (isOk && (isLast || performance.now() >= this.#hashes.dueMs)) await this.#hashes.store();
       if (isLast && (!isOk || this.#queue.size === 0)) return;
       if (!signal.aborted) await this.#pause(isBehind ? startMs : startMs + ROUND_EVERY_MS);
     }
@@ -113,10 +114,11 @@ export class Sequencer {
     const { signal } = this.#closing;
     await sleep(Math.max(0, dueMs - performance.now()), undefined, { signal }).catch(() => undefined);
     while (!signal.aborted && this.#queue.size === 0 && this.#hours.length === 0) {
-      const scanMs = Math.min(this.#scanAtMs ?? Infinity, this.#hoursAtMs ?? Infinity) - performance.now();
-      if (scanMs <= 0) return;
+      const nextMs = Math.min(this.#scanAtMs ?? Infinity, this.#hoursAtMs ?? Infinity, this.#hashes.dueMs);
+      const restMs = nextMs - performance.now();
+      if (restMs <= 0) return;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.min(scanMs, SCAN_EVERY_MS));
+        const timer = setTimeout(resolve, Math.min(restMs, SCAN_EVERY_MS));
         this.#wake = () => {
           clearTimeout(timer);
           resolve();
@@ -147,7 +149,7 @@ export class Sequencer {
       const left = new Set(incomplete.map(BigInt));
       this.#queue.putBack(taken.filter(({ flush }) => left.has(flush)));
     }
-    await this.#hashes.grow(grown);
+    this.#hashes.grew(grown);
     return isDone && incomplete.length === 0;
   }
 
@@ -157,7 +159,7 @@ export class Sequencer {
     if (hour === undefined) return;
     const { isDone, grown } = await this.#rounds.run({ fresh: [], careful: [], hour });
     if (isDone) this.#hours.shift();
-    await this.#hashes.grow(grown);
+    this.#hashes.grew(grown);
   }
 
   /** Looks for inserts that are not in the log: of processes that ended, or are slow. */

@@ -15,17 +15,25 @@ export class SubtreeHashes {
   /** By project: how many are stored, of each level from 1 on. */
   readonly #stored = new Map<string, number[]>();
   readonly #waiting = new Map<string, number>();
-  #grownAtMs = Number.NEGATIVE_INFINITY;
+  #storedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(tables: Pick<LogTables, 'hash' | 'hashesOf'>, logger: Logger) {
     this.#tables = tables;
     this.#logger = logger;
   }
 
-  async grow(sizes: ReadonlyMap<string, number>): Promise<void> {
+  /** These logs have so many entries now. */
+  grew(sizes: ReadonlyMap<string, number>): void {
     for (const [projectId, size] of sizes) this.#waiting.set(projectId, size);
-    if (performance.now() < this.#grownAtMs + EVERY_MS) return;
-    this.#grownAtMs = performance.now();
+  }
+
+  /** When to store what became complete, by performance.now(); Infinity while nothing did. */
+  get dueMs(): number {
+    return this.#waiting.size === 0 ? Infinity : this.#storedAtMs + EVERY_MS;
+  }
+
+  async store(): Promise<void> {
+    this.#storedAtMs = performance.now();
     try {
       for (const [projectId, size] of this.#waiting) {
         await this.#growOne(projectId, size);

@@ -161,6 +161,7 @@ describe('periods, filters and records in a browser', function () {
     ]);
     await page.getByRole('region', { name: 'Cost over time' }).getByText('Show as table').click();
     const cells = page.getByRole('region', { name: 'Cost over time' }).locator('tbody td:last-child');
+    await cells.first().waitFor();
     const sums = (await cells.allInnerTexts()).map((text) => Number(text.replace('$', '')));
     expect(sums.reduce((sum, value) => sum + value, 0)).to.be.closeTo(4, 0.1);
     await expectAccessible(page);
