@@ -16,7 +16,8 @@ SELECT
     '' AS bundle_manifest,
     '' AS bundle_signature_b64,
     etag,
-    signed_at
+    signed_at,
+    note
 FROM agent_versions
 WHERE project_id = {project_id: String}
 ORDER BY

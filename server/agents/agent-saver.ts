@@ -22,10 +22,12 @@ export type Edit = {
   policy_yaml?: string | undefined;
   agent_yaml?: string | undefined;
   system_md?: string | undefined;
+  /** Why it is saved. Without another change it makes no version, and is ignored. */
+  note?: string | undefined;
 };
 export type Saved = { version: AgentVersion; created: boolean; isNew: boolean; absentReason?: string };
 
-type Saver = { projectId: string; by: string };
+type Saver = { projectId: string; by: string; note?: string | undefined };
 type Texts = Pick<AgentVersion, 'tools' | 'agent_yaml' | 'policy_yaml' | 'system_md'>;
 /** What the next version holds, given the latest one. May refuse by throwing. */
 type Change = (latest: AgentVersion | undefined) => Texts | Promise<Texts>;
@@ -77,7 +79,7 @@ export class AgentSaver {
     { edit, ifMatch }: { edit: Edit; ifMatch: string | undefined },
     saver: Saver,
   ): Promise<Saved> {
-    return this.#save(name, saver, async (latest) => {
+    return this.#save(name, { ...saver, note: edit.note }, async (latest) => {
       if (latest === undefined) throw agentUnknown(name);
       if (ifMatch !== undefined && !etagMatches(ifMatch, latest.etag, 'strong'))
         throw preconditionFailed(latest.etag);
@@ -166,6 +168,7 @@ export class AgentSaver {
       bundle_signature_b64: isSigned ? bundle.signature : '',
       etag: bundle.etag,
       signed_at: identity.created_at,
+      note: saver.note ?? '',
     };
     const reason = isSigned ? {} : { absentReason: bundle.absentReason };
     return { version: saved, created: latest === undefined, isNew: true, ...reason };

@@ -26,6 +26,8 @@ export type AgentVersion = {
   bundle_signature_b64: string;
   etag: string;
   signed_at: string;
+  /** Why it was saved; '' for no note. Outside of the bundle. */
+  note: string;
 };
 
 /** The answer to a policy fetch. The bundle fields are absent when there is no compiled module. */
@@ -34,6 +36,11 @@ export function fetchBody(stored: AgentVersion) {
   const { bundle_wasm_b64, bundle_manifest, bundle_signature_b64 } = stored;
   const bundle = bundle_wasm_b64 === '' ? {} : { bundle_wasm_b64, bundle_manifest, bundle_signature_b64 };
   return { agent_id, agent_version_id, version, agent_yaml, policy_yaml, system_md, ...bundle };
+}
+
+/** Absent in a version without a note. */
+export function noteOf({ note }: AgentVersion) {
+  return note === '' ? {} : { note };
 }
 
 /** The answer to a registration. */
@@ -58,5 +65,6 @@ export function versionSummary(version: AgentVersion) {
     bundle: bundleOf(version),
     created_at,
     created_by,
+    ...noteOf(version),
   };
 }

@@ -23,7 +23,14 @@ const VERSION_FIELDS = {
   version: COUNT,
   etag: STRING,
 };
-const SUMMARY_FIELDS = { ...VERSION_FIELDS, bundle: BUNDLE, created_at: TIME, created_by: STRING };
+const NOTED = { note: Type.Optional(Type.String({ description: 'Why the version was saved' })) };
+const SUMMARY_FIELDS = {
+  ...VERSION_FIELDS,
+  bundle: BUNDLE,
+  created_at: TIME,
+  created_by: STRING,
+  ...NOTED,
+};
 const TEXTS = { agent_yaml: STRING, policy_yaml: STRING, system_md: STRING };
 /** Absent in a version without a module. */
 const BUNDLE_PARTS = {
@@ -52,7 +59,7 @@ export const POLICY = answer(
 export const REGISTERED = answer({ ...VERSION_FIELDS, created: BOOLEAN }, 'Registered');
 const ABSENT_REASON = { bundle_absent_reason: Type.Optional(STRING) };
 export const SAVED = answer(
-  { ...VERSION_FIELDS, created: BOOLEAN, bundle: BUNDLE, ...ABSENT_REASON },
+  { ...VERSION_FIELDS, created: BOOLEAN, bundle: BUNDLE, ...ABSENT_REASON, ...NOTED },
   'Saved',
 );
 

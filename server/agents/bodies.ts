@@ -33,12 +33,20 @@ export const REGISTRATION = Type.Object({
   system_md: TEXT,
 });
 
+const NOTE = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  format: 'note',
+  description: 'Why the version is saved',
+});
+
 /** Parsing the policy finds its errors, with line and column. */
 const POLICY_TEXT = Type.String();
 export const EDIT = Type.Object({
   policy_yaml: Type.Optional(POLICY_TEXT),
   agent_yaml: TEXT,
   system_md: TEXT,
+  note: Type.Optional(NOTE),
 });
 
 export const CHECK = Type.Object({
@@ -85,6 +93,6 @@ function annotationsFrom({ readOnlyHint, destructiveHint }: NonNullable<AgentToo
   return Object.keys(annotations).length === 0 ? {} : { annotations };
 }
 
-export function editFrom({ policy_yaml, agent_yaml, system_md }: Static<typeof EDIT>): Edit {
-  return { policy_yaml, agent_yaml, system_md };
+export function editFrom({ policy_yaml, agent_yaml, system_md, note }: Static<typeof EDIT>): Edit {
+  return { policy_yaml, agent_yaml, system_md, note };
 }

@@ -12,7 +12,7 @@ import type { Metrics } from '../metrics.ts';
 import type { RunRead, RunReadBytes } from '../records/days.ts';
 import { agentUnknown, type AgentSaver, type Edit } from './agent-saver.ts';
 import type { AgentStore } from './agent-store.ts';
-import { bundleOf, fetchBody, savedBody, versionSummary } from './agent-version.ts';
+import { bundleOf, fetchBody, noteOf, savedBody, versionSummary } from './agent-version.ts';
 import { AGENT, CHECKED, FLEET, POLICY, REGISTERED, SAVED, VERSION, VERSION_SUMMARY } from './answers.ts';
 import { CHECK, EDIT, editFrom, REGISTRATION, registrationFrom } from './bodies.ts';
 import { checkPolicy } from './check-policy.ts';
@@ -188,12 +188,12 @@ async function saveAgent(req: Request, { agentSaver, recordActivity, actor, proj
   const saved = await agentSaver.edit(name, change, { projectId, by: actorName(actor) });
   const { version, created, isNew, absentReason } = saved;
   if (isNew) {
-    const detail = { agent_name: name, version: version.version };
+    const detail = { agent_name: name, version: version.version, ...noteOf(version) };
     const entry = { event: 'policy_saved', project_id: projectId, detail } as const;
     await recordActivity({ ...entry, actor, address: addressOf(req) });
   }
   const reason = absentReason === undefined ? {} : { bundle_absent_reason: absentReason };
-  return { ...savedBody(version, created), bundle: bundleOf(version), ...reason };
+  return { ...savedBody(version, created), bundle: bundleOf(version), ...reason, ...noteOf(version) };
 }
 
 function historyEndpoints({ agentStore, fleet }: AgentDeps) {

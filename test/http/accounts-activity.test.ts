@@ -43,7 +43,7 @@ describe('GET /v1/projects/{id}/activity', () => {
     await call(service, '/v1/agents', { key, body: { name: 'bot', tools: ['search'] } });
     const agent = `/v1/projects/${project.id}/agents/bot`;
     await call(service, agent, { method: 'PUT', cookie, body: { system_md: 'by session' } });
-    await call(service, agent, { method: 'PUT', key, body: { system_md: 'by key' } });
+    await call(service, agent, { method: 'PUT', key, body: { system_md: 'by key', note: 'Why' } });
     await call(service, `${keys}/${key_id}`, { method: 'DELETE', cookie });
     await useToken(service, 'verify', await mailedToken(service, 'verify', ann.email));
 
@@ -61,7 +61,7 @@ describe('GET /v1/projects/{id}/activity', () => {
     expect(seen).to.deep.equal([
       { event: 'email_verified', ...byAnn, detail: {} },
       { event: 'key_revoked', ...byAnn, detail: { key_id } },
-      { event: 'policy_saved', ...byKey, detail: { agent_name: 'bot', version: 3 } },
+      { event: 'policy_saved', ...byKey, detail: { agent_name: 'bot', version: 3, note: 'Why' } },
       { event: 'policy_saved', ...byAnn, detail: { agent_name: 'bot', version: 2 } },
       {
         event: 'key_issued',

@@ -1,10 +1,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { expect } from 'chai';
+import { recordHash } from '../../server/policy/record-hash.ts';
 import { jsonOf } from '../support/accounts.ts';
 import {
   checkDraft,
   fetchAgent,
+  type FetchedAgent,
   policyText,
   readProject,
   register,
@@ -48,6 +50,49 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     const second = await jsonOf<SavedAgent>(save(service, 'same', {}));
 
     expect([first.version, second.version]).to.deep.equal([1, 1]);
+  });
+
+  it('keeps a note with the version that it says why of, and leaves answers without one as they were', async () => {
+    const note = 'Tickets 12 and 13:\nsearch is back. <b>"é"</b> 😀';
+    await register(service, { name: 'noted', tools: ['search'] });
+    const plain = await jsonOf<SavedAgent>(save(service, 'noted', { system_md: 'one' }));
+    const noted = await jsonOf<SavedAgent>(save(service, 'noted', { system_md: 'two', note }));
+    const again = await jsonOf<SavedAgent>(save(service, 'noted', { system_md: 'two', note: 'another' }));
+    const alone = await jsonOf<SavedAgent>(save(service, 'noted', { note: 'another' }));
+
+    expect(plain).not.to.have.property('note');
+    expect(noted).to.include({ version: 3, note });
+    expect([again, alone]).to.deep.equal([noted, noted]);
+    const { items } = await readProject<{ items: Version[] }>(service, 'agents/noted/versions');
+    expect(items.map((item) => Object.entries(item).filter(([name]) => name === 'note'))).to.deep.equal([
+      [['note', note]],
+      [],
+      [],
+    ]);
+    expect(await readProject<Version>(service, 'agents/noted/versions/3')).to.include({ note });
+    expect(await readProject<Version>(service, 'agents/noted/versions/2')).not.to.have.property('note');
+    const fetched = await jsonOf<FetchedAgent>(fetchAgent(service, 'noted'));
+    expect(fetched).not.to.have.property('note');
+    const record = { ...fetched, project_id: service.project_id, agent_name: 'noted' };
+    const { record_hash } = JSON.parse(fetched.bundle_manifest ?? '') as { record_hash: string };
+    expect(record_hash).to.equal(recordHash(record));
+  });
+
+  it('returns 422 for a note that is empty, too long or no text', async () => {
+    await register(service, { name: 'misnoted', tools: ['search'] });
+    for (const note of ['', 'x'.repeat(501), 'a\tb', 'a\rb', '\0', '\u0085', '\ud800', 7, null]) {
+      const response = await save(service, 'misnoted', { system_md: 'x', note });
+      const problem = await jsonOf<{ code: string; errors: { path: string }[] }>(response);
+      expect([response.status, problem.code, problem.errors[0]?.path], JSON.stringify(note)).to.deep.equal([
+        422,
+        'body_invalid',
+        '/note',
+      ]);
+    }
+    const { version } = await jsonOf<SavedAgent>(
+      save(service, 'misnoted', { system_md: 'x', note: '😀'.repeat(500) }),
+    );
+    expect(version).to.equal(2);
   });
 
   it('returns every error of a bad policy with line and column, and saves nothing', async () => {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import { forgetAnswers } from '../../api/use-answer.ts';
@@ -9,6 +9,8 @@ import { FormError } from '../../ui/form-error.tsx';
 import { useSay } from '../../ui/toast.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { AgentTabProps } from './agent-page.tsx';
+
+const NOTE_CHARS_MAX = 500;
 
 export type SaveDialogProps = AgentTabProps & {
   part: 'policy_yaml' | 'agent_yaml' | 'system_md';
@@ -29,11 +31,13 @@ export function SaveDialog(props: SaveDialogProps) {
   const { onClose, onSaved, onStale } = props;
   const say = useSay();
   const done = useRef(false);
+  const [note, setNote] = useState('');
+  const noteId = useId();
   const save = useAction(async () => {
     const saved = await request(
       call('PUT /v1/projects/{id}/agents/{name}', { params: { id: projectId, name: agentName } }),
       {
-        body: { [part]: text },
+        body: { [part]: text, ...(note.trim() === '' ? {} : { note: note.trim() }) },
         headers: { 'If-Match': latest.etag },
       },
     );
@@ -49,6 +53,17 @@ export function SaveDialog(props: SaveDialogProps) {
       <div class="dialog-body">
         <DiffView before={latest[part]} after={text} label="Changes" />
         {children}
+        <div class="field">
+          <label for={noteId}>Note (optional)</label>
+          <textarea
+            id={noteId}
+            rows={2}
+            maxLength={NOTE_CHARS_MAX}
+            placeholder="Why this change?"
+            value={note}
+            onInput={({ currentTarget }) => setNote(currentTarget.value)}
+          />
+        </div>
         <FormError error={save.error} />
       </div>
       <div class="dialog-actions">

@@ -44,7 +44,7 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
   return (
     <div class="versions-tab">
       <ol class="version-list" aria-label="Versions">
-        {versions.map(({ version, created_at, created_by, bundle }) => (
+        {versions.map(({ version, created_at, created_by, bundle, note }) => (
           <li key={version}>
             <a
               href={hrefWith({ to: String(version), from: undefined, line: undefined })}
@@ -55,6 +55,11 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
                 <Inert text={created_by} />
                 {bundle === 'absent' && ' · no bundle'}
               </span>
+              {note !== undefined && (
+                <span class="version-note">
+                  <Inert text={note} />
+                </span>
+              )}
             </a>
           </li>
         ))}
@@ -93,6 +98,11 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
             </button>
           )}
         </div>
+        {after.data?.note !== undefined && (
+          <p class="muted">
+            <Inert text={after.data.note} as="block" />
+          </p>
+        )}
         {error !== undefined && <ErrorState error={error} retry={retry} />}
         {(before.isLoading || after.isLoading) && <Loading lines={10} />}
         {before.data !== undefined && after.data !== undefined && (

@@ -1,0 +1,1 @@
+ALTER TABLE agent_versions ON CLUSTER 'fleet' ADD COLUMN IF NOT EXISTS note String DEFAULT '' CODEC(ZSTD(1))
