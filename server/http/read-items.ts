@@ -13,7 +13,7 @@ export type Item = { value: unknown; text: string; fault: RequestError | undefin
 
 type ReadItemsOptions = { arriving: ArrivingBytes; onItem: (item: Item) => void };
 
-export const LIST_TYPES = ['application/json', 'application/x-ndjson'] as const;
+const LIST_TYPES = ['application/json', 'application/x-ndjson'] as const;
 
 /**
  * Reads a list of items while it arrives, a JSON array or JSON lines, and calls `onItem` for each in order. A line that is

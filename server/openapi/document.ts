@@ -93,7 +93,7 @@ function securityOf(allow: Audience): Record<string, string[]>[] {
 }
 
 /** Every problem that the endpoint may answer. */
-export function problemsOf({ allow, params, query, body, problems = [] }: Endpoint): Set<ProblemCode> {
+function problemsOf({ allow, params, query, body, problems = [] }: Endpoint): Set<ProblemCode> {
   const queryCodes = Object.values<{ 'x-problem'?: ProblemCode }>(query?.properties ?? {});
   return new Set<ProblemCode>([
     ...(allow === 'anyone' ? [] : (['unauthenticated'] as const)),
@@ -199,6 +199,7 @@ const OWN_FORMATS: Record<string, Json> = {
   text: { pattern: '^[^\\u0000]*$' },
   'agent-name': { pattern: '^(?!\\.{1,2}$)[^/\\u0000-\\u001f\\u007f-\\u009f]+$' },
   'tool-name': {},
+  note: { pattern: '^[^\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f]*$' },
   scope: { pattern: `^(${SCOPES.join('|')})( (${SCOPES.join('|')}))*$` },
 };
 

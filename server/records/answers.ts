@@ -13,6 +13,7 @@ import {
 import { OUTCOMES } from '../ingest/decision-event.ts';
 import { STREAMS } from './ledger.ts';
 import { DIMENSION_NAMES } from './breakdown.ts';
+import { USAGE_DIMENSION_NAMES } from './llm-usage.ts';
 import { BUCKET_SECONDS, WINDOW_NAMES, type WindowName } from './window.ts';
 import { Type } from '../type.ts';
 
@@ -118,6 +119,17 @@ export const LLM_USAGE = answer(
     by_agent: Type.Array(answer({ agent_name: STRING, ...USAGE })),
   },
   'LlmUsage',
+);
+
+const OTHER_USAGE = answer({ entries: COUNT, ...USAGE });
+export const LLM_USAGE_BREAKDOWN = answer(
+  {
+    ...SCOPE,
+    by: oneOf(USAGE_DIMENSION_NAMES),
+    items: Type.Array(answer({ value: STRING, ...USAGE, first: TIME, last: TIME })),
+    others: nullable<Static<typeof OTHER_USAGE>>('object', OTHER_USAGE),
+  },
+  'LlmUsageBreakdown',
 );
 
 export const LLM_USAGE_TIMESERIES = answer(

@@ -13,6 +13,7 @@ import {
   DECISIONS,
   GAPS,
   LLM_USAGE,
+  LLM_USAGE_BREAKDOWN,
   LLM_USAGE_TIMESERIES,
   SUMMARY,
   TIMESERIES,
@@ -28,10 +29,10 @@ import { exportProofs } from './export-proofs.ts';
 import { FILTERS, filtersFrom, SEARCH, USAGE_FILTERS } from './filters.ts';
 import { findDecision } from './find-decision.ts';
 import { parseGapCursor, readGaps } from './gaps.ts';
-import { readLlmUsage, readLlmUsageTimeseries } from './llm-usage.ts';
+import { readLlmUsage, readLlmUsageBreakdown, readLlmUsageTimeseries } from './llm-usage.ts';
 import { ExportSlots } from './export-slots.ts';
 import { recordText } from './record.ts';
-import { BREAKDOWN, PAGE, RANGE } from './parameters.ts';
+import { BREAKDOWN, PAGE, RANGE, USAGE_BREAKDOWN } from './parameters.ts';
 import { sendPages } from './send-export.ts';
 import { readRange } from './window.ts';
 import { Type } from '../type.ts';
@@ -153,6 +154,17 @@ export function recordEndpoints(deps: ReadDeps) {
       query: Type.Object({ ...RANGE, ...USAGE_FILTERS }),
       answers: { 200: { description: 'The buckets', schema: LLM_USAGE_TIMESERIES } },
       handle: async (call) => readLlmUsageTimeseries(reads, await startRead('llm_usage', call)),
+    }),
+    endpoint({
+      ...READ,
+      path: '/v1/projects/{id}/audit/llm-usage/breakdown',
+      id: 'readLlmUsageBreakdown',
+      summary: 'Sum up token usage and cost by the values of a field',
+      description:
+        'The values with the highest cost, each with its calls, tokens and cost and the times of its first and last call. With its `others` the list adds up to the totals.',
+      query: Type.Object({ ...USAGE_BREAKDOWN, ...RANGE, ...USAGE_FILTERS }),
+      answers: { 200: { description: 'The values', schema: LLM_USAGE_BREAKDOWN } },
+      handle: async (call) => readLlmUsageBreakdown(reads, await startRead('llm_usage', call), call.query),
     }),
     endpoint({
       ...READ,

@@ -1,6 +1,7 @@
 import { rawJson } from '../json.ts';
 import { sql } from '../store/sql.ts';
-import { bucketsFrom, countedOf, GROUPS_MAX, type ReadScope, scopeFields } from './counts.ts';
+import { rfc3339FromClickhouse } from '../store/time.ts';
+import { bucketsFrom, countedOf, GROUPS_MAX, type ReadScope, scopeFields, whereOf } from './counts.ts';
 import type { AuditReads } from './days.ts';
 
 /** The sums are text: they may exceed 2^53. */
@@ -17,10 +18,31 @@ type BucketRow = Sums & { start_seconds: number };
 
 const ZERO = { input_tokens: '0', output_tokens: '0', cached_input_tokens: '0', reasoning_tokens: '0' };
 const NOTHING: Sums = { calls: 0, ...ZERO, total_cost: '0' };
-/** The store adds money in whole 10^-12 dollars, so that the sum does not depend on the order. */
 /** All whole parts of a range are read by the hour. */
 const HOUR_SECONDS = 3600;
+/** The store adds money in whole 10^-12 dollars, so that the sum does not depend on the order. */
 const COST_UNITS = 1e12;
+
+/** What model calls can be broken down by, with the column. */
+const DIMENSIONS = {
+  model: 'model',
+  agent: 'agent_name',
+  user_id: 'user_id',
+  session_id: 'session_id',
+} as const;
+
+export type UsageDimension = keyof typeof DIMENSIONS;
+export const USAGE_DIMENSION_NAMES = Object.keys(DIMENSIONS) as UsageDimension[];
+
+/** Each row has the sums over all values, too. */
+type BreakdownRow = Sums & {
+  [Key in keyof Sums as `all_${Key}`]: Sums[Key];
+} & {
+  name: string;
+  entries: number;
+  first_at: string;
+  last_at: string;
+};
 
 /** GET …/audit/llm-usage. */
 export async function readLlmUsage({ runRead, days }: AuditReads, scope: ReadScope) {
@@ -54,6 +76,46 @@ export async function readLlmUsageTimeseries({ runRead, days }: AuditReads, scop
     bucket_seconds: bucketSeconds,
     buckets: bucketsFrom(rows, window).map(({ start, row = NOTHING }) => ({ start, ...usageOf(row) })),
   };
+}
+
+/** GET …/audit/llm-usage/breakdown. */
+export async function readLlmUsageBreakdown(
+  { runRead, days }: AuditReads,
+  scope: ReadScope,
+  { by, limit }: { by: UsageDimension; limit: number },
+) {
+  const { window, signal } = scope;
+  const asked = { ...whereOf(scope), by: DIMENSIONS[by], limit };
+  const read = (final_days: string[]) =>
+    runRead<BreakdownRow>(sql('llm_usage_breakdown'), { ...asked, final_days }, signal);
+  const rows = await days.llmInvocations.read(window, read, signal);
+  return {
+    ...scopeFields(scope),
+    by,
+    items: rows.map(({ name, first_at, last_at, ...sums }) => ({
+      value: name,
+      ...usageOf(sums),
+      first: rfc3339FromClickhouse(first_at),
+      last: rfc3339FromClickhouse(last_at),
+    })),
+    others: othersOf(rows),
+  };
+}
+
+/** What the list leaves out, null for nothing: with it, the list adds up to the totals. */
+function othersOf(rows: BreakdownRow[]) {
+  const [first] = rows;
+  if (first === undefined || first.entries === rows.length) return null;
+  const left = (key: keyof Sums) =>
+    String(rows.reduce((rest, row) => rest - BigInt(row[key]), BigInt(first[`all_${key}`])));
+  const sums = {
+    input_tokens: left('input_tokens'),
+    output_tokens: left('output_tokens'),
+    cached_input_tokens: left('cached_input_tokens'),
+    reasoning_tokens: left('reasoning_tokens'),
+    total_cost: left('total_cost'),
+  };
+  return { entries: first.entries - rows.length, ...usageOf({ calls: Number(left('calls')), ...sums }) };
 }
 
 type Usage = ReturnType<typeof usageOf>;

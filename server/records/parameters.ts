@@ -1,6 +1,7 @@
 import { oneOf } from '../http/schemas.ts';
 import { GROUPS_MAX } from './counts.ts';
 import { DIMENSION_NAMES } from './breakdown.ts';
+import { USAGE_DIMENSION_NAMES } from './llm-usage.ts';
 import { WINDOW_NAMES } from './window.ts';
 import { Type } from '../type.ts';
 
@@ -31,12 +32,19 @@ export const PAGE = {
   cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the page before' })),
 };
 
-export const BREAKDOWN = {
-  by: oneOf(DIMENSION_NAMES, { description: 'What to count by', examples: ['reason'] }),
+const LIST = {
   limit: Type.Integer({
     minimum: 1,
     maximum: GROUPS_MAX,
     default: 50,
     description: 'The length of the list',
   }),
+};
+export const BREAKDOWN = {
+  by: oneOf(DIMENSION_NAMES, { description: 'What to count by', examples: ['reason'] }),
+  ...LIST,
+};
+export const USAGE_BREAKDOWN = {
+  by: oneOf(USAGE_DIMENSION_NAMES, { description: 'What to sum up by', examples: ['user_id'] }),
+  ...LIST,
 };

@@ -91,6 +91,7 @@ const OWN: Record<string, QueryParams> = {
     short_from: clickhouseTime(FIRST_MS + DAY_MS),
     until: clickhouseTime(FIRST_MS + 10 * DAY_MS),
   },
+  llm_usage_breakdown: { by: 'model' },
   alert_history: { ...HOURS, days_from: DAYS[0] ?? '', days_until: DAYS[1] ?? '' },
 };
 /** They decide how the same records are read. */

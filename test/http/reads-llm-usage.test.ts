@@ -1,21 +1,12 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { DAY_MS, sendLlm, timeFromNow } from '../support/audit.ts';
+import { DAY_MS, sendLlm, timeFromNow, NO_USAGE } from '../support/audit.ts';
 import { llmInvocation } from '../support/events.ts';
 import { ask, askJson } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
 const SAFE_MAX = Number.MAX_SAFE_INTEGER;
-const ZEROS = {
-  calls: 0,
-  input_tokens: 0,
-  output_tokens: 0,
-  cached_input_tokens: 0,
-  reasoning_tokens: 0,
-  cost_usd: 0,
-};
-
-type Usage = { project_id: string; window: string; from: string; to: string; totals: typeof ZEROS };
+type Usage = { project_id: string; window: string; from: string; to: string; totals: typeof NO_USAGE };
 
 describe('the LLM usage', () => {
   const service = useSharedService();
@@ -50,7 +41,7 @@ describe('the LLM usage', () => {
     const { from, to, ...rest } = await askJson<Usage>(service, 'llm-usage');
 
     expect(Date.parse(to) - Date.parse(from)).to.equal(DAY_MS);
-    const sum = (values: Partial<typeof ZEROS>) => ({ ...ZEROS, ...values });
+    const sum = (values: Partial<typeof NO_USAGE>) => ({ ...NO_USAGE, ...values });
     expect(rest).to.deep.equal({
       project_id: service.project_id,
       window: '24h',
@@ -101,7 +92,7 @@ describe('the LLM usage', () => {
     const answer = await askJson<Usage>(service, 'llm-usage', { projectId: randomUUID() });
 
     const { totals, by_model, by_agent } = answer as Usage & { by_model: unknown; by_agent: unknown };
-    expect({ totals, by_model, by_agent }).to.deep.equal({ totals: ZEROS, by_model: [], by_agent: [] });
+    expect({ totals, by_model, by_agent }).to.deep.equal({ totals: NO_USAGE, by_model: [], by_agent: [] });
   });
 
   it('returns 422 for an unknown window', async () => {

@@ -34,6 +34,7 @@ GET    /v1/projects/{id}/audit/completeness               1   1   1   1   3     
 GET    /v1/projects/{id}/audit/gaps                       1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/llm-usage                  1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/llm-usage/timeseries       1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/llm-usage/breakdown        1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions                  1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions/export           1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions/{event_id}       1   1   1   1   3      3    3     3   .    3    .     1   3   .    .    .   .   .    .
@@ -97,6 +98,7 @@ GET    /v1/projects/{id}/audit/completeness               .   .   .   .   .     
 GET    /v1/projects/{id}/audit/gaps                       .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/llm-usage                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/llm-usage/timeseries       .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
+GET    /v1/projects/{id}/audit/llm-usage/breakdown        .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions/export           .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}/audit/decisions/{event_id}       .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .

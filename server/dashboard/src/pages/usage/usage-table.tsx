@@ -1,0 +1,179 @@
+import type { ComponentChildren } from 'preact';
+import type { Call } from '../../api/call.ts';
+import type { LlmUsage, UsageCounts } from '../../api/types.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { hrefWith, usePlace } from '../../app/location.ts';
+import { formatCompact, formatCost, formatCount } from '../../text/format.ts';
+import { inertText } from '../../text/inert-text.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Inert } from '../../ui/inert.tsx';
+import { Loading } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { useSorted } from '../../ui/use-sorted.ts';
+
+const NUMBERS = {
+  Calls: ({ calls }: UsageCounts) => calls,
+  Input: ({ input_tokens }: UsageCounts) => input_tokens,
+  Cached: ({ cached_input_tokens }: UsageCounts) => cached_input_tokens,
+  Output: ({ output_tokens }: UsageCounts) => output_tokens,
+  Cost: ({ cost_usd }: UsageCounts) => cost_usd,
+};
+export const NUMBER_LABELS = Object.keys(NUMBERS);
+
+/** As high as the rows that follow, so that nothing below moves. */
+const LOADING_LINES = 10;
+
+export type UsageRow = UsageCounts & { name: string };
+type UsageCall = Call<'GET /v1/projects/{id}/audit/llm-usage'>;
+
+/** What the bars and the first order go by: cost, or tokens where no cost was reported. */
+export function sizeBy({ cost_usd }: UsageCounts) {
+  const isCost = cost_usd > 0;
+  const sizeOf = (row: UsageCounts) => (isCost ? row.cost_usd : row.input_tokens + row.output_tokens);
+  return { share: `Share of ${isCost ? 'cost' : 'tokens'}`, sizeOf };
+}
+
+type SortedProps = {
+  title: string;
+  of: string;
+  rows: UsageRow[];
+  totals: UsageCounts;
+  /** What a row opens. */
+  hrefOf?: (name: string) => string;
+  /** The page with this row alone. */
+  onlyHref?: (name: string) => string;
+  /** Asks for the models of a row, which open below it. */
+  modelsOf?: (name: string) => UsageCall;
+};
+
+/** All values of a field, in the order that the address names. */
+export function SortedUsage({ title, of, rows, totals, hrefOf, onlyHref, modelsOf }: SortedProps) {
+  const { share, sizeOf } = sizeBy(totals);
+  const { sorted, column } = useSorted(
+    rows,
+    { [of]: (row) => row.name, [share]: sizeOf, ...NUMBERS },
+    { first: `-${share}`, param: `order-${of.toLowerCase()}` },
+  );
+  const opened = usePlace().query.get('models');
+  const numbers = NUMBER_LABELS.map((label) => column(label, 'number'));
+  return (
+    <UsageTable title={title} columns={[column(of), column(share, 'usage-share'), ...numbers]}>
+      {sorted.map((row) => {
+        const isOpen = modelsOf !== undefined && row.name === opened;
+        return [
+          <UsageLine key={row.name} row={row} totals={totals} href={hrefOf?.(row.name)}>
+            {onlyHref !== undefined && <OnlyLink name={row.name} href={onlyHref(row.name)} />}
+            {modelsOf !== undefined && (
+              <a
+                class="usage-models"
+                href={hrefWith({ models: isOpen ? undefined : row.name })}
+                aria-expanded={isOpen}
+                aria-label={`Models of ${inertText(row.name)}`}
+              >
+                Models
+              </a>
+            )}
+          </UsageLine>,
+          isOpen && <Models key="models" asked={modelsOf(row.name)} totals={totals} />,
+        ];
+      })}
+    </UsageTable>
+  );
+}
+
+type TableProps = {
+  title: string;
+  columns: Column[];
+  /** Below the table. */
+  foot?: ComponentChildren;
+  /** Its rows; undefined while they are loading. */
+  children: ComponentChildren;
+};
+
+export function UsageTable({ title, columns, foot, children }: TableProps) {
+  return (
+    <section class="panel usage-panel" aria-label={title}>
+      <h2>{title}</h2>
+      <Table label={`Usage ${title.toLowerCase()}`} columns={columns}>
+        {children}
+      </Table>
+      {children === undefined && <Loading lines={LOADING_LINES} />}
+      {foot}
+    </section>
+  );
+}
+
+/** Which models an agent called, in rows like its own. */
+function Models({ asked, totals }: { asked: UsageCall; totals: UsageCounts }) {
+  const { data, error } = useAnswer(asked);
+  if (data === undefined)
+    return (
+      <tr class="usage-model">
+        <td colSpan={NUMBER_LABELS.length + 2}>{error === undefined ? '…' : error.message}</td>
+      </tr>
+    );
+  return (
+    <>
+      {byCost(data).map((row) => (
+        <UsageLine key={row.name} row={row} totals={totals} kind="usage-model" />
+      ))}
+    </>
+  );
+}
+
+function byCost({ by_model }: LlmUsage): UsageRow[] {
+  return by_model
+    .map((row) => ({ ...row, name: row.model }))
+    .sort((a, b) => b.cost_usd - a.cost_usd || b.calls - a.calls);
+}
+
+type LineProps = {
+  row: UsageRow;
+  totals: UsageCounts;
+  href?: string | undefined;
+  kind?: string;
+  /** What else a row offers, behind its name. */
+  children?: ComponentChildren;
+};
+
+/** One row. The empty value has a label on display only. */
+export function UsageLine({ row, totals, href, kind, children }: LineProps) {
+  const { sizeOf } = sizeBy(totals);
+  const whole = sizeOf(totals);
+  const name = row.name === '' ? <span class="muted">(none)</span> : <Inert text={row.name} />;
+  return (
+    <tr class={kind}>
+      <th scope="row" class="cell-long">
+        {href === undefined ? name : <a href={href}>{name}</a>}
+        {children}
+      </th>
+      <td class="usage-share">
+        <span class="bar" aria-hidden="true">
+          <span
+            class="bar-part fill-allow"
+            style={{ width: `${whole === 0 ? 0 : (sizeOf(row) / whole) * 100}%` }}
+          />
+        </span>
+      </td>
+      <td class="number">{formatCount(row.calls)}</td>
+      <td class="number">{formatCompact(row.input_tokens)}</td>
+      <td class="number">{formatCompact(row.cached_input_tokens)}</td>
+      <td class="number">{formatCompact(row.output_tokens)}</td>
+      <td class="number">{formatCost(row.cost_usd)}</td>
+    </tr>
+  );
+}
+
+/** Leads to the same page, filtered for one row. */
+export function OnlyLink({ name, href }: { name: string; href: string }) {
+  return (
+    <a
+      class="filter-to"
+      href={href}
+      aria-label={`Only ${name === '' ? 'without a value' : inertText(name)}`}
+      title="Only this one"
+    >
+      <Icon name="filter" />
+    </a>
+  );
+}
