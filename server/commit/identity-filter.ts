@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
-import { clickhouseTime } from '../store/time.ts';
 import {
   GrowingFilter,
   isAfter,
@@ -24,8 +23,6 @@ type FillOptions = {
   connection: Connection;
   stream: Stream;
   now: () => number;
-  /** Records that occurred before are expired. */
-  aliveSinceMs: () => number;
   signal: AbortSignal;
   pageGranules?: number | undefined;
 };
@@ -36,7 +33,7 @@ type Page = { project_id: string; from: string; to: string; isLast: boolean };
 /** Tells which identities are certainly new. It is exact only in a process that is the sole writer of its store. */
 export class IdentityFilter {
   readonly filter: GrowingFilter;
-  /** When the filling began: it knows nothing of records that had expired by then. Undefined before. */
+  /** When the filling began: what has expired since stays in it. Undefined before. */
   filledAtMs: number | undefined;
   /** Projects that are not completely read yet, with the event_id up to which they are. Undefined until the projects are known. */
   #unread: Map<string, UuidWords | undefined> | undefined;
@@ -70,9 +67,9 @@ export class IdentityFilter {
     return this.#last.seed;
   }
 
-  /** Reads all living identities of the store, page by page in their order. Until then `mayHave` is true for the rest. */
+  /** Reads all identities of the store, page by page in their order. Until then `mayHave` is true for the rest. */
   async fillFrom(options: FillOptions): Promise<void> {
-    const { connection, stream, now, aliveSinceMs, signal, pageGranules = PAGE_GRANULES } = options;
+    const { connection, stream, now, signal, pageGranules = PAGE_GRANULES } = options;
     this.filledAtMs = now();
     const projects = await connection.query<{ project_id: string }>(sql('identities_projects'), { stream });
     const params = { stream, page_granules: pageGranules };
@@ -83,14 +80,7 @@ export class IdentityFilter {
     const read = (page: Page | undefined) => {
       if (page === undefined || signal.aborted || !this.filter.isComplete) return undefined;
       const { project_id, from, to } = page;
-      const alive_since = clickhouseTime(aliveSinceMs());
-      const bytes = connection.queryBytes(sql('identities_page'), {
-        stream,
-        project_id,
-        from,
-        to,
-        alive_since,
-      });
+      const bytes = connection.queryBytes(sql('identities_page'), { stream, project_id, from, to });
       // The page is awaited later.
       bytes.catch(() => undefined);
       return bytes;

@@ -165,7 +165,6 @@ export class IdentityIndex {
 
   async #fill(filter: IdentityFilter): Promise<void> {
     const { stream, pageGranules, onFilterComplete, logger, now } = this.#options;
-    const aliveSinceMs = () => this.#aliveSinceMs();
     const { signal } = this.#closing;
     const startMs = performance.now();
     try {
@@ -173,7 +172,6 @@ export class IdentityIndex {
         connection: this.#background,
         stream,
         now,
-        aliveSinceMs,
         signal,
         pageGranules,
       });

@@ -36,6 +36,13 @@ export type QueueBounds = { batchRowsMax: number; queueRowsMax: number; queueByt
 
 /** Rows of larger units in a flush that single callers wait for: they make it longer. At least one unit is taken. */
 const TOGETHER_BESIDE_SINGLE = 500;
+/**
+ * So many single callers in one flush are a stream: they send again within this time. They wait for fewer rows of larger units,
+ * which are divided for it.
+ */
+const STREAM_ROWS = 16;
+const STREAM_MS = 200;
+const TOGETHER_BESIDE_STREAM = 128;
 /** And no more than these bytes of them, even if that divides a unit: the store takes some 10 ms for them. */
 const TOGETHER_BYTES_BESIDE_SINGLE = 1024 * 1024;
 
@@ -47,6 +54,7 @@ export class WriteQueue {
   readonly #lanes = { single: new Lane(), together: new Lane() };
   readonly #followers = { rows: 0, bytes: 0 };
   #hadSingle = false;
+  #lastStreamMs = Number.NEGATIVE_INFINITY;
 
   constructor(bounds: QueueBounds, onRows: (rows: number) => void) {
     this.#bounds = bounds;
@@ -101,23 +109,27 @@ export class WriteQueue {
 
   /**
    * Removes and returns the rows of the next insert, the oldest of each lane. Single callers wait for no more than a few
-   * larger units; units are divided only where even one is too large.
+   * larger units, or a stream of them for a part of one; otherwise units are divided only where even one is too large.
    */
-  takeBatch(): Row[] {
+  takeBatch(nowMs = performance.now()): Row[] {
     const { single, together } = this.#lanes;
     const { batchRowsMax } = this.#bounds;
     const shareMax = Math.min(together.rows, TOGETHER_BESIDE_SINGLE, batchRowsMax >> 1);
     const batch = single.take({ rowsMax: batchRowsMax - shareMax, bytesMax: INSERT_BYTES_MAX });
+    if (batch.length >= STREAM_ROWS) this.#lastStreamMs = nowMs;
+    const isStream = nowMs - this.#lastStreamMs < STREAM_MS;
     // Single callers who were answered by the last flush are about to send again.
-    const isShared = batch.length > 0 || this.#hadSingle;
+    const isShared = isStream || batch.length > 0 || this.#hadSingle;
     this.#hadSingle = batch.length > 0;
     const rest = batchRowsMax - batch.length;
-    const rowsMax = isShared ? Math.min(rest, TOGETHER_BESIDE_SINGLE) : rest;
+    const besideMax = isStream ? TOGETHER_BESIDE_STREAM : TOGETHER_BESIDE_SINGLE;
+    const rowsMax = isShared ? Math.min(rest, besideMax) : rest;
     const bytesMax = Math.min(
       INSERT_BYTES_MAX - bytesOf(batch),
       isShared ? TOGETHER_BYTES_BESIDE_SINGLE : Number.POSITIVE_INFINITY,
     );
-    if (rest > 0 && bytesMax > 0) batch.push(...together.take({ rowsMax, bytesMax, unitRowsMax: rest }));
+    const unitRowsMax = isStream ? rowsMax : rest;
+    if (rest > 0 && bytesMax > 0) batch.push(...together.take({ rowsMax, bytesMax, unitRowsMax }));
     this.#onRows(this.rows);
     return batch;
   }
