@@ -1,5 +1,5 @@
 -- Of the identities of these inserts, those that more than one writer has marked, or one with several times, with all these times.
--- flushes.
+-- flushes; by_writer: 0 takes two writers for one. log_mark is one more writer of every row, and log_doubled finds rows of one time.
 SELECT
     project_id,
     event_id,
@@ -14,4 +14,4 @@ WHERE stream = 'decisions'
 GROUP BY
     project_id,
     event_id
-HAVING uniqExact((writer, occurred_at)) > 1
+HAVING uniqExact((if({by_writer: UInt8} = 1, writer, 0), occurred_at)) > 1

@@ -13,8 +13,8 @@ FROM
 (
     SELECT
         project_id,
-        arraySort(groupUniqArray((received_at, event_id, entry))) AS records,
-        arrayJoin(arrayMap(at -> arraySlice(records, at, 2048), range(1, toUInt32(length(records) + 1), 2048))) AS piece
+        arrayCompact(arraySort(groupArray((received_at, event_id, entry)))) AS records,
+        arrayJoin(arraySplit((record, place) -> place % 2048 = 1, records, arrayEnumerate(records))) AS piece
     FROM decisions
     WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
         AND occurred_at >= {since: DateTime64(3, 'UTC')}

@@ -116,9 +116,10 @@ export class LogTables {
    * mark those that a merge would collapse; all others only when `isCareful`.
    */
   async rivals(flushes: readonly string[], { isCareful }: { isCareful: boolean }): Promise<Rival[]> {
-    const contested: Contested[] = [];
-    for (const name of ['log_contested', isCareful ? 'log_doubled' : 'log_collapsible'])
-      contested.push(...(await this.#connection.query<Contested>(sql(name), { flushes })));
+    const params = { flushes, by_writer: isCareful ? 0 : 1 };
+    const marked = await this.#connection.query<Contested>(sql('log_contested'), params);
+    const beside = sql(isCareful ? 'log_doubled' : 'log_collapsible');
+    const contested = [...marked, ...(await this.#connection.query<Contested>(beside, { flushes }))];
     const rivals: Rival[] = [];
     for (const chunk of chunksOf(contested)) {
       const times = [...new Set(chunk.flatMap((row) => row.times))];

@@ -12,6 +12,7 @@ import { type QueryParams, withParamsSet } from './bind-params.ts';
 import { dropOptionalConditions } from './optional-conditions.ts';
 import { LineEncoder } from './line-encoder.ts';
 import { storeErrorFrom } from './store-error.ts';
+import { withTimeout } from './with-timeout.ts';
 
 export type { QueryParams };
 
@@ -93,6 +94,12 @@ export function connectServer(
 const EMBEDDED_CONFIG = fileURLToPath(new URL('../../clickhouse/embedded.xml', import.meta.url));
 
 /**
+ * A statement that nobody waits for any more keeps the engine open behind a close, and a process that exits meanwhile may crash
+ * (https://github.com/chdb-io/chdb-core/issues/177). A close waits for it, but a stop must end in time.
+ */
+const DRAIN_MS_MAX = 3000;
+
+/**
  * A connection to the embedded engine, opened at first use. It runs one statement at a time.
  * `settings` are set once and stay on the connection.
  */
@@ -143,7 +150,12 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
         bytes.release();
       }
     },
-    close: async () => (opening === undefined ? undefined : connection.close()),
+    close: async () => {
+      if (opening === undefined) return;
+      await connection.close();
+      const { drainPending } = await import('chdb');
+      await withTimeout(drainPending(), DRAIN_MS_MAX).catch(() => undefined);
+    },
   };
 }
 

@@ -11,6 +11,7 @@ import type { Store } from '../../server/store/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { entryOf } from '../support/rows.ts';
 import { logImportSuite } from './log-import.ts';
+import { logTakeoverSuite } from './log-takeover.ts';
 import { optionalConditionsSuite } from './optional-conditions.ts';
 import { removedRowsSuite } from './removed-rows.ts';
 
@@ -163,6 +164,7 @@ export function storeSuite(
 
     removedRowsSuite(() => store);
     logImportSuite(() => store);
+    logTakeoverSuite(() => store);
     optionalConditionsSuite(() => store);
 
     it('a slow read delays no write', async () => {

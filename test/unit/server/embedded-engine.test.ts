@@ -9,4 +9,12 @@ describe('the embedded engine', () => {
 
     expect(values).to.deep.equal(['100', '100', '100', '100']);
   });
+
+  it('is closed when its statements have ended: to exit before that may crash', async () => {
+    expect(await inProcess(CALLS, 'closedWhileBusy', null)).to.equal('ended');
+  });
+
+  it('is closed at once when a long statement runs that nobody waits for: it is killed', async () => {
+    expect(await inProcess(CALLS, 'storeClosedWhileBusy', null)).to.equal('ended');
+  });
 });

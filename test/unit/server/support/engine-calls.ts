@@ -1,4 +1,7 @@
+import { readConfig } from '../../../../server/config.ts';
+import { createLogger } from '../../../../server/logger.ts';
 import { type Connection, connectEmbedded } from '../../../../server/store/connection.ts';
+import { createStore } from '../../../../server/store/store.ts';
 import { temporaryDirectory } from '../../../support/service.ts';
 
 // Each of these runs in a process of its own (test/support/in-process.ts), on a new embedded engine.
@@ -48,4 +51,30 @@ export async function besideSlow(names: string[]): Promise<string[]> {
     );
   await slow;
   return order;
+}
+
+/** Whether a statement that nobody waits for has ended when its connection is closed. */
+export async function closedWhileBusy(): Promise<string> {
+  const connection = open();
+  await connection.query('SELECT 1');
+  const busy = connection.query('SELECT sleepEachRow(0.25) FROM numbers(2)').then(
+    () => 'ended',
+    () => 'ended',
+  );
+  await connection.close();
+  return Promise.race([busy, new Promise<string>((resolve) => setImmediate(resolve, 'busy'))]);
+}
+
+/** Whether a statement that would take long, and that nobody waits for, has ended when its store is closed. */
+export async function storeClosedWhileBusy(): Promise<string> {
+  const store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
+  await store.ready();
+  const long = 'SELECT sleepEachRow(0.1) FROM numbers(300) SETTINGS max_block_size = 1';
+  const busy = store.background.query(long).then(
+    () => 'ended by itself',
+    () => 'ended',
+  );
+  await store.lookups.query('SELECT 1');
+  await store.close();
+  return Promise.race([busy, new Promise<string>((resolve) => setImmediate(resolve, 'busy'))]);
 }

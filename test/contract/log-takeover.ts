@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { randomInt, randomUUID } from 'node:crypto';
+import { LogTables } from '../../server/log/log-tables.ts';
+import { sql } from '../../server/store/sql.ts';
+import type { Store } from '../../server/store/store.ts';
+
+const NOON = '2026-11-22 12:00:00.000';
+const DAY_BEFORE = '2026-11-21 12:00:00.000';
+/** A hundred pieces, and how much memory the engine may take for them. */
+const RECORDS = 200_001;
+const MEMORY_MAX = 300_000_000;
+
+/** How the log takes over the inserts of a service that has ended. */
+export function logTakeoverSuite(store: () => Store): void {
+  it('asks for the rows of those identities alone that have more than one, of inserts that it takes over', async () => {
+    const project_id = randomUUID();
+    const [alone, sameTime, otherDay] = [randomUUID(), randomUUID(), randomUUID()];
+    const [taken, other] = [String(randomInt(2 ** 47)), String(randomInt(2 ** 47))];
+    const insert = async (flush: string, writer: number, rows: [event_id: string, occurred_at: string][]) => {
+      const events = rows.map((row) => JSON.stringify([project_id, ...row, NOON, flush]));
+      const marks = rows.map((row) => JSON.stringify(['decisions', project_id, ...row, NOON, writer]));
+      const columns = ['project_id', 'event_id', 'occurred_at', 'received_at'];
+      const { background } = store();
+      const token = undefined;
+      await background.insert({ table: 'decisions', columns: [...columns, 'flush'], lines: events, token });
+      const columnsOfMarks = ['stream', ...columns, 'writer'];
+      await background.insert({ table: 'event_identities', columns: columnsOfMarks, lines: marks, token });
+    };
+    await insert(taken, 7, [
+      [alone, NOON],
+      [sameTime, NOON],
+      [otherDay, NOON],
+    ]);
+    await insert(other, 8, [
+      [sameTime, NOON],
+      [otherDay, DAY_BEFORE],
+    ]);
+    const asked: string[] = [];
+    const tables = new LogTables({
+      ...store().background,
+      query: (text, params) => {
+        if (text === sql('log_rivals')) asked.push(...((params?.['event_ids'] ?? []) as string[]));
+        return store().background.query(text, params);
+      },
+    });
+    await tables.mark([taken]);
+
+    const rivals = await tables.rivals([taken], { isCareful: true });
+
+    const found = rivals.map(({ event_id, flush }) => `${event_id} ${flush}`).sort();
+    const expected = [sameTime, otherDay].flatMap((id) => [`${id} ${taken}`, `${id} ${other}`]).sort();
+    expect(found).to.deep.equal(expected);
+    expect(asked).to.have.members([sameTime, otherDay]);
+  });
+
+  it('cuts a large insert into pieces, in memory that grows with its records and not with their square', async () => {
+    const { background } = store();
+    const [project_id, flush] = [randomUUID(), String(randomInt(2 ** 47))];
+    await background.command(
+      `INSERT INTO decisions (project_id, event_id, occurred_at, received_at, flush)
+       SELECT {project_id: String}, generateUUIDv4(), {noon: DateTime64(3, 'UTC')}, {noon: DateTime64(3, 'UTC')} + number % 1000, {flush: UInt64}
+       FROM numbers({count: UInt32})`,
+      { project_id, flush, noon: NOON, count: RECORDS },
+    );
+    const bounded = `${sql('log_pieces')}, max_memory_usage = ${MEMORY_MAX}`;
+    const tables = new LogTables({ ...background, query: (_, params) => background.query(bounded, params) });
+
+    const pieces = await tables.pieces({ flushes: [flush], since: NOON }, { lost: [], logged: undefined });
+
+    const times = pieces.flatMap(({ received_from, received_to }) => [received_from, received_to]);
+    expect(pieces.map(({ count }) => count)).to.deep.equal([
+      ...Array<number>(Math.floor(RECORDS / 2048)).fill(2048),
+      RECORDS % 2048,
+    ]);
+    expect(times).to.deep.equal(times.toSorted());
+    expect(new Set(pieces.flatMap(({ entries }) => entries.split(' '))).size).to.equal(RECORDS);
+  });
+}
