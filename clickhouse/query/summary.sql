@@ -75,4 +75,5 @@ ORDER BY
 LIMIT {limit: UInt32} BY facet
 SETTINGS
     do_not_merge_across_partitions_select_final = 1,
-    use_skip_indexes_on_data_read = 0
+    use_skip_indexes_on_data_read = 0,
+    optimize_use_implicit_projections = 0

@@ -14,7 +14,7 @@ export type Stream = (typeof STREAMS)[number];
  */
 export type Gap = [first: number, size: number, told: number, isInside: 0 | 1];
 /** A gap on a page; see ledger.sql. */
-export type ListedGap = [first: number, end: number, agent: string, afterMs: number, beforeMs: number];
+type ListedGap = [first: number, end: number, agent: string, afterMs: number, beforeMs: number];
 
 export type LedgerRow = {
   emitters: number;

@@ -19,6 +19,7 @@ export const BUCKET_SECONDS = [60, 300, 900, 3600, 21_600, 86_400] as const;
 const BUCKETS_MAX = 200;
 /** No record occurs so late: the end of what has no upper end. It begins a day. */
 const NEVER_MS = Date.UTC(2100, 0, 1);
+const WEEK_MS = 7 * DAY_MS;
 
 /** The records with sinceMs <= occurred_at < beforeMs. */
 export type ReadWindow = {
@@ -88,8 +89,8 @@ export const NO_WHOLE_PARTS: WholeParts = {
 };
 
 /**
- * `bucketSeconds`: whole days and hours must not be longer. Of days more than one must be whole: the hours of one are
- * quickly read, and planning another part of a statement takes longer.
+ * `bucketSeconds`: whole days and hours must not be longer. Of days more than a week must be whole: the hours of one are quickly
+ * read, and planning another part of a statement takes longer (54 instead of 73 ms over 7 days of 10 million records).
  */
 export function wholePartsOf({ sinceMs, beforeMs, toMs }: ReadWindow, bucketSeconds: number): WholeParts {
   const within = (unitMs: number) => ({
@@ -98,7 +99,7 @@ export function wholePartsOf({ sinceMs, beforeMs, toMs }: ReadWindow, bucketSeco
   });
   const [hours, days] = [within(HOUR_MS), within(DAY_MS)];
   if (bucketSeconds * 1000 < HOUR_MS || hours.fromMs >= hours.untilMs) return NO_WHOLE_PARTS;
-  const isByDay = bucketSeconds * 1000 >= DAY_MS && Math.min(days.untilMs, toMs) - days.fromMs > DAY_MS;
+  const isByDay = bucketSeconds * 1000 >= DAY_MS && Math.min(days.untilMs, toMs) - days.fromMs > WEEK_MS;
   return {
     hours_from: clickhouseTime(hours.fromMs).slice(0, 19),
     hours_until: clickhouseTime(hours.untilMs).slice(0, 19),

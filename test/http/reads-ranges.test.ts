@@ -20,6 +20,8 @@ const timeOf = (ms: number) => new Date(ms).toISOString();
 type Series = Omit<Timeseries, 'buckets'> & { buckets: { start: string; total?: number; calls?: number }[] };
 type Usage = { totals: { calls: number }; buckets: { start: string; calls: number }[] };
 
+type UsageBreakdown = { items: { calls: number; first: string; last: string }[] };
+
 describe('a read over a range', () => {
   const service = useSharedService();
   /** Milliseconds after DAY, of the records and of the calls of a model. */
@@ -101,6 +103,13 @@ describe('a read over a range', () => {
       }
       const usage = await askJson<Usage>(service, 'llm-usage', { query });
       expect(usage.totals.calls, said).to.equal(roles.length);
+      const by = { ...query, by: 'model' };
+      const { items } = await askJson<UsageBreakdown>(service, 'llm-usage/breakdown', { query: by });
+      const inside = times.filter((ms) => ms >= fromMs && ms < toMs).map((ms) => timeOf(DAY + ms));
+      expect(
+        items.map(({ calls, first, last }) => [calls, first, last]),
+        said,
+      ).to.deep.equal(inside.length === 0 ? [] : [[inside.length, inside.at(0), inside.at(-1)]]);
     }
   });
 
@@ -253,6 +262,10 @@ describe('a filter', () => {
         needs_approval: sum('needs_approval'),
       }).to.deep.equal(counts);
       if (/role|tool|outcome/.test(query)) return;
+      const { items } = await askJson<UsageBreakdown>(service, 'llm-usage/breakdown', {
+        query: `${query}&by=session_id`,
+      });
+      expect(items.reduce((all, { calls }) => all + calls, 0)).to.equal(records.length);
       for (const endpoint of ['llm-usage', 'llm-usage/timeseries']) {
         const usage = await askJson<Partial<Usage>>(service, endpoint, { query });
         const calls = usage.totals?.calls ?? usage.buckets?.reduce((all, bucket) => all + bucket.calls, 0);

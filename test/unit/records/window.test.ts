@@ -116,16 +116,16 @@ describe('the whole parts of a range', () => {
     Object.values(wholePartsOf(readRange({ from, to }, NOW_MS), seconds));
   const none = [null, null, null, null];
 
-  it('are its whole hours, and its whole days if there are several', () => {
-    expect(partsOf('2026-03-01T10:00:00.001Z', '2026-03-04T01:59:59Z')).to.deep.equal([
-      '2026-03-01 11:00:00',
-      '2026-03-04 01:00:00',
+  it('are its whole hours, and its whole days if there are more than a week of them', () => {
+    expect(partsOf('2026-02-21T10:00:00.001Z', '2026-03-02T01:59:59Z')).to.deep.equal([
+      '2026-02-21 11:00:00',
+      '2026-03-02 01:00:00',
+      '2026-02-22',
       '2026-03-02',
-      '2026-03-04',
     ]);
-    expect(partsOf('2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z')).to.deep.equal([
+    expect(partsOf('2026-02-22T00:00:00Z', '2026-03-01T00:00:00Z')).to.deep.equal([
+      '2026-02-22 00:00:00',
       '2026-03-01 00:00:00',
-      '2026-03-02 00:00:00',
       null,
       null,
     ]);
@@ -136,21 +136,21 @@ describe('the whole parts of a range', () => {
   });
 
   it('are not longer than a bucket', () => {
-    const [from, to] = ['2026-03-01T00:00:00Z', '2026-03-04T00:00:00Z'];
+    const [from, to] = ['2026-02-21T00:00:00Z', '2026-03-04T00:00:00Z'];
     expect(partsOf(from, to, 900)).to.deep.equal(none);
     expect(partsOf(from, to, 21_600).slice(2)).to.deep.equal([null, null]);
-    expect(partsOf(from, to, 86_400).slice(2)).to.deep.equal(['2026-03-01', '2026-03-04']);
+    expect(partsOf(from, to, 86_400).slice(2)).to.deep.equal(['2026-02-21', '2026-03-04']);
   });
 
-  it('of a window have no end, and are hours alone within a day', () => {
-    expect(Object.values(wholePartsOf(readWindow('24h', NOW_MS), 86_400))).to.deep.equal([
-      '2026-03-03 06:00:00',
+  it('of a window have no end, and are hours alone within a week', () => {
+    expect(Object.values(wholePartsOf(readWindow('7d', NOW_MS), 86_400))).to.deep.equal([
+      '2026-02-25 06:00:00',
       '2100-01-01 00:00:00',
       null,
       null,
     ]);
-    expect(Object.values(wholePartsOf(readWindow('7d', NOW_MS), 86_400)).slice(2)).to.deep.equal([
-      '2026-02-26',
+    expect(Object.values(wholePartsOf(readWindow('30d', NOW_MS), 86_400)).slice(2)).to.deep.equal([
+      '2026-02-03',
       '2100-01-01',
     ]);
   });
