@@ -19,9 +19,10 @@ const LOADS: { connections: number; batch?: number }[] = [
   { connections: 8, batch: 500 },
 ];
 
-type Pair = [withLog: Rival, without: Rival];
+/** With the log, without it, and without it again: what two equal services differ by is noise. */
+type Trio = [withLog: Rival, without: Rival, again: Rival];
 
-/** What the log costs ingest: two services, of which one never starts its sequencer, in alternation. */
+/** What the log costs ingest: services of which only the first starts its sequencer, in alternation. */
 export async function benchLog({ seconds, rounds }: { seconds: number; rounds: number }): Promise<void> {
   const directory = temporaryDirectory();
   console.log(`The stores lie in ${directory}, on ${fileSystemOf(directory)}.`);
@@ -32,12 +33,13 @@ export async function benchLog({ seconds, rounds }: { seconds: number; rounds: n
       rivals.push(rival);
       return rival;
     };
-    const pair: Pair = [
+    const trio: Trio = [
       await start('(a) with the log', {}),
       await start('(b) without the log', { NODE_OPTIONS: WITHOUT_LOG }),
+      await start('(c) without it again', { NODE_OPTIONS: WITHOUT_LOG }),
     ];
-    for (const rival of pair) await measure(rival, { connections: 64, seconds: 2 });
-    for (const load of LOADS) await compare(pair, { ...load, seconds, rounds });
+    for (const rival of trio) await measure(rival, { connections: 64, seconds: 2 });
+    for (const load of LOADS) await compare(trio, { ...load, seconds, rounds });
     await checkCounts(rivals);
   } finally {
     await endRivals(rivals);
@@ -47,20 +49,22 @@ export async function benchLog({ seconds, rounds }: { seconds: number; rounds: n
 
 type Comparison = { connections: number; batch?: number; seconds: number; rounds: number };
 
-async function compare(pair: Pair, { rounds, ...load }: Comparison): Promise<void> {
-  const runs = new Map<Rival, Run[]>(pair.map((rival) => [rival, []]));
-  const [throughputs, p99s]: [number[], number[]] = [[], []];
+async function compare(trio: Trio, { rounds, ...load }: Comparison): Promise<void> {
+  const runs = new Map<Rival, Run[]>(trio.map((rival) => [rival, []]));
   for (let round = 0; round < rounds; round += 1) {
-    // Each goes first as often as the other.
-    const order = round % 2 === 0 ? pair : pair.toReversed();
+    // The first and the last change places.
+    const order = round % 2 === 0 ? trio : trio.toReversed();
     for (const rival of order) runs.get(rival)?.push(await measure(rival, load));
-    const [a, b] = pair.map((rival) => runs.get(rival)?.at(-1)) as [Run, Run];
-    throughputs.push(a.perSecond / b.perSecond);
-    p99s.push(a.p99 / b.p99);
   }
   const { connections, batch } = load;
   printTable(`${connections} connections${batch === undefined ? '' : ` × ${batch} events`}`, runs);
-  console.log(
-    `\nWith the log: ${median(throughputs).toFixed(3)} of the throughput, p99 × ${median(p99s).toFixed(3)} (medians of ${rounds} rounds)`,
-  );
+  const [withLog, without, again] = trio.map((rival) => runs.get(rival)) as [Run[], Run[], Run[]];
+  console.log(`\nMedians of ${rounds} rounds. (a) ÷ (b): ${ratios(withLog, without)}.`);
+  console.log(`(c) ÷ (b), which is noise: ${ratios(again, without)}.`);
+}
+
+function ratios(runs: Run[], others: Run[]): string {
+  const of = (figure: 'perSecond' | 'p99') =>
+    median(runs.map((run, round) => run[figure] / (others[round]?.[figure] ?? 0))).toFixed(3);
+  return `throughput ${of('perSecond')}, p99 ${of('p99')}`;
 }

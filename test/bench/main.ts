@@ -5,6 +5,7 @@ import { benchClient } from './client.ts';
 import { benchDrops } from './drops.ts';
 import { benchEmit } from './emit.ts';
 import { benchExits } from './exits.ts';
+import { benchFlush } from './flush.ts';
 import { benchGateway } from './gateway.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLog } from './log.ts';
@@ -73,6 +74,7 @@ const PARTS: Record<string, () => Promise<void> | void> = {
   client: benchClient,
   drops: benchDrops,
   package: benchPackage,
+  flush: benchFlush,
   exits: () => benchExits({ runtimes: values.runtimes }),
   gateway: () => benchGateway({ calls: Number(values.calls) }),
   emit: () => benchEmit({ seconds, rounds: Number(values.rounds) }),

@@ -10,7 +10,7 @@ const RECORD_HASH = '0'.repeat(64);
 const ROUNDS = 7;
 
 type Scale = 'small' | 'big';
-export type PolicyFigure = { what: string; small: string; big: string; bar: string };
+type PolicyFigure = { what: string; small: string; big: string; bar: string };
 
 /** 4 tools and 3 rules. */
 const SMALL = `version: 1

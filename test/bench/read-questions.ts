@@ -42,6 +42,11 @@ export const QUESTIONS: Question[] = [
     days: 7,
     by,
   })),
+  ...['model', 'agent', 'user_id', 'session_id'].map((by) => ({
+    path: `llm-usage/breakdown?window=7d&by=${by}`,
+    days: 7,
+    by: COLUMNS[by] ?? by,
+  })),
   { path: 'decisions?window=7d&q=customers', days: 7, where: search('customers') },
   { path: 'decisions?window=7d&q=no-such-text', days: 7, where: search('no-such-text') },
 ];

@@ -84,6 +84,7 @@ describe('the policy editor in a browser', function () {
     await expectAccessible(page);
     await page.emulateMedia({ colorScheme: 'dark' });
     await expectAccessible(page);
+    await dialog.getByLabel('Note (optional)').fill(' Refunds go through people now.\nSee <b>12</b>. ');
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved as version 2.').waitFor();
     expect(await page.evaluate('document.activeElement.ariaLabel')).to.equal('Policy');
@@ -93,6 +94,9 @@ describe('the policy editor in a browser', function () {
     expect(after.etag).not.to.equal(before.etag);
     await page.goto(world.projectPath(`agents/${AGENT}`, { tab: 'versions' }));
     await page.locator('.cm-changedLine').first().waitFor();
+    const note = page.getByText('Refunds go through people now.');
+    await note.nth(1).waitFor();
+    expect(await note.nth(1).innerText()).to.equal('Refunds go through people now.\nSee <b>12</b>.');
     await expectAccessible(page);
     expect(faults).to.deep.equal([]);
   });

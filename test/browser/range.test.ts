@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { decisionEvent, post } from '../support/events.ts';
+import { decisionEvent, llmInvocation, post } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { askJson } from '../support/reads.ts';
 import { addressOf, expectAccessible, useWorld } from './support/world.ts';
@@ -165,6 +165,60 @@ describe('periods, filters and records in a browser', function () {
     const sums = (await cells.allInnerTexts()).map((text) => Number(text.replace('$', '')));
     expect(sums.reduce((sum, value) => sum + value, 0)).to.be.closeTo(4, 0.1);
     await expectAccessible(page);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('ranks users and sessions by cost, links them to their records, and opens the models of an agent', async () => {
+    const { page, faults } = await world.newPage();
+    const { url, key } = world.service;
+    const send = async (fields: Record<string, unknown>) => {
+      const call = llmInvocation({ agent_name: 'spender', ...fields });
+      expect((await post(`${url}/v1/audit/llm-invocations`, call, { key })).status).to.equal(202);
+    };
+    await send({ user_id: 'few', session_id: 's-few', model: 'm1', cost_usd: 3 });
+    for (const session_id of ['s-1', 's-2']) await send({ user_id: 'many', session_id, cost_usd: 1 });
+    await send({ user_id: '', session_id: '', cost_usd: 0.5 });
+    for (let one = 0; one < 11; one += 1) await send({ user_id: 'rest', session_id: `r-${one}` });
+    await page.goto(world.projectPath('usage', { agent: 'spender' }));
+    const rowsOf = async (name: string) => {
+      const rows = page.getByRole('region', { name, exact: true }).locator('tbody tr');
+      await rows.nth(1).waitFor();
+      return (await rows.allInnerTexts()).map((row) => {
+        const [value, calls, , , , cost] = row.split(/\s*\t\s*/);
+        return [value, calls, cost];
+      });
+    };
+
+    expect(await rowsOf('By user')).to.deep.equal([
+      ['few', '1', '$3.00'],
+      ['many', '2', '$2.00'],
+      ['(none)', '1', '$0.50'],
+      ['rest', '11', '$0.00'],
+    ]);
+    const sessions = page.getByRole('region', { name: 'By session', exact: true });
+    expect((await rowsOf('By session')).slice(0, 4).map(([value]) => value)).to.deep.equal([
+      's-few',
+      's-1',
+      's-2',
+      '(none)',
+    ]);
+    await sessions.getByRole('link', { name: '5 more' }).click();
+    await sessions.getByRole('link', { name: 'Show fewer' }).waitFor();
+    expect(await rowsOf('By session')).to.have.length(15);
+    await page.getByRole('link', { name: 'Models of spender' }).click();
+    await page.locator('.usage-model').nth(1).waitFor();
+    expect((await rowsOf('By agent')).slice(1)).to.deep.equal([
+      ['m1', '1', '$3.00'],
+      ['model-1', '14', '$2.50'],
+    ]);
+    await expectAccessible(page);
+    const recordsOf = (name: string) => page.getByRole('link', { name, exact: true }).getAttribute('href');
+    expect(await recordsOf('few')).to.match(/decisions\?window=24h&agent=spender&user_id=few$/);
+    expect(await recordsOf('s-few')).to.match(/&session_id=s-few&view=timeline$/);
+    await page.getByRole('link', { name: 'Only many' }).click();
+    await page.waitForURL(/user_id=many/);
+    await sessions.getByText('s-few').waitFor({ state: 'detached' });
+    expect((await rowsOf('By session')).map(([value]) => value)).to.deep.equal(['s-1', 's-2']);
     expect(faults).to.deep.equal([]);
   });
 

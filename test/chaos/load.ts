@@ -15,15 +15,7 @@ export type Account = {
 };
 
 /** What a row must have of an event. */
-export const CONTENT = [
-  'occurred_at',
-  'outcome',
-  'reason',
-  'tool_name',
-  'role',
-  'user_id',
-  'session_id',
-] as const;
+const CONTENT = ['occurred_at', 'outcome', 'reason', 'tool_name', 'role', 'user_id', 'session_id'] as const;
 
 /** The content of an event, or of a row that has the same fields, as a text to compare. */
 export function contentOf(fields: Record<string, unknown>): string {

@@ -21,22 +21,13 @@ import {
 import { MINUTE_MS } from '../support/audit.ts';
 import { startPair } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
+import { useCleanups } from '../support/cleanups.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { providerEnv, startMailServer } from '../support/smtp-server.ts';
 
-const cleanups: (() => unknown)[] = [];
-
-/** Closed at the end of the test, also of one that fails. */
-function closing<T extends { close: () => unknown }>(server: T): T {
-  cleanups.push(() => server.close());
-  return server;
-}
-
 describe('the alerts of a project with several services', () => {
-  afterEach(async () => {
-    for (const close of cleanups.splice(0).toReversed()) await close();
-  });
+  const { cleanups, closing } = useCleanups();
 
   it('are told once by two services on one store, for one project of several', async () => {
     const server = await startClickHouse();

@@ -15,6 +15,7 @@ import {
   watchOf,
 } from '../support/alerts.ts';
 import { MINUTE_MS } from '../support/audit.ts';
+import { useCleanups } from '../support/cleanups.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
@@ -22,18 +23,8 @@ import { issue } from '../support/keys.ts';
 import { type RunningService, startTestService } from '../support/service.ts';
 import { providerEnv, startMailServer } from '../support/smtp-server.ts';
 
-const cleanups: (() => unknown)[] = [];
-
-/** Closed at the end of the test, also of one that fails. */
-function closing<T extends { close: () => unknown }>(server: T): T {
-  cleanups.push(() => server.close());
-  return server;
-}
-
 describe('the alerts of a project', () => {
-  afterEach(async () => {
-    for (const close of cleanups.splice(0).toReversed()) await close();
-  });
+  const { cleanups, closing } = useCleanups();
 
   it('are told once by mail and by a signed webhook, with the very range, and not while they are muted', async () => {
     const [mails, receiver] = [closing(await startMailServer()), closing(await startReceiver(1))];

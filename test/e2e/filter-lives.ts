@@ -8,7 +8,7 @@ import { connectEmbedded } from '../../server/store/connection.ts';
 import { createStore } from '../../server/store/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { Random } from '../support/random.ts';
-import { entryOf } from './exactness/world.ts';
+import { entriesOf } from './exactness/world.ts';
 import type { ModelRecord } from './exactness/model.ts';
 import type { Entry } from '../../server/commit/write-queue.ts';
 
@@ -92,5 +92,5 @@ function entry(event_id: string): Entry {
   const nowMs = Date.now();
   const texts = { agent_name: 'a', tool_name: 't', role: '', user_id: '', session_id: '' };
   const record = { event_id, occurredAtMs: nowMs, outcome: 'allow', ...texts } as ModelRecord;
-  return entryOf(PROJECT, record, nowMs);
+  return entriesOf(PROJECT, [record], nowMs).decisions[0] as Entry;
 }

@@ -13,22 +13,23 @@ import { onServer } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { checkpointFrom, logKey, proofOf } from '../support/log.ts';
-import { PRELOAD, startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
+import {
+  scriptOf,
+  startTestService,
+  temporaryDirectory,
+  type TestService,
+  WITHOUT_LOG,
+} from '../support/service.ts';
 import { everythingOf, type Everything } from '../support/snapshot.ts';
 import { expectWholeLog, readWholeLog } from '../support/whole-log.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const EVENTS = 400;
-/** For a service that ends before it logs what it acknowledged. */
-const WITHOUT_LOG = {
-  NODE_OPTIONS: `${PRELOAD} --import=${new URL('../support/without-log.ts', import.meta.url).href}`,
-};
-
 type Ran = { code: number | null; signal: string | null; result: Record<string, number>; progress: string[] };
 
 /** Runs the command line as a user does. SIGKILL ends it after `linesMax` lines of progress. */
 async function gate(args: string[], env: Record<string, string>, linesMax = Infinity): Promise<Ran> {
-  const child: ChildProcess = spawn(process.execPath, ['server/cli/main.ts', ...args, '--json'], {
+  const child: ChildProcess = spawn(process.execPath, [scriptOf('cli/main'), ...args, '--json'], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -119,6 +120,7 @@ describe('gate export and gate import, from the embedded store to a server', () 
   });
 
   it('export only what changed when run again: small tables and days with new events', async () => {
+    // It ends before it logs what it acknowledged.
     const embedded = await startTestService({ dataDir, env: WITHOUT_LOG });
     late = await newPerson(embedded);
     events.push(decisionEvent({ occurred_at: timeFromNow(-2 * DAY_MS), arguments: { late: true } }));

@@ -3,7 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { call, cookieOf, jsonOf, logIn } from '../support/accounts.ts';
-import { accepted, DAY_MS, outcomeOf, sendDecision, sendLlm, tally, timeFromNow } from '../support/audit.ts';
+import {
+  accepted,
+  DAY_MS,
+  outcomeOf,
+  sendDecision,
+  sendLlm,
+  tally,
+  timeFromNow,
+  NO_USAGE,
+} from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { runOnStore } from '../support/engine.ts';
 import { runCommand } from '../support/processes.ts';
@@ -13,15 +22,6 @@ import { everythingOf, otherVersionsOf } from '../support/snapshot.ts';
 async function keySetOf({ url }: TestService): Promise<unknown> {
   return (await fetch(`${url}/v1/.well-known/keys`)).json();
 }
-
-const NO_USAGE = {
-  calls: 0,
-  input_tokens: 0,
-  output_tokens: 0,
-  cached_input_tokens: 0,
-  reasoning_tokens: 0,
-  cost_usd: 0,
-};
 
 /** Another project of the demo account, with a key. */
 async function newProject(service: TestService): Promise<{ id: string; key: string }> {

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 export type Cost = { partMs: number; rowMs: number };
 
 /** What a look-up of identities costs a core of one replica of every shard: for each statement, and for each identity in it. */
-export type LookUpCost = { queryMs: number; idMs: number };
+type LookUpCost = { queryMs: number; idMs: number };
 
 /** Where and how rows are written. */
 export type StoreOptions = {
@@ -26,7 +26,7 @@ export type StoreOptions = {
 };
 
 /** Events a second of all processes, at random moments; or so many callers that send again when they are answered. */
-export type Load = { perSecond: number } | { callers: number };
+type Load = { perSecond: number } | { callers: number };
 
 export type SimulationOptions = StoreOptions & {
   seed: number;

@@ -30,6 +30,16 @@ export type Summary = {
   others: Record<'by_agent' | 'by_role' | 'by_tool', (Counts & { entries: number }) | null>;
 };
 
+/** The sums of no model calls. */
+export const NO_USAGE = {
+  calls: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_input_tokens: 0,
+  reasoning_tokens: 0,
+  cost_usd: 0,
+};
+
 type SendOptions = { key?: string; headers?: Record<string, string> };
 
 export function sendDecision(

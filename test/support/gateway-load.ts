@@ -27,10 +27,16 @@ export type LoadResult = {
 const pathOf = (name: string): string => new URL(name, import.meta.url).pathname;
 const POLICY = 'version: 1\ntools: [search, write]\nroles: { "*": { allow: [search] } }\nrules: []\n';
 
-type LoadOptions = { calls: number; isGoverned?: boolean; victim?: Victim; killAfter?: number };
+type LoadOptions = {
+  calls: number;
+  atOnce?: number;
+  isGoverned?: boolean;
+  victim?: Victim;
+  killAfter?: number;
+};
 
 /**
- * Makes calls through the gateway, ten at once, and kills one of the three processes with SIGKILL after so many answers. A gateway that was
+ * Makes calls through the gateway, and kills one of the three processes with SIGKILL after so many answers. A gateway that was
  * killed is started once more.
  */
 export async function loadGateway(options: LoadOptions): Promise<LoadResult> {
@@ -50,22 +56,26 @@ export async function loadGateway(options: LoadOptions): Promise<LoadResult> {
 }
 
 async function runClient(
-  { calls, isGoverned = true, victim, killAfter = calls / 4 }: LoadOptions,
+  { calls, atOnce = 10, isGoverned = true, victim, killAfter = calls / 4 }: LoadOptions,
   { mock, log, stateDir }: { mock: MockServer; log: string; stateDir: string },
 ): Promise<LoadResult['client']> {
   const policy = await temporaryFile('policy.yaml', POLICY);
   const gateway = [pathOf('../../client/cli.ts'), 'mcp', '--agent', 'load', '--local-policy', policy];
   const server = [process.execPath, pathOf('mcp-load-server.ts'), log];
   const command = isGoverned ? [process.execPath, ...gateway, '--', ...server] : server;
-  const child = spawn(process.execPath, [pathOf('mcp-load-client.ts'), String(calls), ...command], {
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      GATE_API_KEY: 'k',
-      GATE_BASE_URL: mock.url,
-      GATE_STATE_DIR: stateDir,
+  const child = spawn(
+    process.execPath,
+    [pathOf('mcp-load-client.ts'), String(calls), String(atOnce), ...command],
+    {
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        GATE_API_KEY: 'k',
+        GATE_BASE_URL: mock.url,
+        GATE_STATE_DIR: stateDir,
+      },
+      stdio: ['ignore', 'pipe', 'ignore'],
     },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  );
   const ended = once(child, 'close');
   let last: LoadResult['client'] = { answered: 0 };
   let gatewayPid = 0;

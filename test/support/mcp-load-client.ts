@@ -1,12 +1,11 @@
-// Calls the tools of an MCP server, ten at once, every fourth one denied: mcp-load-client.ts COUNT COMMAND [ARGUMENT…]
+// Calls the tools of an MCP server, every fourth one denied: mcp-load-client.ts COUNT AT_ONCE COMMAND [ARGUMENT…]
 // Prints the process id of the server, then how many calls were answered, and in the end the milliseconds that they took.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
-const AT_ONCE = 10;
 const REPORT_EVERY = 50;
 
-const [count = '', command = '', ...args] = process.argv.slice(2);
+const [count = '', atOnce = '', command = '', ...args] = process.argv.slice(2);
 const env = Object.fromEntries(Object.entries(process.env).map(([name, value = '']) => [name, value]));
 const transport = new StdioClientTransport({ command, args, env, stderr: 'inherit' });
 const client = new Client({ name: 'load', version: '1.0.0' });
@@ -32,7 +31,7 @@ async function callOneAfterTheOther(): Promise<void> {
   }
 }
 
-const problem = await Promise.all(Array.from({ length: AT_ONCE }, callOneAfterTheOther)).then(
+const problem = await Promise.all(Array.from({ length: Number(atOnce) }, callOneAfterTheOther)).then(
   () => undefined,
   (error: unknown) => String(error),
 );

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { environmentOf, ROOT, spawnService } from './service.ts';
+import { environmentOf, ROOT, scriptOf, spawnService } from './service.ts';
 
 /** What a process printed, on each stream and on both, and how it ended. */
 export type Ended = { code: number | null; stdout: string; stderr: string; output: string };
@@ -14,7 +14,7 @@ type GateOptions = { dataDir: string; args: string[]; env?: Record<string, strin
 
 /** Runs the command line (`npm run gate -- …`) on a data directory. */
 export function runGate({ dataDir, args, env = {} }: GateOptions): Promise<Ended> {
-  const script = ['server/cli/main.ts', ...args];
+  const script = [scriptOf('cli/main', env), ...args];
   return endOf(
     spawn(process.execPath, script, { cwd: ROOT, env: environmentOf(dataDir, env), stdio: PIPES }),
   );

@@ -6,20 +6,21 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildServer } from './build-server.ts';
 import type { Failure } from './list-failures.ts';
 
-type RunOptions = { stdio?: 'inherit' | 'pipe'; files?: string[] };
+type RunOptions = { stdio?: 'inherit' | 'pipe'; files?: string[]; env?: Record<string, string> };
 type Ended = { output: string; failures: Failure[]; hasFailed: boolean };
 
 const directory = mkdtempSync(join(tmpdir(), 'gate-tests-'));
 process.env['GATE_TEST_SEED'] ??= String(Math.floor(Math.random() * 1_000_000));
 let runs = 0;
 
-async function run(script: string, { stdio = 'inherit', files = [] }: RunOptions = {}): Promise<Ended> {
+async function run(script: string, { stdio = 'inherit', files = [], env }: RunOptions = {}): Promise<Ended> {
   const list = join(directory, String((runs += 1)));
   const child = spawn('npm', ['run', '--silent', script, '--', ...files], {
     stdio: ['ignore', stdio, stdio],
-    env: { ...process.env, GATE_TEST_FAILURES: list, GATE_TEST_DIRECTORY: directory },
+    env: { ...process.env, ...env, GATE_TEST_FAILURES: list, GATE_TEST_DIRECTORY: directory },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -62,8 +63,10 @@ async function judge(script: string, { failures, hasFailed }: Ended, again: stri
     });
 }
 
-const wire = run('test:wire', { stdio: 'pipe' });
-const parallel = await run('test:parallel');
+// The suites that run alone, and those that run again, start the service from its sources.
+const env = { GATE_TEST_SERVER: await buildServer() };
+const wire = run('test:wire', { stdio: 'pipe', env });
+const parallel = await run('test:parallel', { env });
 process.stdout.write((await wire).output);
 const alone = await run('test:alone');
 await judge('test:parallel', parallel, 'test:file');

@@ -140,7 +140,21 @@ const FIRST_START = ['GATE_DEMO', 'GATE_SIGNING_KEY', 'GATE_CLICKHOUSE_URL'];
 const emptyDemo: Demo = { project_id: '', agent_name: '', key: '' };
 
 /** What each service under test loads first. */
-export const PRELOAD = `--import=${new URL('preload.ts', import.meta.url).href}`;
+const PRELOAD = `--import=${new URL('preload.ts', import.meta.url).href}`;
+
+/** For a service that does not log what it acknowledges. */
+export const WITHOUT_LOG = {
+  NODE_OPTIONS: `${PRELOAD} --import=${new URL('without-log.ts', import.meta.url).href}`,
+};
+
+/**
+ * The service or its command line: the source, or what a run of all tests bundled from it (build-server.ts). The source also
+ * with options of Node: what they load first replaces parts of it.
+ */
+export function scriptOf(name: 'main' | 'cli/main', env: Record<string, string> = {}): string {
+  const built = process.env['GATE_TEST_SERVER'];
+  return built === undefined || 'NODE_OPTIONS' in env ? `server/${name}.ts` : `${built}/${name}.js`;
+}
 
 /** All that a process under test has of the environment. */
 export function environmentOf(dataDir: string, env: Record<string, string>): NodeJS.ProcessEnv {
@@ -157,7 +171,7 @@ export function spawnService({
   dataDir: string;
   env: Record<string, string>;
 }): ChildProcess {
-  const child = spawn(process.execPath, ['server/main.ts'], {
+  const child = spawn(process.execPath, [scriptOf('main', env)], {
     cwd: ROOT,
     env: environmentOf(dataDir, { GATE_DEMO: 'project', GATE_PORT: '0', ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,7 +3,7 @@ import { NO_FILTERS } from '../../../server/records/filters.ts';
 import { readWindow, type WindowName } from '../../../server/records/window.ts';
 import type { ModelRecord } from './model.ts';
 import { Random } from '../../support/random.ts';
-import { askBuckets, askIds, askSummary, entryOf, insertRows, openWorld, type World } from './world.ts';
+import { askBuckets, askIds, askSummary, entriesOf, insertRows, openWorld, type World } from './world.ts';
 
 // Golden answers, counted by hand: four records at each edge, 1 ms before it, on it, 1 ms and an hour after it.
 // Argument: data directory. Prints so when all is well.
@@ -19,8 +19,9 @@ function record(name: string, occurredAtMs: number, outcome: ModelRecord['outcom
   const event_id = random.uuid();
   ids.set(event_id, name);
   const texts = { agent_name: 'a', tool_name: 't', role: '', user_id: '', session_id: '' };
-  const others = { error_type: '', reason: '', arguments: '' };
-  return { event_id, occurredAtMs, outcome, ...texts, ...others };
+  const others = { error_type: '', reason: '', arguments: '', model: 'm', cost_usd: null };
+  const tokens = { input_tokens: 1, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0 };
+  return { event_id, occurredAtMs, outcome, ...texts, ...others, ...tokens };
 }
 
 function recordsAt(days: number): ModelRecord[] {
@@ -83,16 +84,16 @@ async function check(world: World): Promise<void> {
 
 async function run(): Promise<void> {
   const world = await openWorld(process.argv[2] ?? '');
-  const entries = [
-    ...RECORDS.map((row) => entryOf('edges', row, NOW_MS)),
-    ...LATE.map((row) => entryOf('late', row, LATE_MS)),
-  ];
+  const insert = async () => {
+    await insertRows(world, entriesOf('edges', RECORDS, NOW_MS));
+    await insertRows(world, entriesOf('late', LATE, LATE_MS));
+  };
   // As rows, then stored twice, then merged into aggregates.
-  await insertRows(world, entries);
+  await insert();
   await world.restart('sole');
   await check(world);
   await world.store.writer.command('SYSTEM STOP MERGES decisions');
-  await insertRows(world, entries);
+  await insert();
   await world.restart('several');
   await check(world);
   await world.store.writer.command('SYSTEM START MERGES decisions');

@@ -10,17 +10,20 @@ import {
   type WindowName,
 } from '../../../server/records/window.ts';
 import type { Random } from '../../support/random.ts';
-import type { Entry } from '../../../server/commit/write-queue.ts';
 import { Model, type ModelRecord } from './model.ts';
+import { type UsageDimension, USAGE_DIMENSION_NAMES } from '../../../server/records/llm-usage.ts';
 import {
   askBreakdown,
   askBuckets,
   askIds,
   askOne,
   askSummary,
+  askUsage,
   type Asked,
-  entryOf,
+  entriesOf,
   insertRows,
+  settled,
+  TABLES,
   type World,
 } from './world.ts';
 
@@ -40,6 +43,8 @@ const ARGUMENTS = ['', '{"q":"Été 😀"}', '{"q":"100 %"}', '{"x":"A_b\\n"}'] 
 /** In another case than the texts, and with what LIKE takes for wildcards. */
 const SEARCHES = ['été', 'ÜBER', '100 %', '%', '_', 'A_B', '\\', "H'", '"}', '😀', 'a.b', 'İ'] as const;
 const DIMENSIONS = DIMENSION_NAMES as [Dimension, ...Dimension[]];
+const USAGE_DIMENSIONS = USAGE_DIMENSION_NAMES as [UsageDimension, ...UsageDimension[]];
+const COSTS = [null, 0, 0.1, 0.2, 0.000_001, 3] as const;
 const WINDOWS = WINDOW_NAMES as [WindowName, ...WindowName[]];
 const STEPS = ['post', 'post', 'post', 'insert', 'repeat', 'restart', 'merge', 'withhold', 'ask'] as const;
 
@@ -91,7 +96,8 @@ export class History {
       case 'restart':
         return this.#world.restart(this.#writers);
       case 'withhold':
-        return store.writer.command('SYSTEM STOP MERGES decisions');
+        for (const table of TABLES) await store.writer.command(`SYSTEM STOP MERGES ${table}`);
+        return;
       case 'merge':
         return this.#merge();
       case 'ask':
@@ -110,51 +116,54 @@ export class History {
     const alive = records.filter(({ occurredAtMs }) => this.#nowMs - occurredAtMs <= 90 * DAY_MS);
     for (const record of alive) this.model.write(record);
     for (const { event_id } of alive) this.#posted.add(event_id);
-    await Promise.all(this.#write(alive.map((record) => entryOf(this.projectId, record, Date.now()))));
+    await this.#world.write(
+      this.#divided(alive).map((batch) => entriesOf(this.projectId, batch, Date.now())),
+    );
   }
 
-  /** In batches and single events at once, as chance divides them. */
-  #write(entries: Entry[]): Promise<unknown>[] {
-    if (entries.length === 0) return [];
+  /** In batches and single events, as chance divides them. */
+  #divided(records: ModelRecord[]): ModelRecord[][] {
+    if (records.length === 0) return [];
     const size = 1 + this.#random.below(this.#random.pick([1, 12]));
-    const [now, later] = [entries.slice(0, size), entries.slice(size)];
-    const { commit } = this.#world;
-    const write = size === 1 ? commit.write(now[0] as Entry) : commit.writeAll(now);
-    return [write, ...this.#write(later)];
+    return [records.slice(0, size), ...this.#divided(records.slice(size))];
   }
 
   /** Rows that came by another way, with some that are expired already. */
   async #insert(): Promise<void> {
     const records = this.#records(1 + this.#random.below(30));
     for (const record of records) this.model.write(record);
-    await insertRows(
-      this.#world,
-      records.map((record) => entryOf(this.projectId, record, Date.now())),
-    );
+    await insertRows(this.#world, entriesOf(this.projectId, records, Date.now()));
   }
 
   /** The same rows once more, received later and with other content outside of the key: each must count once. */
   async #repeat(): Promise<void> {
     const known = [...this.model.records.values()].filter(() => this.#random.chance(0.5));
     if (known.length === 0) return;
-    const other = { role: 'repeated', tool_name: 'repeated', user_id: 'repeated' };
-    const rows = known.map((record) => entryOf(this.projectId, { ...record, ...other }, Date.now() + 60_000));
+    const other = {
+      role: 'repeated',
+      tool_name: 'repeated',
+      user_id: 'repeated',
+      input_tokens: 7,
+      cost_usd: 7,
+    };
+    const repeated = known.map((record) => ({ ...record, ...other }));
+    const rows = entriesOf(this.projectId, repeated, Date.now() + 60_000);
     // A sole writer never does this: it finds such rows in the store when it starts.
-    if (this.#writers === 'sole') await this.#world.reads.days.decisions.settled();
+    if (this.#writers === 'sole') await settled(this.#world.reads);
     await insertRows(this.#world, rows);
     if (this.#writers === 'sole') await this.#world.restart('sole');
   }
 
   async #merge(): Promise<void> {
     const { writer } = this.#world.store;
-    await writer.command('SYSTEM START MERGES decisions');
+    for (const table of TABLES) await writer.command(`SYSTEM START MERGES ${table}`);
     const days = new Set(
       Array.from(this.model.records.values(), ({ occurredAtMs }) =>
         new Date(occurredAtMs).toISOString().slice(0, 10),
       ),
     );
     for (const day of [...days].filter(() => this.#random.chance(0.4)))
-      await writer.command(`OPTIMIZE TABLE decisions PARTITION '${day}' FINAL`);
+      for (const table of TABLES) await writer.command(`OPTIMIZE TABLE ${table} PARTITION '${day}' FINAL`);
   }
 
   async #ask(): Promise<void> {
@@ -171,8 +180,16 @@ export class History {
     const breakdown = await askBreakdown(this.#world, asked, broken);
     const expected = this.model.breakdown(window, filters, broken);
     this.#expect(`breakdown ${said} ${JSON.stringify(broken)}`, breakdown, expected);
+    await this.#askUsage(asked);
     await this.#askOne();
     await this.#askList(asked);
+  }
+
+  async #askUsage(asked: Asked): Promise<void> {
+    const broken = { by: this.#random.pick(USAGE_DIMENSIONS), limit: this.#random.pick([1, 2, 1000]) };
+    const usage = await askUsage(this.#world, asked, broken);
+    const expected = this.model.usage(asked.window, asked.filters, broken);
+    this.#expect(`usage ${JSON.stringify({ ...asked, ...broken })}`, usage, expected);
   }
 
   async #askOne(): Promise<void> {
@@ -252,6 +269,12 @@ export class History {
       error_type: this.#random.pick(['', 'policy_denied', 'timeout']),
       reason: this.#random.pick(REASONS),
       arguments: this.#random.pick(ARGUMENTS),
+      model: this.#random.pick(['m1', 'm2', 'é']),
+      input_tokens: this.#random.below(1000),
+      output_tokens: this.#random.below(100),
+      cached_input_tokens: this.#random.below(3),
+      reasoning_tokens: this.#random.below(3),
+      cost_usd: this.#random.pick(COSTS),
     }));
   }
 

@@ -1,8 +1,14 @@
 import type { Dimension } from '../../../server/records/breakdown.ts';
-import { type DecisionFilters, FILTER_NAMES, type FilterName } from '../../../server/records/filters.ts';
+import {
+  type DecisionFilters,
+  FILTER_NAMES,
+  type FilterName,
+  NO_FILTERS,
+} from '../../../server/records/filters.ts';
+import type { UsageDimension } from '../../../server/records/llm-usage.ts';
 import type { ReadWindow } from '../../../server/records/window.ts';
 
-/** A record as the model keeps it: what the reads can tell of it. */
+/** A record as the model keeps it: what the reads can tell of the decision and of the model call that it stands for. */
 export type ModelRecord = {
   event_id: string;
   occurredAtMs: number;
@@ -16,6 +22,12 @@ export type ModelRecord = {
   reason: string;
   /** JSON text, '' for null. */
   arguments: string;
+  model: string;
+  input_tokens: number;
+  output_tokens: number;
+  cached_input_tokens: number;
+  reasoning_tokens: number;
+  cost_usd: number | null;
 };
 
 const FIELDS = {
@@ -32,6 +44,13 @@ const DIMENSIONS = { ...FIELDS, error_type: 'error_type', reason: 'reason' } as 
   Dimension,
   keyof ModelRecord
 >;
+
+const USAGE_DIMENSIONS = {
+  model: 'model',
+  agent: 'agent_name',
+  user_id: 'user_id',
+  session_id: 'session_id',
+} as const satisfies Record<UsageDimension, keyof ModelRecord>;
 
 export type Counts = { total: number; allow: number; deny: number; needs_approval: number };
 
@@ -75,15 +94,32 @@ export class Model {
 
   breakdown(window: ReadWindow, filters: DecisionFilters, { by, limit }: { by: Dimension; limit: number }) {
     const groups = Map.groupBy(this.#inside(window, filters), (record) => record[DIMENSIONS[by]]);
-    const all = Array.from(groups, ([value, group]) => {
-      const times = group.map(({ occurredAtMs }) => occurredAtMs);
-      const [first, last] = [Math.min(...times), Math.max(...times)].map((ms) => new Date(ms).toISOString());
-      return { item: { value, ...countsOf(group), first, last }, group };
-    }).sort((a, b) => b.item.total - a.item.total || compareBytes(a.item.value, b.item.value));
+    const all = Array.from(groups, ([value, group]) => ({
+      item: { value, ...countsOf(group), ...timesOf(group) },
+      group,
+    })).sort((a, b) => b.item.total - a.item.total || compareBytes(a.item.value, b.item.value));
     const left = all.slice(limit);
     const others =
       left.length === 0 ? null : { entries: left.length, ...countsOf(left.flatMap(({ group }) => group)) };
     return { items: all.slice(0, limit).map(({ item }) => item), others };
+  }
+
+  usage(window: ReadWindow, filters: DecisionFilters, { by, limit }: { by: UsageDimension; limit: number }) {
+    const records = this.#inside(window, usageFilters(filters));
+    const all = Array.from(
+      Map.groupBy(records, (record) => record[USAGE_DIMENSIONS[by]]),
+      ([value, group]) => ({ item: { value, ...usageOf(group), ...timesOf(group) }, group }),
+    ).sort(
+      ({ item: a }, { item: b }) =>
+        b.cost_usd - a.cost_usd || b.calls - a.calls || compareBytes(a.value, b.value),
+    );
+    const left = all.slice(limit);
+    return {
+      totals: usageOf(records),
+      items: all.slice(0, limit).map(({ item }) => item),
+      others:
+        left.length === 0 ? null : { entries: left.length, ...usageOf(left.flatMap(({ group }) => group)) },
+    };
   }
 
   /** The event_ids of the matching records, newest first. */
@@ -116,6 +152,36 @@ function countsOf(records: ModelRecord[]): Counts {
     deny: count('deny'),
     needs_approval: count('needs_approval'),
   };
+}
+
+/** Model calls have these filters only. */
+function usageFilters({
+  agent,
+  not_agent,
+  user_id,
+  not_user_id,
+  session_id,
+  not_session_id,
+}: DecisionFilters) {
+  return { ...NO_FILTERS, agent, not_agent, user_id, not_user_id, session_id, not_session_id };
+}
+
+function usageOf(records: ModelRecord[]) {
+  const sum = (of: (record: ModelRecord) => number) => records.reduce((all, record) => all + of(record), 0);
+  return {
+    calls: records.length,
+    input_tokens: sum(({ input_tokens }) => input_tokens),
+    output_tokens: sum(({ output_tokens }) => output_tokens),
+    cached_input_tokens: sum(({ cached_input_tokens }) => cached_input_tokens),
+    reasoning_tokens: sum(({ reasoning_tokens }) => reasoning_tokens),
+    cost_usd: sum(({ cost_usd }) => Math.round((cost_usd ?? 0) * 1e12)) / 1e12,
+  };
+}
+
+function timesOf(records: ModelRecord[]) {
+  const times = records.map(({ occurredAtMs }) => occurredAtMs);
+  const [first, last] = [Math.min(...times), Math.max(...times)].map((ms) => new Date(ms).toISOString());
+  return { first, last };
 }
 
 function compareBytes(a: string, b: string): number {

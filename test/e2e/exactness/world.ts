@@ -1,15 +1,22 @@
 import { DECISION_COLUMNS, DECISION_ROW } from '../../../server/ingest/decision-event.ts';
 import { entryFrom } from '../../../server/ingest/event-row.ts';
+import { LLM_COLUMNS, LLM_ROW } from '../../../server/ingest/llm-invocation.ts';
 import { type Dimension, readBreakdown } from '../../../server/records/breakdown.ts';
 import { readSummary, readTimeseries } from '../../../server/records/counts.ts';
 import { type AuditReads, createReads, type Writers } from '../../../server/records/days.ts';
 import { readDecisions } from '../../../server/records/decisions.ts';
 import type { DecisionFilters } from '../../../server/records/filters.ts';
+import {
+  type UsageDimension,
+  readLlmUsage,
+  readLlmUsageBreakdown,
+} from '../../../server/records/llm-usage.ts';
 import { findDecision } from '../../../server/records/find-decision.ts';
 import { parseCursor } from '../../../server/records/cursor.ts';
 import type { ReadWindow } from '../../../server/records/window.ts';
 import { GroupCommit } from '../../../server/commit/group-commit.ts';
 import type { Entry } from '../../../server/commit/write-queue.ts';
+import type { Stream } from '../../../server/commit/identity.ts';
 import { IdentityIndex } from '../../../server/commit/identity-index.ts';
 import { readConfig } from '../../../server/config.ts';
 import { createLogger } from '../../../server/logger.ts';
@@ -21,11 +28,21 @@ export type World = {
   store: Store;
   /** What the service keeps in memory between requests. */
   reads: AuditReads;
-  commit: GroupCommit;
+  /** Resolves when all of them are written: in batches and single events at once, as the caller divides them. */
+  write: (batches: Entries[]) => Promise<void>;
   /** Forgets all of it, as a restart does. */
   restart: (writers: Writers) => Promise<void>;
   close: () => Promise<void>;
 };
+
+/** The rows of some records: their decisions, and the model calls that stand beside them. */
+export type Entries = Record<Stream, Entry[]>;
+
+const COLUMNS: Record<Stream, readonly string[]> = {
+  decisions: DECISION_COLUMNS,
+  llm_invocations: LLM_COLUMNS,
+};
+export const TABLES = Object.keys(COLUMNS) as Stream[];
 
 const logger = createLogger('silent');
 
@@ -34,22 +51,35 @@ export async function openWorld(dataDir: string): Promise<World> {
   const store = createStore(readConfig({ GATE_DATA_DIR: dataDir }), logger);
   await store.ready();
   // What is asked here is what is counted, not what survives a power cut; the disk would be most of the time.
-  await store.writer.command(
-    'ALTER TABLE decisions MODIFY SETTING fsync_after_insert = 0, fsync_part_directory = 0',
-  );
+  for (const table of TABLES)
+    await store.writer.command(
+      `ALTER TABLE ${table} MODIFY SETTING fsync_after_insert = 0, fsync_part_directory = 0`,
+    );
   let parts = makeParts(store, 'sole');
   const end = async () => {
-    await parts.commit.drain();
-    await parts.identities.close();
-    await parts.reads.days.decisions.settled();
+    for (const { commit, identities } of Object.values(parts.streams)) {
+      await commit.drain();
+      await identities.close();
+    }
+    await settled(parts.reads);
   };
   return {
     store,
     get reads() {
       return parts.reads;
     },
-    get commit() {
-      return parts.commit;
+    write: async (batches) => {
+      await Promise.all(
+        batches.flatMap((entries) =>
+          TABLES.map((table) => {
+            const { commit } = parts.streams[table];
+            const [only, ...others] = entries[table];
+            return only !== undefined && others.length === 0
+              ? commit.write(only)
+              : commit.writeAll(entries[table]);
+          }),
+        ),
+      );
     },
     restart: async (writers) => {
       await end();
@@ -62,17 +92,17 @@ export async function openWorld(dataDir: string): Promise<World> {
   };
 }
 
-function makeParts(store: Store, writers: Writers) {
-  const identities = new IdentityIndex({
-    stream: 'decisions',
-    connection: store.lookups,
-    logger,
-    now: Date.now,
-  });
+/** Resolves when no table is checked in the background. */
+export async function settled({ days }: AuditReads): Promise<void> {
+  await Promise.all([days.decisions.settled(), days.llmInvocations.settled()]);
+}
+
+function makeStream(store: Store, stream: Stream) {
+  const identities = new IdentityIndex({ stream, connection: store.lookups, logger, now: Date.now });
   const commit = new GroupCommit({
-    stream: 'decisions',
-    columns: DECISION_COLUMNS,
-    connection: store.writer,
+    stream,
+    columns: COLUMNS[stream],
+    connection: stream === 'decisions' ? store.writer : store.usageWriter,
     identities,
     ready: store.ready,
     batchRowsMax: 5000,
@@ -81,6 +111,10 @@ function makeParts(store: Store, writers: Writers) {
     onFlush: () => undefined,
     onQueue: () => undefined,
   });
+  return { identities, commit };
+}
+
+function makeParts(store: Store, writers: Writers) {
   const runRead: AuditReads['runRead'] = (sql, params, signal) => store.reads.query(sql, params, signal);
   const reads = createReads({
     runRead,
@@ -88,21 +122,30 @@ function makeParts(store: Store, writers: Writers) {
     writers,
     now: Date.now,
   });
-  return { identities, commit, reads };
+  const streams = {
+    decisions: makeStream(store, 'decisions'),
+    llm_invocations: makeStream(store, 'llm_invocations'),
+  };
+  return { streams, reads };
 }
 
-/** The stored row of a record, received so long after it occurred. */
-export function entryOf(projectId: string, record: ModelRecord, receivedAtMs: number): Entry {
-  const texts = { hint: '', occurred_at: '' };
-  const event = { ...record, ...texts, violations: [] };
+/** The stored rows of records, received so long after they occurred. */
+export function entriesOf(projectId: string, records: ModelRecord[], receivedAtMs: number): Entries {
+  const texts = { hint: '', occurred_at: '', provider: '', operation: 'chat', finish_reason: '' };
   const server = { project_id: projectId, agent_version_id: '', receivedAtMs };
-  return entryFrom(event, server, DECISION_ROW);
+  const events = records.map((record) => ({ ...record, ...texts, violations: [], duration_ms: 0 }));
+  return {
+    decisions: events.map((event) => entryFrom(event, server, DECISION_ROW)),
+    llm_invocations: events.map((event) => entryFrom(event, server, LLM_ROW)),
+  };
 }
 
 /** Puts rows into the store past the service, as another writer does that knows nothing of this one. */
-export function insertRows({ store }: World, entries: Entry[]): Promise<void> {
-  const lines = entries.map(({ line }) => line);
-  return store.writer.insert({ table: 'decisions', columns: DECISION_COLUMNS, lines, token: '' });
+export async function insertRows({ store }: World, entries: Entries): Promise<void> {
+  for (const table of TABLES) {
+    const lines = entries[table].map(({ line }) => line);
+    await store.writer.insert({ table, columns: COLUMNS[table], lines, token: '' });
+  }
 }
 
 export type Asked = { projectId: string; window: ReadWindow; filters: DecisionFilters };
@@ -122,6 +165,15 @@ type Broken = { by: Dimension; limit: number };
 export async function askBreakdown({ reads }: World, asked: Asked, broken: Broken) {
   const { items, others } = await readBreakdown(reads, { ...asked, signal }, broken);
   return { items, others };
+}
+
+type BrokenUsage = { by: UsageDimension; limit: number };
+
+/** As the answers say it. */
+export async function askUsage({ reads }: World, asked: Asked, broken: BrokenUsage): Promise<unknown> {
+  const { totals } = await readLlmUsage(reads, { ...asked, signal });
+  const { items, others } = await readLlmUsageBreakdown(reads, { ...asked, signal }, broken);
+  return JSON.parse(JSON.stringify({ totals, items, others }));
 }
 
 type Single = { projectId: string; eventId: string; nowMs: number };

@@ -1,6 +1,6 @@
 // The definition of completeness, as slow and as plain as it can be.
 
-export type Stream = 'decisions' | 'llm_invocations';
+type Stream = 'decisions' | 'llm_invocations';
 export type Event = {
   stream: Stream;
   emitter: string;

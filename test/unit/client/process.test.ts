@@ -40,11 +40,12 @@ describe('a process that emits', () => {
 
   it('loses pending sends without shutdown, and they do not delay its end', async () => {
     mock.on(DECISIONS, { fault: 'hang' });
-    const result = await run('one');
+    // A process that sends nothing, beside it: what a start takes, the load of the machine decides.
+    const [result, idle] = await Promise.all([run('one'), run('nothing')]);
 
     expect(result).to.include({ code: 0, stdout: '' });
     expect(result.stderr).to.match(/^The process ended before these audit events were sent.*{ lost: 1 }\n$/);
-    expect(result.tookMs).to.be.below(3_000);
+    expect(result.tookMs - idle.tookMs).to.be.below(3_000);
   });
 
   it('says in one line what an uncaught error loses, over all gates', async () => {

@@ -89,5 +89,6 @@ function versionOf(agent_version_id: string): AgentVersion {
     bundle_signature_b64: '',
     etag: '',
     signed_at: '',
+    note: '',
   };
 }

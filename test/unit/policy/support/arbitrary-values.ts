@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { array, number, object, string, word, type Tree } from './json-tree.ts';
 
 /** Names of prototype members, and names that look like an index. */
-export const NAMES = ['a', 'b', 'c', '__proto__', 'constructor', 'toString', 'length', '0', '1', 'é', '😀', '']; // prettier-ignore
+const NAMES = ['a', 'b', 'c', '__proto__', 'constructor', 'toString', 'length', '0', '1', 'é', '😀', '']; // prettier-ignore
 
 export const TEXTS = [
   '', 'a', 'A', 'b', 'ab', 'AB', 'abc', 'ABC', 'aab', 'aaab', 'xaabx', 'abcabc', 'a.b', '/etc/passwd', '/ETC/', 'é', 'É', 'éa',
@@ -10,7 +10,7 @@ export const TEXTS = [
   'a\nb', '\ufeff', 'null', 'true', '1', '10', 'aXbXc', 'e\u0301', '\u0080', '\u07ff', '\u0800', '\ud7ff', '\ue000', '\u{10ffff}',
 ]; // prettier-ignore
 
-export const NUMBERS = [
+const NUMBERS = [
   '0', '-0', '0.0', '-0.0e5', '1', '-1', '1.0', '1.00', '10', '1e1', '1E1', '1e+1', '0.1', '1e-1', '0.10', '100', '1e2', '0.01',
   '2', '3', '4', '5', '1.5', '-1.5', '15e-1', '9007199254740992', '9007199254740993', '-9007199254740993', '1e400', '1e401',
   '123456789012345678901234567890', '123456789012345678901234567891', '1e999999', '1e-999999', '10e999998', '0e999999', '0.001e3',
@@ -40,7 +40,7 @@ export const numberArbitrary = fc.oneof(
   { weight: 1, arbitrary: fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String) },
 );
 
-export const nameArbitrary = fc.oneof(
+const nameArbitrary = fc.oneof(
   { weight: 9, arbitrary: fc.constantFrom(...NAMES) },
   { weight: 1, arbitrary: textArbitrary },
 );

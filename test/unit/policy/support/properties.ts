@@ -80,7 +80,7 @@ function members(values: Members): Tree {
   return object(Object.entries(values));
 }
 
-export const PROPERTIES = { A: anyCase, B: operatorCase };
+const PROPERTIES = { A: anyCase, B: operatorCase };
 
 type Property = keyof typeof PROPERTIES;
 

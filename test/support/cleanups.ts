@@ -1,0 +1,12 @@
+/** What a test closes at its end, also when it fails: the last one first. */
+export function useCleanups() {
+  const cleanups: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of cleanups.splice(0).toReversed()) await close();
+  });
+  const closing = <T extends { close: () => unknown }>(server: T): T => {
+    cleanups.push(() => server.close());
+    return server;
+  };
+  return { cleanups, closing };
+}
