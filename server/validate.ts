@@ -30,6 +30,11 @@ ajv.addFormat('agent-name', {
   type: 'string',
   validate: (text: string) => text.isWellFormed() && !/[/\p{Cc}]|^\.{1,2}$/u.test(text),
 });
+/** A text for people: lines without other control characters. */
+ajv.addFormat('note', {
+  type: 'string',
+  validate: (text: string) => text.isWellFormed() && !/[^\P{Cc}\n]/u.test(text),
+});
 ajv.addFormat('scope', { type: 'string', validate: isScope });
 ajv.addFormat('tool-name', { type: 'string', validate: isToolName });
 
@@ -53,6 +58,7 @@ const HINTS: Record<string, string> = {
   'date-time': 'must be an RFC 3339 time with a zone, as in 2026-01-31T12:00:00.000Z',
   text: 'must not contain a NUL character or a lone surrogate',
   'agent-name': 'must be 1 to 200 characters of any kind but / and control characters, and not . or ..',
+  note: 'must not contain control characters but line feeds, and no lone surrogate',
   scope: `must be one or more of ${SCOPES.join(', ')}, with a space between them`,
   'tool-name': 'must be 1 to 128 bytes without control characters, and not *',
   uuid: 'must be a UUID, as in 123e4567-e89b-12d3-a456-426614174000',

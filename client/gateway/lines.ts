@@ -30,9 +30,13 @@ export function readLines(source: Readable, onLine: (line: Buffer) => void): Pro
   });
 }
 
-/** Writes to the target, and stops the source while the target cannot take more. */
+/** Writes to the target, the lines of one turn of the event loop at once, and stops the source while the target cannot take more. */
 export function writerTo(target: Writable, source: Readable): (line: Buffer | string) => void {
   return (line) => {
+    if (target.writableCorked === 0) {
+      target.cork();
+      process.nextTick(() => target.uncork());
+    }
     if (!target.writable || target.write(line) || source.isPaused()) return;
     source.pause();
     target.once('drain', () => source.resume());

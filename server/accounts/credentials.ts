@@ -11,7 +11,7 @@ const NEW_PASSWORD = Type.String({
   format: 'text',
 });
 
-export const EMAIL = Type.String({ maxLength: EMAIL_CHARS_MAX, format: 'email' });
+const EMAIL = Type.String({ maxLength: EMAIL_CHARS_MAX, format: 'email' });
 export const REGISTRATION = Type.Object({ email: EMAIL, password: NEW_PASSWORD });
 /** Any text is accepted: a refusal would tell whether an address can be an account. */
 export const ANY_EMAIL = Type.Object({ email: COMPARED });

@@ -25,7 +25,7 @@ export type Alert = {
 };
 
 /** A spike that lasts is told again after this time; another tool of the agent may be told sooner. */
-export const SAME_SPIKE_MS = 6 * HOUR_MS;
+const SAME_SPIKE_MS = 6 * HOUR_MS;
 const SAME_AGENT_MS = HOUR_MS;
 /** Of one rule in one project. Whoever may write events could cause any number. */
 export const ALERTS_A_DAY_MAX = 20;

@@ -10,7 +10,7 @@ import type { AlertSettings } from './alert-settings.ts';
 import { postWebhook, WebhookFault, type WebhookMessage } from './webhook.ts';
 
 /** The result label of gate_alert_webhooks_total. `retried` counts attempts; the others are final. */
-export const WEBHOOK_RESULTS = ['sent', 'retried', 'failed'] as const;
+const WEBHOOK_RESULTS = ['sent', 'retried', 'failed'] as const;
 type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
 
 export type DeliveryDeps = {

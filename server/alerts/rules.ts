@@ -145,7 +145,7 @@ export function findNewNames(counts: ToolCounts[], history: ToolHistory[], nowMs
 }
 
 /** How often an agent called, by the start of each hour. */
-export type HourlyCalls = ReadonlyMap<number, number>;
+type HourlyCalls = ReadonlyMap<number, number>;
 export type AgentCalls = { agent_name: string; lastMs: number; hours: HourlyCalls };
 
 /** Silence is told when on each of the last seven days there were so many calls at the same time. */

@@ -3,7 +3,7 @@ import { decisionsOf, FLEET_AGENTS } from './fleet-agents.ts';
 import { DAY_MS } from '../limits.ts';
 
 /** A period, in seconds of its day, in which one agent (counted from 1) is denied far more often than usual. */
-export type Incident = { agent: number; fromSecond: number; toSecond: number; rate: number };
+type Incident = { agent: number; fromSecond: number; toSecond: number; rate: number };
 export type FleetDay = { day: string; rows: number; incidents: Incident[] };
 type FleetSize = { rows: number; days: number; seed: number; nowMs: number };
 

@@ -62,7 +62,7 @@ function readOrMakeKeyFile(path: string): KeyObject {
 }
 
 /** Where the root key is when the configuration names none. */
-export function keyFileOf(dataDir: string): string {
+function keyFileOf(dataDir: string): string {
   return join(dataDir, 'signing-key.pem');
 }
 

@@ -8,7 +8,7 @@ import { MailFault, type SendMail } from './send-mail.ts';
 
 /** The result label of gate_mail_total. `retried` counts attempts; the others are final. */
 export const MAIL_RESULTS = ['sent', 'retried', 'failed', 'dropped'] as const;
-export const MAIL_KINDS: readonly MailKind[] = ['verify', 'reset', 'invite', 'alert'];
+const MAIL_KINDS: readonly MailKind[] = ['verify', 'reset', 'invite', 'alert'];
 
 type MailQueueOptions = { send: SendMail; counter: Counter<'kind' | 'result'>; logger: Logger };
 

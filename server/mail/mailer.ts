@@ -12,7 +12,7 @@ import {
 } from './messages.ts';
 import { createSmtpSender, isMailbox } from './smtp-sender.ts';
 
-export type MailRequest = { kind: TokenMailKind; to: string; token: string };
+type MailRequest = { kind: TokenMailKind; to: string; token: string };
 export type Mailer = {
   /** Whether there is a provider. Without one, mails are printed. */
   isSending: boolean;

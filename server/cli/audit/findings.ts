@@ -8,7 +8,7 @@ export const EXIT_CODES = {
 } as const;
 
 export type Verdict = keyof typeof EXIT_CODES;
-export const VERDICTS = Object.keys(EXIT_CODES) as Verdict[];
+const VERDICTS = Object.keys(EXIT_CODES) as Verdict[];
 
 const PROBLEMS_MAX = 20;
 

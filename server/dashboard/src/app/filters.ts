@@ -1,5 +1,5 @@
 /** The fields that decisions are filtered by. '' is the empty value, such as no role. */
-export const FILTER_NAMES = ['outcome', 'agent', 'role', 'tool', 'user_id', 'session_id'] as const;
+const FILTER_NAMES = ['outcome', 'agent', 'role', 'tool', 'user_id', 'session_id'] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];
 export type FilterParam = FilterName | `not.${FilterName}`;
 /** Any of the values of a filter, and none of those of its `not.…`. */

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PolicyFault } from '../api/types.ts';
+import { nextTask } from '../app/next-task.ts';
 import { inertText } from '../text/inert-text.ts';
 import { Loading } from '../ui/states.tsx';
 import type { Editor } from './create-editor.ts';
@@ -64,10 +65,26 @@ type UseEditorOptions = {
   onChange?: ((text: string) => void) | undefined;
 };
 
+/** Half a screen before it is seen. Until then there is its text; to make an editor would hold up a phone. */
+function whenNearlySeen(element: Element): Promise<void> {
+  return new Promise((resolve) => {
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+        observer.disconnect();
+        resolve();
+      },
+      { rootMargin: '50%' },
+    );
+    observer.observe(element);
+  });
+}
+
 /** Its code runs in one task and the editor is made in the next: together they would hold up a phone. */
-async function loadEditor() {
+async function loadEditor(frame: Element) {
+  await whenNearlySeen(frame);
   const loaded = await import('./create-editor.ts');
-  await new Promise((resolve) => setTimeout(resolve));
+  await nextTask();
   return loaded;
 }
 
@@ -81,7 +98,7 @@ function useEditor(options: UseEditorOptions) {
   useEffect(() => {
     let made: Editor | undefined;
     let isGone = false;
-    loadEditor().then(
+    loadEditor(host.current?.parentElement as Element).then(
       ({ createEditor }) => {
         if (isGone || host.current === null) return;
         const { onChange: _own, ...rest } = latest.current;

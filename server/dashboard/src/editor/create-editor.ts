@@ -1,7 +1,7 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
-import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { diagnosticCount, lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { unifiedMergeView } from '@codemirror/merge';
 import { EditorState, type Extension, type Text } from '@codemirror/state';
 import {
@@ -47,6 +47,8 @@ export function createEditor(host: HTMLElement, options: EditorOptions): Editor 
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
     },
     setFaults: (faults) => {
+      // Even no faults would be drawn.
+      if (faults.length === 0 && diagnosticCount(view.state) === 0) return;
       const diagnostics = faults.map((fault) => diagnosticFrom(view.state.doc, fault));
       view.dispatch(setDiagnostics(view.state, diagnostics));
     },

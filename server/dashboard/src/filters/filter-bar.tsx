@@ -10,7 +10,7 @@ import { Icon } from '../ui/icon.tsx';
 import { Inert, Role } from '../ui/inert.tsx';
 import { FacetMenu } from './facet-menu.tsx';
 
-export const FILTER_LABELS: Record<FilterName, string> = {
+const FILTER_LABELS: Record<FilterName, string> = {
   outcome: 'Outcome',
   agent: 'Agent',
   role: 'Role',

@@ -3,6 +3,7 @@ import { ApiError } from '../../api/api-error.ts';
 import { call } from '../../api/call.ts';
 import { logText, logTile, trustedKey, type TrustedKey } from '../../api/log.ts';
 import { request } from '../../api/request.ts';
+import { nextTask } from '../../app/next-task.ts';
 import { useRetry } from '../../api/use-answer.ts';
 import { keepCheckpoints, seenCheckpoints } from './seen-checkpoints.ts';
 import type { LogVerdict } from './verify-log.ts';
@@ -42,6 +43,7 @@ async function verified(projectId: string): Promise<Log> {
     trustedKey(projectId),
     request(witnessesOf),
   ]);
+  await nextTask();
   const verdict = await verifyLog({
     current: { seen_at: new Date().toISOString(), checkpoint },
     logKey: logKey.text,

@@ -13,6 +13,7 @@ import {
   verifyCheckpoint,
   verifyConsistency,
 } from '../../../../../client/proof/index.ts';
+import { nextTask } from '../../app/next-task.ts';
 import type { LogWitness } from '../../api/types.ts';
 import type { SeenCheckpoint } from './seen-checkpoints.ts';
 
@@ -56,6 +57,8 @@ export async function verifyLog({ current, logKey, seen, witnesses, fetchTile }:
   };
   const isInLog = (older: TreeHead) => isExtended(older, { head, readTile });
   const isSigned = isSignedBy(logKey, current.checkpoint);
+  // A signature takes a phone long enough for one task.
+  await nextTask();
   const before = await Promise.all(
     seen.flatMap((one) => {
       const older = headOf(one.checkpoint);
