@@ -9,6 +9,8 @@ import { type SharedService, useSharedService } from '../support/shared-service.
 
 const SEED = Number(process.env['GATE_TEST_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const EVENTS = 150;
+/** About a third of the events are right. A run with fewer than this compared too little. */
+const RECORDED_MIN = EVENTS / 8;
 
 const OBJECTS = [
   'null',
@@ -163,7 +165,7 @@ describe(`events in a batch are judged and stored as the same events alone (seed
       const recorded = expected.filter((outcome) => outcome === 'recorded').length;
       for (const { accepted, duplicates } of [lines, array]) {
         expect(accepted + duplicates).to.equal(recorded);
-        expect(accepted).to.be.within(EVENTS / 4, recorded);
+        expect(accepted).to.be.within(RECORDED_MIN, recorded);
       }
     });
   }
@@ -171,7 +173,7 @@ describe(`events in a batch are judged and stored as the same events alone (seed
   it('and the records are the same, field by field', async () => {
     const expected = await recordsOf(alone);
 
-    expect(expected.length).to.be.greaterThan(EVENTS / 4);
+    expect(expected.length).to.be.greaterThan(RECORDED_MIN);
     expect(await recordsOf(inLines)).to.deep.equal(expected);
     expect(await recordsOf(inArray)).to.deep.equal(expected);
     const usage = async (service: SharedService) =>

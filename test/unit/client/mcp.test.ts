@@ -163,7 +163,8 @@ describe('@gatehouse/client/mcp, with a real server process', () => {
     expect(await run.callTool(odd).catch((error: Error) => error.name)).to.equal('PolicyDeniedError');
     await shutdown();
     const tools = bodiesOf(mock, DECISIONS).map(({ tool_name }) => tool_name);
-    expect(tools.slice(0, 3)).to.have.members(['files__search', 'files__write', 'files__search']);
+    const oddName = `{"toString":"() => 'search'"}`;
+    expect(tools).to.have.members(['files__search', 'files__write', 'files__search', oddName]);
   });
 
   it('a client for frameworks is the official one in all else, and has no way around', async () => {
