@@ -56,13 +56,17 @@ export class Sessions {
   async open(account: Account, { address, userAgent }: SessionOrigin): Promise<string> {
     const secret = newSecret();
     const { id: account_id, email_folded, session_epoch } = account;
-    const row = { account_id, email_folded, session_epoch, created_at: clickhouseTime(this.#options.now()) };
-    await this.#append(hashOfSecret(secret), {
-      ...row,
+    const nowMs = this.#options.now();
+    const row = {
+      account_id,
+      email_folded,
+      session_epoch,
+      created_at: clickhouseTime(nowMs),
       is_ended: 0,
       address,
       user_agent: userAgent.slice(0, USER_AGENT_CHARS_MAX),
-    });
+    };
+    await this.#append(hashOfSecret(secret), row, nowMs);
     return secret;
   }
 
@@ -129,10 +133,9 @@ export class Sessions {
     return nowMs - timeMs(created_at) >= SESSION_MS_MAX || nowMs - timeMs(seen_at) >= SESSION_IDLE_MS_MAX;
   }
 
-  async #append(session_hash: string, given: NewSessionRow): Promise<void> {
+  async #append(session_hash: string, given: NewSessionRow, seenMs = this.#options.now()): Promise<void> {
     const { account_id, email_folded, session_epoch, created_at, is_ended, address, user_agent } = given;
     const row = { account_id, email_folded, session_epoch, created_at, is_ended, address, user_agent };
-    const seenMs = this.#options.now();
     const version = row.is_ended === 1 ? LAST_VERSION : seenMs;
     const values = { ...row, session_hash, seen_at: clickhouseTime(seenMs), version };
     await this.#options.store.append({ table: 'sessions', values });

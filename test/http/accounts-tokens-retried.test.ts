@@ -54,8 +54,9 @@ describe('a one-time token whose use was answered 503', () => {
   }
 
   it('works when it is used again: too many passwords were being checked', async () => {
-    const people = await Promise.all(Array.from({ length: 4 }, () => newPerson(service)));
-    const tokens = await Promise.all(people.map(({ email }) => mailedToken(service, 'reset', email)));
+    const tokens: string[] = [];
+    while (tokens.length < 4)
+      tokens.push(await mailedToken(service, 'reset', (await newPerson(service)).email));
     let isOver = false;
     // More than may wait, and whoever is refused comes back: a place is rarely free.
     const crowd = Array.from({ length: 80 }, async () => {
