@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { SignJWT } from 'jose';
+import { base64From } from '../../client/proof/index.ts';
 import type { RootKeys } from '../keys/root-keys.ts';
 import { RECEIPTS_TOGETHER_MAX, WRITE_WAIT_MS_MAX } from '../limits.ts';
 import { findDecisionLine } from '../records/find-decision.ts';
@@ -86,7 +87,7 @@ export class Receipts {
     const reads = { runRead: <Row>(text: string, params = {}) => store.query<Row>(text, params) };
     const { signal } = new AbortController();
     const found = await findDecisionLine(reads, { projectId: project_id, eventId: event_id, nowMs, signal });
-    if (found !== undefined) return found.entry;
+    if (found !== undefined) return base64From(found.entry);
     throw new StoreError('store_unavailable', 'The store does not show the record yet. Send the event again');
   }
 

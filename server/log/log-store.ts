@@ -21,7 +21,7 @@ export type LogStore = {
   /** A few pieces with records that were received between two times of the store. */
   piecesAt(projectId: string, received: { from: string; to: string }): Promise<LogPiece[]>;
   /** The index of an entry, undefined as long as it is not in the log. receivedAt: of its record, RFC 3339. */
-  indexOf(projectId: string, record: { entry: Buffer; receivedAt: string }): Promise<number | undefined>;
+  indexOf(projectId: string, record: { entry: Uint8Array; receivedAt: string }): Promise<number | undefined>;
 };
 
 const PLACE_BYTES = 8;
@@ -35,6 +35,18 @@ function firstHashes(rows: Buffer, from: number): Buffer {
     hashes.push(rows.subarray(at + PLACE_BYTES, at + width));
   }
   return Buffer.concat(hashes);
+}
+
+/** The pieces of `bytes`: of each its start, its number of entries, and the entries. */
+function piecesFrom(bytes: Buffer): LogPiece[] {
+  const pieces: LogPiece[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const from = Number(bytes.readBigUInt64LE(at));
+    const begin = at + 2 * PLACE_BYTES;
+    at = begin + Number(bytes.readBigUInt64LE(at + PLACE_BYTES)) * HASH_BYTES;
+    pieces.push({ from, entries: bytes.subarray(begin, at) });
+  }
+  return pieces;
 }
 
 export type LogReads = Pick<Connection, 'query' | 'queryBytes'>;
@@ -71,16 +83,12 @@ export function createLogStore(reads: LogReads): LogStore {
     },
     async piecesAt(project_id, { from: received_from, to: received_to }) {
       const params = { project_id, received_from, received_to };
-      const rows = await reads.query<{ from: string; entries: string }>(sql('log_pieces_at'), params);
-      return rows.map(({ from, entries }) => ({
-        from: Number(from),
-        entries: Buffer.from(entries, 'base64'),
-      }));
+      return piecesFrom(await reads.queryBytes(sql('log_pieces_at'), params));
     },
     async indexOf(project_id, { entry, receivedAt }) {
       const params = {
         project_id,
-        entry: entry.toString('hex'),
+        entry: Buffer.from(entry).toString('hex'),
         received_at: clickhouseTime(Date.parse(receivedAt)),
       };
       const [row] = await reads.query<{ index: string }>(sql('log_index'), params);

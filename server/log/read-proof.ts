@@ -22,19 +22,23 @@ export async function readProof(
     log.lately(),
   ]);
   if (found === undefined) throw new RequestError('not_found', 'There is no record with this event_id');
-  const { event_id, received_at, line, salt, entry } = found;
-  const place = { entry: Buffer.from(entry, 'base64'), receivedAt: rfc3339FromClickhouse(received_at) };
-  const index = indexIn(pieces, place.entry) ?? (await log.store.indexOf(wanted.projectId, place));
+  const { line, salt, entry } = found;
+  const index =
+    indexIn(pieces, entry) ??
+    (await log.store.indexOf(wanted.projectId, {
+      entry,
+      receivedAt: rfc3339FromClickhouse(found.received_at),
+    }));
   if (index === undefined) throw pending();
   const { size, checkpoint } = index < lately.size ? lately : await log.newest();
   if (index >= size) throw pending();
   for (const piece of pieces) log.know(piece, { index, size });
   const inclusion = await log.inclusion(index, size);
   return {
-    event_id,
+    event_id: wanted.eventId.toLowerCase(),
     index,
-    entry,
-    salt,
+    entry: base64From(entry),
+    salt: base64From(salt),
     line,
     tree_size: size,
     inclusion: inclusion.map(base64From),
@@ -51,7 +55,7 @@ function piecesOf(log: ProjectLog, projectId: string, places: readonly Place[]):
     : log.store.piecesAt(projectId, { from, to });
 }
 
-function indexIn(pieces: LogPiece[], entry: Buffer): number | undefined {
+function indexIn(pieces: LogPiece[], entry: Uint8Array): number | undefined {
   for (const { from, entries } of pieces) {
     for (let at = entries.indexOf(entry); at >= 0; at = entries.indexOf(entry, at + 1))
       if (at % HASH_BYTES === 0) return from + at / HASH_BYTES;

@@ -1,3 +1,4 @@
+import { entryOf } from '../../client/proof/index.ts';
 import { RETENTION_MS } from '../limits.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
@@ -12,13 +13,9 @@ type Wanted = { projectId: string; eventId: string; nowMs: number; signal: Abort
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The columns of decision_line.sql. */
-export type DecisionLine = {
-  event_id: string;
-  received_at: string;
-  line: string;
-  salt: string;
-  entry: string;
-};
+type DecisionLineRow = { received_at: string; line: string; salt: string };
+/** What the log knows of a record. received_at: as the store prints it. */
+export type DecisionLine = { received_at: string; line: string; salt: Uint8Array; entry: Uint8Array };
 type Reads = Pick<AuditReads, 'runRead'>;
 
 /** When a record occurred and was received, as the store prints it. */
@@ -34,11 +31,11 @@ export async function findDecisionLine(
   reads: Reads,
   { places, ...wanted }: Wanted & { places?: readonly Place[] },
 ): Promise<DecisionLine | undefined> {
-  return find<DecisionLine>(
-    reads,
-    { ...wanted, places: places ?? (await placesOf(reads, wanted)) },
-    'decision_line',
-  );
+  const asked = { ...wanted, places: places ?? (await placesOf(reads, wanted)) };
+  const row = await find<DecisionLineRow>(reads, asked, 'decision_line');
+  if (row === undefined) return undefined;
+  const salt = Buffer.from(row.salt.replaceAll('-', ''), 'hex');
+  return { received_at: row.received_at, line: row.line, salt, entry: entryOf(salt, row.line) };
 }
 
 /** Where the record with an id may be. None: it is unknown, or young. */

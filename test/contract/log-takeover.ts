@@ -3,9 +3,11 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { LogTables } from '../../server/log/log-tables.ts';
 import { sql } from '../../server/store/sql.ts';
 import type { Store } from '../../server/store/store.ts';
+import { clickhouseTime } from '../../server/store/time.ts';
+import { DAY_MS } from '../support/audit.ts';
 
-const NOON = '2026-11-22 12:00:00.000';
-const DAY_BEFORE = '2026-11-21 12:00:00.000';
+const NOON = clickhouseTime(Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2);
+const DAY_BEFORE = clickhouseTime(Math.floor(Date.now() / DAY_MS) * DAY_MS - 1.5 * DAY_MS);
 /** A hundred pieces, and how much memory the engine may take for them. */
 const RECORDS = 200_001;
 const MEMORY_MAX = 300_000_000;

@@ -11,6 +11,7 @@ import type { Store } from '../../server/store/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { entryOf } from '../support/rows.ts';
 import { logImportSuite } from './log-import.ts';
+import { logPiecesSuite } from './log-pieces.ts';
 import { logTakeoverSuite } from './log-takeover.ts';
 import { optionalConditionsSuite } from './optional-conditions.ts';
 import { removedRowsSuite } from './removed-rows.ts';
@@ -164,6 +165,7 @@ export function storeSuite(
 
     removedRowsSuite(() => store);
     logImportSuite(() => store);
+    logPiecesSuite(() => store);
     logTakeoverSuite(() => store);
     optionalConditionsSuite(() => store);
 
