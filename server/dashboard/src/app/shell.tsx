@@ -25,8 +25,10 @@ const LABELS: Record<ProjectPageName, string> = {
 /** Navigation around every page. */
 export function Shell({ page, children }: { page: Page | undefined; children: ComponentChildren }) {
   const projectId = page !== undefined && 'projectId' in page ? page.projectId : undefined;
+  const layout = projectId === undefined ? 'shell shell-plain' : 'shell';
   return (
-    <div class={projectId === undefined ? 'shell shell-plain' : 'shell'}>
+    // Made anew between the layouts, because what moves counts as a layout shift: https://web.dev/articles/cls
+    <div key={layout} class={layout}>
       <a class="skip-link" href="#content">
         Skip to content
       </a>
