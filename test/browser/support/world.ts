@@ -104,9 +104,19 @@ export class World {
     const faults: string[] = [];
     page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
     page.on('console', (message) => {
-      if (message.type() === 'error') faults.push(message.text());
+      if (message.type() === 'error')
+        faults.push(`${message.text()} ${message.location().url}${this.#lastError()}`);
     });
     return { page, faults };
+  }
+
+  /** The newest error that the service logged. */
+  #lastError(): string {
+    const errors = this.service
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{"level":50'));
+    return errors.length === 0 ? '' : ` ${errors.at(-1)}`;
   }
 
   async closePages(): Promise<void> {
