@@ -4,7 +4,7 @@
 -- `entries`: how many values there are before the limit; all_…: their totals. As windows they take a third of the time of
 -- another grouping set where there are many values.
 WITH
-    project_id = {project_id: String}
+    true
         AND (empty({agent: Array(String)}) OR agent_name IN {agent: Array(String)}) -- optional: agent
         AND agent_name NOT IN {not_agent: Array(String)} -- optional: not_agent
         AND (empty({role: Array(String)}) OR role IN {role: Array(String)}) -- optional: role
@@ -13,10 +13,13 @@ WITH
         AND outcome NOT IN {not_outcome: Array(String)} -- optional: not_outcome
         AND (empty({tool: Array(String)}) OR tool_name IN {tool: Array(String)}) -- optional: tool
         AND tool_name NOT IN {not_tool: Array(String)} -- optional: not_tool
+    AS is_counted,
+    project_id = {project_id: String}
         AND (empty({user_id: Array(String)}) OR user_id IN {user_id: Array(String)}) -- optional: user_id
         AND user_id NOT IN {not_user_id: Array(String)} -- optional: not_user_id
         AND (empty({session_id: Array(String)}) OR session_id IN {session_id: Array(String)}) -- optional: session_id
         AND session_id NOT IN {not_session_id: Array(String)} -- optional: not_session_id
+        AND is_counted
     AS is_match
 SELECT
     toString(value) AS name,
@@ -33,33 +36,32 @@ SELECT
     sum(needs_approval) OVER () AS all_needs_approval
 FROM
 (
-    SELECT {by: Identifier} AS value, outcome, count() AS rows, min(occurred_at) AS first, max(occurred_at) AS last -- optional: days_from
+    SELECT {by: Identifier} AS value, agent_name, role, tool_name, outcome, count() AS rows, min(occurred_at) AS first, max(occurred_at) AS last -- optional: days_from
     FROM decisions -- optional: days_from
-    WHERE is_match -- optional: days_from
+    WHERE project_id = {project_id: String} -- optional: days_from
         AND toDate(occurred_at) >= {days_from: Nullable(Date)} -- optional: days_from
         AND toDate(occurred_at) < {days_until: Nullable(Date)} -- optional: days_from
         AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: days_from, final_days
     GROUP BY ALL -- optional: days_from
     UNION ALL -- optional: days_from
-    SELECT {by: Identifier} AS value, outcome, count() AS rows, min(occurred_at) AS first, max(occurred_at) AS last -- optional: hours_from
+    SELECT {by: Identifier} AS value, agent_name, role, tool_name, outcome, count() AS rows, min(occurred_at) AS first, max(occurred_at) AS last -- optional: hours_from
     FROM decisions -- optional: hours_from
-    WHERE is_match -- optional: hours_from
+    WHERE project_id = {project_id: String} -- optional: hours_from
         AND toStartOfHour(occurred_at) >= {hours_from: Nullable(DateTime('UTC'))} -- optional: hours_from
         AND toStartOfHour(occurred_at) < {hours_until: Nullable(DateTime('UTC'))} -- optional: hours_from
         AND ({days_from: Nullable(Date)} IS NULL OR toDate(toStartOfHour(occurred_at)) < {days_from: Nullable(Date)} OR toDate(toStartOfHour(occurred_at)) >= {days_until: Nullable(Date)}) -- optional: hours_from, days_from
         AND toDate(toStartOfHour(occurred_at)) NOT IN {final_days: Array(Date)} -- optional: hours_from, final_days
     GROUP BY ALL -- optional: hours_from
     UNION ALL -- optional: hours_from
-    SELECT {by: Identifier} AS value, outcome, count() AS rows, min(occurred_at) AS first, max(occurred_at) AS last
+    SELECT {by: Identifier} AS value, agent_name, role, tool_name, outcome, toUInt64(1) AS rows, occurred_at AS first, occurred_at AS last
     FROM decisions
     WHERE is_match
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
         AND occurred_at < {before: DateTime64(3, 'UTC')}
         AND ({hours_from: Nullable(DateTime64(3, 'UTC'))} IS NULL OR occurred_at < {hours_from: Nullable(DateTime64(3, 'UTC'))} OR occurred_at >= {hours_until: Nullable(DateTime64(3, 'UTC'))}) -- optional: hours_from
         AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: final_days
-    GROUP BY ALL
     UNION ALL -- optional: final_days
-    SELECT {by: Identifier} AS value, outcome, count() AS rows, min(occurred_at) AS first, max(occurred_at) AS last -- optional: final_days
+    SELECT {by: Identifier} AS value, agent_name, role, tool_name, outcome, count() AS rows, min(occurred_at) AS first, max(occurred_at) AS last -- optional: final_days
     FROM decisions FINAL -- optional: final_days
     WHERE is_match -- optional: final_days
         AND occurred_at >= {since: DateTime64(3, 'UTC')} -- optional: final_days
@@ -67,6 +69,7 @@ FROM
         AND toDate(occurred_at) IN {final_days: Array(Date)} -- optional: final_days
     GROUP BY ALL -- optional: final_days
 )
+WHERE is_counted
 GROUP BY value
 ORDER BY
     total DESC,
@@ -75,4 +78,5 @@ LIMIT {limit: UInt32}
 SETTINGS
     do_not_merge_across_partitions_select_final = 1,
     use_skip_indexes_on_data_read = 0,
-    optimize_use_implicit_projections = 0
+    optimize_use_implicit_projections = 0,
+    query_plan_filter_push_down = 0

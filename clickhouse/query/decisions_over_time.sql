@@ -4,7 +4,7 @@
 -- Whole hours come from the projection `series` where nothing else is asked for. The projection by_user answers for a user,
 -- the index of_session finds the rows of a session.
 WITH
-    project_id = {project_id: String}
+    true
         AND (empty({agent: Array(String)}) OR agent_name IN {agent: Array(String)}) -- optional: agent
         AND agent_name NOT IN {not_agent: Array(String)} -- optional: not_agent
         AND (empty({role: Array(String)}) OR role IN {role: Array(String)}) -- optional: role
@@ -13,11 +13,14 @@ WITH
         AND outcome NOT IN {not_outcome: Array(String)} -- optional: not_outcome
         AND (empty({tool: Array(String)}) OR tool_name IN {tool: Array(String)}) -- optional: tool
         AND tool_name NOT IN {not_tool: Array(String)} -- optional: not_tool
+    AS is_counted,
+    project_id = {project_id: String}
         AND (empty({user_id: Array(String)}) OR user_id IN {user_id: Array(String)}) -- optional: user_id
         AND user_id NOT IN {not_user_id: Array(String)} -- optional: not_user_id
         AND (empty({session_id: Array(String)}) OR session_id IN {session_id: Array(String)}) -- optional: session_id
         AND session_id NOT IN {not_session_id: Array(String)} -- optional: not_session_id
         AND (empty({q: Array(String)}) OR positionCaseInsensitiveUTF8(reason, {q: Array(String)}[1]) > 0 OR positionCaseInsensitiveUTF8(arguments, {q: Array(String)}[1]) > 0) -- optional: q
+        AND is_counted
     AS is_match
 SELECT
     start_seconds,
@@ -27,13 +30,18 @@ SELECT
     sumIf(rows, outcome = 'needs_approval') AS needs_approval
 FROM
 (
-    SELECT toUnixTimestamp(toDateTime(toDate(occurred_at), 'UTC')) AS start_seconds, outcome, count() AS rows -- optional: days_from
-    FROM decisions -- optional: days_from
-    WHERE is_match -- optional: days_from
-        AND toDate(occurred_at) >= {days_from: Nullable(Date)} -- optional: days_from
-        AND toDate(occurred_at) < {days_until: Nullable(Date)} -- optional: days_from
-        AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: days_from, final_days
-    GROUP BY ALL -- optional: days_from
+    SELECT start_seconds, outcome, rows -- optional: days_from
+    FROM -- optional: days_from
+    ( -- optional: days_from
+        SELECT toUnixTimestamp(toDateTime(toDate(occurred_at), 'UTC')) AS start_seconds, agent_name, role, tool_name, outcome, count() AS rows -- optional: days_from
+        FROM decisions -- optional: days_from
+        WHERE project_id = {project_id: String} -- optional: days_from
+            AND toDate(occurred_at) >= {days_from: Nullable(Date)} -- optional: days_from
+            AND toDate(occurred_at) < {days_until: Nullable(Date)} -- optional: days_from
+            AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: days_from, final_days
+        GROUP BY ALL -- optional: days_from
+    ) -- optional: days_from
+    WHERE is_counted -- optional: days_from
     UNION ALL -- optional: days_from
     SELECT intDiv(toUnixTimestamp(toStartOfHour(occurred_at)), {bucket_seconds: UInt32}) * {bucket_seconds: UInt32} AS start_seconds, outcome, count() AS rows -- optional: hours_from
     FROM decisions -- optional: hours_from
@@ -44,14 +52,13 @@ FROM
         AND toDate(toStartOfHour(occurred_at)) NOT IN {final_days: Array(Date)} -- optional: hours_from, final_days
     GROUP BY ALL -- optional: hours_from
     UNION ALL -- optional: hours_from
-    SELECT intDiv(toUnixTimestamp(occurred_at), {bucket_seconds: UInt32}) * {bucket_seconds: UInt32} AS start_seconds, outcome, count() AS rows
+    SELECT intDiv(toUnixTimestamp(occurred_at), {bucket_seconds: UInt32}) * {bucket_seconds: UInt32} AS start_seconds, outcome, toUInt64(1) AS rows
     FROM decisions
     WHERE is_match
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
         AND occurred_at < {before: DateTime64(3, 'UTC')}
         AND ({hours_from: Nullable(DateTime64(3, 'UTC'))} IS NULL OR occurred_at < {hours_from: Nullable(DateTime64(3, 'UTC'))} OR occurred_at >= {hours_until: Nullable(DateTime64(3, 'UTC'))}) -- optional: hours_from
         AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: final_days
-    GROUP BY ALL
     UNION ALL -- optional: final_days
     SELECT intDiv(toUnixTimestamp(occurred_at), {bucket_seconds: UInt32}) * {bucket_seconds: UInt32} AS start_seconds, outcome, count() AS rows -- optional: final_days
     FROM decisions FINAL -- optional: final_days
@@ -66,4 +73,5 @@ ORDER BY start_seconds
 SETTINGS
     do_not_merge_across_partitions_select_final = 1,
     use_skip_indexes_on_data_read = 0,
-    optimize_use_implicit_projections = 0
+    optimize_use_implicit_projections = 0,
+    query_plan_filter_push_down = 0

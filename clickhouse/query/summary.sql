@@ -7,9 +7,11 @@
 -- a filter that no projection has requires. The rest, before the first hour and after the last, always comes from rows.
 -- final_days: days on which a row may be stored twice until its parts are merged; only they are read with FINAL.
 -- optional: the service drops these lines where one of the parameters is null or empty, because they select nothing then.
+-- is_counted filters the counts of whole days and hours, not their rows: pushed down into a projection it makes the plan of 90 days
+-- take half as long again. Rows are filtered where they are read.
 -- `facet` names the list of a row; the totals are the row with facet ''. `entries`: rows of that list before the limit.
 WITH
-    project_id = {project_id: String}
+    true
         AND (empty({agent: Array(String)}) OR agent_name IN {agent: Array(String)}) -- optional: agent
         AND agent_name NOT IN {not_agent: Array(String)} -- optional: not_agent
         AND (empty({role: Array(String)}) OR role IN {role: Array(String)}) -- optional: role
@@ -18,10 +20,13 @@ WITH
         AND outcome NOT IN {not_outcome: Array(String)} -- optional: not_outcome
         AND (empty({tool: Array(String)}) OR tool_name IN {tool: Array(String)}) -- optional: tool
         AND tool_name NOT IN {not_tool: Array(String)} -- optional: not_tool
+    AS is_counted,
+    project_id = {project_id: String}
         AND (empty({user_id: Array(String)}) OR user_id IN {user_id: Array(String)}) -- optional: user_id
         AND user_id NOT IN {not_user_id: Array(String)} -- optional: not_user_id
         AND (empty({session_id: Array(String)}) OR session_id IN {session_id: Array(String)}) -- optional: session_id
         AND session_id NOT IN {not_session_id: Array(String)} -- optional: not_session_id
+        AND is_counted
     AS is_match
 SELECT
     multiIf(grouping(agent_name) = 0, 'agent', grouping(role) = 0, 'role', grouping(tool_name) = 0, 'tool', '') AS facet,
@@ -35,7 +40,7 @@ FROM
 (
     SELECT agent_name, role, tool_name, outcome, count() AS rows -- optional: days_from
     FROM decisions -- optional: days_from
-    WHERE is_match -- optional: days_from
+    WHERE project_id = {project_id: String} -- optional: days_from
         AND toDate(occurred_at) >= {days_from: Nullable(Date)} -- optional: days_from
         AND toDate(occurred_at) < {days_until: Nullable(Date)} -- optional: days_from
         AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: days_from, final_days
@@ -43,21 +48,20 @@ FROM
     UNION ALL -- optional: days_from
     SELECT agent_name, role, tool_name, outcome, count() AS rows -- optional: hours_from
     FROM decisions -- optional: hours_from
-    WHERE is_match -- optional: hours_from
+    WHERE project_id = {project_id: String} -- optional: hours_from
         AND toStartOfHour(occurred_at) >= {hours_from: Nullable(DateTime('UTC'))} -- optional: hours_from
         AND toStartOfHour(occurred_at) < {hours_until: Nullable(DateTime('UTC'))} -- optional: hours_from
         AND ({days_from: Nullable(Date)} IS NULL OR toDate(toStartOfHour(occurred_at)) < {days_from: Nullable(Date)} OR toDate(toStartOfHour(occurred_at)) >= {days_until: Nullable(Date)}) -- optional: hours_from, days_from
         AND toDate(toStartOfHour(occurred_at)) NOT IN {final_days: Array(Date)} -- optional: hours_from, final_days
     GROUP BY ALL -- optional: hours_from
     UNION ALL -- optional: hours_from
-    SELECT agent_name, role, tool_name, outcome, count() AS rows
+    SELECT agent_name, role, tool_name, outcome, toUInt64(1) AS rows
     FROM decisions
     WHERE is_match
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
         AND occurred_at < {before: DateTime64(3, 'UTC')}
         AND ({hours_from: Nullable(DateTime64(3, 'UTC'))} IS NULL OR occurred_at < {hours_from: Nullable(DateTime64(3, 'UTC'))} OR occurred_at >= {hours_until: Nullable(DateTime64(3, 'UTC'))}) -- optional: hours_from
         AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: final_days
-    GROUP BY ALL
     UNION ALL -- optional: final_days
     SELECT agent_name, role, tool_name, outcome, count() AS rows -- optional: final_days
     FROM decisions FINAL -- optional: final_days
@@ -67,6 +71,7 @@ FROM
         AND toDate(occurred_at) IN {final_days: Array(Date)} -- optional: final_days
     GROUP BY ALL -- optional: final_days
 )
+WHERE is_counted
 GROUP BY GROUPING SETS ((), (agent_name), (role), (tool_name))
 ORDER BY
     facet,
@@ -76,4 +81,5 @@ LIMIT {limit: UInt32} BY facet
 SETTINGS
     do_not_merge_across_partitions_select_final = 1,
     use_skip_indexes_on_data_read = 0,
-    optimize_use_implicit_projections = 0
+    optimize_use_implicit_projections = 0,
+    query_plan_filter_push_down = 0

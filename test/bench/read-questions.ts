@@ -31,9 +31,11 @@ export const QUESTIONS: Question[] = [
       days: hours / 24,
     }));
   }),
-  ...FILTERS.flatMap(([filter = '', where = '']) =>
-    ['summary', 'timeseries'].map((name) => ({ path: `${name}?window=90d&${filter}`, days: 90, where })),
-  ),
+  ...FILTERS.flatMap(([filter = '', where = '']) => [
+    { path: `summary?window=90d&${filter}`, days: 90, where },
+    { path: `timeseries?window=90d&${filter}`, days: 90, where },
+    { path: `breakdown?window=90d&by=tool&${filter}`, days: 90, where, by: 'tool_name' },
+  ]),
   ...['agent', 'role', 'tool', 'outcome', 'error_type'].flatMap((by) =>
     [7, 90].map((days) => ({ path: `breakdown?window=${days}d&by=${by}`, days, by: COLUMNS[by] ?? by })),
   ),
