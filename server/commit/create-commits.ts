@@ -80,6 +80,10 @@ export function createCommits(
   };
   const decisions = create('decisions', store.writer);
   const usage = create('llm_invocations', store.usageWriter);
+  saved?.keep(() => ({
+    decisions: decisions.identities.filter,
+    llm_invocations: usage.identities.filter,
+  }));
   return {
     decisions: decisions.commit,
     llmInvocations: usage.commit,
@@ -97,7 +101,7 @@ export function createCommits(
         logger.warn({ err: error }, 'The store does not respond; the next start recovers what is missing');
       await Promise.all([decisions, usage].map((stream) => closeOne(stream).catch(warn)));
       // After both: each of them writes to event_identities.
-      await saved?.save({
+      await saved?.saveLast({
         decisions: decisions.identities.filterToSave,
         llm_invocations: usage.identities.filterToSave,
       });

@@ -11,7 +11,7 @@ import type { Stream } from './identity.ts';
  */
 const MAGIC = Buffer.from('GATEBLM\n');
 /** Counts up when the hash, the probes or the layout of the filter changes. */
-export const FILTER_FILE_VERSION = 1;
+export const FILTER_FILE_VERSION = 2;
 const START_BYTES = MAGIC.length + 4;
 const HEADER_BYTES_MAX = 1024 * 1024;
 const CRC_BYTES = 4;
@@ -28,6 +28,8 @@ type Header = {
   stream: Stream;
   filled_at_ms: number;
   saved_at_ms: number;
+  /** Whether its process wrote nothing more. */
+  is_final: boolean;
   filters: { keys_max: number; keys: number }[];
   state: EventsState;
 };
@@ -35,11 +37,11 @@ type Header = {
 /** Why a file is not used, as the end of a sentence. */
 export class FilterFileError extends Error {}
 
-/** Writes a complete filter. Rejects when the signal comes. */
+/** Writes a complete filter, to which others may add meanwhile. Rejects when the signal comes. */
 export async function writeFilterFile(
   file: FileHandle,
   { filter, filledAtMs }: IdentityFilter,
-  { stream, state, nowMs, signal }: Belonging & { signal: AbortSignal },
+  { stream, state, nowMs, isFinal, signal }: Belonging & { isFinal: boolean; signal: AbortSignal },
 ): Promise<void> {
   const header: Header = {
     version: FILTER_FILE_VERSION,
@@ -47,14 +49,17 @@ export async function writeFilterFile(
     stream,
     filled_at_ms: filledAtMs ?? nowMs,
     saved_at_ms: nowMs,
+    is_final: isFinal,
     filters: filter.filters.map(({ keysMax, keys }) => ({ keys_max: keysMax, keys })),
     state,
   };
   const text = Buffer.from(JSON.stringify(header));
   let crc = 0;
   for (const bytes of [MAGIC, uint32(text.length), text, ...filter.filters.map(bytesOf)]) {
-    for (const chunk of chunksOf(bytes)) {
+    for (const part of chunksOf(bytes)) {
       signal.throwIfAborted();
+      // A copy: what is added while it is written would make the checksum wrong.
+      const chunk = Uint8Array.from(part);
       crc = crc32(chunk, crc);
       await writeAll(file, chunk);
     }
@@ -62,7 +67,10 @@ export async function writeFilterFile(
   await writeAll(file, uint32(crc));
 }
 
-/** Reads a filter. Throws FilterFileError unless it is whole and tells of all that the store has. */
+/**
+ * Reads a filter. One that was saved at a clean stop tells of all that the store has; one saved before lacks what later blocks
+ * hold. Throws FilterFileError unless it is whole and of this store.
+ */
 export async function readFilterFile(
   file: FileHandle,
   belonging: Belonging & { ageMsMax: number },
@@ -75,13 +83,14 @@ export async function readFilterFile(
   const text = await readAll(file, Buffer.alloc(length));
   const header = headerFrom(text);
   checkBelonging(header, belonging);
+  const afterBlock = header.is_final ? undefined : newestBlockOf(header);
   const filters = filtersFrom(header, size - START_BYTES - length - CRC_BYTES);
   let crc = crc32(text, crc32(start));
   for (const chunk of filters.map(bytesOf).flatMap(chunksOf)) crc = crc32(await readAll(file, chunk), crc);
   const stored = await readAll(file, Buffer.alloc(CRC_BYTES));
   if (stored.readUInt32LE() !== crc) throw new FilterFileError('its checksum is wrong');
   const filter = new GrowingFilter(FILTER_SIZES, filters);
-  return new IdentityFilter({ filter, filledAtMs: header.filled_at_ms });
+  return new IdentityFilter({ filter, filledAtMs: header.filled_at_ms, afterBlock });
 }
 
 function headerFrom(text: Buffer): Header {
@@ -99,7 +108,10 @@ function headerFrom(text: Buffer): Header {
   throw new FilterFileError('its header is damaged');
 }
 
-/** Which blocks the store has must be known to the filter, all of them; what has expired since may be missing. */
+/**
+ * Which blocks the store has must be known to the filter that a clean stop saved, all of them; what has expired since may be
+ * missing. Another one must have been saved of this very table of identities, and not be ahead of it.
+ */
 function checkBelonging(
   header: Header,
   { stream, state, nowMs, ageMsMax }: Belonging & { ageMsMax: number },
@@ -110,8 +122,23 @@ function checkBelonging(
   const { filled_at_ms: filled, saved_at_ms: saved } = header;
   if (filled > saved || saved > nowMs) throw new FilterFileError('the clock was set back');
   if (nowMs - filled > ageMsMax) throw new FilterFileError('it is too old');
+  if (!header.is_final) {
+    for (const [place, newest] of identitiesIn(header.state))
+      if (!(Number(state[place]) >= Number(newest)))
+        throw new FilterFileError('the store is older, or another one');
+    return;
+  }
   for (const [place, newest] of Object.entries(state))
     if (header.state[place] !== newest) throw new FilterFileError('the store was written to since');
+}
+
+/** The blocks of a table are numbered in the order in which they are written, over all its partitions. */
+function newestBlockOf({ state }: Header): number {
+  return Math.max(0, ...identitiesIn(state).map(([, newest]) => Number(newest)));
+}
+
+function identitiesIn(state: EventsState): [string, string][] {
+  return Object.entries(state).filter(([place]) => place.startsWith('event_identities '));
 }
 
 /** Empty filters of the sizes in the header, which must fill the file exactly. */

@@ -27,6 +27,9 @@ type FillOptions = {
   pageGranules?: number | undefined;
 };
 
+/** `afterBlock`: later blocks of the store hold identities that it lacks; undefined when there are none. */
+export type SavedFilter = { filter: GrowingFilter; filledAtMs: number; afterBlock?: number | undefined };
+
 type Bound = { project_id: string; event_id: string; granules: string };
 type Page = { project_id: string; from: string; to: string; isLast: boolean };
 
@@ -38,12 +41,15 @@ export class IdentityFilter {
   /** Projects that are not completely read yet, with the event_id up to which they are. Undefined until the projects are known. */
   #unread: Map<string, UuidWords | undefined> | undefined;
   #last = { projectId: '', seed: seedOfText('') };
+  /** The store's blocks up to this one are in it, see events_state.sql. */
+  readonly #afterBlock: number | undefined;
 
-  /** An empty one; or one that was complete, with when it was filled. */
-  constructor(saved?: { filter: GrowingFilter; filledAtMs: number }) {
+  /** An empty one; or one that was complete, with when it was filled, or was complete up to a block of the store. */
+  constructor(saved?: SavedFilter) {
     this.filter = saved?.filter ?? new GrowingFilter(FILTER_SIZES);
     this.filledAtMs = saved?.filledAtMs;
-    if (saved !== undefined) this.#unread = new Map();
+    this.#afterBlock = saved?.afterBlock;
+    if (saved !== undefined && saved.afterBlock === undefined) this.#unread = new Map();
   }
 
   /** Whether it holds all living identities. */
@@ -67,20 +73,21 @@ export class IdentityFilter {
     return this.#last.seed;
   }
 
-  /** Reads all identities of the store, page by page in their order. Until then `mayHave` is true for the rest. */
+  /** Reads the identities of the store that it lacks, page by page in their order. Until then `mayHave` is true for the rest. */
   async fillFrom(options: FillOptions): Promise<void> {
     const { connection, stream, now, signal, pageGranules = PAGE_GRANULES } = options;
-    this.filledAtMs = now();
-    const projects = await connection.query<{ project_id: string }>(sql('identities_projects'), { stream });
-    const params = { stream, page_granules: pageGranules };
+    this.filledAtMs ??= now();
+    const asked = { stream, after_block: this.#afterBlock ?? null };
+    const projects = await connection.query<{ project_id: string }>(sql('identities_projects'), asked);
+    const params = { ...asked, page_granules: pageGranules };
     const bounds = await connection.query<Bound>(sql('identities_bounds'), params);
-    this.filter.reserve(Number(bounds[0]?.granules ?? 0) * GRANULE_ROWS);
+    if (this.#afterBlock === undefined) this.filter.reserve(Number(bounds[0]?.granules ?? 0) * GRANULE_ROWS);
     const pages = projects.flatMap(({ project_id }) => pagesOf(project_id, bounds));
     this.#unread = new Map(projects.map(({ project_id }) => [project_id, undefined]));
     const read = (page: Page | undefined) => {
       if (page === undefined || signal.aborted || !this.filter.isComplete) return undefined;
       const { project_id, from, to } = page;
-      const bytes = connection.queryBytes(sql('identities_page'), { stream, project_id, from, to });
+      const bytes = connection.queryBytes(sql('identities_page'), { ...asked, project_id, from, to });
       // The page is awaited later.
       bytes.catch(() => undefined);
       return bytes;

@@ -29,7 +29,7 @@ type IdentityIndexOptions = {
   stream: Stream;
   /** Set when other processes write to this store. Without it, an identity that the filter does not hold is new. */
   conflicts?: IdentityConflicts | undefined;
-  /** The filter that a clean stop left, if nothing was written since. */
+  /** The filter that the last process left, if it can be used; complete if nothing was written since. */
   takeFilter?: (() => Promise<IdentityFilter | undefined>) | undefined;
   /** Called when the filter holds all living identities. */
   onFilterComplete?: () => void;
@@ -83,6 +83,11 @@ export class IdentityIndex {
       this.#filter?.add(identity);
     }
     this.#timer ??= setTimeout(() => void this.#copyInBackground(), this.#copyAfterMs);
+  }
+
+  /** The filter, which may not be complete yet; undefined when others write to the store, too. */
+  get filter(): IdentityFilter | undefined {
+    return this.#filter;
   }
 
   /** The filter, once everything that was written is in it and in event_identities; else undefined. */
@@ -152,9 +157,9 @@ export class IdentityIndex {
   async #recover(): Promise<void> {
     const { stream, conflicts, takeFilter, onFilterComplete } = this.#options;
     const taken = await takeFilter?.();
-    if (taken !== undefined) {
+    if (taken !== undefined) this.#filter = taken;
+    if (taken?.isComplete === true) {
       // Nothing is missing in event_identities: the stop that saved the filter had copied everything.
-      this.#filter = taken;
       onFilterComplete?.();
       return;
     }

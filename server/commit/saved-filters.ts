@@ -11,6 +11,12 @@ import type { IdentityFilter } from './identity-filter.ts';
 const SAVE_MS_MAX = 3000;
 /** Then the filter is filled anew, without the identities that have expired since. */
 const AGE_MS_MAX = 30 * DAY_MS;
+const GROWN_CHECK_MS = 2000;
+/** A start after a crash reads what came since the last save: at most about this share, or this many. */
+const GROWN_SHARE = 0.1;
+const GROWN_KEYS = 250_000;
+
+type Filters = Record<Stream, IdentityFilter | undefined>;
 
 type SavedFiltersOptions = {
   handover: Handover;
@@ -20,18 +26,23 @@ type SavedFiltersOptions = {
 };
 
 /**
- * Keeps the filters of the two streams across a clean stop. A filter that lacks a living identity would let it be written
- * twice. So a file is used only if the store still has the same newest blocks as when it was saved.
+ * Keeps the filters of the two streams for the next start. A filter that lacks a living identity would let it be written
+ * twice. So the file of a clean stop is used only if the store still has the same newest blocks as when it was saved. One that was
+ * saved before is used after a crash, with the identities of all later blocks.
  */
 export class SavedFilters {
   readonly #options: SavedFiltersOptions;
   #stateAtStart: Promise<EventsState> | undefined;
+  readonly #savedKeys = new Map<Stream, number>();
+  readonly #closing = new AbortController();
+  #saving: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: SavedFiltersOptions) {
     this.#options = options;
   }
 
-  /** The filter that the last process saved. Undefined when there is none, or when it may lack an identity. */
+  /** The filter that the last process saved, not complete after a crash. Undefined when there is none that can be used. */
   async take(stream: Stream): Promise<IdentityFilter | undefined> {
     const { handover, logger, now } = this.#options;
     const file = handover.take(nameOf(stream));
@@ -44,7 +55,11 @@ export class SavedFilters {
       const taken = await readFilterFile(file, belonging);
       const { keys } = taken.filter;
       const ms = Math.round(performance.now() - startMs);
-      logger.info({ stream, identities: keys, ms }, 'The identity filter of the last run is used');
+      const text = 'The identity filter of the last run is used';
+      logger.info(
+        { stream, identities: keys, ms },
+        taken.isComplete ? text : `${text}, with what came since`,
+      );
       return taken;
     } catch (error) {
       const reason = (error as Error).message;
@@ -55,21 +70,53 @@ export class SavedFilters {
     }
   }
 
-  /** Saves the filters that are complete. Never rejects: the next start can do without. */
-  async save(filters: Record<Stream, IdentityFilter | undefined>): Promise<void> {
+  /** Saves each filter once it is complete, and again whenever it has grown. */
+  keep(filters: () => Filters): void {
+    this.#timer = setInterval(() => {
+      this.#saving ??= this.#saveGrown(filters()).finally(() => (this.#saving = undefined));
+    }, GROWN_CHECK_MS).unref();
+  }
+
+  /** Saves the filters of a clean stop. Never rejects: the next start can do without. */
+  async saveLast(filters: Filters): Promise<void> {
     const { logger } = this.#options;
+    clearInterval(this.#timer);
+    this.#closing.abort();
     const signal = AbortSignal.timeout(SAVE_MS_MAX);
     const late = new Promise<never>((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error));
     });
     try {
-      await Promise.race([this.#saveAll(filters, signal), late]);
+      await Promise.race([this.#saving, late]);
+      await Promise.race([this.#save(filters, { isFinal: true, signal }), late]);
     } catch (error) {
       logger.warn({ err: error }, 'The identity filter was not saved; the next start fills it');
     }
   }
 
-  async #saveAll(filters: Record<Stream, IdentityFilter | undefined>, signal: AbortSignal): Promise<void> {
+  async #saveGrown(filters: Filters): Promise<void> {
+    const isGrown = ([stream, filter]: [string, IdentityFilter | undefined]) => {
+      const saved = this.#savedKeys.get(stream as Stream);
+      const keys = filter?.filter.keys ?? 0;
+      return saved === undefined || keys - saved >= Math.max(GROWN_KEYS, saved * GROWN_SHARE);
+    };
+    const grown = Object.fromEntries(Object.entries(filters).filter(isGrown)) as Filters;
+    const { signal } = this.#closing;
+    try {
+      await this.#save(grown, { isFinal: false, signal });
+    } catch (error) {
+      if (!signal.aborted)
+        this.#options.logger.warn(
+          { err: error },
+          'The identity filter was not saved; a start after a crash takes longer',
+        );
+    }
+  }
+
+  async #save(
+    filters: Filters,
+    { isFinal, signal }: { isFinal: boolean; signal: AbortSignal },
+  ): Promise<void> {
     const { handover, now } = this.#options;
     const nowMs = now();
     const complete = Object.entries(filters).filter(([, filter]) => filter?.isComplete) as [
@@ -77,12 +124,14 @@ export class SavedFilters {
       IdentityFilter,
     ][];
     const young = complete.filter(([, { filledAtMs = 0 }]) => nowMs - filledAtMs < AGE_MS_MAX);
+    for (const [stream, { filter }] of young) this.#savedKeys.set(stream, filter.keys);
     if (young.length === 0) return;
+    // Before the filters: each identity was in its filter before a block held it.
     const state = await this.#state();
     for (const [stream, filter] of young)
       await handover.leave(
         nameOf(stream),
-        (file) => writeFilterFile(file, filter, { stream, state, nowMs, signal }),
+        (file) => writeFilterFile(file, filter, { stream, state, nowMs, isFinal, signal }),
         signal,
       );
   }

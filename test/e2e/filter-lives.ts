@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { createCommits } from '../../server/commit/create-commits.ts';
 import { readConfig } from '../../server/config.ts';
 import { DECISION_COLUMNS } from '../../server/ingest/decision-event.ts';
@@ -17,7 +19,11 @@ const UNIVERSE = 300;
 const WRITES = 60;
 const IDENTITY = ['stream', 'project_id', 'event_id', 'occurred_at', 'received_at'];
 
-export type Life = { dataDir: string; seed: number; kind: 'stop' | 'kill' | 'command' | 'foreign' };
+export type Life = {
+  dataDir: string;
+  seed: number;
+  kind: 'stop' | 'kill' | 'saved-kill' | 'command' | 'foreign';
+};
 /** What the writes of a life said, by event_id, and how it got its filter. */
 export type Answers = { results: [string, string][]; filter: string };
 
@@ -30,7 +36,7 @@ export function idAt(index: number): string {
 export async function live({ taken, ...life }: Life & { taken: string[] }): Promise<Answers> {
   const random = new Random(life.seed);
   const ids = Array.from({ length: WRITES }, () => idAt(random.below(UNIVERSE)));
-  if (life.kind === 'stop' || life.kind === 'kill') return serve(life, ids);
+  if (life.kind === 'stop' || life.kind.endsWith('kill')) return serve(life, ids);
   const fresh = [...new Set(ids)].filter((id) => !taken.includes(id)).slice(0, 10);
   await writeBeside(life, { ids: fresh, copiesIdentities: random.chance(0.5) });
   return { results: fresh.map((id) => [id, 'accepted']), filter: '' };
@@ -48,10 +54,16 @@ async function serve({ dataDir, kind }: Life, ids: string[]): Promise<Answers> {
   const columns = { decisions: DECISION_COLUMNS, llm_invocations: LLM_COLUMNS };
   await store.ready();
   const commits = createCommits(store, { config, columns, metrics, logger, now: Date.now });
-  const results = await Promise.all(
-    ids.map(async (id): Promise<[string, string]> => [id, await commits.decisions.write(entry(id))]),
-  );
-  if (kind === 'kill') {
+  const writeAll = (some: string[]) =>
+    Promise.all(
+      some.map(async (id): Promise<[string, string]> => [id, await commits.decisions.write(entry(id))]),
+    );
+  const results = await writeAll(ids.slice(0, WRITES / 2));
+  // Saved while it is in use, and before the rest is written.
+  if (kind === 'saved-kill')
+    await eventually(async () => existsSync(join(dataDir, 'handover-identities-decisions')) || undefined);
+  results.push(...(await writeAll(ids.slice(WRITES / 2))));
+  if (kind.endsWith('kill')) {
     process.stdout.write(JSON.stringify({ results, filter: lines.join('; ') }), () =>
       process.kill(process.pid, 'SIGKILL'),
     );

@@ -10,6 +10,7 @@ import { readMetrics } from '../support/metrics.ts';
 import { startTestService, storeDirectory, type TestService } from '../support/service.ts';
 
 const STREAMS = ['decisions', 'llm_invocations'];
+const FILES = STREAMS.map((stream) => `handover-identities-${stream}`);
 const USED = 'The identity filter of the last run is used';
 const FILLED = 'The identity filter is filled';
 
@@ -62,23 +63,26 @@ describe('the identity filter across a restart', () => {
     await filtersOf(first);
     expect(await postAll(first)).to.equal(2);
     expect(await first.stop()).to.equal(0);
-    expect(leftIn(dataDir)).to.have.members(STREAMS.map((stream) => `handover-identities-${stream}`));
+    expect(leftIn(dataDir)).to.have.members(FILES);
 
     const second = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
-    expect(leftIn(dataDir)).to.deep.equal([]);
     expect(await filtersOf(second)).to.deep.equal(bothAre(USED));
     expect(await postAll(second)).to.equal(1);
     await second.kill();
-    expect(leftIn(dataDir)).to.deep.equal([]);
   });
 
-  it('is filled anew after kill -9', async () => {
-    const third = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+  it('is saved while the service runs, and used after kill -9 with what came since', async () => {
+    const running = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+    const isSaved = () => FILES.every((name) => leftIn(dataDir).includes(name)) || undefined;
+    await eventually(() => Promise.resolve(isSaved()));
+    expect(await postAll(running)).to.equal(1);
+    await running.kill();
 
-    expect(await filtersOf(third)).to.deep.equal(bothAre(FILLED));
-    expect(await postAll(third)).to.equal(1);
-    expect(await third.stop()).to.equal(0);
-    expect(leftIn(dataDir)).to.have.length(2);
+    const next = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+    expect(await filtersOf(next)).to.deep.equal(bothAre(FILLED));
+    expect(next.output().split(`${USED}, with what came since`)).to.have.length(3);
+    expect(await postAll(next)).to.equal(1);
+    expect(await next.stop()).to.equal(0);
   });
 
   it('is removed by a command that opens the store', async () => {
@@ -119,10 +123,9 @@ describe('the identity filter across a restart', () => {
   });
 
   it('that cannot be saved does not keep a stop from its end, nor the next start', async () => {
+    mkdirSync(join(dataDir, 'handover-identities-decisions.tmp'));
     const service = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
     await filtersOf(service);
-    const inTheWay = join(dataDir, 'handover-identities-decisions.tmp');
-    mkdirSync(inTheWay);
 
     expect([await service.stop(), leftIn(dataDir).length]).to.deep.equal([0, 1]);
     expect(service.output()).to.contain('The identity filter was not saved; the next start fills it');

@@ -61,7 +61,13 @@ describe('the file of an identity filter', () => {
   before(async () => {
     const dataDir = temporaryDirectory();
     const handover = new Handover(dataDir);
-    const belonging = { stream: 'decisions' as const, state: STATE, nowMs: NOW_MS, signal: NEVER };
+    const belonging = {
+      stream: 'decisions' as const,
+      state: STATE,
+      nowMs: NOW_MS,
+      isFinal: true,
+      signal: NEVER,
+    };
     await handover.leave(NAME, (file) => writeFilterFile(file, filter, belonging), NEVER);
     const path = join(dataDir, `handover-${NAME}`);
     saved = readFileSync(path);
@@ -127,7 +133,7 @@ describe('the file of an identity filter', () => {
       filters: [{ keys_max: FILTER_SIZES.keysFirst, keys: 1000, ...one }],
     });
     const changes: [Record<string, unknown>, string][] = [
-      [{ version: 2 }, 'it has another version'],
+      [{ version: 1 }, 'it has another version'],
       [{ version: '1' }, 'its header is damaged'],
       [{ endianness: 'BE' }, 'it has another byte order'],
       [{ stream: 'llm_invocations' }, 'it is of the other stream'],
@@ -161,6 +167,20 @@ describe('the file of an identity filter', () => {
     ];
     for (const [state, isUsed] of states)
       expect(typeof (await readBack(saved, { state })) !== 'string', JSON.stringify(state)).to.equal(isUsed);
+  });
+
+  it('of a process that wrote more is used, incomplete, unless the table of identities is another or older', async () => {
+    const notFinal = withHeader((header) => Object.assign(header, { is_final: false }));
+    const later = { ...STATE, 'decisions a 20260103': '10', 'event_identities b all': '13' };
+    for (const state of [STATE, later]) {
+      const read = await readBack(notFinal, { state });
+      if (typeof read === 'string') throw new Error(read);
+      expect([read.isComplete, read.filter.keys]).to.deep.equal([false, 1000]);
+    }
+    const { 'event_identities b all': _identities, ...without } = STATE;
+    const restored = { ...without, 'event_identities restored all': '12' };
+    for (const state of [without, restored, { ...STATE, 'event_identities b all': '11' }])
+      expect(await readBack(notFinal, { state })).to.equal('the store is older, or another one');
   });
 
   it('is not used for the other stream, or by a clock that is behind', async () => {
