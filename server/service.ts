@@ -166,6 +166,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const demo = config.demo === '0' ? undefined : await makeDemo(config.demo);
   const demoFleet = new DemoFleet({
     connection: store.background,
+    commits,
     flushes,
     agentSaver: agents.saver,
     logger,

@@ -1,6 +1,7 @@
 -- Every so many granules the first event_id of one, for each project in its order, from the primary index in memory. With
 -- each comes how many granules there are.
--- stream: decisions or llm_invocations; page_granules: granules between two bounds; after_block: see identities_page.
+-- stream: decisions or llm_invocations; page_granules: granules between two bounds; only_project: null for all; after_block: see
+-- identities_page.
 SELECT
     project_id,
     event_id,
@@ -14,6 +15,7 @@ FROM
         count() OVER () AS granules
     FROM mergeTreeIndex(currentDatabase(), 'event_identities')
     WHERE stream = {stream: String}
+        AND ({only_project: Nullable(String)} IS NULL OR project_id = {only_project: Nullable(String)}) -- optional: only_project
         AND ({after_block: Nullable(UInt64)} IS NULL OR toUInt64(splitByChar('_', part_name)[3]) > {after_block: Nullable(UInt64)}) -- optional: after_block
 )
 WHERE place % {page_granules: UInt32} = 0

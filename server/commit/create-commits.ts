@@ -91,6 +91,9 @@ export function createCommits(
     opened: () => store.ready().then(() => decisions.identities.open()),
     /** Resolves when those of all decisions that were written are. */
     marked: () => decisions.identities.copied(),
+    /** Runs `work`, which writes events of a project past the commits. */
+    aside: <T>(projectId: string, work: () => Promise<T>) =>
+      decisions.identities.aside(projectId, () => usage.identities.aside(projectId, work)),
     /** Every caller has an answer by now, so a store that does not respond must not delay the stop. */
     close: async () => {
       const closeOne = async ({ commit, identities }: typeof decisions) => {

@@ -75,15 +75,38 @@ export class IdentityFilter {
 
   /** Reads the identities of the store that it lacks, page by page in their order. Until then `mayHave` is true for the rest. */
   async fillFrom(options: FillOptions): Promise<void> {
-    const { connection, stream, now, signal, pageGranules = PAGE_GRANULES } = options;
+    const { connection, stream, now } = options;
+    const after_block = this.#afterBlock ?? null;
     this.filledAtMs ??= now();
-    const asked = { stream, after_block: this.#afterBlock ?? null };
-    const projects = await connection.query<{ project_id: string }>(sql('identities_projects'), asked);
-    const params = { ...asked, page_granules: pageGranules };
+    const rows = await connection.query<{ project_id: string }>(sql('identities_projects'), {
+      stream,
+      after_block,
+    });
+    const projects = rows.map(({ project_id }) => project_id);
+    this.#unread = new Map(projects.map((projectId) => [projectId, undefined]));
+    await this.#read(projects, options, { only_project: null, after_block });
+  }
+
+  /** Makes `mayHave` true for all identities of a project. The filter must be filled. */
+  forget(projectId: string): void {
+    this.#unread?.set(projectId, undefined);
+  }
+
+  /** Reads all identities of a project again. */
+  async readAgain(projectId: string, options: FillOptions): Promise<void> {
+    await this.#read([projectId], options, { only_project: projectId, after_block: null });
+  }
+
+  async #read(
+    projects: string[],
+    { connection, stream, signal, pageGranules = PAGE_GRANULES }: FillOptions,
+    { only_project, after_block }: { only_project: string | null; after_block: number | null },
+  ): Promise<void> {
+    const asked = { stream, after_block };
+    const params = { ...asked, only_project, page_granules: pageGranules };
     const bounds = await connection.query<Bound>(sql('identities_bounds'), params);
-    if (this.#afterBlock === undefined) this.filter.reserve(Number(bounds[0]?.granules ?? 0) * GRANULE_ROWS);
-    const pages = projects.flatMap(({ project_id }) => pagesOf(project_id, bounds));
-    this.#unread = new Map(projects.map(({ project_id }) => [project_id, undefined]));
+    if (after_block === null) this.filter.reserve(Number(bounds[0]?.granules ?? 0) * GRANULE_ROWS);
+    const pages = projects.flatMap((projectId) => pagesOf(projectId, bounds));
     const read = (page: Page | undefined) => {
       if (page === undefined || signal.aborted || !this.filter.isComplete) return undefined;
       const { project_id, from, to } = page;

@@ -54,6 +54,7 @@ export class IdentityIndex {
   #uncopied = new RecentIdentities();
   #copying: { identities: RecentIdentities; done: Promise<void> } | undefined;
   #opening: Promise<void> | undefined;
+  #filling: Promise<void> | undefined;
   #hasDoubts = false;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -98,6 +99,29 @@ export class IdentityIndex {
   /** An insert failed, so the event table may hold rows that nobody told of: the next start must look. */
   doubt(): void {
     this.#hasDoubts = true;
+  }
+
+  /**
+   * Runs `work`, which writes events of a project and their identities to the store itself. Until the filter has read them they
+   * are looked up.
+   */
+  async aside<T>(projectId: string, work: () => Promise<T>): Promise<T> {
+    const { stream, pageGranules, logger, now } = this.#options;
+    await this.open();
+    await this.#filling;
+    this.#filter?.forget(projectId);
+    try {
+      return await work();
+    } finally {
+      const { signal } = this.#closing;
+      const options = { connection: this.#background, stream, now, signal, pageGranules };
+      await this.#filter?.readAgain(projectId, options).catch((error: unknown) => {
+        logger.warn(
+          { err: error },
+          'The identity filter is incomplete; identities are looked up in the store',
+        );
+      });
+    }
   }
 
   /** Their rows may have been written, or may still be. */
@@ -165,7 +189,7 @@ export class IdentityIndex {
     }
     await this.#background.command(sql('identities_fill'), { stream, table: stream });
     conflicts?.resolveRecent();
-    if (this.#filter !== undefined) void this.#fill(this.#filter);
+    if (this.#filter !== undefined) this.#filling = this.#fill(this.#filter);
   }
 
   async #fill(filter: IdentityFilter): Promise<void> {

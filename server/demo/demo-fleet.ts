@@ -8,6 +8,7 @@ import { fillFleet, type FleetOptions, registerFleet } from './fleet-fill.ts';
 
 type DemoFleetDeps = {
   connection: Connection;
+  commits: { aside: <T>(projectId: string, work: () => Promise<T>) => Promise<T> };
   flushes: Flushes;
   agentSaver: AgentSaver;
   logger: Logger;
@@ -45,9 +46,10 @@ export class DemoFleet {
 
   /** Fills any project with a fleet of any size. Resolves with the number of decisions. */
   async fillProject(size: Omit<FleetOptions, 'nowMs' | 'versionIds' | 'flushes'>): Promise<number> {
-    const { connection, flushes, agentSaver, now } = this.#deps;
+    const { connection, commits, flushes, agentSaver, now } = this.#deps;
     const versionIds = await registerFleet(agentSaver, size.projectId);
-    return fillFleet(connection, { ...size, flushes, versionIds, nowMs: now() });
+    const fill = () => fillFleet(connection, { ...size, flushes, versionIds, nowMs: now() });
+    return commits.aside(size.projectId, fill);
   }
 
   async #fillInBackground(projectId: string): Promise<void> {

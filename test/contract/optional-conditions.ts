@@ -36,6 +36,8 @@ const ROWS = [
      toString(bitTest(number, 0)), toString(bitTest(number, 1)), toString(bitTest(number, 4)),
      toString(bitTest(number, 5)), number, 1
    FROM numbers(256)`,
+  `INSERT INTO event_identities (stream, project_id, event_id, occurred_at, received_at)
+   SELECT 'decisions', project_id, event_id, occurred_at, received_at FROM decisions WHERE project_id = {project_id: String}`,
   `INSERT INTO agent_versions (project_id, agent_name, version) SELECT {project_id: String}, '1', number FROM numbers(3)`,
   `INSERT INTO log_chunks (project_id, start, round, entries, received_from, received_to, proposed_at)
    SELECT {project_id: String}, 0, 1, groupArray(entry), min(received_at), max(received_at), now64(6)
@@ -82,6 +84,8 @@ const GIVEN: Record<string, QueryParams> = {
   leaves: { leaves: 1 },
   below: { below: 1 },
   limit: { limit: 1000 },
+  only_project: { only_project: 'nobody' },
+  after_block: { after_block: 2 ** 40 },
   places: { places: [FIRST_MS, FIRST_MS + DAY_MS].map(clickhouseTime) },
 };
 /** What one statement asks for apart from the others. */
@@ -92,6 +96,10 @@ const OWN: Record<string, QueryParams> = {
     until: clickhouseTime(FIRST_MS + 10 * DAY_MS),
   },
   llm_usage_breakdown: { by: 'model' },
+  identities_page: {
+    from: '00000000-0000-0000-0000-000000000000',
+    to: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  },
   alert_history: { ...HOURS, days_from: DAYS[0] ?? '', days_until: DAYS[1] ?? '' },
 };
 /** They decide how the same records are read. */
@@ -143,6 +151,8 @@ export function optionalConditionsSuite(store: () => Store): void {
       to: 1,
       offset: 0,
       is_final: 0,
+      stream: 'decisions',
+      page_granules: 1,
     };
   });
 

@@ -6,6 +6,9 @@ import { promisify } from 'node:util';
 import { call, cookieOf, jsonOf, logIn } from '../support/accounts.ts';
 import { onServer } from '../support/clickhouse-server/services.ts';
 import { startClickHouse } from '../support/clickhouse-server/start.ts';
+import { accepted, outcomeOf, readDecisions, sendDecision } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
+import { readMetrics } from '../support/metrics.ts';
 import { eventually } from '../support/eventually.ts';
 import { runOnStore } from '../support/engine.ts';
 import { askJson } from '../support/reads.ts';
@@ -58,6 +61,30 @@ describe('the demo fleet of a service started with GATE_DEMO=1', () => {
     expect(totals[2]).to.equal(0);
   });
 
+  it('takes no decision of the fleet a second time', async () => {
+    const service = await startTestService({ env });
+    const { fleet_project_id: projectId = '', dashboard } = service.demo;
+    await filled(service);
+    const cookie = cookieOf(await logIn(service, dashboard?.email ?? '', dashboard?.password));
+    const keys = `/v1/projects/${projectId}/keys`;
+    const made = call(service, keys, { cookie, method: 'POST', body: { name: 'again' } });
+    const { key } = await jsonOf<{ key: string }>(made);
+    const { items, total } = await readDecisions(service, { window: '7d', limit: '50' }, projectId);
+    for (const { event_id, occurred_at } of items)
+      expect(
+        await outcomeOf(await sendDecision(service, decisionEvent({ event_id, occurred_at }), { key })),
+      ).to.deep.equal(accepted);
+    const metrics = await readMetrics(service);
+    const after = await readDecisions(service, { window: '7d', limit: '50' }, projectId);
+    await service.stop();
+
+    const results = ['accepted', 'duplicate'].map((result) =>
+      metrics.value(`gate_ingest_decisions_total{result="${result}"}`),
+    );
+    expect(results).to.deep.equal([0, 50]);
+    expect(after).to.deep.equal({ ...after, total, items });
+  });
+
   it('stops cleanly during the filling, and completes at the next start without repeats', async () => {
     const dataDir = temporaryDirectory();
     const first = await startTestService({ dataDir, env });
@@ -100,15 +127,20 @@ describe('the demo fleet of a service started with GATE_DEMO=1', () => {
     expect(row?.events).to.equal(row?.n);
   });
 
-  it('says how many decisions it wrote: as many as the reads count', async () => {
+  it('says how many decisions it wrote: as many as the reads count, and none is taken again', async () => {
     const dataDir = temporaryDirectory();
     const args = ['server/demo/fleet.ts', '--rows', '2000', '--days', '3'];
     const { stdout } = await promisify(execFile)(process.execPath, args, { env: environmentOf(dataDir, {}) });
     const [, said, projectId = ''] = /(\d+) decisions in .* project (\S+)/.exec(stdout) ?? [];
     const service = await startTestService({ dataDir });
     const total = await totalOf(service, 'summary', projectId);
+    const { items } = await readDecisions(service, { window: '7d', limit: '1' }, projectId);
+    await sendDecision(service, decisionEvent({ event_id: items[0]?.event_id }));
+    const metrics = await readMetrics(service);
     await service.stop();
 
     expect([total > 1000, said]).to.deep.equal([true, String(total)]);
+    // The service uses the filter that the command left.
+    expect(metrics.value('gate_ingest_decisions_total{result="duplicate"}')).to.equal(1);
   });
 });
