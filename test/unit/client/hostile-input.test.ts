@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { PolicyError, type PolicySource } from '../../../client/index.ts';
 import { parseBearerKey, verifyBearerKey } from '../../../client/policy/bearer-key.ts';
 import { engineFromYaml } from '../../../client/policy/engine.ts';
+import { loadParser } from '../../../client/policy/load-parser.ts';
 import { followSuccessions } from '../../../client/policy/successions.ts';
 import { hostileJson, hostileText } from '../../support/arbitrary-hostile.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
@@ -37,6 +38,8 @@ async function faultOf(run: () => unknown): Promise<PolicyError | undefined> {
 
 describe('hostile input', () => {
   const world = forEachTest(startPolicyWorld);
+
+  before(loadParser);
 
   it('1,000 policy texts: a policy that decides, or policy_invalid', async () => {
     await fc.assert(
