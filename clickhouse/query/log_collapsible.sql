@@ -9,9 +9,9 @@ FROM decisions
 WHERE (project_id, agent_name, outcome, occurred_at, event_id) IN (
         SELECT project_id, agent_name, outcome, occurred_at, event_id
         FROM decisions
-        WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
+        WHERE flush IN (SELECT toUInt64(arrayJoin({flushes: Array(String)})))
     )
-    AND flush >= arrayMin(number -> toUInt64(number), {flushes: Array(String)}) - 600000000 * 4096
+    AND flush >= (SELECT arrayMin(number -> toUInt64(number), {flushes: Array(String)})) - 600000000 * 4096
 GROUP BY
     project_id,
     event_id

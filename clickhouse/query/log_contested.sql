@@ -9,7 +9,7 @@ WHERE stream = 'decisions'
     AND (project_id, event_id) IN (
         SELECT project_id, event_id
         FROM decisions
-        WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
+        WHERE flush IN (SELECT toUInt64(arrayJoin({flushes: Array(String)})))
     )
 GROUP BY
     project_id,

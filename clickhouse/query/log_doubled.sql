@@ -8,12 +8,12 @@ FROM decisions
 WHERE toDate(occurred_at) IN (
         SELECT toDate(occurred_at)
         FROM decisions
-        WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
+        WHERE flush IN (SELECT toUInt64(arrayJoin({flushes: Array(String)})))
     )
     AND (project_id, event_id) IN (
         SELECT project_id, event_id
         FROM decisions
-        WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
+        WHERE flush IN (SELECT toUInt64(arrayJoin({flushes: Array(String)})))
     )
 GROUP BY
     project_id,

@@ -4,6 +4,6 @@ SELECT
     toString(max(received_at)) AS received_to,
     toString(count()) AS count
 FROM decisions
-WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
+WHERE flush IN (SELECT toUInt64(arrayJoin({flushes: Array(String)})))
     AND occurred_at >= {since: DateTime64(3, 'UTC')}
     AND ({hour: Nullable(DateTime('UTC'))} IS NULL OR (occurred_at >= {hour: Nullable(DateTime('UTC'))} AND occurred_at < {hour: Nullable(DateTime('UTC'))} + INTERVAL 1 HOUR)) -- optional: hour

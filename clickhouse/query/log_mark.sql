@@ -9,4 +9,4 @@ SELECT
     received_at,
     flush
 FROM decisions
-WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
+WHERE flush IN (SELECT toUInt64(arrayJoin({flushes: Array(String)})))

@@ -16,7 +16,7 @@ FROM
         arrayCompact(arraySort(groupArray((received_at, event_id, entry)))) AS records,
         arrayJoin(arraySplit((record, place) -> place % 2048 = 1, records, arrayEnumerate(records))) AS piece
     FROM decisions
-    WHERE flush IN arrayMap(number -> toUInt64(number), {flushes: Array(String)})
+    WHERE flush IN (SELECT toUInt64(arrayJoin({flushes: Array(String)})))
         AND occurred_at >= {since: DateTime64(3, 'UTC')}
         AND ({hour: Nullable(DateTime('UTC'))} IS NULL OR (occurred_at >= {hour: Nullable(DateTime('UTC'))} AND occurred_at < {hour: Nullable(DateTime('UTC'))} + INTERVAL 1 HOUR)) -- optional: hour
         AND (project_id, event_id, version) NOT IN (SELECT arrayJoin(arrayZip({out_project_ids: Array(String)}, {out_event_ids: Array(UUID)}, arrayMap(number -> toUInt64(number), {out_versions: Array(String)})))) -- optional: out_project_ids
