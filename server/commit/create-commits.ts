@@ -80,10 +80,10 @@ export function createCommits(
   };
   const decisions = create('decisions', store.writer);
   const usage = create('llm_invocations', store.usageWriter);
-  saved?.keep(() => ({
-    decisions: decisions.identities.filter,
-    llm_invocations: usage.identities.filter,
-  }));
+  saved?.keep(
+    () => ({ decisions: decisions.identities.filter, llm_invocations: usage.identities.filter }),
+    () => Promise.all([decisions.identities.copied(), usage.identities.copied()]),
+  );
   return {
     decisions: decisions.commit,
     llmInvocations: usage.commit,

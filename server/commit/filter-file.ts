@@ -83,14 +83,16 @@ export async function readFilterFile(
   const text = await readAll(file, Buffer.alloc(length));
   const header = headerFrom(text);
   checkBelonging(header, belonging);
-  const afterBlock = header.is_final ? undefined : newestBlockOf(header);
+  const lacks = header.is_final
+    ? undefined
+    : { afterMs: header.saved_at_ms, afterBlock: newestBlockOf(header) };
   const filters = filtersFrom(header, size - START_BYTES - length - CRC_BYTES);
   let crc = crc32(text, crc32(start));
   for (const chunk of filters.map(bytesOf).flatMap(chunksOf)) crc = crc32(await readAll(file, chunk), crc);
   const stored = await readAll(file, Buffer.alloc(CRC_BYTES));
   if (stored.readUInt32LE() !== crc) throw new FilterFileError('its checksum is wrong');
   const filter = new GrowingFilter(FILTER_SIZES, filters);
-  return new IdentityFilter({ filter, filledAtMs: header.filled_at_ms, afterBlock });
+  return new IdentityFilter({ filter, filledAtMs: header.filled_at_ms, lacks });
 }
 
 function headerFrom(text: Buffer): Header {

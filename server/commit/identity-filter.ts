@@ -27,8 +27,12 @@ type FillOptions = {
   pageGranules?: number | undefined;
 };
 
-/** `afterBlock`: later blocks of the store hold identities that it lacks; undefined when there are none. */
-export type SavedFilter = { filter: GrowingFilter; filledAtMs: number; afterBlock?: number | undefined };
+/** `lacks`: what came after it was saved, in later blocks of the store; undefined when nothing did. */
+export type SavedFilter = {
+  filter: GrowingFilter;
+  filledAtMs: number;
+  lacks?: { afterMs: number; afterBlock: number } | undefined;
+};
 
 type Bound = { project_id: string; event_id: string; granules: string };
 type Page = { project_id: string; from: string; to: string; isLast: boolean };
@@ -41,15 +45,15 @@ export class IdentityFilter {
   /** Projects that are not completely read yet, with the event_id up to which they are. Undefined until the projects are known. */
   #unread: Map<string, UuidWords | undefined> | undefined;
   #last = { projectId: '', seed: seedOfText('') };
-  /** The store's blocks up to this one are in it, see events_state.sql. */
-  readonly #afterBlock: number | undefined;
+  /** The time and the block of the store, see events_state.sql, up to which it was read from a file. */
+  readonly lacks: SavedFilter['lacks'];
 
   /** An empty one; or one that was complete, with when it was filled, or was complete up to a block of the store. */
   constructor(saved?: SavedFilter) {
     this.filter = saved?.filter ?? new GrowingFilter(FILTER_SIZES);
     this.filledAtMs = saved?.filledAtMs;
-    this.#afterBlock = saved?.afterBlock;
-    if (saved !== undefined && saved.afterBlock === undefined) this.#unread = new Map();
+    this.lacks = saved?.lacks;
+    if (saved !== undefined && saved.lacks === undefined) this.#unread = new Map();
   }
 
   /** Whether it holds all living identities. */
@@ -76,7 +80,7 @@ export class IdentityFilter {
   /** Reads the identities of the store that it lacks, page by page in their order. Until then `mayHave` is true for the rest. */
   async fillFrom(options: FillOptions): Promise<void> {
     const { connection, stream, now } = options;
-    const after_block = this.#afterBlock ?? null;
+    const after_block = this.lacks?.afterBlock ?? null;
     this.filledAtMs ??= now();
     const rows = await connection.query<{ project_id: string }>(sql('identities_projects'), {
       stream,

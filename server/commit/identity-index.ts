@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { RETENTION_MS } from '../limits.ts';
+import { HOUR_MS, RETENTION_MS } from '../limits.ts';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
@@ -18,6 +18,8 @@ const COPY_AFTER_MS_SHARED = 250;
 const UNCOPIED_MAX = 500_000;
 /** A copy of tens of thousands leaves the event loop to the others in between. */
 const LINES_PER_TURN = 2000;
+/** A start looks for identities that were not copied back from the newest that was; normally one is copied within seconds. */
+const LOOK_BACK_MS = HOUR_MS;
 const WRITER_MAX = 2 ** 48 - 1;
 const COLUMNS = ['stream', 'project_id', 'event_id', 'occurred_at', 'received_at', 'writer'] as const;
 
@@ -187,9 +189,18 @@ export class IdentityIndex {
       onFilterComplete?.();
       return;
     }
-    await this.#background.command(sql('identities_fill'), { stream, table: stream });
+    const newestMs = taken?.lacks?.afterMs ?? (await this.#newestMs());
+    const since = clickhouseTime(newestMs - LOOK_BACK_MS);
+    await this.#background.command(sql('identities_fill'), { stream, table: stream, since });
     conflicts?.resolveRecent();
     if (this.#filter !== undefined) this.#filling = this.#fill(this.#filter);
+  }
+
+  /** When the newest record was received whose identity was copied; 0 without one. */
+  async #newestMs(): Promise<number> {
+    const { stream } = this.#options;
+    const [row] = await this.#background.query<{ newest: string }>(sql('identities_newest'), { stream });
+    return Number(row?.newest ?? 0);
   }
 
   async #fill(filter: IdentityFilter): Promise<void> {

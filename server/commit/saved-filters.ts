@@ -70,10 +70,10 @@ export class SavedFilters {
     }
   }
 
-  /** Saves each filter once it is complete, and again whenever it has grown. */
-  keep(filters: () => Filters): void {
+  /** Saves each filter once it is complete, and again whenever it has grown. `copied` resolves when all identities in them are in the store. */
+  keep(filters: () => Filters, copied: () => Promise<unknown>): void {
     this.#timer = setInterval(() => {
-      this.#saving ??= this.#saveGrown(filters()).finally(() => (this.#saving = undefined));
+      this.#saving ??= this.#saveGrown(filters(), copied).finally(() => (this.#saving = undefined));
     }, GROWN_CHECK_MS).unref();
   }
 
@@ -94,7 +94,7 @@ export class SavedFilters {
     }
   }
 
-  async #saveGrown(filters: Filters): Promise<void> {
+  async #saveGrown(filters: Filters, copied: () => Promise<unknown>): Promise<void> {
     const isGrown = ([stream, filter]: [string, IdentityFilter | undefined]) => {
       const saved = this.#savedKeys.get(stream as Stream);
       const keys = filter?.filter.keys ?? 0;
@@ -103,7 +103,7 @@ export class SavedFilters {
     const grown = Object.fromEntries(Object.entries(filters).filter(isGrown)) as Filters;
     const { signal } = this.#closing;
     try {
-      await this.#save(grown, { isFinal: false, signal });
+      await this.#save(grown, { isFinal: false, copied, signal });
     } catch (error) {
       if (!signal.aborted)
         this.#options.logger.warn(
@@ -115,7 +115,7 @@ export class SavedFilters {
 
   async #save(
     filters: Filters,
-    { isFinal, signal }: { isFinal: boolean; signal: AbortSignal },
+    { isFinal, copied, signal }: { isFinal: boolean; copied?: () => Promise<unknown>; signal: AbortSignal },
   ): Promise<void> {
     const { handover, now } = this.#options;
     const nowMs = now();
@@ -126,6 +126,8 @@ export class SavedFilters {
     const young = complete.filter(([, { filledAtMs = 0 }]) => nowMs - filledAtMs < AGE_MS_MAX);
     for (const [stream, { filter }] of young) this.#savedKeys.set(stream, filter.keys);
     if (young.length === 0) return;
+    // After the time and before the state: a start after a crash looks back from that time for identities that were not copied.
+    await copied?.();
     // Before the filters: each identity was in its filter before a block held it.
     const state = await this.#state();
     for (const [stream, filter] of young)
