@@ -7,6 +7,8 @@ type Deps = { connection: Connection; ready: () => Promise<void>; logger: Logger
 
 /** The days of records that are looked at, counted from today: a service may be away for a few of them. */
 const DAYS_BACK = { first: 90, last: 85 } as const;
+/** It reads much, and a start has more urgent work. */
+const FIRST_AFTER_MS = 60_000;
 
 /** Once a day, keeps which senders have records that are about to expire. */
 export class EmitterStarts {
@@ -19,13 +21,15 @@ export class EmitterStarts {
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#run(), DAY_MS).unref();
-    this.#run();
+    this.#timer = setTimeout(() => {
+      this.#timer = setInterval(() => this.#run(), DAY_MS).unref();
+      this.#run();
+    }, FIRST_AFTER_MS).unref();
   }
 
   /** Resolves when nothing is written any more. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     await this.#running;
   }
 

@@ -8,20 +8,21 @@ import { fill } from './reads.ts';
 const ROOT = new URL('../../', import.meta.url).pathname;
 const CONNECTIONS = 256;
 const ACCEPTED = 'gate_ingest_decisions_total{result="accepted"}';
+const COMPLETE = 'gate_identity_filter_complete{stream="decisions"}';
 const READS = ['summary', 'timeseries', 'decisions', 'summary'];
 
 type Demo = { project_id: string; key: string };
 type BenchRestart = { rows: number; seconds: number; directory?: string };
 
-/** Starts after a clean stop and after a kill: how long until it listens, and the pace of each second from then on. */
+/** Starts after a clean stop and after a kill: how long until it listens and until its filter of identities is complete, and the pace of each second. */
 export async function benchRestart({ rows, seconds, directory }: BenchRestart): Promise<void> {
   const dataDir = directory ?? temporaryDirectory();
   try {
     if (!existsSync(join(dataDir, 'demo.json'))) await fill(dataDir, rows);
     console.log(`\n${rows} decisions on ${fileSystemOf(dataDir)}, ${CONNECTIONS} connections`);
     const header = Array.from({ length: seconds }, (_, at) => ` second ${at + 1} |`).join('');
-    console.log(`\n| start after | s to listening |${header} ${READS.join(' ms | ')} ms |`);
-    console.log(`|---|--:|${'--:|'.repeat(seconds + READS.length)}`);
+    console.log(`\n| start after | s to listening | s to filter |${header} ${READS.join(' ms | ')} ms |`);
+    console.log(`|---|--:|--:|${'--:|'.repeat(seconds + READS.length)}`);
     await startOnce(dataDir, { after: 'a fill', next: 'SIGTERM', seconds });
     await startOnce(dataDir, { after: 'SIGTERM', next: 'SIGKILL', seconds });
     await startOnce(dataDir, { after: 'SIGKILL', next: 'SIGTERM', seconds });
@@ -40,17 +41,25 @@ async function startOnce(dataDir: string, { after, next, seconds }: Start): Prom
   const listening = (performance.now() - startMs) / 1000;
   const reads = await timesOf(url, demo.project_id);
   const running = load(url, { key: demo.key, connections: CONNECTIONS, seconds: seconds + 1 });
-  const accepted = async () => (await readMetrics({ url: url.origin })).value(ACCEPTED);
+  let complete = '-';
+  const accepted = async () => {
+    const metrics = await readMetrics({ url: url.origin });
+    if (complete === '-' && metrics.value(COMPLETE) === 1) {
+      complete = ((performance.now() - startMs) / 1000 - listening).toFixed(1);
+    }
+    return metrics.value(ACCEPTED);
+  };
   while ((await accepted()) === 0) await sleep(10);
   const perSecond: number[] = [];
-  for (let before = 0; perSecond.length < seconds;) {
+  for (let before = 0, beforeMs = performance.now(); perSecond.length < seconds;) {
     await sleep(1000);
     const now = await accepted();
-    perSecond.push(now - before);
-    before = now;
+    const nowMs = performance.now();
+    perSecond.push(Math.round(((now - before) / (nowMs - beforeMs)) * 1000));
+    [before, beforeMs] = [now, nowMs];
   }
   await running;
-  const cells = [listening.toFixed(1), ...perSecond, ...reads.map((ms) => ms.toFixed(0))];
+  const cells = [listening.toFixed(1), complete, ...perSecond, ...reads.map((ms) => ms.toFixed(0))];
   console.log(`| ${after} | ${cells.join(' | ')} |`);
   if (next === 'SIGTERM') return endProcess(child);
   const gone = new Promise((resolve) => child.once('exit', resolve));
