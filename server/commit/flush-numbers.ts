@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 
-/** The lowest bits belong to the process, so that two processes seldom have one number. */
-const PROCESS_NUMBERS = 4096n;
+/** Numbers of one millisecond. A process takes the same one of each, at random, so that two processes hardly ever have one number. */
+const NUMBERS_PER_MS = 4_096_000n;
 
 /** Hears what becomes of the inserts of logged rows. */
 export type Flushes = {
@@ -11,15 +11,15 @@ export type Flushes = {
   ended: (flush: bigint, isSettled: boolean) => void;
 };
 
-/** Numbers inserts: by microseconds since the epoch, and upwards within a process even when the clock is set back. */
+/** Numbers inserts: by the time, and upwards within a process even when the clock is set back. */
 export class FlushNumbers implements Flushes {
-  readonly #process = BigInt(randomInt(Number(PROCESS_NUMBERS)));
+  readonly #process = BigInt(randomInt(Number(NUMBERS_PER_MS)));
   #first: bigint | undefined;
   #last = 0n;
 
   next(): bigint {
     const now = numberAt(Date.now()) + this.#process;
-    this.#last = now > this.#last ? now : this.#last + PROCESS_NUMBERS;
+    this.#last = now > this.#last ? now : this.#last + NUMBERS_PER_MS;
     this.#first ??= this.#last;
     return this.#last;
   }
@@ -30,11 +30,11 @@ export class FlushNumbers implements Flushes {
   /** Whether this process gave that number. */
   isOwn(flush: bigint): boolean {
     const isWithin = this.#first !== undefined && flush >= this.#first && flush <= this.#last;
-    return isWithin && flush % PROCESS_NUMBERS === this.#process;
+    return isWithin && flush % NUMBERS_PER_MS === this.#process;
   }
 }
 
 /** The smallest number that an insert may have that began at this time. */
 export function numberAt(ms: number): bigint {
-  return BigInt(Math.max(0, ms)) * 1000n * PROCESS_NUMBERS;
+  return BigInt(Math.max(0, ms)) * NUMBERS_PER_MS;
 }

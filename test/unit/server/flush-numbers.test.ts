@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import { FlushNumbers, numberAt } from '../../../server/commit/flush-numbers.ts';
+
+const PROCESSES = 2000;
+
+describe('FlushNumbers', () => {
+  // Two inserts with one number: the log could list the first as complete before the second has landed.
+  it('hardly ever gives one number to two processes in the same millisecond', () => {
+    const inMillisecond = numberAt(1);
+
+    const places = Array.from({ length: PROCESSES }, () => new FlushNumbers().next() % inMillisecond);
+
+    expect(new Set(places).size).to.be.above(0.99 * PROCESSES);
+  });
+
+  it('gives each number once and upwards, and knows its own', () => {
+    const [numbers, others] = [new FlushNumbers(), new FlushNumbers()];
+
+    const own = Array.from({ length: 100 }, () => numbers.next());
+
+    expect(own).to.deep.equal([...new Set(own)].sort((a, b) => (a < b ? -1 : 1)));
+    expect(own.every((flush) => numbers.isOwn(flush))).to.equal(true);
+    expect(numbers.isOwn(others.next())).to.equal(false);
+  });
+});
