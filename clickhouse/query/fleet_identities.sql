@@ -1,5 +1,6 @@
 -- Adds one day of rows that did not come through the service to the index of identities.
--- stream, table: decisions or llm_invocations, both the same name; project_id; day; since: only later rows.
+-- stream, table: decisions or llm_invocations, both the same name; project_id; day. All of its rows: of a fill that was
+-- killed, the last ones may be missing.
 INSERT INTO event_identities (stream, project_id, event_id, occurred_at, received_at)
 SELECT
     {stream: String},
@@ -10,4 +11,3 @@ SELECT
 FROM {table: Identifier}
 WHERE project_id = {project_id: String}
     AND toDate(occurred_at) = {day: Date}
-    AND occurred_at > {since: DateTime64(3, 'UTC')}

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { fillIdentities } from '../commit/fill-identities.ts';
 import { FlushNumbers } from '../commit/flush-numbers.ts';
 import { chunksOf, idsOf, keyOf, type Stream } from '../commit/identity.ts';
 import type { Config } from '../config.ts';
@@ -48,6 +49,8 @@ export async function importStore(config: Config, from: string): Promise<unknown
   const store = await openStore(config);
   try {
     const startMs = performance.now();
+    // A service that was killed may have left records without identities, and later ones come now.
+    for (const stream of EVENT_TABLES) await fillIdentities(store.background, { stream, nowMs: Date.now() });
     const total: Counts = { imported: 0, skipped: 0, log_entries: 0 };
     const log = await LogTransfer.open(store, { directory, manifest });
     for (const [index, file] of manifest.files.entries()) {

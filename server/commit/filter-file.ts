@@ -125,7 +125,10 @@ function checkBelonging(
   if (filled > saved || saved > nowMs) throw new FilterFileError('the clock was set back');
   if (nowMs - filled > ageMsMax) throw new FilterFileError('it is too old');
   if (!header.is_final) {
-    for (const [place, newest] of identitiesIn(header.state))
+    const saved = identitiesIn(header.state);
+    // An empty table belongs to every store.
+    if (saved.length === 0) throw new FilterFileError('it was saved of an empty store');
+    for (const [place, newest] of saved)
       if (!(Number(state[place]) >= Number(newest)))
         throw new FilterFileError('the store is older, or another one');
     return;

@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { HOUR_MS, RETENTION_MS } from '../limits.ts';
+import { RETENTION_MS } from '../limits.ts';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
+import { fillIdentities } from './fill-identities.ts';
 import { chunksOf, idsOf, type Identity, keyOf, type Pair, type Stream } from './identity.ts';
 import type { IdentityConflicts } from './identity-conflicts.ts';
 import { IdentityFilter } from './identity-filter.ts';
@@ -18,8 +19,6 @@ const COPY_AFTER_MS_SHARED = 250;
 const UNCOPIED_MAX = 500_000;
 /** A copy of tens of thousands leaves the event loop to the others in between. */
 const LINES_PER_TURN = 2000;
-/** A start looks for identities that were not copied back from the newest that was; normally one is copied within seconds. */
-const LOOK_BACK_MS = HOUR_MS;
 const WRITER_MAX = 2 ** 48 - 1;
 const COLUMNS = ['stream', 'project_id', 'event_id', 'occurred_at', 'received_at', 'writer'] as const;
 
@@ -181,7 +180,7 @@ export class IdentityIndex {
   }
 
   async #recover(): Promise<void> {
-    const { stream, conflicts, takeFilter, onFilterComplete } = this.#options;
+    const { stream, conflicts, takeFilter, onFilterComplete, now } = this.#options;
     const taken = await takeFilter?.();
     if (taken !== undefined) this.#filter = taken;
     if (taken?.isComplete === true) {
@@ -189,18 +188,9 @@ export class IdentityIndex {
       onFilterComplete?.();
       return;
     }
-    const newestMs = taken?.lacks?.afterMs ?? (await this.#newestMs());
-    const since = clickhouseTime(newestMs - LOOK_BACK_MS);
-    await this.#background.command(sql('identities_fill'), { stream, table: stream, since });
+    await fillIdentities(this.#background, { stream, copiedMs: taken?.lacks?.afterMs, nowMs: now() });
     conflicts?.resolveRecent();
     if (this.#filter !== undefined) this.#filling = this.#fill(this.#filter);
-  }
-
-  /** When the newest record was received whose identity was copied; 0 without one. */
-  async #newestMs(): Promise<number> {
-    const { stream } = this.#options;
-    const [row] = await this.#background.query<{ newest: string }>(sql('identities_newest'), { stream });
-    return Number(row?.newest ?? 0);
   }
 
   async #fill(filter: IdentityFilter): Promise<void> {

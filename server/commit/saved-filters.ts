@@ -34,6 +34,7 @@ export class SavedFilters {
   readonly #options: SavedFiltersOptions;
   #stateAtStart: Promise<EventsState> | undefined;
   readonly #savedKeys = new Map<Stream, number>();
+  #savedAtMs = 0;
   readonly #closing = new AbortController();
   #saving: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -95,6 +96,8 @@ export class SavedFilters {
   }
 
   async #saveGrown(filters: Filters, copied: () => Promise<unknown>): Promise<void> {
+    // With the time of a clock that was set back since, a start would look for what is missing from too late on.
+    if (this.#options.now() < this.#savedAtMs) this.#savedKeys.clear();
     const isGrown = ([stream, filter]: [string, IdentityFilter | undefined]) => {
       const saved = this.#savedKeys.get(stream as Stream);
       const keys = filter?.filter.keys ?? 0;
@@ -118,7 +121,7 @@ export class SavedFilters {
     { isFinal, copied, signal }: { isFinal: boolean; copied?: () => Promise<unknown>; signal: AbortSignal },
   ): Promise<void> {
     const { handover, now } = this.#options;
-    const nowMs = now();
+    const nowMs = (this.#savedAtMs = now());
     const complete = Object.entries(filters).filter(([, filter]) => filter?.isComplete) as [
       Stream,
       IdentityFilter,
@@ -130,7 +133,8 @@ export class SavedFilters {
     await copied?.();
     // Before the filters: each identity was in its filter before a block held it.
     const state = await this.#state();
-    for (const [stream, filter] of young)
+    // Again: an import of the demo fleet may have begun meanwhile, whose blocks the state holds and the filter lacks.
+    for (const [stream, filter] of young.filter(([, { isComplete }]) => isComplete))
       await handover.leave(
         nameOf(stream),
         (file) => writeFilterFile(file, filter, { stream, state, nowMs, isFinal, signal }),

@@ -181,6 +181,8 @@ describe('the file of an identity filter', () => {
     const restored = { ...without, 'event_identities restored all': '12' };
     for (const state of [without, restored, { ...STATE, 'event_identities b all': '11' }])
       expect(await readBack(notFinal, { state })).to.equal('the store is older, or another one');
+    const ofNothing = withHeader((header) => Object.assign(header, { is_final: false, state: {} }));
+    expect(await readBack(ofNothing)).to.equal('it was saved of an empty store');
   });
 
   it('is not used for the other stream, or by a clock that is behind', async () => {

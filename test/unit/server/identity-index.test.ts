@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { keyOf, type Identity } from '../../../server/commit/identity.ts';
 import { IdentityIndex } from '../../../server/commit/identity-index.ts';
 import { readConfig } from '../../../server/config.ts';
+import { HOUR_MS } from '../../../server/limits.ts';
 import { createLogger } from '../../../server/logger.ts';
 import type { Connection } from '../../../server/store/connection.ts';
 import { createStore, type Store } from '../../../server/store/store.ts';
@@ -46,6 +47,22 @@ describe('IdentityIndex on the embedded engine', () => {
     index.add(identities);
     await index.close();
   }
+
+  it('finds at its start what a crash kept out of the table, also when the clock was set back by hours', async () => {
+    const lost = identityOf(randomUUID());
+    const ahead = identityOf(randomUUID());
+    await writeBefore([{ ...ahead, receivedAtMs: ahead.receivedAtMs + 3 * HOUR_MS }]);
+    const columns = ['project_id', 'event_id', 'occurred_at', 'received_at'];
+    const { project_id, event_id, occurredAtMs, receivedAtMs } = lost;
+    const lines = [JSON.stringify([project_id, event_id, occurredAtMs, receivedAtMs])];
+    await store.writer.insert({ table: 'decisions', columns, lines, token: undefined });
+
+    const index = open({ connection: store.lookups, background: store.background });
+    await index.open();
+
+    expect([...(await index.findKnown([lost]))]).to.deep.equal([lost]);
+    await index.close();
+  });
 
   it('knows every stored identity at each page while the filter fills, with fewer look-ups each time', async () => {
     const projects = [randomUUID(), randomUUID()];

@@ -1,0 +1,32 @@
+import { HOUR_MS } from '../limits.ts';
+import type { Connection } from '../store/connection.ts';
+import { sql } from '../store/sql.ts';
+import { clickhouseTime } from '../store/time.ts';
+import type { Stream } from './identity.ts';
+
+/** An identity is copied within seconds of its record, so the search begins this long before the newest one. */
+const LOOK_BACK_MS = HOUR_MS;
+
+type FillOptions = {
+  stream: Stream;
+  /** All identities of records that were received before are in event_identities. By default the newest there. */
+  copiedMs?: number | undefined;
+  nowMs: number;
+};
+
+/** Adds identities that a crash kept out of event_identities. Must come before anything else is written. */
+export async function fillIdentities(
+  connection: Connection,
+  { stream, copiedMs, nowMs }: FillOptions,
+): Promise<void> {
+  // The clock may have been set back since.
+  const fromMs = Math.min(copiedMs ?? (await newestMs(connection, stream)), nowMs);
+  const since = clickhouseTime(fromMs - LOOK_BACK_MS);
+  await connection.command(sql('identities_fill'), { stream, table: stream, since });
+}
+
+/** When the newest record was received whose identity was copied; 0 without one. */
+async function newestMs(connection: Connection, stream: Stream): Promise<number> {
+  const [row] = await connection.query<{ newest: string }>(sql('identities_newest'), { stream });
+  return Number(row?.newest ?? 0);
+}
