@@ -79,17 +79,7 @@ export class Model {
   }
 
   buckets(window: ReadWindow, filters: DecisionFilters) {
-    const { name, fromMs, toMs, bucketSeconds } = window;
-    const records = this.#inside(window, filters);
-    const bucketMs = bucketSeconds * 1000;
-    const newestMs = Math.max(toMs, ...records.map(({ occurredAtMs }) => occurredAtMs));
-    const lastMs = name === null ? toMs - 1 : newestMs;
-    const buckets = [];
-    for (let ms = Math.floor(fromMs / bucketMs) * bucketMs; ms <= lastMs; ms += bucketMs) {
-      const inside = records.filter(({ occurredAtMs: at }) => at >= ms && at < ms + bucketMs);
-      buckets.push({ start: new Date(ms).toISOString(), ...countsOf(inside) });
-    }
-    return buckets;
+    return bucketsOf(window, this.#inside(window, filters), countsOf);
   }
 
   breakdown(window: ReadWindow, filters: DecisionFilters, { by, limit }: { by: Dimension; limit: number }) {
@@ -116,6 +106,7 @@ export class Model {
     const left = all.slice(limit);
     return {
       totals: usageOf(records),
+      buckets: bucketsOf(window, records, usageOf),
       items: all.slice(0, limit).map(({ item }) => item),
       others:
         left.length === 0 ? null : { entries: left.length, ...usageOf(left.flatMap(({ group }) => group)) },
@@ -137,6 +128,22 @@ export class Model {
         filters.q.every((q) => [reason, args].some((text) => text.toLowerCase().includes(q.toLowerCase()))),
       );
   }
+}
+
+function bucketsOf<Sums>(
+  { name, fromMs, toMs, bucketSeconds }: ReadWindow,
+  records: ModelRecord[],
+  sumsOf: (records: ModelRecord[]) => Sums,
+) {
+  const bucketMs = bucketSeconds * 1000;
+  const newestMs = Math.max(toMs, ...records.map(({ occurredAtMs }) => occurredAtMs));
+  const lastMs = name === null ? toMs - 1 : newestMs;
+  const buckets: ({ start: string } & Sums)[] = [];
+  for (let ms = Math.floor(fromMs / bucketMs) * bucketMs; ms <= lastMs; ms += bucketMs) {
+    const inside = records.filter(({ occurredAtMs: at }) => at >= ms && at < ms + bucketMs);
+    buckets.push({ start: new Date(ms).toISOString(), ...sumsOf(inside) });
+  }
+  return buckets;
 }
 
 function passes(value: string, name: FilterName, filters: DecisionFilters): boolean {

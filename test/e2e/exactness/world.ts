@@ -10,6 +10,7 @@ import {
   type UsageDimension,
   readLlmUsage,
   readLlmUsageBreakdown,
+  readLlmUsageTimeseries,
 } from '../../../server/records/llm-usage.ts';
 import { findDecision } from '../../../server/records/find-decision.ts';
 import { parseCursor } from '../../../server/records/cursor.ts';
@@ -172,8 +173,9 @@ type BrokenUsage = { by: UsageDimension; limit: number };
 /** As the answers say it. */
 export async function askUsage({ reads }: World, asked: Asked, broken: BrokenUsage): Promise<unknown> {
   const { totals } = await readLlmUsage(reads, { ...asked, signal });
+  const { buckets } = await readLlmUsageTimeseries(reads, { ...asked, signal });
   const { items, others } = await readLlmUsageBreakdown(reads, { ...asked, signal }, broken);
-  return JSON.parse(JSON.stringify({ totals, items, others }));
+  return JSON.parse(JSON.stringify({ totals, buckets, items, others }));
 }
 
 type Single = { projectId: string; eventId: string; nowMs: number };
