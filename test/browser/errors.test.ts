@@ -101,7 +101,10 @@ describe('error states in a browser', function () {
     for (const call of ['register', 'login']) await page.request.post(`/v1/auth/${call}`, { data });
     await page.goto(world.projectPath('agents/support-triage'));
     await page.getByText('Only members can edit.').waitFor();
-    // They see what is open to all; only what is for members says so.
+    // They see what is open to all, and nothing there says otherwise; only what is for members says so.
+    await page.goto(world.projectPath('overview'));
+    await page.getByRole('heading', { name: 'Decisions over time' }).waitFor();
+    expect(await page.getByText(/no access|Only members/).count()).to.equal(0);
     await page.goto(world.projectPath('members'));
     await page.getByText('Only members of the project can see this').waitFor();
     await page.goto(world.projectPath('agents/support-triage'));
