@@ -25,6 +25,9 @@ describe('the account pages in a browser', function () {
     await page.getByLabel('E-mail').fill(email);
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Create account' }).click();
+    await page
+      .getByText(/^Welcome\. Verify your e-mail address\. .*the link is in its output \(stderr\)/)
+      .waitFor();
     await page.getByText('No decisions in the last 24 hours').waitFor();
     await expectAccessible(page);
     expect(addressOf(page)).to.match(/^\/projects\/[0-9a-f-]{36}\/overview$/);
