@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { AggregatorRegistry, type RegistryContentType } from 'prom-client';
+import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import type { Config } from './config.ts';
 import { RequestError } from './errors.ts';
 import { readLogKey } from './keys/log-key.ts';
@@ -25,7 +26,7 @@ export function isOverseer({ workers }: Config): boolean {
 
 /**
  * Runs the service in several processes that share the port. Each is a complete service on the common store. This process
- * hands out connections, sums the metrics, restarts dead workers and forwards shutdown.
+ * hands out connections, sums the metrics, counts attempts for rate limits, restarts dead workers and forwards shutdown.
  */
 export async function oversee(config: Config, logger: Logger): Promise<void> {
   // Creates the keys here, so that workers do not race to create them.
@@ -33,6 +34,8 @@ export async function oversee(config: Config, logger: Logger): Promise<void> {
   await readSigningKeys({ signingKey, retired, dataDir });
   readLogKey(logKey, dataDir);
   const aggregator = new AggregatorRegistry();
+  // From here on this process answers the workers' rate limits.
+  void new RateLimiterClusterMaster();
   let isStopping = false;
   cluster.on('message', (worker, message: MetricsMessage) => {
     if (message.gatehouse === 'metrics') void answerMetrics(aggregator, { worker, id: message.id });

@@ -45,7 +45,7 @@ export function accountEndpoints(deps: AccountDeps) {
 }
 
 function registerEndpoint({ accounts, signIn }: AccountDeps) {
-  const perAddress = new RateLimit(REGISTRATIONS_PER_ADDRESS_MAX);
+  const perAddress = new RateLimit('registrations', REGISTRATIONS_PER_ADDRESS_MAX);
   const pace = new Pace(STRANGERS_PACE);
   return endpoint({
     ...PUBLIC,
@@ -77,7 +77,7 @@ function registerEndpoint({ accounts, signIn }: AccountDeps) {
 
 function tokenEndpoints({ accounts, mailRequests, signIn }: AccountDeps) {
   const pace = new Pace(STRANGERS_PACE);
-  const failuresPerAddress = new RateLimit(TOKEN_FAILURES_PER_ADDRESS_MAX);
+  const failuresPerAddress = new RateLimit('token_failures', TOKEN_FAILURES_PER_ADDRESS_MAX);
   const mailEndpoint = <const P extends string>(
     kind: TokenMailKind,
     given: { path: P; id: string; summary: string; description: string },

@@ -13,8 +13,8 @@ type Caller = { email: string; address: string };
 
 /** Limits wrong passwords by account and by address, whether or not the account exists. */
 export class LoginLimits {
-  readonly #perAccount = new RateLimit(LOGIN_FAILURES_PER_ACCOUNT_MAX);
-  readonly #perAddress = new RateLimit(LOGIN_FAILURES_PER_ADDRESS_MAX);
+  readonly #perAccount = new RateLimit('login_failures_per_account', LOGIN_FAILURES_PER_ACCOUNT_MAX);
+  readonly #perAddress = new RateLimit('login_failures_per_address', LOGIN_FAILURES_PER_ADDRESS_MAX);
   /** Addresses whose last attempt succeeded. */
   readonly #signedIn = new LRUCache<string, true>({ max: SIGNED_IN_ADDRESSES_MAX });
   readonly #mutex: KeyedMutex;

@@ -24,9 +24,9 @@ type MailRequestsDeps = { store: AccountStore; tokens: MailedTokens; mailer: Mai
  */
 export class MailRequests {
   readonly #deps: MailRequestsDeps;
-  readonly #perAddress = new RateLimit(MAILS_PER_ADDRESS_MAX);
+  readonly #perAddress = new RateLimit('mails_per_address', MAILS_PER_ADDRESS_MAX);
   /** Mails of all kinds. */
-  readonly #perRecipient = new RateLimit(MAILS_PER_RECIPIENT_MAX);
+  readonly #perRecipient = new RateLimit('mails_per_recipient', MAILS_PER_RECIPIENT_MAX);
   readonly #work = new BoundedQueue({
     runningMax: 1,
     waitingMax: MAIL_REQUESTS_WAITING_MAX,

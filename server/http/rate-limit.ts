@@ -1,17 +1,22 @@
+import cluster from 'node:cluster';
 import { isIPv6 } from 'node:net';
 import type { Request } from 'express';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { RateLimiterCluster, RateLimiterMemory } from 'rate-limiter-flexible';
 import { RequestError } from '../errors.ts';
 import { ATTEMPT_WINDOW_MS } from '../limits.ts';
 
-/** Limits the attempts of each key within 15 minutes of its first one. Counted in this process only. */
+/**
+ * Limits the attempts of each key within 15 minutes of its first one. Counted in this process, or in the overseer for all of its
+ * workers: `name` tells this limit from the others there.
+ */
 export class RateLimit {
   readonly #max: number;
-  readonly #limiter: RateLimiterMemory;
+  readonly #limiter: RateLimiterMemory | RateLimiterCluster;
 
-  constructor(max: number) {
+  constructor(name: string, max: number) {
     this.#max = max;
-    this.#limiter = new RateLimiterMemory({ points: max, duration: ATTEMPT_WINDOW_MS / 1000 });
+    const options = { keyPrefix: name, points: max, duration: ATTEMPT_WINDOW_MS / 1000 };
+    this.#limiter = cluster.isWorker ? new RateLimiterCluster(options) : new RateLimiterMemory(options);
   }
 
   /** Throws rate_limited when the key has no attempts left. Counts nothing. */

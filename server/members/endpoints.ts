@@ -42,7 +42,7 @@ const ONE_MEMBER = {
 /** The members of a project. Admins manage the members below them, owners all. */
 export function memberEndpoints(deps: MemberDeps) {
   const { membersOf, memberOf } = createMemberReads(deps);
-  const additions = new RateLimit(MEMBERS_ADDED_PER_ACCOUNT_MAX);
+  const additions = new RateLimit('members_added', MEMBERS_ADDED_PER_ACCOUNT_MAX);
   const { record, change, remove, revokeKeys } = createChanges(deps);
   return [
     endpoint({

@@ -208,6 +208,23 @@ describe('GATE_WORKERS', () => {
     expect(new Set(answerers)).to.deep.equal(pids());
   });
 
+  it('counts the failed logins of all workers together: the eleventh is refused, whoever gets it', async () => {
+    const email = `${randomUUID()}@example.org`;
+    const statuses: number[] = [];
+    // One after another, each on a connection of its own, which the workers get in turn.
+    for (let attempt = 0; attempt < 2 * 10 + 1; attempt += 1) {
+      const response = await fetch(`${service.url}/v1/auth/login`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Connection: 'close' },
+        body: JSON.stringify({ email, password: 'a wrong password' }),
+      });
+      await response.text();
+      statuses.push(response.status);
+    }
+
+    expect(statuses).to.deep.equal([...Array<number>(10).fill(401), ...Array<number>(11).fill(429)]);
+  });
+
   it('replaces a dead worker without losing an acknowledged decision', async () => {
     const agent = randomUUID();
     const [victim] = pids();
