@@ -49,7 +49,9 @@ export async function listen(
     });
     take(req, res);
   });
-  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket, refusals));
+  server.on('clientError', (error, socket: Socket) => {
+    answerBrokenRequest(error, socket, { answers: table.connections.get(socket), refusals });
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, () => resolve());
   });
@@ -133,7 +135,7 @@ function refuseHalfSent(connections: Connections, refusals: Refusals): void {
   const error = new RequestError('store_unavailable', 'The service is stopping');
   for (const [socket, answers] of connections) {
     if (isHandshaking(socket)) socket.destroy();
-    else if (answers.size === 0) answerRaw(socket, error, refusals);
+    else if (answers.size === 0) answerRaw(socket, error, { refusals });
     for (const res of answers) if (!res.req.complete && !res.headersSent) sendProblem(res, error);
   }
 }
@@ -143,19 +145,29 @@ const BROKEN: Record<string, [ProblemCode, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time'],
 };
 
-/** A request that is not HTTP, or arrives too slowly, never reaches a handler: its answer is written here. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, refusals: Refusals): void {
+/** A request that is not HTTP, or arrives too slowly, gets no answer from a handler: it is written here. */
+function answerBrokenRequest(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  { answers, refusals }: { answers: Set<ServerResponse> | undefined; refusals: Refusals },
+): void {
   const [code, detail] =
     BROKEN[error.code ?? ''] ?? (['request_invalid', 'The request is not valid HTTP'] as const);
-  answerRaw(socket, new RequestError(code, detail), refusals);
+  // A request that breaks in its body has its id already.
+  const unfinished = answers?.values().find(({ req }) => !req.complete);
+  const id = unfinished?.getHeader('X-Request-Id')?.toString();
+  answerRaw(socket, new RequestError(code, detail), { id, refusals });
 }
 
-function answerRaw(socket: Socket, error: RequestError, refusals: Refusals): void {
+function answerRaw(
+  socket: Socket,
+  error: RequestError,
+  { id = randomUUID(), refusals }: { id?: string | undefined; refusals: Refusals },
+): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const id = randomUUID();
   const body = problemText(error);
   const headers = {
     ...problemHeaders(error),

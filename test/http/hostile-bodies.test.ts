@@ -89,6 +89,32 @@ describe('a hostile body', () => {
     }
   });
 
+  it('a request that breaks in its body is answered and logged with its own id', async () => {
+    const headers = withKey({ 'X-Request-Id': 'abc', 'Transfer-Encoding': 'chunked' });
+
+    const answer = await exchange(service.url, head(PATH, headers), 'zz\r\n');
+
+    expect(codeOf(answer)).to.deep.equal([400, 'request_invalid']);
+    expect(answer.headers['x-request-id']).to.equal('abc');
+    await eventually(() => /"id":"abc"[^\n]*"statusCode":400/.test(service.output()) || undefined);
+  });
+
+  it('a request that breaks in its head gets a new id, also behind another request', async () => {
+    const first = JSON.stringify(decisionEvent());
+    const connection = await openRaw(service.url);
+    await connection.write(
+      head(PATH, withKey({ 'X-Request-Id': 'abc', 'Content-Length': first.length })) + first,
+    );
+    const accepted = await connection.answer();
+    await connection.write('zz\r\n\r\n');
+    const broken = await connection.answer();
+    connection.close();
+
+    expect([accepted.status, accepted.headers['x-request-id']]).to.deep.equal([202, 'abc']);
+    expect(codeOf(broken)).to.deep.equal([400, 'request_invalid']);
+    expect(broken.headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/);
+  });
+
   it('a hundred callers that disconnect in their body cause no error', async () => {
     const connections = await Promise.all(Array.from({ length: 100 }, () => openRaw(service.url)));
     for (const [i, connection] of connections.entries()) {

@@ -76,17 +76,24 @@ describe('the bounds of a request', () => {
       const answer = await connection.answer();
       const tookMs = performance.now() - startMs;
       connection.close();
-      expect(codeOf(answer)).to.deep.equal([408, 'request_timeout']);
       // The connections are looked at once a second.
       expect(tookMs).to.be.within(timeMs - 100, timeMs + 2500);
+      expect(codeOf(answer)).to.deep.equal([408, 'request_timeout']);
+      return answer.headers['x-request-id'];
     };
     const withKey = { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' };
-    const begun = head('/v1/audit/decisions', { ...withKey, 'Content-Length': 500 });
+    const begun = head('/v1/audit/decisions', {
+      ...withKey,
+      'X-Request-Id': 'late',
+      'Content-Length': 500,
+    });
 
-    await Promise.all([
+    const [, id] = await Promise.all([
       late('POST /v1/audit/decisions HTTP/1.1\r\nHost: x\r\n', HEADERS_ARRIVAL_MS_MAX),
       late(`${begun}{"event_id":`, REQUEST_ARRIVAL_MS_MAX),
     ]);
+
+    expect(id).to.equal('late');
   });
 });
 
