@@ -1,13 +1,41 @@
-import { LineCounter, parseDocument } from 'yaml';
+import { isCollection, isMap, isPair, isScalar, LineCounter, parseDocument } from 'yaml';
 
 const FAULTS_MAX = 100;
 
-/** What makes a text no YAML (version 1.2). The dashboard loads this module, too, once YAML is edited. */
+/** What makes a text no YAML (version 1.2), in its order. The dashboard loads this module, too, once YAML is edited. */
 export function yamlFaults(text: string): { line: number; column: number; message: string }[] {
   const lines = new LineCounter();
-  const { errors } = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
-  return errors.slice(0, FAULTS_MAX).map(({ pos, message }) => {
-    const { line, col } = lines.linePos(pos[0]);
-    return { line, column: col, message };
+  const { errors, contents } = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: 'error',
+    // The library would compare each key with all others of its map.
+    uniqueKeys: false,
   });
+  const duplicates = duplicateKeys(contents).map((at) => ({ at, message: 'Map keys must be unique' }));
+  return [...errors.map(({ pos, message }) => ({ at: pos[0], message })), ...duplicates]
+    .sort((a, b) => a.at - b.at)
+    .slice(0, FAULTS_MAX)
+    .map(({ at, message }) => {
+      const { line, col } = lines.linePos(at);
+      return { line, column: col, message };
+    });
+}
+
+/** Where scalar keys are that their map has already. */
+function duplicateKeys(root: unknown): number[] {
+  const offsets: number[] = [];
+  for (const nodes = [root]; nodes.length > 0;) {
+    const node = nodes.pop();
+    const keys = new Set<unknown>();
+    for (const item of isCollection(node) ? node.items : []) {
+      if (isPair(item)) nodes.push(item.key, item.value);
+      else nodes.push(item);
+      if (!isMap(node) || !isPair(item) || !isScalar(item.key)) continue;
+      const { value, range } = item.key;
+      if (keys.has(value)) offsets.push(range?.[0] ?? 0);
+      keys.add(value);
+    }
+  }
+  return offsets;
 }

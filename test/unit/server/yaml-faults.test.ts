@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { yamlFaults } from '../../../server/agents/yaml-faults.ts';
+
+const MESSAGE = 'Map keys must be unique';
+
+describe('the faults of a definition', () => {
+  for (const [text, ...places] of [
+    ['a: 1\nb: 2\na: 3\n', [3, 1]],
+    ['a:\n  b: 1\n  "b": 2\n', [3, 3]],
+    ['{a: 1, b: 2, a: 3}', [1, 14]],
+    ['- {a, a}\n- {1: x, 0x1: y}\n', [1, 7], [2, 10]],
+    ['a: 1\na: 2\na: 3\n', [2, 1], [3, 1]],
+    ['a: 1\n&x a: 2\n? a\n', [2, 4], [3, 3]],
+    ['? {k, k}\n: [{v, v}]\n', [1, 7], [2, 8]],
+    ['a: {a: {a: 1}}\nb: [a, a]\n1: x\n"1": y\n'],
+    ['? [a]\n: 1\n? [a]\n: 2\n'],
+  ] as [string, ...[number, number][]][])
+    it(`names each duplicate key of ${JSON.stringify(text)}`, () => {
+      const expected = places.map(([line, column]) => ({ line, column, message: MESSAGE }));
+
+      expect(yamlFaults(text)).to.deep.equal(expected);
+    });
+
+  it('lists duplicate keys and other faults in the order of the text, 100 at most', () => {
+    const lines = (text: string) => yamlFaults(text).map(({ line }) => line);
+
+    expect(lines('a: 1\na: 2\nb: "\\q"\na: 3\n')).to.deep.equal([2, 3, 4]);
+    expect(lines('a: 1\n'.repeat(200))).to.deep.equal(Array.from({ length: 100 }, (_, i) => i + 2));
+  });
+
+  it('takes time in proportion to the number of keys', () => {
+    const keys = Array.from({ length: 100_000 }, (_, i) => (i + 10 * 36 ** 3).toString(36));
+    const text = `{${keys.join(',')}}`;
+    const startMs = performance.now();
+
+    const faults = yamlFaults(text);
+
+    expect([text.length <= 524_288, faults]).to.deep.equal([true, []]);
+    expect(performance.now() - startMs).to.be.below(2000);
+  });
+});
