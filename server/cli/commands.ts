@@ -38,7 +38,12 @@ const LISTS = { agent: { type: 'string', multiple: true } } as const;
 const FLAGS = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
 
 type Options = ReturnType<typeof parseCommandLine>['options'];
-type Command = { usage: string; help: string; run: (config: Config, options: Options) => Promise<unknown> };
+type Command = {
+  usage: string;
+  help: string;
+  /** Reads the configuration only if it uses it. */
+  run: (readConfig: () => Config, options: Options) => Promise<unknown>;
+};
 
 const COMMANDS: Record<string, Command> = {
   'project create': {
@@ -85,7 +90,7 @@ const COMMANDS: Record<string, Command> = {
   'key rotate': {
     usage: '',
     help: 'Replace the root key. Stop an embedded service first.',
-    run: (config) => rotateRootKey(config),
+    run: (readConfig) => rotateRootKey(readConfig()),
   },
   'key forget': {
     usage: '--key KID',
@@ -151,32 +156,32 @@ const COMMANDS: Record<string, Command> = {
     usage:
       '--project ID (--url URL [--bearer KEY] | --export FILE --proofs FILE --log DIRECTORY)\n    [--vkey KEY] [--state FILE] [--receipts FILE] [--at TIME]',
     help: 'Verify the decisions of a project against its log. Exit codes: docs/proof.md.',
-    run: (_config, options) => auditVerify(required(options, 'project'), options),
+    run: (_readConfig, options) => auditVerify(required(options, 'project'), options),
   },
   'audit mirror': {
     usage: '--project ID --url URL [--bearer KEY] [--vkey KEY] --to DIRECTORY',
     help: 'Fetch what is new in the log of a project into a directory.',
-    run: (_config, options) => auditMirror(required(options, 'project'), options),
+    run: (_readConfig, options) => auditMirror(required(options, 'project'), options),
   },
   export: {
     usage: '--to DIRECTORY',
     help: 'Export the embedded store to files. Stop the service first.',
-    run: (config, options) => exportStore(config, required(options, 'to')),
+    run: (readConfig, options) => exportStore(readConfig(), required(options, 'to')),
   },
   import: {
     usage: '--from DIRECTORY',
     help: 'Import an export into the store of GATE_CLICKHOUSE_URL.',
-    run: (config, options) => importStore(config, required(options, 'from')),
+    run: (readConfig, options) => importStore(readConfig(), required(options, 'from')),
   },
   backup: {
     usage: '--to DIRECTORY',
     help: 'Back up the embedded store and its root key. Stop the service first.',
-    run: (config, options) => backUp(config, required(options, 'to')),
+    run: (readConfig, options) => backUp(readConfig(), required(options, 'to')),
   },
   restore: {
     usage: '--from DIRECTORY',
     help: 'Restore a backup into an empty GATE_DATA_DIR.',
-    run: (config, options) => restore(config, required(options, 'from')),
+    run: (readConfig, options) => restore(readConfig(), required(options, 'from')),
   },
 };
 
@@ -187,7 +192,7 @@ ${Object.entries(COMMANDS)
   .join('\n')}
 
 The commands use the store and the root key that the environment names, as the service does: GATE_DATA_DIR,
-GATE_CLICKHOUSE_URL, GATE_SIGNING_KEY. With --json they print JSON.
+GATE_CLICKHOUSE_URL, GATE_SIGNING_KEY; "audit" commands need none of them. With --json they print JSON.
 `;
 
 /** Undefined for a name such as "constructor", which every object has. */
@@ -204,8 +209,8 @@ export function parseCommandLine() {
 }
 
 function withAdmin(run: (admin: Admin, options: Options) => Promise<unknown>): Command['run'] {
-  return async (config, options) => {
-    const admin = await openAdmin(config);
+  return async (readConfig, options) => {
+    const admin = await openAdmin(readConfig());
     try {
       return await run(admin, options);
     } finally {

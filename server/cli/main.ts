@@ -17,7 +17,7 @@ async function run(): Promise<void> {
   if (options.help === true || name === '' || name === 'help') return void process.stdout.write(USAGE);
   const command = findCommand(name);
   if (command === undefined) throw new CommandError(`There is no command "${name}".\n\n${USAGE}`);
-  const result = await command.run(readConfig(), options);
+  const result = await command.run(readConfig, options);
   if (result instanceof Report) {
     process.exitCode = result.exitCode;
     console.log(options.json === true ? JSON.stringify(result.data) : result.text);

@@ -32,6 +32,27 @@ describe('the command line', () => {
     });
   }
 
+  for (const [name, ...more] of [['verify'], ['mirror', '--to', temporaryDirectory()]] as const)
+    it(`audit ${name} needs no configuration`, async () => {
+      const args = ['audit', name, '--project', 'p', '--url', 'http://127.0.0.1:1', ...more];
+
+      const { code, stderr } = await runGate({ dataDir, args, env: { GATE_PORT: 'none' } });
+
+      expect(code).not.to.equal(0);
+      expect(stderr).to.contain('127.0.0.1:1').and.not.to.contain('configuration');
+    });
+
+  it('reports an invalid configuration in a command that uses it', async () => {
+    const { code, stderr } = await runGate({
+      dataDir,
+      args: ['project', 'list'],
+      env: { GATE_PORT: 'none' },
+    });
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^The configuration is not valid:\n {2}- GATE_PORT /);
+  });
+
   it('reports an unknown option in one line, without a stack', async () => {
     const { code, stderr } = await runGate({ dataDir, args: ['project', 'list', '--nmae', 'x'] });
 
