@@ -4,6 +4,7 @@ import { RequestError } from '../errors.ts';
 import { parseJson } from '../json.ts';
 import { BATCH_EVENTS_MAX, BODY_BYTES_MAX } from '../limits.ts';
 import { findMember } from './find-member.ts';
+import { isSpace } from './json-bytes.ts';
 import { type ArrivingBytes, mediaTypeOf, notUtf8, tooLarge } from './read-body.ts';
 import { readChunks, batchTooLarge } from './read-chunks.ts';
 import { splitArray, splitLines } from './split-items.ts';
@@ -26,8 +27,7 @@ export async function readItems(req: IncomingMessage, { arriving, onItem }: Read
   const splitter = (isLines ? splitLines : splitArray)((chunk, start, end) => {
     items += 1;
     if (items > BATCH_EVENTS_MAX) throw batchTooLarge(`${BATCH_EVENTS_MAX} events`);
-    const item =
-      end - start > BODY_BYTES_MAX ? largeItemFrom(chunk, start, end) : itemFrom(chunk, start, end);
+    const item = end - start > BODY_BYTES_MAX ? longItemFrom(chunk, start, end) : itemFrom(chunk, start, end);
     // An array with an element that is no JSON is no JSON.
     if (!isLines && item.fault?.code === 'body_invalid') throw item.fault;
     onItem(item);
@@ -50,8 +50,15 @@ function itemFrom(chunk: Buffer, start: number, end: number): Item {
   }
 }
 
-/** Not parsed, like a body that is too large: only its event_id is looked for, which the answer tells. */
-function largeItemFrom(chunk: Buffer, start: number, end: number): Item {
+/**
+ * White space around an item does not count. An item that is too large without it is not parsed, like such a body: only its
+ * event_id is looked for, which the answer tells.
+ */
+function longItemFrom(chunk: Buffer, from: number, to: number): Item {
+  let [start, end] = [from, to];
+  while (start < end && isSpace(chunk[start] as number)) start += 1;
+  while (end > start && isSpace(chunk[end - 1] as number)) end -= 1;
+  if (end - start <= BODY_BYTES_MAX) return itemFrom(chunk, start, end);
   const event_id = findMember(chunk.subarray(start, end), 'event_id');
   return { value: { event_id }, text: '', fault: tooLarge('event') };
 }

@@ -320,6 +320,27 @@ describe('POST /v1/audit/decisions/batch', () => {
     expect(await stored(agent_name)).to.have.members(idsOf([good ?? {}, large ?? {}]));
   });
 
+  it('does not count the white space around an event of 1 MiB', async () => {
+    const sized = (bytes: number) => {
+      const event = decisionEvent({ padding: '' });
+      return JSON.stringify({ ...event, padding: 'x'.repeat(bytes - JSON.stringify(event).length) });
+    };
+
+    for (const [before, behind, type] of [
+      ['[', '\n]', 'application/json'],
+      ['[ \t', `${' '.repeat(MIB)},${JSON.stringify(decisionEvent())}]`, 'application/json'],
+      [' \t', ' \r\n', 'application/x-ndjson'],
+      [' '.repeat(MIB), '', 'application/x-ndjson'],
+    ] as const) {
+      const taken = await send(`${before}${sized(MIB)}${behind}`, { type });
+      const refused = await send(`${before}${sized(MIB + 1)}${behind}`, { type });
+
+      expect(taken).to.include({ status: 202 });
+      expect(refused.rejected).to.have.lengthOf(1);
+      expect(refused.rejected[0]).to.include({ index: 0, status: 413, code: 'body_too_large' });
+    }
+  });
+
   it('with a key for certain agents rejects the events of others', async () => {
     const { key } = await issue(service, service.owner, { scope: 'emit_audit', agents: ['mine'] });
 
