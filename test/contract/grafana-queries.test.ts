@@ -1,63 +1,148 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { readConfig } from '../../server/config.ts';
 import { createLogger } from '../../server/logger.ts';
 import { createStore } from '../../server/store/store.ts';
+import { dashboardStatements } from '../observe/expressions.ts';
 import { temporaryDirectory } from '../support/service.ts';
 
-const GUIDE = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
-const SECTION = GUIDE.split('### Decisions in Grafana')[1]?.split('\n## ')[0] ?? '';
-const QUERIES = Array.from(SECTION.matchAll(/```sql\n([^`]+)```/g), ([, text]) => text ?? '');
+const STATEMENTS = dashboardStatements();
 const PROJECT = randomUUID();
+const OTHER_PROJECT = randomUUID();
+const FROM = 1767225600;
+const TO = FROM + 7200;
 
-/** What the data source makes of its macros and of a variable. */
-function expand(text: string): string {
+const quoted = (values: string[]) => values.map((value) => `'${value.replaceAll("'", "\\'")}'`).join(',');
+
+/** What Grafana makes of variables, and the data source of its macros. No agents stand for all. */
+function expand(text: string, agents: string[] = []): string {
   return text
+    .replaceAll(/\$__conditionalAll\((.*), \$agent\)/g, agents.length === 0 ? '1=1' : '$1')
+    .replaceAll('${agent:singlequote}', quoted(agents))
+    .replaceAll('${project_id:singlequote}', quoted([PROJECT]))
     .replaceAll(/\$__timeInterval\((\w+)\)/g, 'toStartOfInterval(toDateTime($1), INTERVAL 3600 second)')
-    .replaceAll(/\$__timeFilter\((\w+)\)/g, '$1 >= toDateTime(1767225600) AND $1 <= toDateTime(1767229200)')
-    .replaceAll('$project', PROJECT);
+    .replaceAll(/\$__timeFilter\((\w+)\)/g, `$1 >= toDateTime(${FROM}) AND $1 <= toDateTime(${TO})`);
 }
 
-describe('the queries for Grafana in the operations guide', () => {
+describe('the Grafana dashboard of decisions', () => {
   const store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
+  const ask = (name: string, agents?: string[]) =>
+    store.lookups.query<Record<string, unknown>>(expand(STATEMENTS[name] ?? '', agents));
+
   before(async () => {
     await store.ready();
-    // Two denied and one allowed, one of them written twice; another project, and another time.
-    const rows = [
-      ['00000000-0000-4000-8000-000000000001', PROJECT, 1767225600, 'deny', 'no'],
-      ['00000000-0000-4000-8000-000000000001', PROJECT, 1767225600, 'deny', 'no'],
-      ['00000000-0000-4000-8000-000000000002', PROJECT, 1767225601, 'deny', 'no'],
-      ['00000000-0000-4000-8000-000000000003', PROJECT, 1767225602, 'allow', ''],
-      ['00000000-0000-4000-8000-000000000004', randomUUID(), 1767225602, 'deny', 'no'],
-      ['00000000-0000-4000-8000-000000000005', PROJECT, 1767225599, 'deny', 'no'],
-    ];
-    const columns = 'event_id, project_id, occurred_at, outcome, reason, agent_name, version';
     await store.background.command('ALTER TABLE decisions REMOVE TTL');
     await store.background.command('SYSTEM STOP MERGES decisions');
-    for (const [id, project, at, outcome, reason] of rows)
-      await store.background.command(
-        `INSERT INTO decisions (${columns}) SELECT {id: UUID}, {project: String}, toDateTime64({at: Int64}, 3, 'UTC'),
-         {outcome: String}, {reason: String}, 'bot', 1`,
-        {
-          id: String(id),
-          project: String(project),
-          at: Number(at),
-          outcome: String(outcome),
-          reason: String(reason),
-        },
-      );
+    const rows: [seconds: number, agent: string, outcome: string, reason: string, project?: string][] = [
+      [0, 'bot', 'deny', 'no'],
+      [1, 'bot', 'deny', 'no'],
+      [2, 'bot', 'allow', ''],
+      [3, 'bot', 'needs_approval', 'ask'],
+      [3600, "Ann's", 'deny', 'late'],
+      [3601, "Ann's", 'allow', ''],
+      // Neither of the project nor of the time.
+      [5, 'foreign', 'deny', 'no', OTHER_PROJECT],
+      [7202, 'foreign', 'deny', 'no', randomUUID()],
+      [-1, 'early', 'deny', 'no'],
+      [7201, 'late', 'deny', 'no'],
+    ];
+    // Each statement makes a part. What was not allowed is there twice, which would change shares, too.
+    for (const version of [1, 2])
+      for (const [index, [seconds, agent, outcome, reason, project = PROJECT]] of rows.entries()) {
+        if (version === 2 && outcome === 'allow') continue;
+        await store.background.command(
+          `INSERT INTO decisions (event_id, project_id, occurred_at, outcome, reason, agent_name, version)
+           SELECT {id: UUID}, {project: String}, toDateTime64({at: Int64}, 3, 'UTC'), {outcome: String}, {reason: String},
+             {agent: String}, {version: UInt64}`,
+          {
+            id: `00000000-0000-4000-8000-00000000000${index}`,
+            project,
+            at: FROM + seconds,
+            outcome,
+            reason,
+            agent,
+            version,
+          },
+        );
+      }
   });
   after(() => store.close());
 
-  it('count decisions by reason, and the share of denials by agent, each record once', async () => {
-    const answers = await Promise.all(
-      QUERIES.map((text) => store.lookups.query<Record<string, unknown>>(expand(text))),
-    );
+  it('has a statement for each variable and panel, and leaves nothing in it to expand', () => {
+    expect(Object.keys(STATEMENTS)).to.deep.equal([
+      'project_id',
+      'agent',
+      'Decisions by outcome',
+      'Denials by reason',
+      'Denial rate by agent',
+      'Top reasons',
+      'Agents',
+    ]);
+    for (const text of Object.values(STATEMENTS)) expect(expand(text, ['bot'])).not.to.include('$');
+  });
 
-    expect(answers.map((rows) => rows.map(({ time: _time, ...row }) => row))).to.deep.equal([
-      [{ reason: 'no', decisions: 2 }],
-      [{ agent_name: 'bot', denied: 2 / 3 }],
+  it('offers the projects of the time, and the agents of the project', async () => {
+    const projects = [PROJECT, OTHER_PROJECT].sort().map((id) => ({ project_id: id }));
+    expect(await ask('project_id')).to.deep.equal(projects);
+    expect(await ask('agent')).to.deep.equal([{ agent_name: "Ann's" }, { agent_name: 'bot' }]);
+  });
+
+  it('counts every decision once, by outcome, reason and agent', async () => {
+    const [first, second] = await ask('Decisions by outcome');
+    expect(first).to.include({ allow: 1, deny: 2, needs_approval: 1 });
+    expect(second).to.include({ allow: 1, deny: 1, needs_approval: 0 });
+    expect(withoutTime(await ask('Denials by reason'))).to.deep.equal([
+      { series: 'no', denials: 2 },
+      { series: 'late', denials: 1 },
+    ]);
+    expect(withoutTime(await ask('Denial rate by agent'))).to.deep.equal([
+      { agent_name: 'bot', denied: 0.5 },
+      { agent_name: "Ann's", denied: 0.5 },
+    ]);
+    expect(await ask('Top reasons')).to.deep.equal([
+      { reason: 'no', denied: 2, needs_approval: 0, agents: 1 },
+      { reason: 'ask', denied: 0, needs_approval: 1, agents: 1 },
+      { reason: 'late', denied: 1, needs_approval: 0, agents: 1 },
+    ]);
+    expect(await ask('Agents')).to.deep.equal([
+      { agent_name: 'bot', decisions: 4, denied: 2, needs_approval: 1, denial_rate: 0.5 },
+      { agent_name: "Ann's", decisions: 2, denied: 1, needs_approval: 0, denial_rate: 0.5 },
+    ]);
+  });
+
+  it('counts the chosen agents only', async () => {
+    const [only, ...others] = await ask('Decisions by outcome', ["Ann's"]);
+    expect(only).to.include({ allow: 1, deny: 1, needs_approval: 0 });
+    expect(others).to.deep.equal([]);
+    expect(withoutTime(await ask('Denials by reason', ["Ann's"]))).to.deep.equal([
+      { series: 'late', denials: 1 },
+    ]);
+    for (const name of ['Denial rate by agent', 'Agents'])
+      expect((await ask(name, ["Ann's"])).map((row) => row['agent_name'])).to.deep.equal(["Ann's"]);
+    expect((await ask('Top reasons', ["Ann's"])).map(({ reason }) => reason)).to.deep.equal(['late']);
+    expect(await ask('Agents', ["Ann's", 'bot'])).to.have.lengthOf(2);
+  });
+
+  it('puts reasons after the ten most frequent together', async () => {
+    await store.background.command(
+      `INSERT INTO decisions (event_id, project_id, occurred_at, outcome, reason, agent_name, version)
+       SELECT generateUUIDv4(), {project: String}, toDateTime64({at: Int64}, 3, 'UTC'),
+         if(number < 30, 'deny', 'needs_approval'), concat(if(number < 30, 'r', 'q'), toString(number % 10)), 'many', 1
+       FROM numbers(90)`,
+      { project: PROJECT, at: FROM + 10 },
+    );
+    const rows = withoutTime(await ask('Denials by reason'));
+    expect(rows.filter(({ series }) => String(series).startsWith('r'))).to.have.lengthOf(10);
+    expect(rows.filter(({ series }) => series === 'others')).to.deep.equal([
+      { series: 'others', denials: 2 },
+      { series: 'others', denials: 1 },
+    ]);
+    expect(withoutTime(await ask('Denials by reason', ["Ann's"]))).to.deep.equal([
+      { series: 'late', denials: 1 },
     ]);
   });
 });
+
+function withoutTime(rows: Record<string, unknown>[]): Record<string, unknown>[] {
+  return rows.map(({ time: _time, ...row }) => row);
+}

@@ -3,8 +3,10 @@ import { parse } from 'yaml';
 
 const OBSERVABILITY = new URL('../../server/observability/', import.meta.url);
 
-type Panel = { id: number; title: string; targets?: { expr: string }[] };
-type Dashboard = { uid: string; title: string; panels: Panel[] };
+type Target = { datasource: { uid: string }; expr?: string; rawSql?: string };
+type Panel = { id: number; title: string; targets?: Target[] };
+type Variable = { name: string; query: { rawSql: string } };
+type Dashboard = { uid: string; title: string; panels: Panel[]; templating: { list: Variable[] } };
 type RuleFile = { groups: { rules: { alert: string; expr: string }[] }[] };
 
 /** Where an expression stands, and what it is. */
@@ -20,9 +22,22 @@ export function dashboards(): Dashboard[] {
 export function panelExpressions(): Expression[] {
   return dashboards().flatMap(({ title, panels }) =>
     panels.flatMap((panel) =>
-      (panel.targets ?? []).map(({ expr }) => ({ place: `${title}: ${panel.title}`, expr })),
+      (panel.targets ?? []).flatMap(({ expr }) =>
+        expr === undefined ? [] : [{ place: `${title}: ${panel.title}`, expr }],
+      ),
     ),
   );
+}
+
+/** The statements that dashboards send to ClickHouse, by the title of the panel or the name of the variable. */
+export function dashboardStatements(): Record<string, string> {
+  const statements = dashboards().flatMap(({ panels, templating }) => [
+    ...templating.list.map(({ name, query }) => [name, query.rawSql] as const),
+    ...panels.flatMap(({ title, targets = [] }) =>
+      targets.flatMap(({ rawSql }) => (rawSql === undefined ? [] : [[title, rawSql] as const])),
+    ),
+  ]);
+  return Object.fromEntries(statements);
 }
 
 export function alertExpressions(): Expression[] {

@@ -23,6 +23,15 @@ type NodeConfig = {
 type KeeperConfig = {
   keeper_server: { tcp_port: number; raft_configuration: { server: { id: number; hostname: string }[] } };
 };
+type UsersConfig = {
+  profiles: Record<string, { readonly: number }>;
+  users: Record<string, { password: { '@from_env': string }; profile: string; grants: { query: string } }>;
+};
+type DataSource = {
+  type: string;
+  jsonData: { host: string; username: string; defaultDatabase: string };
+  secureJsonData: { password: string };
+};
 
 const { services, volumes } = read<Compose>('compose.yaml');
 
@@ -63,6 +72,38 @@ describe('compose.yaml', () => {
     expect(config.cluster).to.equal(undefined);
     expect(config.emailFrom).not.to.equal(undefined);
     expect(config.mailerApiKey).not.to.equal(undefined);
+  });
+});
+
+describe('the ClickHouse data source of Grafana in compose.yaml', () => {
+  const { profiles, users } = read<UsersConfig>('clickhouse/grafana-user.yaml');
+  const [source] = read<{ datasources: DataSource[] }>(
+    'server/observability/grafana/provisioning/datasources/clickhouse.yml',
+  ).datasources;
+
+  it('reads as a user who may select decisions and nothing else', () => {
+    const { jsonData } = source ?? {};
+    const user = users[jsonData?.username ?? ''];
+    expect(services['clickhouse']?.volumes).to.include(
+      './clickhouse/grafana-user.yaml:/etc/clickhouse-server/users.d/grafana.yaml:ro',
+    );
+    expect(jsonData?.host).to.equal('clickhouse');
+    expect(jsonData?.defaultDatabase).to.equal(services['clickhouse']?.environment?.['CLICKHOUSE_DB']);
+    expect(user?.grants).to.deep.equal({ query: `GRANT SELECT ON ${jsonData?.defaultDatabase}.decisions` });
+    expect(profiles[user?.profile ?? '']?.readonly).to.equal(2);
+  });
+
+  it('knows the password of the user', () => {
+    const variable = users['grafana']?.password['@from_env'] ?? '';
+    const [server, client] = ['clickhouse', 'grafana'].map((name) => services[name]?.environment?.[variable]);
+    expect(source?.secureJsonData.password).to.equal(`$${variable}`);
+    expect(client).to.be.a('string').and.to.equal(server);
+  });
+
+  it('has its plugin, in a fixed version', () => {
+    expect(services['grafana']?.environment?.['GF_PLUGINS_PREINSTALL']).to.match(
+      new RegExp(`^${source?.type}@[0-9.]+$`),
+    );
   });
 });
 

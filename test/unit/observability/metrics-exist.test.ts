@@ -42,7 +42,7 @@ describe('Grafana dashboards and Prometheus alerts', () => {
     const all = dashboards();
     expect(new Set(all.map(({ uid }) => uid)).size)
       .to.equal(all.length)
-      .and.to.equal(2);
+      .and.to.equal(3);
     for (const { panels } of all) {
       expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
       expect(panels.every(({ targets = [] }) => targets.length > 0)).to.equal(true);
@@ -67,10 +67,17 @@ describe('Grafana dashboards and Prometheus alerts', () => {
 
   it('are provisioned by the files that compose.yaml mounts', () => {
     const config = parse(observabilityFile('prometheus/prometheus.yml')) as { rule_files: string[] };
-    const source = parse(observabilityFile('grafana/provisioning/datasources/prometheus.yml')) as {
-      datasources: { uid: string }[];
-    };
+    const sources = ['clickhouse', 'prometheus'].flatMap((name) => {
+      const file = parse(observabilityFile(`grafana/provisioning/datasources/${name}.yml`)) as {
+        datasources: { uid: string }[];
+      };
+      return file.datasources.map(({ uid }) => uid);
+    });
+    const asked = dashboards().flatMap(({ panels }) =>
+      panels.flatMap(({ targets = [] }) => targets.map(({ datasource }) => datasource.uid)),
+    );
     expect(config.rule_files).to.deep.equal(['alerts.yml']);
-    expect(source.datasources.map(({ uid }) => uid)).to.deep.equal(['prometheus']);
+    expect(sources).to.deep.equal(['clickhouse', 'prometheus']);
+    expect([...new Set(asked)].sort()).to.deep.equal(sources);
   });
 });
