@@ -28,7 +28,7 @@ export const WARNING_EVERY = 100;
 /** One HTTP exchange, from connecting to the last byte. */
 export const HTTP_TIMEOUT_MS = 5_000;
 
-/** How long a run waits for a refresh after one that failed, until one succeeds. */
+/** How long a run waits for a refresh after one that used up its time, until one succeeds. */
 export const REFRESH_WAIT_AFTER_FAILURE_MS = 250;
 
 /** The retry waits for the shorter of this and the HTTP timeout. */

@@ -29,7 +29,12 @@ type PlatformOptions = {
 /** When a bundle expires, and when the client asks for a later signature without a condition: its ETag stays the same. */
 type Expiry = { expiresAtMs: number; askAtMs: number };
 type HeldRecord = Held &
-  Readonly<{ version: number | undefined; wasmHash: string | undefined; expiry: Expiry | undefined }>;
+  Readonly<{
+    kid: string | undefined;
+    version: number | undefined;
+    wasmHash: string | undefined;
+    expiry: Expiry | undefined;
+  }>;
 
 /** How often a blocking refresh waits as long as before a failure. */
 const FULL_WAIT_EVERY_MS = 60_000;
@@ -48,10 +53,11 @@ class PlatformSource implements PolicySource {
   readonly #options: PlatformOptions;
   #held: HeldRecord;
   #refreshing: Promise<void> | undefined;
-  /** Refreshes in the order in which they began: one that was late must not undo what a later one said. */
-  #begun = 0;
-  #ended = 0;
-  /** Of the last refresh that failed after its full time; undefined once one succeeded. */
+  /** At most one at a time. It goes on when a refresh does not wait for its end, and serves the next one then. */
+  #fetching: Promise<void> | undefined;
+  /** Whether no refresh waits for that fetch any more, and the last one has said so. */
+  #isLate = false;
+  /** Of the last refresh that used up its time and failed; undefined once one succeeded. */
   #failedAtMs: number | undefined;
 
   constructor(options: PlatformOptions, held: HeldRecord) {
@@ -76,8 +82,8 @@ class PlatformSource implements PolicySource {
   }
 
   /**
-   * Never rejects: on a failure it warns and keeps the policy. Overlapping refreshes share one fetch. After a failure it waits for
-   * 250 ms at most: a policy that comes later is there for the next run.
+   * Never rejects: on a failure it warns and keeps the policy. Overlapping refreshes share one fetch. After one that used up its
+   * time it waits for 250 ms at most: a policy that comes later is there for the next run.
    */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -87,59 +93,63 @@ class PlatformSource implements PolicySource {
   }
 
   refreshSync(): void {
+    const { trust, now } = this.#options;
+    const startedAtMs = performance.now();
+    // Nothing goes on behind a blocked thread, so the full time is tried again now and then.
+    const isShort = this.#failedAtMs !== undefined && now() < this.#failedAtMs + FULL_WAIT_EVERY_MS;
     try {
       refuseInLocalMode();
-      const { trust, now } = this.#options;
       const request = { ...requestFrom(this.#options, this.#held), trusted: trust.keys };
-      // Nothing goes on behind a blocked thread, so the full time is tried again now and then.
-      const isShort = this.#failedAtMs !== undefined && now() < this.#failedAtMs + FULL_WAIT_EVERY_MS;
       const timeoutMs = isShort
         ? Math.min(request.timeoutMs, REFRESH_WAIT_AFTER_FAILURE_MS)
         : request.timeoutMs;
-      // Until it succeeds.
-      if (!isShort) this.#failedAtMs = now();
       const result = pullBlocking({ ...request, timeoutMs });
       keepTrusted(trust, result);
       logWarnings(this.#options, result);
       this.#accept(result);
       this.#failedAtMs = undefined;
     } catch (error) {
+      if (!isShort) this.#noteIfSlow(startedAtMs);
       this.#keep(error);
     }
   }
 
   async #refresh(): Promise<void> {
-    const attempt = { isSettled: false, isLate: false };
-    const settled = this.#attempt(attempt);
-    if (this.#failedAtMs === undefined) return settled;
-    await within(settled, REFRESH_WAIT_AFTER_FAILURE_MS);
-    if (attempt.isSettled) return;
-    attempt.isLate = true;
+    this.#isLate = false;
+    this.#fetching ??= this.#fetch().finally(() => {
+      this.#fetching = undefined;
+    });
+    if (this.#failedAtMs === undefined) return this.#fetching;
+    await within(this.#fetching, REFRESH_WAIT_AFTER_FAILURE_MS);
+    if (this.#fetching === undefined) return;
+    this.#isLate = true;
     this.#keep(
       new Error(`no answer within ${REFRESH_WAIT_AFTER_FAILURE_MS} ms, as after an earlier failure`),
     );
   }
 
-  async #attempt(attempt: { isSettled: boolean; readonly isLate: boolean }): Promise<void> {
-    this.#begun += 1;
-    const number = this.#begun;
+  async #fetch(): Promise<void> {
+    const startedAtMs = performance.now();
     try {
       refuseInLocalMode();
-      const result = await pull(this.#options, this.#held);
-      if (number < this.#ended) return;
-      this.#accept(result);
-      this.#ended = number;
+      this.#accept(await pull(this.#options, this.#held));
       this.#failedAtMs = undefined;
     } catch (error) {
       // Whatever a refresh fails on, the verified policy stays (docs/client.md, "Refresh").
-      if (number > this.#ended) this.#failedAtMs = this.#options.now();
-      if (!attempt.isLate) this.#keep(error);
-    } finally {
-      attempt.isSettled = true;
+      this.#noteIfSlow(startedAtMs);
+      // That no answer came has been said.
+      const isSaid = this.#isLate && error instanceof PolicyError && error.code === 'unreachable';
+      if (!isSaid) this.#keep(error);
     }
   }
 
-  #accept({ pulled }: PullResult): void {
+  /** A failure that took half its time or more holds up a run like a timeout; one that came sooner costs the next run nothing. */
+  #noteIfSlow(startedAtMs: number): void {
+    const { timeoutMs, now } = this.#options;
+    if (performance.now() - startedAtMs >= timeoutMs / 2) this.#failedAtMs = now();
+  }
+
+  #accept({ pulled, warnings }: PullResult): void {
     if (pulled.kind === 'unchanged') return;
     const held = this.#held;
     if (held.origin === 'bundle' && !pulled.signed) {
@@ -154,6 +164,15 @@ class PlatformSource implements PolicySource {
     // The same module under a new signature is the same policy.
     const isSame = next.wasmHash !== undefined && next.wasmHash === held.wasmHash;
     this.#held = isSame ? Object.freeze({ ...next, policy: held.policy }) : next;
+    // The warning of a succession names the key already.
+    const isSaid = warnings.some(({ context }) => context['kid'] === next.kid);
+    if (held.kid === undefined || held.kid === next.kid || isSaid) return;
+    this.#options.logger.warn('The policy is signed by another trusted key than before', {
+      agent_name: this.#options.agentName,
+      kid: next.kid,
+      kid_before: held.kid,
+      base_url: this.#options.baseUrl,
+    });
   }
 
   #keep(error: unknown): void {
@@ -206,17 +225,17 @@ type Fresh = Pulled & { kind: 'fresh' };
 
 function heldFrom(options: PlatformOptions, { record, etag, signed }: Fresh): HeldRecord {
   if (signed) {
-    const { version, wasmHash, agentVersionId, expiresAtMs } = signed;
+    const { kid, version, wasmHash, agentVersionId, expiresAtMs } = signed;
     const expiry = expiresAtMs === undefined ? undefined : expiryFrom(expiresAtMs, options.now());
     const policy = engineFromBundle(record);
-    return Object.freeze({ origin: 'bundle', etag, version, wasmHash, agentVersionId, expiry, policy });
+    return Object.freeze({ origin: 'bundle', etag, kid, version, wasmHash, agentVersionId, expiry, policy });
   }
   if (options.requireSignature) {
     throw new PolicyError('bundle_missing', 'The record has no bundle, but a signed bundle is required');
   }
   const policy = engineFromYaml(record.policy_yaml);
   const agentVersionId = record.agent_version_id ?? null;
-  const nothing = { version: undefined, wasmHash: undefined, expiry: undefined };
+  const nothing = { kid: undefined, version: undefined, wasmHash: undefined, expiry: undefined };
   return Object.freeze({ origin: 'yaml', etag, agentVersionId, ...nothing, policy });
 }
 

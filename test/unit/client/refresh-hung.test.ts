@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PolicySource } from '../../../client/index.ts';
+import type { Reply } from '../../support/mock-server.ts';
 import { conditionally } from '../../support/platform.ts';
 import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -24,11 +26,12 @@ describe('refresh from a service that hangs', () => {
     return source;
   };
 
-  it('holds one run for the timeout, and the next for 250 ms at most, each with one request and one warning', async () => {
+  it('holds one run for the timeout, and the next for 250 ms at most, each with one warning, and sends one request at a time', async () => {
     const source = await failing();
     for (let i = 0; i < 2; i += 1) expect(await tookMs(source)).to.be.within(200, 250 + 400);
 
-    expect(world.mock.seen(AGENT_ROUTE)).to.have.length(1 + 3);
+    // The third refresh shares the fetch of the second, which is still under way.
+    expect(world.mock.seen(AGENT_ROUTE)).to.have.length(1 + 2);
     const refreshes = world.logger
       .at('warn')
       .filter((message) => message.startsWith('Policy refresh failed'));
@@ -53,4 +56,50 @@ describe('refresh from a service that hangs', () => {
 
     await eventually(() => allowsWrite(source) || undefined);
   });
+
+  it('says why a later answer is refused', async () => {
+    const source = await failing();
+    world.mock.on(AGENT_ROUTE, { json: { ...world.v2, bundle_wasm_b64: 'AAAA' }, delay_ms: 500 });
+    await source.refresh();
+    const problems = await eventually(() => {
+      const found = world.logger.lines.map(({ context }) => String(context?.['problem']));
+      return found.length >= 3 ? found : undefined;
+    });
+
+    expect(problems[1]).to.include('no answer within 250 ms');
+    expect(problems[2]).to.include('does not match the hash');
+    expect(problems).to.have.length(3);
+    expect(allowsWrite(source)).to.equal(false);
+  });
+
+  it('does not say again that a later answer did not come', async () => {
+    const source = await failing();
+    await source.refresh();
+    await sleep(TIMEOUT_MS);
+
+    expect(world.logger.at('warn')).to.have.length(2);
+  });
+});
+
+describe('refresh after a failure that came at once', () => {
+  const world = forEachTest(startPolicyWorld);
+
+  const failures: [string, () => Reply][] = [
+    ['404', () => ({ status: 404 })],
+    ['503', () => ({ status: 503 })],
+    ['reset', () => ({ fault: 'reset' })],
+    ['failed verification', () => ({ json: { ...world.v2, bundle_wasm_b64: 'AAAA' } })],
+  ];
+  for (const [name, replyOf] of failures) {
+    it(`waits for its full time: ${name}`, async () => {
+      const source = await world.resolveByKey({ timeoutMs: 2_000 });
+      world.mock.on(AGENT_ROUTE, replyOf());
+      await source.refresh();
+      world.mock.on(AGENT_ROUTE, { json: world.v2, delay_ms: 500 });
+      await source.refresh();
+
+      expect(source.agentVersionId).to.equal('v-2');
+      expect(world.logger.at('warn')).to.have.length(1);
+    });
+  }
 });

@@ -46,6 +46,17 @@ describe('refresh: sync entry points refresh by blocking call', () => {
     expect(version).to.equal('v-1');
   });
 
+  it('which have their full time after a failure that came at once', async () => {
+    const steps = [
+      () => mock.on(AGENT_ROUTE, { status: 503 }),
+      () => mock.on(AGENT_ROUTE, { json: v2, delay_ms: 500 }),
+    ];
+    mock.on('GET /next', () => (steps.shift()?.(), { text: 'ok' }));
+    const { reports } = await run('refreshSyncAfterQuickFailure');
+
+    expect(reports).to.deep.equal([['v-2']]);
+  });
+
   it('which throw for a broken local policy', async () => {
     const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
     const { reports } = await run('refreshSyncOfBrokenFile', { GATE_LOCAL_POLICY: localPolicy });

@@ -133,6 +133,29 @@ describe('the signing keys that a client trusts', () => {
     expect((await resolveByKey()).origin).to.equal('bundle');
   });
 
+  it('may take over from each other, which is logged once', async () => {
+    const other = await createSigner();
+    serveKeys(mock, signer, other);
+    const source = await resolveByKey();
+    await serveSignedBy(other);
+    await source.refresh();
+    await source.refresh();
+
+    expect(source.agentVersionId).to.equal('v-2');
+    expect(logger.lines).to.deep.equal([
+      {
+        level: 'warn',
+        message: 'The policy is signed by another trusted key than before',
+        context: {
+          agent_name: 'support-bot',
+          kid: other.kid,
+          kid_before: signer.kid,
+          base_url: mock.url,
+        },
+      },
+    ]);
+  });
+
   it('are those of the first use for a source that began at the same time', async () => {
     const stranger = await createSigner();
     const keys = [signer.jwk, stranger.jwk];
