@@ -133,13 +133,18 @@ export class SavedFilters {
     await copied?.();
     // Before the filters: each identity was in its filter before a block held it.
     const state = await this.#state();
-    // Again: an import of the demo fleet may have begun meanwhile, whose blocks the state holds and the filter lacks.
-    for (const [stream, filter] of young.filter(([, { isComplete }]) => isComplete))
+    for (const [stream, filter] of young) {
+      // Others may have begun to write meanwhile, see IdentityIndex.aside: the state has blocks that the filter lacks.
+      if (!filter.isComplete) {
+        this.#savedKeys.delete(stream);
+        continue;
+      }
       await handover.leave(
         nameOf(stream),
         (file) => writeFilterFile(file, filter, { stream, state, nowMs, isFinal, signal }),
         signal,
       );
+    }
   }
 
   async #state(): Promise<EventsState> {

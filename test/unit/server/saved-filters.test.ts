@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GrowingFilter } from '../../../server/commit/bloom-filter.ts';
+import { FILTER_SIZES, IdentityFilter } from '../../../server/commit/identity-filter.ts';
+import type { Stream } from '../../../server/commit/identity.ts';
+import { SavedFilters } from '../../../server/commit/saved-filters.ts';
+import { HOUR_MS } from '../../../server/limits.ts';
+import { createLogger } from '../../../server/logger.ts';
+import { connectEmbedded } from '../../../server/store/connection.ts';
+import { Handover } from '../../../server/store/handover.ts';
+import { eventually } from '../../support/eventually.ts';
+import { temporaryDirectory } from '../../support/service.ts';
+
+const STARTED_MS = Date.UTC(2026, 0, 31);
+const PROJECT = 'p-1';
+const NOTHING = { decisions: undefined, llm_invocations: undefined };
+
+describe('filters of identities that are saved while the service runs', () => {
+  const connection = connectEmbedded(temporaryDirectory(), {});
+  after(() => connection.close());
+
+  const completeFilter = () =>
+    new IdentityFilter({ filter: new GrowingFilter(FILTER_SIZES), filledAtMs: STARTED_MS - 2 * HOUR_MS });
+
+  /** A service whose filters are complete, and the time of its clock. */
+  function start() {
+    const dataDir = temporaryDirectory();
+    const clock = { nowMs: STARTED_MS };
+    const saved = new SavedFilters({
+      handover: new Handover(dataDir),
+      connection,
+      logger: createLogger('silent'),
+      now: () => clock.nowMs,
+    });
+    const filters = { decisions: completeFilter(), llm_invocations: completeFilter() };
+    const savedAtMs = (stream: Stream) => {
+      const path = join(dataDir, `handover-identities-${stream}`);
+      if (!existsSync(path)) return undefined;
+      return Number(/"saved_at_ms":(\d+)/.exec(readFileSync(path, 'latin1'))?.[1]);
+    };
+    return { clock, saved, filters, savedAtMs };
+  }
+
+  it('are not saved when others begin to write to the store during a save', async () => {
+    const { saved, filters, savedAtMs } = start();
+    saved.keep(
+      () => filters,
+      () => Promise.resolve(filters.decisions.forget(PROJECT)),
+    );
+
+    // The second of the two: the save is at its end.
+    await eventually(() => savedAtMs('llm_invocations'));
+    await saved.saveLast(NOTHING);
+
+    expect(savedAtMs('decisions')).to.equal(undefined);
+  });
+
+  it('are saved again with the time of a clock that was set back', async () => {
+    const { clock, saved, filters, savedAtMs } = start();
+    saved.keep(
+      () => filters,
+      () => Promise.resolve(),
+    );
+
+    const first = await eventually(() => savedAtMs('decisions'));
+    clock.nowMs -= HOUR_MS;
+    await eventually(() => (savedAtMs('decisions') === clock.nowMs ? true : undefined));
+    await saved.saveLast(NOTHING);
+
+    expect(first).to.equal(STARTED_MS);
+  });
+});
