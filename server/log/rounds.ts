@@ -44,6 +44,8 @@ const PROPOSALS = 2 ** 48 - 1;
 const LOOKS_MAX = 5;
 /** Rows that are still there after a removal are removed again at once, this many times. */
 const REMOVALS_MAX = 5;
+/** What a process that is alone read of its own last round stands for so long; a proposal must be younger than 5 minutes. */
+const NEWS_STAND_MS = 60_000;
 const NO_ONE = { received_from: '1970-01-01 00:00:00.000', received_to: '1970-01-01 00:00:00.000' };
 
 /**
@@ -54,6 +56,8 @@ export class LogRounds {
   readonly #deps: RoundDeps;
   /** The newest round that was seen, and the sizes of logs with it, as far as they were asked for. */
   #round: number | undefined;
+  /** The time of the store that was read last, and when by performance.now(); undefined while a round may be under way. */
+  #newest: { now: string; atMs: number } | undefined;
   readonly #sizes = new Map<string, number>();
 
   constructor(deps: RoundDeps) {
@@ -68,7 +72,8 @@ export class LogRounds {
   async run(work: Work): Promise<Outcome> {
     const { tables, isShared } = this.#deps;
     // Before the look: of two services with one identity, the one that looks last sees the marks of both, and the rounds of the other.
-    const { now } = await this.#readNews();
+    const now = this.#lately() ?? (await this.#readNews()).now;
+    this.#newest = undefined;
     const round = this.round + 1;
     const careful = work.careful.map(({ flush }) => flush);
     if (isShared && careful.length > 0) await tables.mark(careful);
@@ -93,14 +98,22 @@ export class LogRounds {
     return { isDone, incomplete, grown: isDone ? grown : new Map<string, number>() };
   }
 
+  /** The time of the store in the last news, if there can be no others. */
+  #lately(): string | undefined {
+    if (this.#deps.isShared || this.#newest === undefined) return undefined;
+    return performance.now() - this.#newest.atMs < NEWS_STAND_MS ? this.#newest.now : undefined;
+  }
+
   async #readNews() {
     const { tables } = this.#deps;
+    const atMs = performance.now();
     this.#round ??= await tables.newestRound();
     const news = await tables.newsAfter(this.#round);
     for (const { round, project_id, size, counts } of news.rows) {
       this.#round = Math.max(this.#round, round);
       if (counts && this.#sizes.has(project_id)) this.#sizes.set(project_id, size);
     }
+    this.#newest = { now: news.now, atMs };
     return news;
   }
 

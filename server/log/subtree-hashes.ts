@@ -6,7 +6,7 @@ import { SUBTREE } from './subtrees.ts';
 const TOGETHER_MAX = 500;
 
 /** The statement costs nearly as much for one subtree as for a hundred. */
-const EVERY_MS = 5000;
+const EVERY_MS = 10_000;
 
 /** Stores the hashes of subtrees that became complete, now and then. Who reads the log can do without those that are not stored. */
 export class SubtreeHashes {

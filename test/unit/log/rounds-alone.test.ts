@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { LogRounds } from '../../../server/log/rounds.ts';
+import { Random } from '../../support/random.ts';
+import { ModelStore } from './support/model-store.ts';
+import { Schedule } from './support/schedule.ts';
+
+/** Carries out every statement at once. */
+class AtOnce extends Schedule {
+  constructor() {
+    super(new Random(1));
+  }
+
+  override statement<T>(_actor: string, effect: () => T): Promise<T> {
+    return Promise.resolve(effect());
+  }
+}
+
+describe('the rounds of the log of a process that has the store to itself', () => {
+  let store: ModelStore;
+  let tables: ReturnType<ModelStore['tables']>;
+  let rounds: LogRounds;
+  let reads: number;
+
+  beforeEach(() => {
+    // In process the store does not look at tokens.
+    store = new ModelStore(new AtOnce(), 'no token');
+    tables = store.tables('alone');
+    reads = 0;
+    const { newsAfter } = tables;
+    tables.newsAfter = (round) => {
+      reads += 1;
+      return newsAfter(round);
+    };
+    rounds = new LogRounds({ tables, isShared: false, remove: async () => {}, expiredBefore: () => '' });
+  });
+
+  /** An insert of one record. */
+  async function insert(number: number): Promise<string> {
+    const version = String(1000 - number);
+    const received_at = String(number);
+    const row = { project_id: 'p', event_id: `e${number}`, body: '', day: 'd', version, received_at };
+    await store.insert('alone', { ...row, flush: `${number}`, entry: `x${number}` });
+    return `${number}`;
+  }
+
+  it('read the head once, and then only back what they wrote', async () => {
+    for (const number of [1, 2, 3]) {
+      const fresh = [await insert(number)];
+      expect((await rounds.run({ fresh, careful: [] })).grown.get('p')).to.equal(number);
+    }
+    expect(reads).to.equal(4);
+    expect(store.entries()).to.deep.equal(['x1', 'x2', 'x3']);
+  });
+
+  it('read the head again after a commit that failed, whether it was carried out or not', async () => {
+    const { commit } = tables;
+    await rounds.run({ fresh: [await insert(1)], careful: [] });
+    for (const isCarriedOut of [true, false]) {
+      const number = isCarriedOut ? 2 : 3;
+      const flush = await insert(number);
+      tables.commit = async (proposal) => {
+        if (isCarriedOut) await commit(proposal);
+        throw new Error('The answer is lost');
+      };
+      await rounds.run({ fresh: [flush], careful: [] }).catch(() => undefined);
+      tables.commit = commit;
+      const work = { fresh: [], careful: [{ flush, isFinal: true }] };
+      expect(await rounds.run(work)).to.include({ isDone: true });
+    }
+    expect(store.entries()).to.deep.equal(['x1', 'x2', 'x3']);
+    const starts = [...store.rounds.values()].flatMap(({ rows }) => rows.filter(({ project_id }) => project_id));
+    expect(starts.map(({ start }) => start)).to.deep.equal([0, 1, 2]);
+  });
+
+  it('are not done when the round that was written came too late to count', async () => {
+    await rounds.run({ fresh: [await insert(1)], careful: [] });
+    const { newsAfter } = tables;
+    tables.newsAfter = async (round) => {
+      const news = await newsAfter(round);
+      return { ...news, rows: news.rows.map((row) => ({ ...row, counts: false })) };
+    };
+    expect(await rounds.run({ fresh: [await insert(2)], careful: [] })).to.include({ isDone: false });
+  });
+});
