@@ -17,7 +17,15 @@ import { type ActivityEntry, activityRow } from './activity.ts';
 
 /** What is read of a project's records. */
 export type ReadKind =
-  'summary' | 'timeseries' | 'breakdown' | 'llm_usage' | 'decisions' | 'completeness' | 'gaps' | 'replay';
+  | 'summary'
+  | 'timeseries'
+  | 'breakdown'
+  | 'llm_usage'
+  | 'llm_invocations'
+  | 'decisions'
+  | 'completeness'
+  | 'gaps'
+  | 'replay';
 
 type Read = { projectId: string; actor: Actor; address: string };
 

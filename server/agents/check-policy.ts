@@ -8,7 +8,7 @@ import { exactJson, hasNumberAtRisk } from '../json.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { type Cursor, cursorText, parseCursor } from '../records/cursor.ts';
-import { cursorParams } from '../records/decisions.ts';
+import { cursorParams } from '../records/pages.ts';
 import { bodyInvalid } from '../validate.ts';
 import type { AgentStore } from './agent-store.ts';
 import type { AgentVersion } from './agent-version.ts';

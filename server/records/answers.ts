@@ -23,6 +23,7 @@ const WINDOW = nullable<WindowName>('string', {
   description: 'Null for a range',
 });
 const COUNTS = { total: COUNT, allow: COUNT, deny: COUNT, needs_approval: COUNT };
+const NEXT_CURSOR = nullable<string>('string', { description: 'For `cursor`; null on the last page' });
 const SCOPE = { project_id: STRING, window: WINDOW, from: TIME, to: TIME };
 
 const LEFT_OUT = answer({ entries: COUNT, ...COUNTS });
@@ -63,7 +64,7 @@ export const GAPS = answer(
         before: TIME,
       }),
     ),
-    next_cursor: nullable<string>('string', { description: 'For `cursor`; null on the last page' }),
+    next_cursor: NEXT_CURSOR,
   },
   'Gaps',
 );
@@ -137,6 +138,43 @@ export const LLM_USAGE_TIMESERIES = answer(
   'LlmUsageTimeseries',
 );
 
+export const LLM_INVOCATIONS = answer(
+  {
+    ...SCOPE,
+    total: COUNT,
+    limit: COUNT,
+    offset: COUNT,
+    next_cursor: NEXT_CURSOR,
+    items: Type.Array(
+      answer(
+        {
+          event_id: UUID,
+          occurred_at: TIME,
+          agent_name: STRING,
+          model: STRING,
+          provider: STRING,
+          operation: STRING,
+          input_tokens: COUNT,
+          output_tokens: COUNT,
+          cached_input_tokens: COUNT,
+          reasoning_tokens: COUNT,
+          duration_ms: COUNT,
+          cost_usd: Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0 }),
+          finish_reason: STRING,
+          error_type: STRING,
+          role: STRING,
+          user_id: STRING,
+          session_id: STRING,
+          project_id: STRING,
+          received_at: TIME,
+        },
+        'LlmInvocation',
+      ),
+    ),
+  },
+  'LlmInvocations',
+);
+
 export const DECISION = answer(
   {
     event_id: UUID,
@@ -166,7 +204,7 @@ export const DECISIONS = answer(
     total: COUNT,
     limit: COUNT,
     offset: COUNT,
-    next_cursor: nullable<string>('string', { description: 'For `cursor`; null on the last page' }),
+    next_cursor: NEXT_CURSOR,
     items: Type.Array(DECISION),
   },
   'Decisions',

@@ -12,6 +12,7 @@ import {
   DECISION,
   DECISIONS,
   GAPS,
+  LLM_INVOCATIONS,
   LLM_USAGE,
   LLM_USAGE_BREAKDOWN,
   LLM_USAGE_TIMESERIES,
@@ -26,13 +27,15 @@ import type { AuditReads } from './days.ts';
 import { readDecisions } from './decisions.ts';
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, exportBytes, type ExportFormat } from './export-decisions.ts';
 import { exportProofs } from './export-proofs.ts';
-import { FILTERS, filtersFrom, SEARCH, USAGE_FILTERS } from './filters.ts';
+import { FILTERS, filtersFrom, INVOCATION_FILTERS, SEARCH, USAGE_FILTERS } from './filters.ts';
 import { findDecision } from './find-decision.ts';
 import { parseGapCursor, readGaps } from './gaps.ts';
+import { readLlmInvocations } from './llm-invocations.ts';
 import { readLlmUsage, readLlmUsageBreakdown, readLlmUsageTimeseries } from './llm-usage.ts';
 import { ExportSlots } from './export-slots.ts';
 import { recordText } from './record.ts';
 import { BREAKDOWN, PAGE, RANGE, USAGE_BREAKDOWN } from './parameters.ts';
+import type { PageRequest } from './pages.ts';
 import { sendPages } from './send-export.ts';
 import { readRange } from './window.ts';
 import { Type } from '../type.ts';
@@ -168,6 +171,19 @@ export function recordEndpoints(deps: ReadDeps) {
     }),
     endpoint({
       ...READ,
+      path: '/v1/projects/{id}/audit/llm-invocations',
+      id: 'listLlmInvocations',
+      summary: 'List model calls',
+      description: 'Records of token usage, newest first, filtered and page by page.',
+      query: Type.Object({ ...RANGE, ...PAGE, ...INVOCATION_FILTERS }),
+      answers: { 200: { description: 'One page', schema: LLM_INVOCATIONS } },
+      handle: async (call) => {
+        const page = pageFrom(call.query);
+        return readLlmInvocations(reads, await startRead('llm_invocations', call), page);
+      },
+    }),
+    endpoint({
+      ...READ,
       path: '/v1/projects/{id}/audit/decisions',
       id: 'listDecisions',
       summary: 'List decisions',
@@ -175,8 +191,7 @@ export function recordEndpoints(deps: ReadDeps) {
       query: Type.Object({ ...RANGE, ...PAGE, ...FILTERS, ...SEARCH }),
       answers: { 200: { description: 'One page', schema: DECISIONS } },
       handle: async (call) => {
-        const { limit, offset, cursor } = call.query;
-        const page = { limit, offset, cursor: cursor === undefined ? undefined : parseCursor(cursor) };
+        const page = pageFrom(call.query);
         // Sent as text: the numbers of hint and arguments keep all their digits.
         call.res.type('json').send(await readDecisions(reads, await startRead('decisions', call), page));
         return undefined;
@@ -244,6 +259,18 @@ type ReadCall = { req: Request; caller: { actor: Actor }; params: { id: string }
 type Query = { window?: string; from?: string; to?: string };
 type ScopedCall = ReadCall & { query: Query; readonly signal: AbortSignal };
 type ExportCall = ScopedCall & { res: Response };
+
+function pageFrom({
+  limit,
+  offset,
+  cursor,
+}: {
+  limit: number;
+  offset: number;
+  cursor?: string;
+}): PageRequest {
+  return { limit, offset, cursor: cursor === undefined ? undefined : parseCursor(cursor) };
+}
 
 function readFrom({ req, caller, params }: ReadCall) {
   return { projectId: params.id, actor: caller.actor, address: addressOf(req) };

@@ -4,7 +4,8 @@ import { type ExportPage, parseExportPage } from './export-page.ts';
 import { type ReadScope, type Where, whereOf } from './counts.ts';
 import type { Cursor } from './cursor.ts';
 import type { AuditReads } from './days.ts';
-import { countPerDay, cursorParams, type DayCount, daysOfPage } from './decisions.ts';
+import { countPerDay } from './decisions.ts';
+import { cursorParams, type DayCount, daysOfPage } from './pages.ts';
 import { RECORD_KEYS } from './record.ts';
 
 /** The formats of an export with media type and first line; decisions_export.sql makes the other lines. */

@@ -6,7 +6,10 @@ import { Type } from '../type.ts';
 
 export const FILTER_NAMES = ['agent', 'role', 'outcome', 'tool', 'user_id', 'session_id'] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];
-type ParamName = FilterName | `not_${FilterName}` | 'q';
+/** Model calls have no outcome and no tool. */
+const INVOCATION_FILTER_NAMES = ['agent', 'model', 'role', 'user_id', 'session_id'] as const;
+type AnyFilterName = FilterName | (typeof INVOCATION_FILTER_NAMES)[number];
+type ParamName = AnyFilterName | `not_${AnyFilterName}` | 'q';
 
 /**
  * Any of the values of a filter, and none of those of its `not_…`; an empty list does not filter. '' is the empty value. `q`
@@ -25,7 +28,7 @@ const ANY = 'Records with this value, repeated: with any of them. Empty: records
 const NONE = 'Not the records with this value, repeated: with any of them';
 
 /** The query parameters of a filter: `agent` and `not.agent`. */
-function parametersOf<N extends FilterName>(names: readonly N[]) {
+function parametersOf<N extends AnyFilterName>(names: readonly N[]) {
   type Schema<Name> = ReturnType<typeof listOf<Name extends 'outcome' ? typeof outcome : typeof value>>;
   const schemas = names.flatMap((name) => {
     const items = name === 'outcome' ? outcome : value;
@@ -47,12 +50,13 @@ export const SEARCH = {
     }),
   ),
 };
-/** LLM usage has no role, tool or outcome. */
+export const INVOCATION_FILTERS = parametersOf(INVOCATION_FILTER_NAMES);
+/** The sums of model calls by hour have no role. */
 export const USAGE_FILTERS = parametersOf(['agent', 'user_id', 'session_id']);
 
 /** The filters of a query; those that it lacks do not filter. */
 export function filtersFrom(query: Partial<Record<string, unknown>>): DecisionFilters {
-  const given = FILTER_NAMES.flatMap((name) => [
+  const given = [...FILTER_NAMES, 'model'].flatMap((name) => [
     [name, query[name] ?? []],
     [`not_${name}`, query[`not.${name}`] ?? []],
   ]);

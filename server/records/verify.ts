@@ -5,6 +5,7 @@ import { GROUPS_MAX, type ReadScope, readSummary, readTimeseries } from './count
 import { type AuditReads, createReads } from './days.ts';
 import { countPerDay } from './decisions.ts';
 import { STREAMS } from './ledger.ts';
+import { countInvocationsPerDay } from './llm-invocations.ts';
 import { readLlmUsage } from './llm-usage.ts';
 
 /** Two answers to one question that differ. */
@@ -33,6 +34,9 @@ async function answersOf(reads: AuditReads, scope: ReadScope): Promise<Answers> 
   const { buckets } = await readTimeseries(reads, scope);
   const usage = await readLlmUsage(reads, scope);
   const counts = await reads.days.decisions.read(window, (finalDays) => countPerDay(reads, scope, finalDays));
+  const calls = await reads.days.llmInvocations.read(window, (finalDays) =>
+    countInvocationsPerDay(reads, scope, finalDays),
+  );
   const breakdowns = await Promise.all(
     DIMENSION_NAMES.map((by) => readBreakdown(reads, scope, { by, limit: GROUPS_MAX })),
   );
@@ -49,6 +53,7 @@ async function answersOf(reads: AuditReads, scope: ReadScope): Promise<Answers> 
       ...items.map((item): [string, unknown] => [`breakdown ${by} ${item.value}`, item]),
     ]),
     ...counts.map(({ day, total }): [string, unknown] => [`decisions ${day}`, total]),
+    ...calls.map(({ day, total }): [string, unknown] => [`model calls ${day}`, total]),
     // The sums are raw JSON and compare as text.
     ['llm usage totals', JSON.stringify(usage.totals)],
     ...usage.by_model.map((row): [string, unknown] => [`llm usage model ${row.model}`, JSON.stringify(row)]),

@@ -31,9 +31,9 @@ const ROWS = [
      toString(bitTest(number, 4)), toString(bitTest(number, 5)), if(bitTest(number, 6), 'one', 'two'), 1,
      generateUUIDv4(), {flush: UInt64}, {project_id: UUID}, 1 + number + 5 * bitTest(number, 7), 3
    FROM numbers(256)`,
-  `INSERT INTO llm_invocations (project_id, event_id, occurred_at, agent_name, model, user_id, session_id, input_tokens, version)
+  `INSERT INTO llm_invocations (project_id, event_id, occurred_at, agent_name, model, role, user_id, session_id, input_tokens, version)
    SELECT {project_id: String}, generateUUIDv4(), {first: DateTime64(3, 'UTC')} + INTERVAL bitTest(number, 7) DAY,
-     toString(bitTest(number, 0)), toString(bitTest(number, 1)), toString(bitTest(number, 4)),
+     toString(bitTest(number, 0)), toString(bitTest(number, 1)), toString(bitTest(number, 2)), toString(bitTest(number, 4)),
      toString(bitTest(number, 5)), number, 1
    FROM numbers(256)`,
   `INSERT INTO event_identities (stream, project_id, event_id, occurred_at, received_at)
@@ -57,6 +57,7 @@ const GIVEN: Record<string, QueryParams> = {
   ...Object.fromEntries(
     Object.entries({
       agent: '1',
+      model: '1',
       role: '1',
       outcome: 'deny',
       tool: '1',

@@ -54,6 +54,7 @@ describe('every route of a project', () => {
     ['GET', '/audit/timeseries'],
     ['GET', '/audit/decisions/export'],
     ['GET', '/audit/llm-usage'],
+    ['GET', '/audit/llm-invocations'],
     ['GET', '/agents'],
     ['GET', '/agents/bot/versions'],
     ['GET', '/agents/bot/versions/1'],

@@ -48,6 +48,7 @@ describe('activity of reads with GATE_READ_AUTH=required', () => {
       'decisions',
       'decisions?limit=1',
       'llm-usage',
+      'llm-invocations',
     ];
     for (const path of reads) expect(await read(`audit/${path}`, { cookie })).to.equal(200);
     await Promise.all(Array.from({ length: 10 }, () => read('audit/summary', { key })));
@@ -60,7 +61,7 @@ describe('activity of reads with GATE_READ_AUTH=required', () => {
     const entries = await entriesOf(service, owner);
 
     expect(entries.map(brief)).to.deep.equal([
-      ...['summary', 'timeseries', 'decisions', 'llm_usage'].map((kind) => [
+      ...['summary', 'timeseries', 'decisions', 'llm_usage', 'llm_invocations'].map((kind) => [
         'records_read',
         viewer.id,
         { kind },

@@ -13,6 +13,10 @@ const NAMES: Record<string, { once: string[]; filters: string[] }> = {
   'llm-usage': { once: RANGE, filters: ['agent', 'user_id', 'session_id'] },
   'llm-usage/timeseries': { once: RANGE, filters: ['agent', 'user_id', 'session_id'] },
   decisions: { once: [...RANGE, 'limit', 'offset', 'cursor'], filters: FILTERS },
+  'llm-invocations': {
+    once: [...RANGE, 'limit', 'offset', 'cursor'],
+    filters: ['agent', 'model', 'role', 'user_id', 'session_id'],
+  },
   'decisions/export': { once: [...RANGE, 'format'], filters: FILTERS },
 };
 const EARLY = '2026-01-01T00:00:00Z';
@@ -172,7 +176,7 @@ describe('a bad parameter of a read', () => {
         const lines = await ask(service, 'decisions/export', { query: { [name]: value } });
         expect([lines.status, lines.text], name).to.deep.equal([200, '']);
       }
-      for (const endpoint of ['summary', 'timeseries', 'llm-usage', 'decisions']) {
+      for (const endpoint of ['summary', 'timeseries', 'llm-usage', 'llm-invocations', 'decisions']) {
         const projectId = value.slice(0, 500);
         const { status, text } = await ask(service, endpoint, { projectId });
         expect([status, (JSON.parse(text) as Problem & { project_id: string }).project_id]).to.deep.equal([

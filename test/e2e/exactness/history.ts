@@ -16,6 +16,7 @@ import {
   askBreakdown,
   askBuckets,
   askIds,
+  askInvocations,
   askOne,
   askSummary,
   askUsage,
@@ -37,6 +38,7 @@ const VALUES = {
   tool: ['read', 'write', '='],
   user_id: ['', 'u1', 'u2'],
   session_id: ['', 's1', 's2'],
+  model: ['m1', 'm2', 'é'],
 } as const;
 const REASONS = ['', 'Über 100 %', 'a_b', 'ÉTÉ', "back\\slash's"] as const;
 const ARGUMENTS = ['', '{"q":"Été 😀"}', '{"q":"100 %"}', '{"x":"A_b\\n"}'] as const;
@@ -183,6 +185,7 @@ export class History {
     await this.#askUsage(asked);
     await this.#askOne();
     await this.#askList(asked);
+    await this.#askInvocations(asked);
   }
 
   async #askUsage(asked: Asked): Promise<void> {
@@ -212,11 +215,25 @@ export class History {
     const filters = { ...others, q };
     const asked = { projectId, window, filters };
     const ids = this.model.ids(window, filters);
-    // All on one page, or on two or three of which the last may be full.
-    const limit = this.#random.pick([1000, Math.max(2, Math.ceil(ids.length / this.#random.pick([2, 3])))]);
-    const by = this.#random.pick(['cursor', 'offset'] as const);
-    const list = await askIds(this.#world, { ...asked, limit, by });
-    this.#expect(`decisions ${JSON.stringify(asked)} by ${by}`, list, { total: ids.length, ids });
+    const paging = this.#paging(ids.length);
+    const list = await askIds(this.#world, { ...asked, ...paging });
+    this.#expect(`decisions ${JSON.stringify({ ...asked, ...paging })}`, list, { total: ids.length, ids });
+  }
+
+  async #askInvocations(asked: Asked): Promise<void> {
+    const items = this.model.invocations(asked.window, asked.filters);
+    const paging = this.#paging(items.length);
+    const list = await askInvocations(this.#world, { ...asked, ...paging });
+    this.#expect(`model calls ${JSON.stringify({ ...asked, ...paging })}`, list, {
+      total: items.length,
+      items,
+    });
+  }
+
+  /** All on one page, or on two or three of which the last may be full. */
+  #paging(count: number) {
+    const limit = this.#random.pick([1000, Math.max(2, Math.ceil(count / this.#random.pick([2, 3])))]);
+    return { limit, by: this.#random.pick(['cursor', 'offset'] as const) };
   }
 
   /** Mostly the window that the events crowd around, or a range between two of the times that matter. */
@@ -249,7 +266,7 @@ export class History {
       Array.from({ length: this.#random.chance(0.2) ? this.#random.below(3) : 0 }, () =>
         this.#random.pick(values),
       );
-    const given: [string, string[]][] = FILTER_NAMES.flatMap((name) => [
+    const given: [string, string[]][] = [...FILTER_NAMES, 'model' as const].flatMap((name) => [
       [name, some(VALUES[name])],
       [`not_${name}`, some(VALUES[name])],
     ]);
@@ -269,7 +286,7 @@ export class History {
       error_type: this.#random.pick(['', 'policy_denied', 'timeout']),
       reason: this.#random.pick(REASONS),
       arguments: this.#random.pick(ARGUMENTS),
-      model: this.#random.pick(['m1', 'm2', 'é']),
+      model: this.#random.pick(VALUES.model),
       input_tokens: this.#random.below(1000),
       output_tokens: this.#random.below(100),
       cached_input_tokens: this.#random.below(3),

@@ -39,6 +39,15 @@ const FIELDS = {
   session_id: 'session_id',
 } as const satisfies Record<FilterName, keyof ModelRecord>;
 
+/** Of model calls. */
+const INVOCATION_FIELDS = {
+  agent: 'agent_name',
+  model: 'model',
+  role: 'role',
+  user_id: 'user_id',
+  session_id: 'session_id',
+} as const;
+
 /** The field of each dimension of a breakdown. */
 const DIMENSIONS = { ...FIELDS, error_type: 'error_type', reason: 'reason' } as const satisfies Record<
   Dimension,
@@ -115,14 +124,32 @@ export class Model {
 
   /** The event_ids of the matching records, newest first. */
   ids(window: ReadWindow, filters: DecisionFilters): string[] {
-    return this.#inside(window, filters)
-      .sort((a, b) => b.occurredAtMs - a.occurredAtMs || (a.event_id < b.event_id ? 1 : -1))
-      .map(({ event_id }) => event_id);
+    return newestFirst(this.#inside(window, filters)).map(({ event_id }) => event_id);
   }
 
-  #inside({ sinceMs, beforeMs }: ReadWindow, filters: DecisionFilters): ModelRecord[] {
-    return [...this.records.values()]
-      .filter(({ occurredAtMs }) => occurredAtMs >= sinceMs && occurredAtMs < beforeMs)
+  /** The matching model calls, newest first. */
+  invocations(window: ReadWindow, filters: DecisionFilters) {
+    const wanted = Object.entries(INVOCATION_FIELDS) as [keyof typeof INVOCATION_FIELDS, keyof ModelRecord][];
+    const records = this.#during(window).filter((record) =>
+      wanted.every(([name, field]) => passes(String(record[field]), name, filters)),
+    );
+    return newestFirst(records).map(({ event_id, role, user_id, input_tokens, cost_usd }) => ({
+      event_id,
+      role,
+      user_id,
+      input_tokens,
+      cost_usd,
+    }));
+  }
+
+  #during({ sinceMs, beforeMs }: ReadWindow): ModelRecord[] {
+    return [...this.records.values()].filter(
+      ({ occurredAtMs }) => occurredAtMs >= sinceMs && occurredAtMs < beforeMs,
+    );
+  }
+
+  #inside(window: ReadWindow, filters: DecisionFilters): ModelRecord[] {
+    return this.#during(window)
       .filter((record) => FILTER_NAMES.every((name) => passes(record[FIELDS[name]], name, filters)))
       .filter(({ reason, arguments: args }) =>
         filters.q.every((q) => [reason, args].some((text) => text.toLowerCase().includes(q.toLowerCase()))),
@@ -146,7 +173,11 @@ function bucketsOf<Sums>(
   return buckets;
 }
 
-function passes(value: string, name: FilterName, filters: DecisionFilters): boolean {
+function newestFirst(records: ModelRecord[]): ModelRecord[] {
+  return records.sort((a, b) => b.occurredAtMs - a.occurredAtMs || (a.event_id < b.event_id ? 1 : -1));
+}
+
+function passes(value: string, name: FilterName | 'model', filters: DecisionFilters): boolean {
   const [any, none] = [filters[name], filters[`not_${name}`]];
   return (any.length === 0 || any.includes(value)) && !none.includes(value);
 }

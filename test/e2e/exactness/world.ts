@@ -6,6 +6,7 @@ import { readSummary, readTimeseries } from '../../../server/records/counts.ts';
 import { type AuditReads, createReads, type Writers } from '../../../server/records/days.ts';
 import { readDecisions } from '../../../server/records/decisions.ts';
 import type { DecisionFilters } from '../../../server/records/filters.ts';
+import { readLlmInvocations } from '../../../server/records/llm-invocations.ts';
 import {
   type UsageDimension,
   readLlmUsage,
@@ -13,7 +14,8 @@ import {
   readLlmUsageTimeseries,
 } from '../../../server/records/llm-usage.ts';
 import { findDecision } from '../../../server/records/find-decision.ts';
-import { parseCursor } from '../../../server/records/cursor.ts';
+import { type Cursor, parseCursor } from '../../../server/records/cursor.ts';
+import type { PageRequest } from '../../../server/records/pages.ts';
 import type { ReadWindow } from '../../../server/records/window.ts';
 import { GroupCommit } from '../../../server/commit/group-commit.ts';
 import type { Entry } from '../../../server/commit/write-queue.ts';
@@ -186,19 +188,46 @@ export async function askOne({ reads }: World, wanted: Single): Promise<string[]
   return row && [row.event_id, row.agent_name, row.tool_name, row.outcome, row.role, row.user_id, row.reason];
 }
 
-type Page = { total: number; next_cursor: string | null; items: { event_id: string }[] };
+type Page<Item> = { total: number; next_cursor: string | null; items: Item[] };
+type Paging = { limit: number; by: 'cursor' | 'offset' };
 
-/** The total, and all event_ids page by page: by the cursor, or by the offset. */
-export async function askIds({ reads }: World, asked: Asked & { limit: number; by: 'cursor' | 'offset' }) {
-  const { limit, by, ...scope } = asked;
-  const ids: string[] = [];
-  let cursor = undefined;
+/** The total, and all event_ids page by page. */
+export async function askIds({ reads }: World, { limit, by, ...asked }: Asked & Paging) {
+  const { total, items } = await walk<{ event_id: string }>({ limit, by }, async (page) =>
+    JSON.parse(await readDecisions(reads, { ...asked, signal }, page)),
+  );
+  return { total, ids: items.map(({ event_id }) => event_id) };
+}
+
+/** The total, and all model calls page by page. */
+export async function askInvocations({ reads }: World, { limit, by, ...asked }: Asked & Paging) {
+  const { total, items } = await walk({ limit, by }, (page) =>
+    readLlmInvocations(reads, { ...asked, signal }, page),
+  );
+  return {
+    total,
+    items: items.map(({ event_id, role, user_id, input_tokens, cost_usd }) => ({
+      event_id,
+      role,
+      user_id,
+      input_tokens,
+      cost_usd,
+    })),
+  };
+}
+
+/** All pages: by the cursor, or by the offset. */
+async function walk<Item>({ limit, by }: Paging, ask: (page: PageRequest) => Promise<Page<Item>>) {
+  const all: Item[] = [];
+  let cursor: Cursor | undefined;
   for (;;) {
-    const page = { limit, offset: by === 'offset' ? ids.length : 0, cursor };
-    const text = await readDecisions(reads, { ...scope, signal }, page);
-    const { total, next_cursor, items } = JSON.parse(text) as Page;
-    ids.push(...items.map(({ event_id }) => event_id));
-    if (next_cursor === null) return { total, ids };
+    const { total, next_cursor, items } = await ask({
+      limit,
+      offset: by === 'offset' ? all.length : 0,
+      cursor,
+    });
+    all.push(...items);
+    if (next_cursor === null) return { total, items: all };
     if (by === 'cursor') cursor = parseCursor(next_cursor);
   }
 }

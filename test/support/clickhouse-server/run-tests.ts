@@ -15,7 +15,7 @@ const SUITES = [
   'ingest-@(decisions|identity|json|llm)',
   'keys-of-project',
   'read-@(decisions|summary)',
-  'reads-@(cursor|export|large-export|llm-usage|timeseries)',
+  'reads-@(cursor|export|large-export|llm-invocations|llm-usage|timeseries)',
   'rejected-row',
 ];
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { parseExportPage } from '../../../server/records/export-page.ts';
 import { bucketsFrom } from '../../../server/records/counts.ts';
 import { cursorText, parseCursor } from '../../../server/records/cursor.ts';
-import { daysOfPage } from '../../../server/records/decisions.ts';
+import { daysOfPage } from '../../../server/records/pages.ts';
 import { readRange, readWindow } from '../../../server/records/window.ts';
 
 const COUNTS = [

@@ -1,0 +1,101 @@
+import { sql } from '../store/sql.ts';
+import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
+import { type ReadScope, whereOf } from './counts.ts';
+import { type Cursor, cursorText } from './cursor.ts';
+import type { AuditReads, ReadDays } from './days.ts';
+
+export type PageRequest = { limit: number; offset: number; cursor: Cursor | undefined };
+/** How many records match on each day, newest first. */
+export type DayCount = { day: string; total: number };
+
+/** The records of one table. `statement` reads a page of them. */
+type Source = {
+  days: ReadDays;
+  statement: 'decisions_page' | 'llm_invocations_page';
+  countPerDay: (reads: AuditReads, scope: ReadScope, finalDays: string[]) => Promise<DayCount[]>;
+};
+/** Where a row stands in the list, as the store prints it. */
+type Placed = { occurred_at: string; event_id: string };
+
+/** One page of records, newest first, with how many there are in all and where the next page begins. */
+export async function readRecords<Row extends Placed>(
+  reads: AuditReads,
+  scope: ReadScope,
+  { page, ...source }: Source & { page: PageRequest },
+): Promise<{ total: number; next_cursor: string | null; rows: Row[] }> {
+  // One more row than requested shows whether there is a next page.
+  const asked = { ...page, limit: page.limit + 1 };
+  const { counts, rows } = await source.days.read(
+    scope.window,
+    (finalDays) => readPage<Row>(reads, scope, { ...source, page: asked, finalDays }),
+    scope.signal,
+  );
+  const listed = rows.slice(0, page.limit);
+  const last = listed.at(-1);
+  return {
+    total: counts.reduce((sum, { total }) => sum + total, 0),
+    next_cursor: rows.length > listed.length && last !== undefined ? cursorText(cursorAt(last)) : null,
+    rows: listed,
+  };
+}
+
+/** The place in the list after this row. */
+function cursorAt({ occurred_at, event_id }: Placed): Cursor {
+  return { occurredAtMs: Date.parse(rfc3339FromClickhouse(occurred_at)), event_id };
+}
+
+/** Counts the records per day and reads the page from the days that hold it. Meanwhile it reads the most likely day. */
+async function readPage<Row>(
+  reads: AuditReads,
+  scope: ReadScope,
+  { statement, countPerDay, page, finalDays }: Source & { page: PageRequest; finalDays: string[] },
+): Promise<{ counts: DayCount[]; rows: Row[] }> {
+  const { window, signal } = scope;
+  const where = whereOf(scope);
+  const readOn = (days: string[], offset: number) => {
+    const is_final = Number(days.some((day) => finalDays.includes(day)));
+    const params = { ...where, ...cursorParams(page.cursor), days, is_final, limit: page.limit, offset };
+    return reads.runRead<Row>(sql(statement), params, signal);
+  };
+  const likelyDay = dayOf(page.cursor?.occurredAtMs ?? window.newestMs);
+  const [counts, likely] = await Promise.all([
+    countPerDay(reads, scope, finalDays),
+    page.offset === 0 ? readOn([likelyDay], 0) : [],
+  ]);
+  const { days, offset } = daysOfPage(counts, page);
+  if (days.length === 0) return { counts, rows: [] };
+  const isAll = days.length === 1 && likely.length === counts.find(({ day }) => day === likelyDay)?.total;
+  const isPage = days[0] === likelyDay && (isAll || likely.length === page.limit);
+  return { counts, rows: isPage ? likely : await readOn(days, offset) };
+}
+
+/** The parameters of where a page begins: null for the newest record. */
+export function cursorParams(cursor: Cursor | undefined) {
+  if (cursor === undefined) return { until: null, until_id: null };
+  return { until: clickhouseTime(cursor.occurredAtMs), until_id: cursor.event_id };
+}
+
+/** The days that hold a page, and how many rows of the first day come before it. */
+export function daysOfPage(counts: DayCount[], { limit, offset, cursor }: PageRequest) {
+  const cursorDay = cursor === undefined ? undefined : dayOf(cursor.occurredAtMs);
+  const days: string[] = [];
+  let skip = offset;
+  let certain = 0;
+  for (const { day, total } of counts) {
+    if (certain >= skip + limit) break;
+    if (cursorDay !== undefined && day > cursorDay) continue;
+    if (cursorDay === undefined && days.length === 0 && skip >= total) {
+      skip -= total;
+      continue;
+    }
+    days.push(day);
+    // How many rows of the cursor's own day are left is not known.
+    if (day !== cursorDay) certain += total;
+  }
+  return { days, offset: skip };
+}
+
+/** The day (UTC) of an instant, as the store writes it. */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
