@@ -102,7 +102,7 @@ function at(times: number[] | undefined, share: number): string {
 async function printWindows(target: Target, { measured }: Engine): Promise<void> {
   console.log('\n| read | p50 ms | p99 ms | (b) plain GROUP BY p50 | (c) FINAL p50 |\n|---|--:|--:|--:|--:|');
   for (const window of WINDOWS) {
-    for (const name of ['summary', 'timeseries', 'llm-usage', 'decisions']) {
+    for (const name of ['summary', 'timeseries', 'llm-usage', 'llm-invocations', 'decisions']) {
       const times = await timesOf(target, `${name}?window=${window}`);
       const rivals = ['b', 'c'].map((rival) => at(measured[`${name} ${window} (${rival})`], 0.5));
       console.log(`| ${name} ${window} | ${at(times, 0.5)} | ${at(times, 0.99)} | ${rivals.join(' | ')} |`);

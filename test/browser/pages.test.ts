@@ -4,6 +4,7 @@ import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { emitterOf } from '../support/ledger.ts';
+import { overflowAt } from './support/overflow.ts';
 import { shoot } from './support/shoot.ts';
 import { expectAccessible, type World, useWorld } from './support/world.ts';
 
@@ -37,6 +38,7 @@ const PAGES: [name: string, path: (world: World) => string, shows: string, edito
     'editor',
   ],
   ['Usage', (world) => world.projectPath('usage'), 'model-large'],
+  ['Model calls', (world) => world.projectPath('usage/calls'), 'model-large'],
   ['Alerts', (world) => world.projectPath('alerts'), 'No alerts in the last 90 days'],
   ['Proof', (world) => world.projectPath('proof'), 'Verify it yourself'],
   ['Keys', (world) => world.projectPath('keys'), 'Create key'],
@@ -274,15 +276,6 @@ describe('every page with demo data in a browser', function () {
     expect(await page.evaluate('document.activeElement.getAttribute("role")')).to.equal('grid');
   });
 });
-
-/** By how much the page is wider than a window of that width. */
-async function overflowAt(page: Page, width: number): Promise<number> {
-  const before = page.viewportSize();
-  await page.setViewportSize({ width, height: 800 });
-  const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-  if (before !== null) await page.setViewportSize(before);
-  return overflow;
-}
 
 /** The editor comes in a file of its own; before it is there, axe would look at the grey lines. */
 async function settled(page: Page): Promise<void> {

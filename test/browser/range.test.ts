@@ -213,8 +213,9 @@ describe('periods, filters and records in a browser', function () {
     ]);
     await expectAccessible(page);
     const recordsOf = (name: string) => page.getByRole('link', { name, exact: true }).getAttribute('href');
-    expect(await recordsOf('few')).to.match(/decisions\?window=24h&agent=spender&user_id=few$/);
-    expect(await recordsOf('s-few')).to.match(/&session_id=s-few&view=timeline$/);
+    expect(await recordsOf('few')).to.match(/usage\/calls\?window=24h&agent=spender&user_id=few$/);
+    expect(await recordsOf('Decisions of few')).to.match(/decisions\?window=24h&agent=spender&user_id=few$/);
+    expect(await recordsOf('Decisions of s-few')).to.match(/&session_id=s-few&view=timeline$/);
     await page.getByRole('link', { name: 'Only many' }).click();
     await page.waitForURL(/user_id=many/);
     await sessions.getByText('s-few').waitFor({ state: 'detached' });
@@ -244,11 +245,12 @@ describe('periods, filters and records in a browser', function () {
       .getByRole('link')
       .nth(items.length - 1)
       .waitFor();
-    await timeline.getByText('1 model call, 1,000 tokens').waitFor();
-    const tools = await timeline.locator('b').allInnerTexts();
-    expect(tools).to.deep.equal(items.map(({ tool_name }) => tool_name).toReversed());
+    await timeline.getByText('900 in · 100 out').waitFor();
+    const names = await timeline.locator('b').allInnerTexts();
+    const tools = items.map(({ tool_name }) => tool_name).toReversed();
+    expect(names).to.deep.equal([...tools.slice(0, -1), 'model-large', ...tools.slice(-1)]);
     const later = (await timeline.locator('.timeline-later').allInnerTexts()).filter((text) => text !== '');
-    expect(later).to.have.length(items.length - 1);
+    expect(later).to.have.length(items.length);
     for (const text of later) expect(text).to.match(/^\+[\d.]+ (ms|s|min|h|d)$/);
     await expectAccessible(page);
   });

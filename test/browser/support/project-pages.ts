@@ -8,6 +8,7 @@ export const PROJECT_PAGES = {
   fleet: 'agents/support-triage?tab=fleet',
   definition: 'agents/support-triage?tab=definition',
   usage: 'usage',
+  calls: 'usage/calls',
   completeness: 'completeness',
   alerts: 'alerts',
   proof: 'proof',

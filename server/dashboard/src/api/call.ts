@@ -49,6 +49,13 @@ export function breakdownOf(projectId: string, query: Query<'GET /v1/projects/{i
   return call('GET /v1/projects/{id}/audit/breakdown', { params: { id: projectId }, query });
 }
 
+export function usageBreakdownOf(
+  projectId: string,
+  query: Query<'GET /v1/projects/{id}/audit/llm-usage/breakdown'>,
+) {
+  return call('GET /v1/projects/{id}/audit/llm-usage/breakdown', { params: { id: projectId }, query });
+}
+
 export function decisionOf(projectId: string, eventId: string) {
   const params = { id: projectId, event_id: eventId };
   return call('GET /v1/projects/{id}/audit/decisions/{event_id}', { params });

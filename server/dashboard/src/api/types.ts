@@ -25,6 +25,8 @@ export type DecisionsPage = Answer<'GET /v1/projects/{id}/audit/decisions'>;
 export type DecisionRecord = DecisionsPage['items'][number];
 export type Outcome = DecisionRecord['outcome'];
 export type LlmUsage = Answer<'GET /v1/projects/{id}/audit/llm-usage'>;
+export type CallsPage = Answer<'GET /v1/projects/{id}/audit/llm-invocations'>;
+export type ModelCall = CallsPage['items'][number];
 export type UsageCounts = LlmUsage['totals'];
 export type UsageSeries = Answer<'GET /v1/projects/{id}/audit/llm-usage/timeseries'>;
 

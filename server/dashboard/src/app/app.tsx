@@ -16,6 +16,7 @@ import { KeysPage } from '../pages/keys/keys-page.tsx';
 import { MembersPage } from '../pages/members/members-page.tsx';
 import { OverviewPage } from '../pages/overview/overview-page.tsx';
 import { ProofPage } from '../pages/proof/proof-page.tsx';
+import { CallsPage } from '../pages/usage/calls-page.tsx';
 import { UsagePage } from '../pages/usage/usage-page.tsx';
 import { cutText, inertText } from '../text/inert-text.ts';
 import { ToastProvider } from '../ui/toast.tsx';
@@ -80,6 +81,8 @@ function PageBody({ page }: { page: Page | undefined }) {
       return <AgentPage key={`${page.projectId}/${page.agentName}`} {...page} />;
     case 'usage':
       return <UsagePage key={page.projectId} projectId={page.projectId} />;
+    case 'model-calls':
+      return <CallsPage key={page.projectId} projectId={page.projectId} />;
     case 'completeness':
       return <CompletenessPage key={page.projectId} projectId={page.projectId} />;
     case 'alerts':

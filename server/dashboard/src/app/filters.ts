@@ -1,14 +1,23 @@
-/** The fields that decisions are filtered by. '' is the empty value, such as no role. */
-const FILTER_NAMES = ['outcome', 'agent', 'role', 'tool', 'user_id', 'session_id'] as const;
-export type FilterName = (typeof FILTER_NAMES)[number];
+/** The fields that decisions and model calls are filtered by. '' is the empty value, such as no role. */
+const DECISION_FILTERS = ['outcome', 'agent', 'role', 'tool', 'user_id', 'session_id'] as const;
+export const CALL_FILTERS = ['agent', 'model', 'user_id', 'session_id'] as const;
+export type FilterName = (typeof DECISION_FILTERS | typeof CALL_FILTERS)[number];
 export type FilterParam = FilterName | `not.${FilterName}`;
 /** Any of the values of a filter, and none of those of its `not.…`. */
 export type Filters = Partial<Record<FilterParam, string[]>>;
 
-export const FILTER_PARAMS: FilterParam[] = FILTER_NAMES.flatMap((name) => [name, `not.${name}` as const]);
+export const FILTER_PARAMS = paramsOf([...DECISION_FILTERS, 'model']);
 
-export function filtersFrom(query: URLSearchParams): Filters {
-  const given = FILTER_PARAMS.map((name) => [name, query.getAll(name)] as const);
+function paramsOf(names: readonly FilterName[]): FilterParam[] {
+  return names.flatMap((name) => [name, `not.${name}` as const]);
+}
+
+/** The filters of some fields in an address; of decisions by default. */
+export function filtersFrom(
+  query: URLSearchParams,
+  names: readonly FilterName[] = DECISION_FILTERS,
+): Filters {
+  const given = paramsOf(names).map((name) => [name, query.getAll(name)] as const);
   return Object.fromEntries(given.filter(([, values]) => values.length > 0));
 }
 
@@ -16,14 +25,6 @@ export function filtersFrom(query: URLSearchParams): Filters {
 export function filtersBut(filters: Filters, name: FilterName): Filters {
   const { [name]: _is, [`not.${name}` as const]: _not, ...others } = filters;
   return others;
-}
-
-/** The filters of some fields. */
-export function filtersOf(filters: Filters, names: readonly FilterName[]): Filters {
-  const wanted = FILTER_PARAMS.filter((param) =>
-    names.some((name) => param === name || param === `not.${name}`),
-  );
-  return Object.fromEntries(wanted.flatMap((param) => (filters[param] ? [[param, filters[param]]] : [])));
 }
 
 /** For `hrefWith`: without any filter, and without a search. */

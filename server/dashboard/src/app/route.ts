@@ -9,6 +9,7 @@ export type Page =
   | { name: 'account' }
   | { name: ProjectPageName; projectId: string }
   | { name: 'agent'; projectId: string; agentName: string }
+  | { name: 'model-calls'; projectId: string }
   | { name: 'decision'; projectId: string; eventId: string };
 
 export const PROJECT_PAGES = [
@@ -52,6 +53,7 @@ export function pageFrom(path: string): Page | undefined {
   if (first !== 'projects') return undefined;
   if (fourth !== undefined) {
     if (third === 'agents') return { name: 'agent', projectId: second, agentName: fourth };
+    if (third === 'usage' && fourth === 'calls') return { name: 'model-calls', projectId: second };
     return third === 'decisions' ? { name: 'decision', projectId: second, eventId: fourth } : undefined;
   }
   const name = PROJECT_PAGES.find((known) => known === third);
@@ -83,10 +85,16 @@ export function decisionPath(projectId: string, eventId: string): string {
   return `${projectPath(projectId, 'decisions')}/${encodeURIComponent(eventId)}`;
 }
 
+/** The address of the single model calls. */
+export function callsPath(projectId: string): string {
+  return `${projectPath(projectId, 'usage')}/calls`;
+}
+
 /** The page of the project's navigation that a page belongs to. */
 export function sectionOf(page: Page | undefined): ProjectPageName | undefined {
   if (page?.name === 'agent') return 'agents';
   if (page?.name === 'decision') return 'decisions';
+  if (page?.name === 'model-calls') return 'usage';
   return PROJECT_PAGES.find((name) => name === page?.name);
 }
 

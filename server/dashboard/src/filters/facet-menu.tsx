@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { breakdownOf } from '../api/call.ts';
+import { breakdownOf, usageBreakdownOf } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { type FilterName, type Filters, filtersBut } from '../app/filters.ts';
 import { hrefWith, navigate } from '../app/location.ts';
@@ -23,6 +23,7 @@ type FacetProps = {
   path: string;
   name: FilterName;
   label: string;
+  ofCalls?: readonly unknown[];
 };
 
 /** A filter of one field: its values with their counts, to pick and to exclude. */
@@ -45,17 +46,19 @@ export function FacetMenu(props: FacetProps) {
   );
 }
 
-function Facet({ projectId, period, filters, path, name, label }: FacetProps) {
+function Facet({ projectId, period, filters, path, name, label, ofCalls }: FacetProps) {
   const words = `Filter by ${label.toLowerCase()}${name.endsWith('_id') ? ' ID' : ''}`;
   const [text, setText] = useState('');
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
   const query = { by: name, limit: VALUES_MAX, ...period, ...filtersBut(filters, name) };
-  const { data } = useAnswer(breakdownOf(projectId, query));
+  const counted = useAnswer(ofCalls === undefined ? breakdownOf(projectId, query) : undefined);
+  const called = useAnswer(ofCalls === undefined ? undefined : usageBreakdownOf(projectId, query));
+  const decisions = counted.data?.items.map(({ value, total }) => ({ value, total }));
+  const found = decisions ?? called.data?.items.map(({ value, calls }) => ({ value, total: calls }));
   const picked = [...(filters[name] ?? []), ...(filters[`not.${name}`] ?? [])];
-  const found = data?.items.map(({ value, total }) => ({ value, total })) ?? [];
-  const missing = picked.filter((value) => !found.some((known) => known.value === value));
-  const all = [...missing.map((value) => ({ value, total: 0 })), ...found];
+  const missing = picked.filter((value) => found?.some((known) => known.value === value) !== true);
+  const all = [...missing.map((value) => ({ value, total: 0 })), ...(found ?? [])];
   const wanted = text.toLowerCase();
   const matching = all.filter(({ value }) => textOf(name, value).toLowerCase().includes(wanted));
   const isKnown = text === '' || all.some(({ value }) => value === text);
@@ -78,7 +81,7 @@ function Facet({ projectId, period, filters, path, name, label }: FacetProps) {
           setText('');
         }}
       />
-      {data === undefined && <Loading lines={4} />}
+      {found === undefined && <Loading lines={4} />}
       <ul class="facet-values">
         {matching.slice(0, SHOWN_MAX).map(({ value, total }) => (
           <FacetValue key={value} {...{ filters, path, name, value, total }} />
@@ -86,7 +89,7 @@ function Facet({ projectId, period, filters, path, name, label }: FacetProps) {
       </ul>
       {matching.length > SHOWN_MAX && <p class="muted">Type to find the others.</p>}
       {!isKnown && matching.length !== 1 && <p class="muted">Enter filters by exactly this text.</p>}
-      {data !== undefined && all.length === 0 && <p class="muted">None in this period.</p>}
+      {found !== undefined && all.length === 0 && <p class="muted">None in this period.</p>}
     </>
   );
 }

@@ -2,7 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { breakdownOf } from '../api/call.ts';
 import type { Outcome } from '../api/types.ts';
 import { useAnswer } from '../api/use-answer.ts';
-import { FILTER_PARAMS, type FilterName, type Filters, filtersBut, NO_FILTERS } from '../app/filters.ts';
+import {
+  type CALL_FILTERS,
+  FILTER_PARAMS,
+  type FilterName,
+  type Filters,
+  filtersBut,
+  NO_FILTERS,
+} from '../app/filters.ts';
 import { hrefWith } from '../app/location.ts';
 import type { Period } from '../app/period.ts';
 import { formatCompact, OUTCOME_LABELS } from '../text/format.ts';
@@ -13,6 +20,7 @@ import { FacetMenu } from './facet-menu.tsx';
 const FILTER_LABELS: Record<FilterName, string> = {
   outcome: 'Outcome',
   agent: 'Agent',
+  model: 'Model',
   role: 'Role',
   tool: 'Tool',
   user_id: 'User',
@@ -25,17 +33,17 @@ export type FilterBarProps = {
   period: Period;
   filters: Filters;
   path?: string;
-  /** The fields to filter by, where they are not all. */
-  only?: readonly FilterName[];
+  /** Model calls are filtered and counted, by these fields; without them decisions are. */
+  ofCalls?: readonly (typeof CALL_FILTERS)[number][];
 };
 
 /** All filters of the API. The address bar holds their state; `path` is where they lead to. */
 export function FilterBar(props: FilterBarProps & { q?: string | undefined; children?: ComponentChildren }) {
-  const { filters, path = location.pathname, only, q, children } = props;
+  const { filters, path = location.pathname, ofCalls, q, children } = props;
   return (
     <search class="filter-bar" aria-label="Filters">
-      {only === undefined && <OutcomePicker {...props} path={path} hasCounts={q === undefined} />}
-      {(only ?? FACETS).map((name) => (
+      {ofCalls === undefined && <OutcomePicker {...props} path={path} hasCounts={q === undefined} />}
+      {(ofCalls ?? FACETS).map((name) => (
         <FacetMenu key={name} {...props} path={path} name={name} label={FILTER_LABELS[name]} />
       ))}
       {children}

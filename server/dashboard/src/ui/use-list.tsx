@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
+import type { ApiError } from '../api/api-error.ts';
 import type { Answer, Call, Name } from '../api/call.ts';
 import { request } from '../api/request.ts';
 import { type Loaded, useAnswer } from '../api/use-answer.ts';
@@ -7,24 +8,32 @@ import { FormError } from './form-error.tsx';
 import { useAction } from './use-action.ts';
 
 type Items<N extends Name> = Answer<N> extends { items: infer I extends unknown[] } ? I : never;
+type Page<N extends Name> = { items: Items<N>; next_cursor: string | null };
 type List<N extends Name> = {
   first: Loaded<N>;
   items: Items<N>;
-  /** Loads the next page; nothing where there is none. */
+  /** The next page, unless there is none. */
+  next: { load: () => Promise<void>; isLoading: boolean; error: ApiError | undefined } | undefined;
+  /** A button that loads it. */
   more: ComponentChildren;
 };
+
+const NONE: never[] = [];
 
 /** A list with a button that loads older items, of an endpoint that answers page by page. */
 export function useList<N extends Name>(pageOf: (cursor?: string) => Call<N>): List<N> {
   const first = useAnswer(pageOf());
-  const [older, setOlder] = useState<Answer<N>[]>([]);
-  const pages = [first.data, ...older] as ({ items: Items<N>; next_cursor: string | null } | undefined)[];
+  const [older, setOlder] = useState<{ after: unknown; pages: Answer<N>[] }>({ after: undefined, pages: [] });
+  // A first page that is another one now begins a new list.
+  const later = older.after === first.data ? older.pages : NONE;
+  const pages = useMemo(() => [first.data, ...later] as (Page<N> | undefined)[], [first.data, later]);
+  const items = useMemo(() => pages.flatMap((page) => page?.items ?? []) as Items<N>, [pages]);
   const cursor = pages.at(-1)?.next_cursor ?? null;
   const { run, isRunning, error } = useAction(async () => {
-    const page = await request(pageOf(cursor ?? ''));
-    setOlder([...older, page]);
+    if (cursor === null) return;
+    const page = await request(pageOf(cursor));
+    setOlder({ after: first.data, pages: [...later, page] });
   });
-  const items = pages.flatMap((page) => page?.items ?? []) as Items<N>;
   const more = (
     <>
       <FormError error={error} />
@@ -37,5 +46,6 @@ export function useList<N extends Name>(pageOf: (cursor?: string) => Call<N>): L
       )}
     </>
   );
-  return { first, items, more };
+  const next = cursor === null ? undefined : { load: run, isLoading: isRunning, error };
+  return { first, items, next, more };
 }

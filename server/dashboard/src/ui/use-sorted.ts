@@ -22,9 +22,10 @@ export function useSorted<Row>(
   const isDown = order.startsWith('-');
   const by = order.replace(/^-/, '');
   const keyOf = keys[by];
-  const sorted = keyOf === undefined ? rows : rows.toSorted((a, b) => compared(keyOf(a), keyOf(b)));
+  const sign = isDown ? -1 : 1;
   return {
-    sorted: isDown ? sorted.toReversed() : sorted,
+    // Rows with equal keys stay in the order of the answer.
+    sorted: keyOf === undefined ? rows : rows.toSorted((a, b) => sign * compared(keyOf(a), keyOf(b))),
     column: (label, kind = '') => {
       if (!(label in keys)) return [label, kind];
       const isBy = label === by;

@@ -1,10 +1,9 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, zoneName } from '../../text/format.ts';
+import { useVirtualRows } from '../../ui/virtual-rows.ts';
 import { type ColumnName, columnOf } from './decision-columns.tsx';
 import { type FeedRow, type FeedState, ROWS_MAX } from './decision-feed.ts';
 
-/** Extra rows rendered above and below the visible ones. */
-const OVERSCAN = 12;
 /** The next page is fetched this many rows before the end. */
 const AHEAD = 60;
 
@@ -22,11 +21,8 @@ type DecisionListProps = {
 export function DecisionList({ state, columns, isOwn, selected, onOpen, onEnd }: DecisionListProps) {
   const { rows, isAtEnd, isLoading, error } = state;
   const place = useRef<HTMLDivElement>(null);
-  const { top, height, rowHeight, onScroll } = useScroll(place);
+  const { first, last, height, rowHeight, onScroll } = useVirtualRows(place, rows, { keyOf });
   const [active, setActive] = useState<string | undefined>(selected);
-  useStayPut(place, rows, rowHeight);
-  const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN);
-  const last = Math.min(rows.length, Math.ceil((top + height) / rowHeight) + OVERSCAN);
   useEffect(() => {
     // After an error the page retries, with a pause.
     if (!isAtEnd && !isLoading && error === undefined && last > rows.length - AHEAD) onEnd();
@@ -135,48 +131,8 @@ function ListEnd({ state: { rows, isAtEnd, isLoading } }: { state: FeedState }) 
   return <p class="list-end">End of list</p>;
 }
 
-/** The scroll position, the height of the list, and the height of a row from the style sheet. */
-function useScroll(place: { current: HTMLDivElement | null }) {
-  const [view, setView] = useState({ top: 0, height: 600, rowHeight: 34 });
-  const frame = useRef(0);
-  const measure = () => {
-    const element = place.current;
-    if (element === null) return;
-    const rowHeight = Number.parseFloat(getComputedStyle(element).getPropertyValue('--row-height')) || 34;
-    // The sticky head covers rows, so its height does not count.
-    const headHeight = element.firstElementChild?.clientHeight ?? 0;
-    const next = { top: element.scrollTop, height: element.clientHeight - headHeight, rowHeight };
-    setView((current) =>
-      current.top === next.top && current.height === next.height && current.rowHeight === rowHeight
-        ? current
-        : next,
-    );
-  };
-  useLayoutEffect(() => {
-    measure();
-    const resized = new ResizeObserver(measure);
-    if (place.current !== null) resized.observe(place.current);
-    return () => resized.disconnect();
-  }, []);
-  const onScroll = () => {
-    cancelAnimationFrame(frame.current);
-    frame.current = requestAnimationFrame(measure);
-  };
-  return { ...view, onScroll };
-}
-
-/** Keeps the same rows in view when new ones arrive above. */
-function useStayPut(place: { current: HTMLDivElement | null }, rows: FeedRow[], rowHeight: number): void {
-  const head = useRef<string | undefined>(undefined);
-  useLayoutEffect(() => {
-    const element = place.current;
-    const before = head.current;
-    head.current = rows[0]?.event_id;
-    if (element === null || before === undefined || before === head.current || element.scrollTop < rowHeight)
-      return;
-    const shift = rows.findIndex(({ event_id }) => event_id === before);
-    if (shift > 0) element.scrollTop += shift * rowHeight;
-  }, [rows]);
+function keyOf({ event_id }: FeedRow): string {
+  return event_id;
 }
 
 function targetOf(

@@ -19,7 +19,8 @@ import { ExportMenu } from './export-menu.tsx';
 import { Histogram } from './histogram.tsx';
 import { LiveButton } from './live-button.tsx';
 import { SearchField } from './search-field.tsx';
-import { SessionPanel, sessionOf, SessionTimeline } from './session-panel.tsx';
+import { SessionPanel, sessionOf } from './session-panel.tsx';
+import { SessionTimeline } from './session-timeline.tsx';
 import { ViewsMenu } from './views-menu.tsx';
 
 const LIVE_MS = 2000;
@@ -68,7 +69,7 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
         <Histogram {...scope} path={list} refreshMs={isLive ? HISTOGRAM_LIVE_MS : undefined} />
       )}
       {state.error !== undefined && <ErrorState error={state.error} retry={retry} />}
-      {total === 0 && (
+      {total === 0 && !isTimeline && (
         <EmptyState title="No decisions match">
           {isFiltered || !('window' in period) ? (
             <p>

@@ -1,4 +1,4 @@
-import { call } from '../../api/call.ts';
+import { usageBreakdownOf } from '../../api/call.ts';
 import type { UsageCounts } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import type { Filters } from '../../app/filters.ts';
@@ -6,11 +6,13 @@ import { hrefWith, usePlace } from '../../app/location.ts';
 import type { Period } from '../../app/period.ts';
 import { formatCount } from '../../text/format.ts';
 import { ErrorState } from '../../ui/states.tsx';
-import { NUMBER_LABELS, OnlyLink, sizeBy, UsageLine, UsageTable } from './usage-table.tsx';
+import { DecisionsLink, OnlyLink, orderParam, UsageLine, UsageTable, useUsageOrder } from './usage-table.tsx';
 
 const ROWS = 10;
 /** All of them could be more than a page takes. */
 const ROWS_OPEN = 200;
+/** The answer comes by cost. In another order, the page sorts the longest list there is. */
+const ROWS_SORTED = 1000;
 const REFRESH_MS = 60_000;
 const TITLES = { user_id: ['By user', 'User'], session_id: ['By session', 'Session'] } as const;
 
@@ -21,31 +23,39 @@ type TopProps = {
   by: keyof typeof TITLES;
   totals: UsageCounts;
   hrefOf: (value: string) => string;
+  decisionsHref: (value: string) => string;
 };
 
-/** The values of one field that cost most. A link shows more of them. */
-export function TopUsage({ projectId, period, filters, by, totals, hrefOf }: TopProps) {
-  const isOpen = usePlace().query.get('all') === by;
-  const limit = isOpen ? ROWS_OPEN : ROWS;
+/** The first values of one field, by cost or as the heads of the columns order them. A link shows more. */
+export function TopUsage(props: TopProps) {
+  const { projectId, period, filters, by, totals, hrefOf, decisionsHref } = props;
+  const [title, of] = TITLES[by];
+  const { query } = usePlace();
+  const isOpen = query.get('all') === by;
+  const isByCost = totals.cost_usd > 0 && !query.has(orderParam(of));
+  const shown = isOpen ? ROWS_OPEN : ROWS;
+  const limit = isByCost ? shown : ROWS_SORTED;
   const { data, error, reload } = useAnswer(
-    call('GET /v1/projects/{id}/audit/llm-usage/breakdown', {
-      params: { id: projectId },
-      query: { by, limit, ...period, ...filters },
-    }),
+    usageBreakdownOf(projectId, { by, limit, ...period, ...filters }),
     { refreshMs: REFRESH_MS },
   );
+  const items = data?.items ?? [];
+  const rows = items.map(({ value, first: _first, last: _last, ...counts }) => ({ ...counts, name: value }));
+  const { sorted, columns } = useUsageOrder(rows, { of, totals });
   if (data === undefined && error !== undefined) return <ErrorState error={error} retry={reload} />;
-  const [title, of] = TITLES[by];
-  const rest = data?.others?.entries ?? 0;
-  const numbers = NUMBER_LABELS.map((label) => [label, 'number'] as const);
+  const unlisted = data?.others?.entries ?? 0;
+  const rest = Math.max(0, rows.length - shown) + unlisted;
   return (
     <UsageTable
       title={title}
-      columns={[of, [sizeBy(totals).share, 'usage-share'], ...numbers]}
+      columns={columns}
       foot={
         (isOpen || rest > 0) && (
           <p class="panel-foot">
-            {isOpen && rest > 0 && <span class="muted">{formatCount(rest)} more cost less. </span>}
+            {!isByCost && unlisted > 0 && (
+              <span class="muted">Sorted are the {formatCount(ROWS_SORTED)} that cost most. </span>
+            )}
+            {isOpen && rest > 0 && <span class="muted">{formatCount(rest)} more. </span>}
             <a href={hrefWith({ all: isOpen ? undefined : by })}>
               {isOpen ? 'Show fewer' : `${formatCount(rest)} more`}
             </a>
@@ -53,11 +63,13 @@ export function TopUsage({ projectId, period, filters, by, totals, hrefOf }: Top
         )
       }
     >
-      {data?.items.map(({ value, first: _first, last: _last, ...counts }) => (
-        <UsageLine key={value} row={{ ...counts, name: value }} totals={totals} href={hrefOf(value)}>
-          <OnlyLink name={value} href={hrefWith({ [by]: value, [`not.${by}`]: undefined })} />
-        </UsageLine>
-      ))}
+      {data &&
+        sorted.slice(0, shown).map((row) => (
+          <UsageLine key={row.name} row={row} totals={totals} href={hrefOf(row.name)}>
+            <OnlyLink name={row.name} href={hrefWith({ [by]: row.name, [`not.${by}`]: undefined })} />
+            <DecisionsLink name={row.name} href={decisionsHref(row.name)} />
+          </UsageLine>
+        ))}
     </UsageTable>
   );
 }

@@ -1,10 +1,10 @@
 import { call } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import { type Filters, filtersFrom, filtersOf } from '../../app/filters.ts';
+import { type Filters, filtersFrom } from '../../app/filters.ts';
 import { hrefWith, usePlace } from '../../app/location.ts';
 import { type Period, periodWords } from '../../app/period.ts';
 import { usePeriod } from '../../app/use-period.ts';
-import { placeWith, projectPath } from '../../app/route.ts';
+import { callsPath, placeWith, projectPath } from '../../app/route.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { curlEvent } from '../../ui/curl-command.ts';
@@ -16,7 +16,7 @@ import { SortedUsage } from './usage-table.tsx';
 import { TopUsage } from './top-usage.tsx';
 import { UsageTiles } from './usage-tiles.tsx';
 
-/** What model calls have, too. */
+/** What the sums are filtered by. */
 const FILTERED = ['agent', 'user_id', 'session_id'] as const;
 const REFRESH_MS = 60_000;
 const EXAMPLE = { agent_name: 'my-agent', model: 'my-model', input_tokens: 900, output_tokens: 120 };
@@ -24,7 +24,7 @@ const EXAMPLE = { agent_name: 'my-agent', model: 'my-model', input_tokens: 900, 
 /** Tokens and cost of the language models, by model, agent, user and session. */
 export function UsagePage({ projectId }: { projectId: string }) {
   const period = usePeriod();
-  const filters = filtersOf(filtersFrom(usePlace().query), FILTERED);
+  const filters = filtersFrom(usePlace().query, FILTERED);
   const isFiltered = Object.keys(filters).length > 0;
   const asked = { projectId, period, filters };
   const usageOf = (wanted: Filters) =>
@@ -33,7 +33,9 @@ export function UsagePage({ projectId }: { projectId: string }) {
       query: { ...period, ...wanted },
     });
   const { data, error, isLoading, reload } = useAnswer(usageOf(filters), { refreshMs: REFRESH_MS });
-  const recordsHref = (only: Record<string, string>) =>
+  const callsHref = (only: Record<string, string>) =>
+    placeWith(callsPath(projectId), { ...period, ...filters, ...only });
+  const decisionsHref = (only: Record<string, string>) =>
     placeWith(projectPath(projectId, 'decisions'), { ...period, ...filters, ...only });
   const seriesOf = (query: Period) =>
     call('GET /v1/projects/{id}/audit/llm-usage/timeseries', {
@@ -46,7 +48,7 @@ export function UsagePage({ projectId }: { projectId: string }) {
   return (
     <>
       <PageHead title="Usage" hasPeriod />
-      <FilterBar projectId={projectId} period={period} filters={filters} only={FILTERED} />
+      <FilterBar projectId={projectId} period={period} filters={filters} ofCalls={FILTERED} />
       {error !== undefined && data === undefined && <ErrorState error={error} retry={reload} />}
       {isLoading && <Loading lines={8} />}
       {data?.totals.calls === 0 && <NoUsage words={periodWords(period)} isFiltered={isFiltered} />}
@@ -59,27 +61,33 @@ export function UsagePage({ projectId }: { projectId: string }) {
             of="Model"
             rows={data.by_model.map((row) => ({ ...row, name: row.model }))}
             totals={data.totals}
+            hrefOf={(model) => callsHref({ model })}
           />
           <SortedUsage
             title="By agent"
             of="Agent"
             rows={data.by_agent.map((row) => ({ ...row, name: row.agent_name }))}
             totals={data.totals}
-            hrefOf={(agent) => recordsHref({ agent })}
+            hrefOf={(agent, model) => callsHref({ agent, ...(model === undefined ? {} : { model }) })}
             onlyHref={(agent) => hrefWith({ agent, 'not.agent': undefined })}
+            decisionsHref={(agent) => decisionsHref({ agent })}
             modelsOf={(agent) => usageOf({ ...filters, agent: [agent] })}
           />
           <TopUsage
             {...asked}
             by="user_id"
             totals={data.totals}
-            hrefOf={(user_id) => recordsHref({ user_id })}
+            hrefOf={(user_id) => callsHref({ user_id })}
+            decisionsHref={(user_id) => decisionsHref({ user_id })}
           />
           <TopUsage
             {...asked}
             by="session_id"
             totals={data.totals}
-            hrefOf={(session_id) => recordsHref({ session_id, ...(session_id && { view: 'timeline' }) })}
+            hrefOf={(session_id) => callsHref({ session_id })}
+            decisionsHref={(session_id) =>
+              decisionsHref({ session_id, ...(session_id && { view: 'timeline' }) })
+            }
           />
         </>
       )}

@@ -11,6 +11,7 @@ import { Loading } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { useSorted } from '../../ui/use-sorted.ts';
 
+/** What the columns of numbers sort by. */
 const NUMBERS = {
   Calls: ({ calls }: UsageCounts) => calls,
   Input: ({ input_tokens }: UsageCounts) => input_tokens,
@@ -18,7 +19,7 @@ const NUMBERS = {
   Output: ({ output_tokens }: UsageCounts) => output_tokens,
   Cost: ({ cost_usd }: UsageCounts) => cost_usd,
 };
-export const NUMBER_LABELS = Object.keys(NUMBERS);
+const NUMBER_LABELS = Object.keys(NUMBERS);
 
 /** As high as the rows that follow, so that nothing below moves. */
 const LOADING_LINES = 10;
@@ -38,30 +39,26 @@ type SortedProps = {
   of: string;
   rows: UsageRow[];
   totals: UsageCounts;
-  /** What a row opens. */
-  hrefOf?: (name: string) => string;
+  /** The model calls of a row, or those of one model among them. */
+  hrefOf: (name: string, model?: string) => string;
   /** The page with this row alone. */
   onlyHref?: (name: string) => string;
+  decisionsHref?: (name: string) => string;
   /** Asks for the models of a row, which open below it. */
   modelsOf?: (name: string) => UsageCall;
 };
 
 /** All values of a field, in the order that the address names. */
-export function SortedUsage({ title, of, rows, totals, hrefOf, onlyHref, modelsOf }: SortedProps) {
-  const { share, sizeOf } = sizeBy(totals);
-  const { sorted, column } = useSorted(
-    rows,
-    { [of]: (row) => row.name, [share]: sizeOf, ...NUMBERS },
-    { first: `-${share}`, param: `order-${of.toLowerCase()}` },
-  );
+export function SortedUsage(props: SortedProps) {
+  const { title, of, rows, totals, hrefOf, onlyHref, decisionsHref, modelsOf } = props;
+  const { sorted, columns } = useUsageOrder(rows, { of, totals });
   const opened = usePlace().query.get('models');
-  const numbers = NUMBER_LABELS.map((label) => column(label, 'number'));
   return (
-    <UsageTable title={title} columns={[column(of), column(share, 'usage-share'), ...numbers]}>
+    <UsageTable title={title} columns={columns}>
       {sorted.map((row) => {
         const isOpen = modelsOf !== undefined && row.name === opened;
         return [
-          <UsageLine key={row.name} row={row} totals={totals} href={hrefOf?.(row.name)}>
+          <UsageLine key={row.name} row={row} totals={totals} href={hrefOf(row.name)}>
             {onlyHref !== undefined && <OnlyLink name={row.name} href={onlyHref(row.name)} />}
             {modelsOf !== undefined && (
               <a
@@ -73,12 +70,37 @@ export function SortedUsage({ title, of, rows, totals, hrefOf, onlyHref, modelsO
                 Models
               </a>
             )}
+            {decisionsHref !== undefined && <DecisionsLink name={row.name} href={decisionsHref(row.name)} />}
           </UsageLine>,
-          isOpen && <Models key="models" asked={modelsOf(row.name)} totals={totals} />,
+          isOpen && (
+            <Models
+              key="models"
+              asked={modelsOf(row.name)}
+              totals={totals}
+              hrefOf={(model) => hrefOf(row.name, model)}
+            />
+          ),
         ];
       })}
     </UsageTable>
   );
+}
+
+type OrderOptions = { of: string; totals: UsageCounts };
+
+/** Usage in the order that the address names, and the heads of its columns, which lead to other orders. */
+export function useUsageOrder(rows: UsageRow[], { of, totals }: OrderOptions) {
+  const { share, sizeOf } = sizeBy(totals);
+  const param = orderParam(of);
+  const keys = { [of]: (row: UsageRow) => row.name, [share]: sizeOf, ...NUMBERS };
+  const { sorted, column } = useSorted(rows, keys, { first: `-${share}`, param });
+  const numbers = NUMBER_LABELS.map((label) => column(label, 'number'));
+  return { sorted, columns: [column(of), column(share, 'usage-share'), ...numbers] };
+}
+
+/** The parameter of the address that holds the order of a table. */
+export function orderParam(of: string): string {
+  return `order-${of.toLowerCase()}`;
 }
 
 type TableProps = {
@@ -103,8 +125,10 @@ export function UsageTable({ title, columns, foot, children }: TableProps) {
   );
 }
 
+type ModelsProps = { asked: UsageCall; totals: UsageCounts; hrefOf: (model: string) => string };
+
 /** Which models an agent called, in rows like its own. */
-function Models({ asked, totals }: { asked: UsageCall; totals: UsageCounts }) {
+function Models({ asked, totals, hrefOf }: ModelsProps) {
   const { data, error } = useAnswer(asked);
   if (data === undefined)
     return (
@@ -115,7 +139,7 @@ function Models({ asked, totals }: { asked: UsageCall; totals: UsageCounts }) {
   return (
     <>
       {byCost(data).map((row) => (
-        <UsageLine key={row.name} row={row} totals={totals} kind="usage-model" />
+        <UsageLine key={row.name} row={row} totals={totals} href={hrefOf(row.name)} kind="usage-model" />
       ))}
     </>
   );
@@ -130,7 +154,7 @@ function byCost({ by_model }: LlmUsage): UsageRow[] {
 type LineProps = {
   row: UsageRow;
   totals: UsageCounts;
-  href?: string | undefined;
+  href: string;
   kind?: string;
   /** What else a row offers, behind its name. */
   children?: ComponentChildren;
@@ -144,7 +168,7 @@ export function UsageLine({ row, totals, href, kind, children }: LineProps) {
   return (
     <tr class={kind}>
       <th scope="row" class="cell-long">
-        {href === undefined ? name : <a href={href}>{name}</a>}
+        <a href={href}>{name}</a>
         {children}
       </th>
       <td class="usage-share">
@@ -164,15 +188,23 @@ export function UsageLine({ row, totals, href, kind, children }: LineProps) {
   );
 }
 
+/** Leads to the decisions beside the model calls of a row. */
+export function DecisionsLink({ name, href }: { name: string; href: string }) {
+  return (
+    <a class="usage-models" href={href} aria-label={`Decisions of ${nameOf(name)}`}>
+      Decisions
+    </a>
+  );
+}
+
+function nameOf(name: string): string {
+  return name === '' ? 'those without a value' : inertText(name);
+}
+
 /** Leads to the same page, filtered for one row. */
 export function OnlyLink({ name, href }: { name: string; href: string }) {
   return (
-    <a
-      class="filter-to"
-      href={href}
-      aria-label={`Only ${name === '' ? 'without a value' : inertText(name)}`}
-      title="Only this one"
-    >
+    <a class="filter-to" href={href} aria-label={`Only ${nameOf(name)}`} title="Only this one">
       <Icon name="filter" />
     </a>
   );

@@ -1,0 +1,196 @@
+import { useMemo, useRef } from 'preact/hooks';
+import { call } from '../../api/call.ts';
+import type { DecisionRecord, ModelCall } from '../../api/types.ts';
+import { hrefWith } from '../../app/location.ts';
+import { periodWords } from '../../app/period.ts';
+import { decisionPath } from '../../app/route.ts';
+import { formatCompact, formatCost, formatCount, formatDuration, formatTime } from '../../text/format.ts';
+import { FormError } from '../../ui/form-error.tsx';
+import { Inert } from '../../ui/inert.tsx';
+import { OutcomeBadge } from '../../ui/outcome.tsx';
+import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { useList } from '../../ui/use-list.tsx';
+import { useVirtualRows } from '../../ui/virtual-rows.ts';
+import { countText, type SessionProps } from './session-panel.tsx';
+
+/** The largest page of the API. */
+const PAGE_ROWS = 500;
+
+type Step =
+  | { kind: 'call'; record: ModelCall; decision?: undefined }
+  | { kind: 'decision'; record: DecisionRecord; decision: DecisionRecord };
+
+/** The decisions and the model calls of a session, the oldest first. */
+export function SessionTimeline({ projectId, sessionId, period }: SessionProps) {
+  const params = { id: projectId };
+  const query = { ...period, session_id: [sessionId], limit: PAGE_ROWS };
+  const decisions = useList((cursor) =>
+    call('GET /v1/projects/{id}/audit/decisions', { params, query: { ...query, cursor } }),
+  );
+  const calls = useList((cursor) =>
+    call('GET /v1/projects/{id}/audit/llm-invocations', { params, query: { ...query, cursor } }),
+  );
+  const { steps, next } = useMemo(
+    () =>
+      merged([
+        { steps: decisions.items.map(decisionStep), next: decisions.next },
+        { steps: calls.items.map(callStep), next: calls.next },
+      ]),
+    [decisions.items, calls.items, decisions.next?.isLoading, calls.next?.isLoading],
+  );
+  for (const { first } of [decisions, calls])
+    if (first.error !== undefined) return <ErrorState error={first.error} retry={first.reload} />;
+  if (decisions.first.data === undefined || calls.first.data === undefined) return <Loading lines={12} />;
+  if (steps.length === 0)
+    return <EmptyState title={`No decisions and no model calls in ${periodWords(period)}`} />;
+  const total = decisions.first.data.total + calls.first.data.total;
+  return (
+    <div class="panel timeline-panel">
+      {next !== undefined && (
+        <div class="timeline-more">
+          <span class="muted">
+            The newest {formatCount(steps.length)} of {countText(total, 'step')}.
+          </span>
+          <button type="button" aria-busy={next.isLoading} onClick={() => void next.load()}>
+            Load earlier
+          </button>
+          <FormError error={next.error} />
+        </div>
+      )}
+      <Steps steps={steps} isWhole={next === undefined} />
+    </div>
+  );
+}
+
+type Loaded = { steps: Step[]; next: ReturnType<typeof useList>['next'] };
+
+/**
+ * All steps in order, as far as both lists are loaded: before the oldest loaded step of a list that goes on, others may be
+ * missing. That list is the one to go on with.
+ */
+function merged(lists: Loaded[]): { steps: Step[]; next: Loaded['next'] } {
+  const all = lists.flatMap(({ steps }) => steps).sort(compareSteps);
+  const partial = lists
+    .flatMap(({ steps, next }) => {
+      const oldest = steps.at(-1);
+      return next === undefined || oldest === undefined ? [] : [{ oldest, next }];
+    })
+    .sort((a, b) => compareSteps(b.oldest, a.oldest));
+  const [latest] = partial;
+  if (latest === undefined) return { steps: all, next: undefined };
+  return { steps: all.slice(all.indexOf(latest.oldest)), next: latest.next };
+}
+
+/** At the same time a model call comes first: it led to the decision. */
+function compareSteps(a: Step, b: Step): number {
+  return compared(a.record.occurred_at, b.record.occurred_at) || compared(keyOf(a), keyOf(b));
+}
+
+function compared(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** A decision and a model call may have one id. */
+function keyOf({ kind, record }: Step): string {
+  return `${kind} ${record.event_id}`;
+}
+
+function decisionStep(record: DecisionRecord): Step {
+  return { kind: 'decision', record, decision: record };
+}
+
+function callStep(record: ModelCall): Step {
+  return { kind: 'call', record };
+}
+
+/** Renders only the steps in view. `isWhole`: nothing comes before the first. */
+function Steps({ steps, isWhole }: { steps: Step[]; isWhole: boolean }) {
+  const place = useRef<HTMLDivElement>(null);
+  const { first, last, rowHeight, onScroll } = useVirtualRows(place, steps, { keyOf, keepsStart: true });
+  return (
+    <div ref={place} class="timeline-steps" role="region" aria-label="Steps" tabIndex={0} onScroll={onScroll}>
+      <ol
+        class="timeline"
+        aria-label="Timeline of the session"
+        style={{ height: `${steps.length * rowHeight}px` }}
+      >
+        {steps.slice(first, last).map((step, offset) => {
+          const index = first + offset;
+          const before = steps[index - 1];
+          return (
+            <li
+              key={keyOf(step)}
+              aria-posinset={index + 1}
+              aria-setsize={isWhole ? steps.length : -1}
+              style={{ transform: `translateY(${index * rowHeight}px)` }}
+            >
+              <StepRow step={step} before={before} />
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
+
+/** One step, and how long after the one before it. */
+function StepRow({ step, before }: { step: Step; before: Step | undefined }) {
+  const { occurred_at } = step.record;
+  const laterMs = before === undefined ? 0 : Date.parse(occurred_at) - Date.parse(before.record.occurred_at);
+  const when = (
+    <>
+      <time dateTime={occurred_at}>{formatTime(occurred_at)}</time>
+      <span class="timeline-later">{before !== undefined && `+${formatDuration(laterMs)}`}</span>
+    </>
+  );
+  if (step.decision === undefined)
+    return (
+      <div class="timeline-step">
+        {when}
+        <CallCells call={step.record} />
+      </div>
+    );
+  const { project_id, event_id, outcome, tool_name, reason } = step.decision;
+  return (
+    <a class="timeline-step" href={hrefWith({}, decisionPath(project_id, event_id))}>
+      {when}
+      <span>
+        <OutcomeBadge outcome={outcome} />
+      </span>
+      <b>
+        <Inert text={tool_name} />
+      </b>
+      <span class="timeline-words">
+        <Inert text={reason} />
+      </span>
+    </a>
+  );
+}
+
+function CallCells({ call: { model, duration_ms, error_type, ...rest } }: { call: ModelCall }) {
+  const { input_tokens, output_tokens, cost_usd, finish_reason } = rest;
+  const facts = [
+    // 0 is what is recorded of a call whose duration was not sent.
+    ...(duration_ms === 0 ? [] : [formatDuration(duration_ms)]),
+    `${formatCompact(input_tokens)} in`,
+    `${formatCompact(output_tokens)} out`,
+    ...(cost_usd === null ? [] : [formatCost(cost_usd)]),
+  ];
+  return (
+    <>
+      <span>
+        <span class={error_type === '' ? 'tag' : 'tag tag-bad'}>model call</span>
+      </span>
+      <b>
+        <Inert text={model} />
+      </b>
+      <span class="timeline-words">
+        {facts.join(' · ')}
+        {(error_type || finish_reason) !== '' && ' · '}
+        <span class={error_type === '' ? '' : 'timeline-error'}>
+          <Inert text={error_type || finish_reason} />
+        </span>
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,148 @@
+import { call } from '../../api/call.ts';
+import type { ModelCall } from '../../api/types.ts';
+import { CALL_FILTERS, filtersFrom } from '../../app/filters.ts';
+import { hrefWith, usePlace } from '../../app/location.ts';
+import { type Period, periodWords } from '../../app/period.ts';
+import { usePeriod } from '../../app/use-period.ts';
+import { placeWith, projectPath } from '../../app/route.ts';
+import { FilterBar } from '../../filters/filter-bar.tsx';
+import {
+  formatCompact,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatTime,
+  zoneName,
+} from '../../text/format.ts';
+import { Inert } from '../../ui/inert.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
+import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { useList } from '../../ui/use-list.tsx';
+import { useSorted } from '../../ui/use-sorted.ts';
+
+const PAGE_ROWS = 100;
+const KEYS = {
+  Time: ({ occurred_at }: ModelCall) => occurred_at,
+  Agent: ({ agent_name }: ModelCall) => agent_name,
+  Model: ({ model }: ModelCall) => model,
+  Duration: ({ duration_ms }: ModelCall) => duration_ms,
+  Input: ({ input_tokens }: ModelCall) => input_tokens,
+  Output: ({ output_tokens }: ModelCall) => output_tokens,
+  Cost: ({ cost_usd }: ModelCall) => cost_usd ?? 0,
+  Result: ({ error_type, finish_reason }: ModelCall) => error_type || finish_reason,
+  User: ({ user_id }: ModelCall) => user_id,
+  Session: ({ session_id }: ModelCall) => session_id,
+};
+
+/** The single model calls behind the sums of the page Usage. */
+export function CallsPage({ projectId }: { projectId: string }) {
+  const period = usePeriod();
+  const { query } = usePlace();
+  const filters = filtersFrom(query, CALL_FILTERS);
+  const { first, items, next, more } = useList((cursor) =>
+    call('GET /v1/projects/{id}/audit/llm-invocations', {
+      params: { id: projectId },
+      query: { ...period, ...filters, limit: PAGE_ROWS, cursor },
+    }),
+  );
+  const total = first.data?.total;
+  return (
+    <>
+      <PageHead
+        title={
+          <>
+            Model calls{' '}
+            {total !== undefined && (
+              <span class="count" data-testid="total">
+                {formatCount(total)}
+              </span>
+            )}
+          </>
+        }
+        hasPeriod
+      >
+        <a class="button" href={hrefWith({ order: undefined }, projectPath(projectId, 'usage'))}>
+          Usage
+        </a>
+      </PageHead>
+      <FilterBar projectId={projectId} period={period} filters={filters} ofCalls={CALL_FILTERS} />
+      {first.error !== undefined && <ErrorState error={first.error} retry={first.reload} />}
+      {first.isLoading && <Loading lines={12} />}
+      {total === 0 && <EmptyState title={`No model calls match in ${periodWords(period)}`} />}
+      {items.length > 0 && <CallTable calls={items} projectId={projectId} period={period} />}
+      {next !== undefined && (
+        <p class="muted">The newest {formatCount(items.length)} are loaded; sorting orders these.</p>
+      )}
+      {more}
+    </>
+  );
+}
+
+type CallTableProps = { calls: ModelCall[]; projectId: string; period: Period };
+
+function CallTable({ calls, projectId, period }: CallTableProps) {
+  const { sorted, column } = useSorted(calls, KEYS, { first: '-Time' });
+  const sessionHref = (session_id: string) =>
+    placeWith(projectPath(projectId, 'decisions'), { ...period, session_id, view: 'timeline' });
+  return (
+    <section class="panel calls-panel" aria-label="Model calls">
+      <Table
+        label={`Model calls, times in ${zoneName()}`}
+        columns={Object.entries(KINDS).map(([label, kind]) => column(label, kind))}
+      >
+        {sorted.map((one) => (
+          <tr key={one.event_id}>
+            <td class="muted cell-when">
+              <time dateTime={one.occurred_at}>{formatTime(one.occurred_at)}</time>
+            </td>
+            <th scope="row" class="cell-long">
+              <Inert text={one.model} />
+            </th>
+            <td class={KINDS.Agent}>
+              <Inert text={one.agent_name} />
+            </td>
+            {/* 0 is what is recorded of a call whose duration was not sent. */}
+            <td class="number">{one.duration_ms === 0 ? '–' : formatDuration(one.duration_ms)}</td>
+            <td class={KINDS.Input}>{formatCompact(one.input_tokens)}</td>
+            <td class={KINDS.Output}>{formatCompact(one.output_tokens)}</td>
+            <td class="number">{formatCost(one.cost_usd)}</td>
+            <td>
+              {one.error_type === '' ? (
+                <Inert text={one.finish_reason} />
+              ) : (
+                <span class="tag tag-bad">
+                  <Inert text={one.error_type} />
+                </span>
+              )}
+            </td>
+            <td class={KINDS.User}>
+              <Inert text={one.user_id} />
+            </td>
+            <td class={KINDS.Session}>
+              {one.session_id !== '' && (
+                <a href={sessionHref(one.session_id)}>
+                  <Inert text={one.session_id} />
+                </a>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+}
+
+/** The columns, each with its class. */
+const KINDS = {
+  Time: '',
+  Model: '',
+  Agent: 'cell-long',
+  Duration: 'number',
+  Input: 'number cell-in',
+  Output: 'number cell-out',
+  Cost: 'number',
+  Result: '',
+  User: 'cell-long',
+  Session: 'cell-long',
+};

@@ -1,0 +1,245 @@
+import { expect } from 'chai';
+import type { Locator, Page } from 'playwright-core';
+import { type BatchAnswer, sendBatch } from '../support/batch.ts';
+import { decisionEvent, llmInvocation } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { overflowAt } from './support/overflow.ts';
+import { shoot } from './support/shoot.ts';
+import { expectAccessible, useWorld } from './support/world.ts';
+
+const HOUR_MS = 3_600_000;
+const PHONE = { width: 390, height: 844 };
+/** The list renders the rows in view and some around them. */
+const RENDERED_MAX = 80;
+
+describe('model calls in a browser', function () {
+  const world = useWorld(this);
+  const fromMs = Date.now() - 3 * HOUR_MS;
+  const timeOf = (second: number) => new Date(fromMs + second * 1000).toISOString();
+  const call = (second: number, fields: object) =>
+    llmInvocation({ occurred_at: timeOf(second), agent_name: 'caller', user_id: 'u', ...fields });
+  const record = async (stream: 'decisions' | 'llm-invocations', events: unknown[]) => {
+    const answer = await sendBatch(world.service, events, { path: `/v1/audit/${stream}/batch` });
+    const { accepted } = (await answer.json()) as BatchAnswer;
+    expect(accepted).to.equal(events.length);
+  };
+  before('three sessions', async () => {
+    await record('llm-invocations', [
+      call(0, {
+        session_id: 'mixed',
+        model: 'm-plan',
+        duration_ms: 2300,
+        cost_usd: 0.25,
+        finish_reason: 'stop',
+      }),
+      // At the time of a decision, which it led to.
+      call(5, { session_id: 'mixed', model: 'm-act', input_tokens: 12_345, error_type: 'rate_limited' }),
+      ...['m-plan', 'm-plan', 'm-act'].map((model, index) =>
+        call(20 + index, { session_id: 'calls-only', model, agent_name: 'quiet', cost_usd: index }),
+      ),
+    ]);
+    const decision = (second: number, fields: object) =>
+      decisionEvent({ occurred_at: timeOf(second), agent_name: 'caller', ...fields });
+    const reason =
+      'Role may not use this tool, whatever its arguments are, and however often it asks for it.';
+    await record('decisions', [
+      decision(5, { session_id: 'mixed', tool_name: 't-deny', outcome: 'deny', reason }),
+      decision(65, { session_id: 'mixed', tool_name: 't-allow' }),
+    ]);
+    // More decisions at first and more calls at last, so that the pages of the two lists cover different times.
+    const isCall = (index: number) => index % 10 < (index < 600 ? 3 : 7);
+    const numbers = Array.from({ length: 1300 }, (_, index) => index);
+    const long = { session_id: 'long' };
+    const calls = numbers.filter(isCall).map((n) => call(100 + n, { ...long, model: `step-${n}` }));
+    const others = numbers.filter((n) => !isCall(n));
+    await record('llm-invocations', calls);
+    await record(
+      'decisions',
+      others.map((n) => decision(100 + n, { ...long, tool_name: `step-${n}` })),
+    );
+  });
+  const timelineOf = (session_id: string) => world.projectPath('decisions', { session_id, view: 'timeline' });
+
+  for (const scheme of ['light', 'dark'] as const)
+    it(`shows the decisions and the model calls of a session in order, in ${scheme}`, async () => {
+      const { page, faults } = await world.newPage({ scheme });
+      await page.goto(timelineOf('mixed'));
+      const steps = stepsOf(page);
+      await steps.nth(3).waitFor();
+
+      const texts = (await steps.allInnerTexts()).map((text) =>
+        text.replaceAll(/\s*\n\s*/g, ' | ').replace(/^[^|]*\| /, ''),
+      );
+      expect(texts).to.deep.equal([
+        'model call | m-plan | 2.3 s · 100 in · 20 out · $0.25 · stop',
+        '+5.0 s | model call | m-act | 12.3K in · 20 out · rate_limited',
+        `+0 ms | Deny | t-deny | ${'Role may not use this tool, whatever its arguments are, and however often it asks for it.'}`,
+        '+1 min | Allow | t-allow',
+      ]);
+      await shoot(page, `timeline-${scheme}`);
+      await expectAccessible(page);
+      await page.setViewportSize(PHONE);
+      await shoot(page, `timeline-phone-${scheme}`);
+      await expectAccessible(page);
+      for (const width of [360, 390, 2560]) expect(await overflowAt(page, width)).to.be.at.most(0);
+      await page.getByRole('link', { name: /t-deny/ }).click();
+      await page.getByRole('complementary', { name: 'Decision' }).getByText('t-deny').first().waitFor();
+      expect(faults).to.deep.equal([]);
+    });
+
+  it('shows a session that has model calls alone, and one that has nothing', async () => {
+    const { page } = await world.newPage();
+    await page.goto(timelineOf('calls-only'));
+    await stepsOf(page).nth(2).waitFor();
+    expect(await stepsOf(page).locator('b').allInnerTexts()).to.deep.equal(['m-plan', 'm-plan', 'm-act']);
+    await page.getByText('calls-only: no decisions; 3 model calls, 360 tokens, $3.00').waitFor();
+    await expectAccessible(page);
+
+    await page.goto(timelineOf('nobody'));
+    await page.getByText('No decisions and no model calls in the last 24 hours').waitFor();
+  });
+
+  it('loads a long session to its first step, in order and without a gap, and renders only what is in view', async () => {
+    const { page } = await world.newPage();
+    await page.goto(timelineOf('long'));
+    const more = page.getByRole('button', { name: 'Load earlier' });
+    const inViewIs = (step: string) =>
+      eventually(async () => ((await firstInView(page)) === step ? true : undefined));
+    const counts: number[] = [];
+    for (;;) {
+      await stepsOf(page).first().waitFor();
+      counts.push(await rowCountOf(page));
+      const numbers = await allNumbers(page);
+      const last = 1299;
+      expect(numbers).to.deep.equal(numbers.map((_, index) => last + 1 - numbers.length + index));
+      if (!(await more.isVisible())) break;
+      await page.getByRole('region', { name: 'Steps' }).evaluate((element) => (element.scrollTop = 0));
+      const inView = `step-${numbers[0]}`;
+      await inViewIs(inView);
+      const before = await rowCountOf(page);
+      await more.click();
+      await eventually(async () => ((await rowCountOf(page)) > before ? true : undefined));
+      await inViewIs(inView);
+    }
+    expect(counts.length).to.be.above(2);
+    expect(counts.at(-1)).to.equal(1300);
+    expect(await stepsOf(page).count()).to.be.below(RENDERED_MAX);
+  });
+
+  it('leads from each sum of the page Usage to the calls behind it, and from there to the session', async () => {
+    const { page, faults } = await world.newPage();
+    const region = (name: string) => page.getByRole('region', { name, exact: true });
+    const follow = async (link: Locator, query: Record<string, string>, total: number) => {
+      await page.goto(world.projectPath('usage', { window: '7d' }));
+      await link.click();
+      await page.waitForURL(/\/usage\/calls\?/);
+      const { searchParams } = new URL(page.url());
+      expect(Object.fromEntries(searchParams)).to.deep.equal({ window: '7d', ...query });
+      await page.getByTestId('total').getByText(String(total), { exact: true }).waitFor();
+    };
+    const named = (name: string) => ({ name, exact: true });
+    await follow(region('By model').getByRole('link', named('m-act')), { model: 'm-act' }, 2);
+    await follow(region('By agent').getByRole('link', named('quiet')), { agent: 'quiet' }, 3);
+    await follow(region('By session').getByRole('link', named('mixed')), { session_id: 'mixed' }, 2);
+    await page.goto(world.projectPath('usage', { window: '7d' }));
+    await page.getByRole('link', { name: 'Models of quiet' }).click();
+    await page.locator('.usage-model').getByRole('link', named('m-plan')).click();
+    await page.waitForURL(/\/usage\/calls\?/);
+    expect(page.url()).to.match(/\?window=7d&agent=quiet&model=m-plan$/);
+    await page.getByTestId('total').getByText('2', { exact: true }).waitFor();
+    await page.getByRole('link', named('calls-only')).first().click();
+    await page.waitForURL(/\/decisions\?window=7d&session_id=calls-only&view=timeline$/);
+    await stepsOf(page).nth(2).waitFor();
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('orders users and sessions of the page Usage by the heads of their columns', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('usage', { agent: 'caller' }));
+    const sessions = page.getByRole('region', { name: 'By session', exact: true });
+    const names = async () => {
+      await sessions.locator('tbody tr').nth(1).waitFor();
+      return (await sessions.locator('tbody th').allInnerTexts()).map((text) => text.split('\n')[0]);
+    };
+    expect(await names()).to.deep.equal(['mixed', 'long']);
+    await sessions.getByRole('link', { name: 'Calls' }).click();
+    await page.waitForURL(/order-session=-Calls/);
+    await sessions.locator('th[aria-sort=descending]').getByText('Calls').waitFor();
+    expect(await names()).to.deep.equal(['long', 'mixed']);
+    await sessions.getByRole('link', { name: 'Session', exact: true }).click();
+    await sessions.locator('th[aria-sort=ascending]').getByText('Session').waitFor();
+    expect(await names()).to.deep.equal(['long', 'mixed']);
+  });
+
+  for (const scheme of ['light', 'dark'] as const)
+    it(`lists the single calls, filtered, sorted and page by page, in ${scheme}`, async () => {
+      const { page, faults } = await world.newPage({ scheme });
+      await page.goto(world.projectPath('usage/calls', { agent: 'caller' }));
+      const rows = page.locator('tbody tr');
+      await rows.nth(99).waitFor();
+      await page.getByText('The newest 100 are loaded').waitFor();
+      await page.getByRole('button', { name: 'Load older' }).click();
+      await rows.nth(199).waitFor();
+      await page.evaluate('scrollTo(0, 0)');
+      await shoot(page, `calls-${scheme}`);
+      await expectAccessible(page);
+      await page.getByRole('search').getByRole('button', { name: 'Session' }).click();
+      await page.getByRole('checkbox', { name: /^mixed/ }).click();
+      await page.getByTestId('total').getByText('2', { exact: true }).waitFor();
+      await page.keyboard.press('Escape');
+      await rows.nth(2).waitFor({ state: 'detached' });
+      expect(await rows.nth(0).innerText()).to.include('rate_limited');
+      await page.getByRole('link', { name: 'Duration' }).click();
+      await page.waitForURL(/order=-Duration/);
+      await page.locator('th[aria-sort=descending]').getByText('Duration').waitFor();
+      expect(await rows.nth(0).innerText()).to.match(/m-plan[^]*2\.3 s[^]*\$0\.25[^]*stop/);
+      await page.setViewportSize(PHONE);
+      await shoot(page, `calls-phone-${scheme}`);
+      await expectAccessible(page);
+      for (const width of [360, 390, 2560]) expect(await overflowAt(page, width)).to.be.at.most(0);
+      await page.getByRole('link', { name: 'Usage', exact: true }).last().click();
+      await page.getByRole('region', { name: 'By model', exact: true }).waitFor();
+      expect(faults).to.deep.equal([]);
+    });
+
+  /** The numbers of all steps, scrolled through from the start. */
+  async function allNumbers(page: Page): Promise<number[]> {
+    const found = new Set<number>();
+    const place = page.getByRole('region', { name: 'Steps' });
+    await place.evaluate((element) => (element.scrollTop = 0));
+    await page.locator('.timeline li[aria-posinset="1"]').waitFor();
+    const count = await rowCountOf(page);
+    const lastPlace = () => stepsOf(page).last().getAttribute('aria-posinset');
+    while (found.size < count) {
+      for (const text of await stepsOf(page).locator('b').allInnerTexts())
+        found.add(Number(text.replace('step-', '')));
+      if (found.size === count) break;
+      const lastBefore = await lastPlace();
+      await place.evaluate((element) => (element.scrollTop += element.clientHeight));
+      await eventually(async () => ((await lastPlace()) === lastBefore ? undefined : true));
+    }
+    return [...found];
+  }
+});
+
+function stepsOf(page: Page): Locator {
+  return page.getByRole('list', { name: 'Timeline of the session' }).getByRole('listitem');
+}
+
+/** How many steps the timeline has, rendered or not. */
+const ROW_COUNT = `(() => {
+  const list = document.querySelector('.timeline');
+  return Math.round(list.clientHeight / list.firstElementChild.offsetHeight);
+})()`;
+
+function rowCountOf(page: Page): Promise<number> {
+  return page.evaluate<number>(ROW_COUNT);
+}
+
+/** The step at the upper edge. */
+function firstInView(page: Page): Promise<string | undefined> {
+  return page.evaluate<string | undefined>(`(() => {
+    const { left, top } = document.querySelector('.timeline-steps').getBoundingClientRect();
+    return document.elementFromPoint(left + 30, top + 10).closest('li')?.querySelector('b').textContent;
+  })()`);
+}
