@@ -73,7 +73,7 @@ describe('model calls in a browser', function () {
       expect(texts).to.deep.equal([
         'model call | m-plan | 2.3 s · 100 in · 20 out · $0.25 · stop',
         '+5.0 s | model call | m-act | 12.3K in · 20 out · rate_limited',
-        `+0 ms | Deny | t-deny | ${'Role may not use this tool, whatever its arguments are, and however often it asks for it.'}`,
+        '+0 ms | Deny | t-deny | Role may not use this tool, whatever its arguments are, and however often it asks for it.',
         '+1 min | Allow | t-allow',
       ]);
       await shoot(page, `timeline-${scheme}`);
@@ -162,6 +162,8 @@ describe('model calls in a browser', function () {
       return (await sessions.locator('tbody th').allInnerTexts()).map((text) => text.split('\n')[0]);
     };
     expect(await names()).to.deep.equal(['mixed', 'long']);
+    await sessions.scrollIntoViewIfNeeded();
+    await shoot(page, 'usage');
     await sessions.getByRole('link', { name: 'Calls' }).click();
     await page.waitForURL(/order-session=-Calls/);
     await sessions.locator('th[aria-sort=descending]').getByText('Calls').waitFor();

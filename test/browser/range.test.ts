@@ -185,7 +185,7 @@ describe('periods, filters and records in a browser', function () {
       await rows.nth(1).waitFor();
       return (await rows.allInnerTexts()).map((row) => {
         const [value, calls, , , , cost] = row.split(/\s*\t\s*/);
-        return [value, calls, cost];
+        return [value?.split('\n')[0], calls, cost];
       });
     };
 

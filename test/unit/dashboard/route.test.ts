@@ -10,6 +10,7 @@ describe('the pages of the dashboard', () => {
     expect(pageFrom('/reset-password/x')).to.deep.equal({ name: 'reset-password', token: 'x' });
     expect(pageFrom('/projects/p')).to.deep.equal({ name: 'overview', projectId: 'p' });
     expect(pageFrom('/projects/p/decisions/')).to.deep.equal({ name: 'decisions', projectId: 'p' });
+    expect(pageFrom('/projects/p/usage/calls')).to.deep.equal({ name: 'model-calls', projectId: 'p' });
     expect(pageFrom('/projects/p/decisions/e')).to.deep.equal({
       name: 'decision',
       projectId: 'p',
@@ -23,7 +24,7 @@ describe('the pages of the dashboard', () => {
   }
 
   const UNKNOWN = [
-    '/overview', '/projects', '/projects/p/x', '/projects//overview', '/verify-email', '/%zz', '/projects/p/keys/k', '/a/b/c/d/e',
+    '/overview', '/projects', '/projects/p/x', '/projects//overview', '/verify-email', '/%zz', '/projects/p/keys/k', '/projects/p/usage/x', '/a/b/c/d/e',
   ]; // prettier-ignore
   for (const path of UNKNOWN) {
     it(`are not made up for ${path}`, () => expect(pageFrom(path)).to.equal(undefined));
