@@ -98,7 +98,7 @@ export function recordEndpoints(deps: ReadDeps) {
       id: 'readTimeseries',
       summary: 'Count decisions over time',
       description: 'Counts by outcome in buckets without gaps, oldest first.',
-      query: Type.Object({ ...RANGE, ...FILTERS }),
+      query: Type.Object({ ...RANGE, ...FILTERS, ...SEARCH }),
       answers: { 200: { description: 'The buckets', schema: TIMESERIES } },
       handle: async (call) => readTimeseries(reads, await startRead('timeseries', call)),
     }),

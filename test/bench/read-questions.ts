@@ -49,6 +49,11 @@ export const QUESTIONS: Question[] = [
     days: 7,
     by: COLUMNS[by] ?? by,
   })),
-  { path: 'decisions?window=7d&q=customers', days: 7, where: search('customers') },
-  { path: 'decisions?window=7d&q=no-such-text', days: 7, where: search('no-such-text') },
+  ...['decisions', 'timeseries'].flatMap((name) =>
+    ['customers', 'no-such-text'].map((q) => ({
+      path: `${name}?window=7d&q=${q}`,
+      days: 7,
+      where: search(q),
+    })),
+  ),
 ];

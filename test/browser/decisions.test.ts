@@ -110,6 +110,15 @@ describe('Decisions in a browser', function () {
     await page.getByRole('link', { name: 'Clear filter' }).waitFor();
     await page.locator('.decision-row').first().waitFor();
     expect((await rowsOf(page)).every((row) => row.includes('Role may not use this tool.'))).to.equal(true);
+    // A search of denials only: tabs and histogram count what was found.
+    const found = await totalOf(page);
+    const tabs = page.getByRole('navigation', { name: 'Outcome' });
+    await tabs.getByRole('link', { name: `All ${found}` }).waitFor();
+    await tabs.getByRole('link', { name: `Deny ${found}` }).waitFor();
+    await tabs.getByRole('link', { name: 'Allow 0' }).waitFor();
+    const bars = page.getByRole('region', { name: 'When they occurred' });
+    const last = bars.getByRole('link', { name: /^Decisions: .*Allow 0, Needs approval 0, Deny / });
+    await last.waitFor();
     expect(await page.evaluate('document.activeElement.ariaLabel')).to.equal('Search reasons and arguments');
     await page.goBack();
     await page.getByRole('link', { name: 'Clear filter' }).waitFor({ state: 'detached' });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { type Page, sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { ask, askJson, type Problem } from '../support/reads.ts';
+import { ask, askJson, type Problem, type Timeseries } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
 describe('a search for a text', () => {
@@ -48,9 +48,11 @@ describe('a search for a text', () => {
     it(`${JSON.stringify(q.slice(0, 20))} finds it in reason and arguments, whatever the case`, async () => {
       const { items, total } = await askJson<Page>(service, 'decisions', { query: { q } });
       const { text } = await ask(service, 'decisions/export', { query: { q } });
+      const { buckets } = await askJson<Timeseries>(service, 'timeseries', { query: { q } });
+      const counted = buckets.reduce((sum, bucket) => sum + bucket.total, 0);
 
       expect(items.map(({ role }) => Number(role))).to.deep.equal(selected.toReversed());
-      expect([total, text.split('\n').length - 1]).to.deep.equal([selected.length, selected.length]);
+      expect([total, text.split('\n').length - 1, counted]).to.deep.equal(Array(3).fill(selected.length));
     });
   }
 
@@ -80,7 +82,7 @@ describe('a search for a text', () => {
 
   for (const query of ['q=', `q=${'x'.repeat(201)}`, 'q=a&q=b', 'q=a%00'])
     it(`with ${query.slice(0, 10)} is 422`, async () => {
-      for (const endpoint of ['decisions', 'decisions/export']) {
+      for (const endpoint of ['decisions', 'decisions/export', 'timeseries']) {
         const { status, text } = await ask(service, endpoint, { query });
         expect([status, (JSON.parse(text) as Problem).code]).to.deep.equal([422, 'query_invalid']);
       }

@@ -176,15 +176,17 @@ export class History {
     const said = `${window.name ?? JSON.stringify(window)} ${JSON.stringify(filters)}`;
     const summary = await askSummary(this.#world, asked);
     this.#expect(`summary ${said}`, summary, this.model.summary(window, filters));
-    const buckets = await askBuckets(this.#world, asked);
-    this.#expect(`timeseries ${said}`, buckets, this.model.buckets(window, filters));
+    const q = this.#random.chance(0.3) ? [this.#random.pick(SEARCHES)] : [];
+    const searched = { ...asked, filters: { ...filters, q } };
+    const buckets = await askBuckets(this.#world, searched);
+    this.#expect(`timeseries ${said} ${q[0]}`, buckets, this.model.buckets(window, searched.filters));
     const broken = { by: this.#random.pick(DIMENSIONS), limit: this.#random.pick([1, 2, 1000]) };
     const breakdown = await askBreakdown(this.#world, asked, broken);
     const expected = this.model.breakdown(window, filters, broken);
     this.#expect(`breakdown ${said} ${JSON.stringify(broken)}`, breakdown, expected);
     await this.#askUsage(asked);
     await this.#askOne();
-    await this.#askList(asked);
+    await this.#askList(searched);
     await this.#askInvocations(asked);
   }
 
@@ -210,10 +212,8 @@ export class History {
     this.#expect(`decision ${event_id}`, one, isAlive ? told : undefined);
   }
 
-  async #askList({ projectId, window, filters: others }: Asked): Promise<void> {
-    const q = this.#random.chance(0.3) ? [this.#random.pick(SEARCHES)] : [];
-    const filters = { ...others, q };
-    const asked = { projectId, window, filters };
+  async #askList(asked: Asked): Promise<void> {
+    const { window, filters } = asked;
     const ids = this.model.ids(window, filters);
     const paging = this.#paging(ids.length);
     const list = await askIds(this.#world, { ...asked, ...paging });

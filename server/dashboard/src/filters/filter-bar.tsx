@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { breakdownOf } from '../api/call.ts';
+import { timeseriesOf } from '../api/call.ts';
+import { totalsOf } from '../api/totals-of.ts';
 import type { Outcome } from '../api/types.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import {
@@ -42,7 +43,7 @@ export function FilterBar(props: FilterBarProps & { q?: string | undefined; chil
   const { filters, path = location.pathname, ofCalls, q, children } = props;
   return (
     <search class="filter-bar" aria-label="Filters">
-      {ofCalls === undefined && <OutcomePicker {...props} path={path} hasCounts={q === undefined} />}
+      {ofCalls === undefined && <OutcomePicker {...props} path={path} q={q} />}
       {(ofCalls ?? FACETS).map((name) => (
         <FacetMenu key={name} {...props} path={path} name={name} label={FILTER_LABELS[name]} />
       ))}
@@ -52,15 +53,13 @@ export function FilterBar(props: FilterBarProps & { q?: string | undefined; chil
   );
 }
 
-type OutcomePickerProps = FilterBarProps & { path: string; hasCounts: boolean };
+type OutcomePickerProps = FilterBarProps & { path: string; q: string | undefined };
 
 /** The outcomes, with their counts under the other filters. */
-function OutcomePicker({ projectId, period, filters, path, hasCounts }: OutcomePickerProps) {
-  const query = { by: 'outcome', ...period, ...filtersBut(filters, 'outcome') } as const;
-  const { data } = useAnswer(hasCounts ? breakdownOf(projectId, query) : undefined);
+function OutcomePicker({ projectId, period, filters, path, q }: OutcomePickerProps) {
+  const { data } = useAnswer(timeseriesOf(projectId, { ...period, ...filtersBut(filters, 'outcome'), q }));
+  const counts = data && totalsOf(data);
   const outcomes = [undefined, 'deny', 'needs_approval', 'allow'] as const;
-  const counts = new Map(data?.items.map(({ value, total }) => [value, total]));
-  const all = data?.items.reduce((sum, { total }) => sum + total, 0) ?? 0;
   const [current, another] = filters.outcome ?? [];
   const isCurrent = (outcome: Outcome | undefined) =>
     outcome === current && another === undefined && filters['not.outcome'] === undefined;
@@ -73,11 +72,7 @@ function OutcomePicker({ projectId, period, filters, path, hasCounts }: OutcomeP
           aria-current={isCurrent(outcome) ? 'true' : undefined}
         >
           {outcome === undefined ? 'All' : OUTCOME_LABELS[outcome]}{' '}
-          {hasCounts && (
-            <span class="segment-count">
-              {data !== undefined && formatCompact(outcome === undefined ? all : (counts.get(outcome) ?? 0))}
-            </span>
-          )}
+          <span class="segment-count">{counts && formatCompact(counts[outcome ?? 'total'])}</span>
         </a>
       ))}
     </nav>

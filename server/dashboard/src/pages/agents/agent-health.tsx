@@ -1,4 +1,5 @@
 import { breakdownOf, call, timeseriesOf } from '../../api/call.ts';
+import { totalsOf } from '../../api/totals-of.ts';
 import type { VersionSummary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { hrefWith } from '../../app/location.ts';
@@ -13,7 +14,7 @@ import {
   formatShare,
 } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
-import { countChange, isAlarming, shareChange, totalsOf } from '../overview/change.ts';
+import { countChange, isAlarming, shareChange } from '../overview/change.ts';
 import { Tile } from '../overview/tile.tsx';
 import { usePrevious } from '../overview/use-previous.ts';
 

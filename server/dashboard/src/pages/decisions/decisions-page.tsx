@@ -64,9 +64,13 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
         <SearchField value={q} path={list} />
       </FilterBar>
       {session !== undefined && <SessionPanel {...session} isTimeline={isTimeline} />}
-      {/* The counts of a search are not known. */}
-      {q === undefined && !isTimeline && (
-        <Histogram {...scope} path={list} refreshMs={isLive ? HISTOGRAM_LIVE_MS : undefined} />
+      {!isTimeline && (
+        <Histogram
+          projectId={projectId}
+          asked={shown}
+          path={list}
+          refreshMs={isLive ? HISTOGRAM_LIVE_MS : undefined}
+        />
       )}
       {state.error !== undefined && <ErrorState error={state.error} retry={retry} />}
       {total === 0 && !isTimeline && (

@@ -1,21 +1,10 @@
-import type { OutcomeCounts, Timeseries } from '../../api/types.ts';
+import type { OutcomeCounts } from '../../api/types.ts';
 
 export const WEEK_MS = 7 * 86_400_000;
 
 /** How many weeks cover so much time. */
 export function weeksOf(lengthMs: number): number {
   return Math.ceil(lengthMs / WEEK_MS);
-}
-
-/** The totals of a series. */
-export function totalsOf({ buckets }: Timeseries): OutcomeCounts {
-  const sum = (of: keyof OutcomeCounts) => buckets.reduce((total, bucket) => total + bucket[of], 0);
-  return {
-    total: sum('total'),
-    allow: sum('allow'),
-    deny: sum('deny'),
-    needs_approval: sum('needs_approval'),
-  };
 }
 
 export type Change = { text: string; direction: 'up' | 'down' | 'same' };

@@ -1,8 +1,9 @@
+import { totalsOf } from '../../api/totals-of.ts';
 import type { Outcome, OutcomeCounts, Summary, Timeseries } from '../../api/types.ts';
 import { type Period, WINDOW_WORDS } from '../../app/period.ts';
 import type { Previous } from '../../charts/time-series.tsx';
 import { formatCount, formatShare } from '../../text/format.ts';
-import { type Change, countChange, isAlarming, shareChange, thanWords, totalsOf } from './change.ts';
+import { type Change, countChange, isAlarming, shareChange, thanWords } from './change.ts';
 import { Tile } from './tile.tsx';
 
 type TilesProps = {
