@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { sendDecision } from '../support/audit.ts';
+import { batchOutcome, sendBatch } from '../support/batch.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { emitterOf } from '../support/ledger.ts';
@@ -192,6 +193,36 @@ describe('every page with demo data in a browser', function () {
     const panel = page.getByRole('region', { name: 'First seen in this period' });
     await panel.getByRole('link', { name: 'never_seen_before' }).click();
     await page.waitForURL(/decisions\?.*tool=never_seen_before/);
+  });
+
+  it('compares what is new with all that is kept, shows all of it, and says what it did not look at', async () => {
+    const at = (days: number, event: Record<string, unknown>) => {
+      const occurred_at = new Date(Date.now() - days * 86_400_000).toISOString();
+      return decisionEvent({ agent_name: 'newcomer', tool_name: 'old_tool', occurred_at, ...event });
+    };
+    const reasons = Array.from({ length: 1004 }, (_, number) => at(0, { reason: `No. ${number}` }));
+    const events = [
+      at(20, {}),
+      at(2, { tool_name: 'other_tool', reason: 'No. 0' }),
+      at(0, { tool_name: 'new_tool' }),
+      ...reasons,
+    ];
+    for (const from of [0, 1000])
+      expect(await batchOutcome(sendBatch(world.service, events.slice(from, from + 1000)))).to.include({
+        status: 202,
+      });
+    const { page, faults } = await world.newPage();
+    await page.goto(world.projectPath('overview', { agent: 'newcomer' }));
+    const panel = page.getByRole('region', { name: 'First seen in this period' });
+    // 1,000 of 1,005 reasons; "No. 0" and the one without a text are not new.
+    await panel.getByText('Of 1,005 reasons only the 1,000 most frequent were looked at.').waitFor();
+    expect(await panel.getByText(/old_tool/).count()).to.equal(0);
+    expect(await panel.getByRole('listitem').count()).to.equal(12);
+    expect(await panel.getByRole('link').first().innerText()).to.equal('new_tool');
+    await panel.getByRole('link', { name: '987 more' }).click();
+    await panel.getByRole('link', { name: 'Show fewer' }).waitFor();
+    expect(await panel.getByRole('listitem').count()).to.equal(999);
+    expect(faults).to.deep.equal([]);
   });
 
   it('begins the page of an agent with its health, and sorts the list of agents', async () => {

@@ -2,6 +2,7 @@ import { type Answer, breakdownOf } from '../../api/call.ts';
 import type { Timeseries } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import type { Filters } from '../../app/filters.ts';
+import { hrefWith, usePlace } from '../../app/location.ts';
 import { rangeOf } from '../../app/period.ts';
 import { formatCompact, formatCount, formatMinute } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
@@ -10,8 +11,9 @@ import { newOf } from './new-values.ts';
 import type { DecisionsHref } from './overview-page.tsx';
 
 const HOUR_MS = 3_600_000;
-const WEEK_MS = 7 * 24 * HOUR_MS;
-const KEPT_MS = 90 * 24 * HOUR_MS;
+const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
+const KEPT_MS = 90 * DAY_MS;
 const REFRESH_MS = 60_000;
 const VALUES_MAX = 1000;
 const SHOWN_MAX = 12;
@@ -29,26 +31,31 @@ type NewPanelProps = {
   hrefOf: DecisionsHref;
 };
 
-/** Tools, agents and reasons of this period that were not seen in the time before it: as long as it, a week at least. */
+/** Tools, agents and reasons of this period that were not seen in the time before it. */
 export function NewPanel({ projectId, series, filters, hrefOf }: NewPanelProps) {
   const [fromMs, toMs] = [Date.parse(series.from), Date.parse(series.to)];
-  const sinceMs = fromMs - Math.max(WEEK_MS, toMs - fromMs);
-  const isKept = sinceMs > Date.now() - KEPT_MS;
+  const beforeMs = Math.max(WEEK_MS, toMs - fromMs);
+  const isKept = fromMs - beforeMs > Date.now() - KEPT_MS;
   // By the hour, so that it is the same question for a while.
-  const range = isKept
-    ? rangeOf(Math.floor(sinceMs / HOUR_MS) * HOUR_MS, Math.ceil(toMs / HOUR_MS) * HOUR_MS)
-    : undefined;
-  const ask = (by: Kind) => range && breakdownOf(projectId, { by, limit: VALUES_MAX, ...range, ...filters });
+  const endMs = Math.ceil(toMs / HOUR_MS) * HOUR_MS;
+  const ask = (by: Kind, sinceMs: number) => {
+    const range = rangeOf(Math.floor(sinceMs / HOUR_MS) * HOUR_MS, endMs);
+    return isKept ? breakdownOf(projectId, { by, limit: VALUES_MAX, ...range, ...filters }) : undefined;
+  };
   const refresh = { refreshMs: REFRESH_MS };
   const answers = {
-    tool: useAnswer(ask('tool'), refresh).data,
-    agent: useAnswer(ask('agent'), refresh).data,
-    reason: useAnswer(ask('reason'), refresh).data,
+    tool: useAnswer(ask('tool', endMs - KEPT_MS), refresh).data,
+    agent: useAnswer(ask('agent', endMs - KEPT_MS), refresh).data,
+    // To read the reasons of all days would take too long.
+    reason: useAnswer(ask('reason', fromMs - beforeMs), refresh).data,
   };
-  const isLoading = isKept && Object.values(answers).some((answer) => answer === undefined);
-  const found = Object.entries(answers).flatMap(([kind, answer]) =>
-    newOf(answer?.items ?? [], { fromMs, toMs }).map((item) => ({ ...item, kind: kind as Kind })),
+  const kinds = Object.keys(answers) as Kind[];
+  const isLoading = isKept && kinds.some((kind) => answers[kind] === undefined);
+  const found = kinds.flatMap((kind) =>
+    newOf(answers[kind]?.items ?? [], { fromMs, toMs }).map((item) => ({ ...item, kind })),
   );
+  const isOpen = usePlace().query.get('all') === 'new';
+  const shown = isOpen ? found : found.slice(0, SHOWN_MAX);
   return (
     <section class="panel" aria-label="First seen in this period">
       <h2>First seen in this period</h2>
@@ -56,13 +63,32 @@ export function NewPanel({ projectId, series, filters, hrefOf }: NewPanelProps) 
       {!isKept && <p class="muted">Known for shorter periods: decisions are kept for 90 days.</p>}
       {isKept && !isLoading && found.length === 0 && <p class="muted">No new tool, agent or reason.</p>}
       <ul class="new-list">
-        {found.slice(0, SHOWN_MAX).map((item) => (
+        {shown.map((item) => (
           <NewItem key={`${item.kind} ${item.value}`} item={item} hrefOf={hrefOf} />
         ))}
       </ul>
-      {found.length > SHOWN_MAX && <p class="muted">{formatCount(found.length - SHOWN_MAX)} more are new.</p>}
+      {isKept && !isLoading && (
+        <p class="panel-foot muted">
+          {found.length > SHOWN_MAX && (
+            <>
+              <a href={hrefWith({ all: isOpen ? undefined : 'new' })}>
+                {isOpen ? 'Show fewer' : `${formatCount(found.length - SHOWN_MAX)} more`}
+              </a>{' '}
+            </>
+          )}
+          Compared with the decisions of up to 90 days, for reasons of the {Math.floor(beforeMs / DAY_MS)}{' '}
+          days before. {kinds.map((kind) => lookedAt(kind, answers[kind]?.others?.entries ?? 0)).join('')}
+        </p>
+      )}
     </section>
   );
+}
+
+/** A rare value may be among those that the answer does not list. */
+function lookedAt(kind: Kind, left: number): string {
+  if (left === 0) return '';
+  const all = formatCount(VALUES_MAX + left);
+  return `Of ${all} ${NAMES[kind].toLowerCase()}s only the ${formatCount(VALUES_MAX)} most frequent were looked at. `;
 }
 
 function NewItem({ item: { kind, value, first, total }, hrefOf }: { item: Found; hrefOf: DecisionsHref }) {
