@@ -6,6 +6,8 @@ import { cookieOf, logIn, newMember, newVerifiedPerson, PASSWORD } from '../supp
 import { decisionEvent, post } from '../support/events.ts';
 import { ingest, issue, type Owner } from '../support/keys.ts';
 import { runCommand } from '../support/processes.ts';
+import { savePolicy } from './support/policy.ts';
+import { pullPolicies } from './support/seed.ts';
 import { expectAccessible, useWorld } from './support/world.ts';
 
 const PHONE = { width: 390, height: 800 };
@@ -213,6 +215,40 @@ describe('Projects, keys and members in a browser', function () {
     const project = { id: service.project_id, name: '' };
     return { cookie: cookieOf(await logIn(service, email, password)), project };
   }
+
+  it('sorts its tables by their headings, by keyboard, too', async () => {
+    const { page, faults } = await world.newPage();
+    const owner = await demoOwner();
+    for (const name of ['zebra', 'aardvark']) await issue(world.service, owner, { name });
+    for (const role of ['viewer', 'editor']) await newMember(world.service, owner, role);
+    await savePolicy(world, 'data-analyst', '\n# sorted');
+    await pullPolicies(world.service);
+    const tables: [path: string, label: string, heading: string, first: 'ascending' | 'descending'][] = [
+      ['keys', 'Keys', 'Name', 'ascending'],
+      ['members', 'Members', 'Account', 'ascending'],
+      ['agents/data-analyst?tab=fleet', 'Versions in use', 'Version', 'descending'],
+      ['agents/data-analyst?tab=definition', 'Tools', 'Tool', 'ascending'],
+      ['overview?window=7d&all=tool', 'List of tools', 'Name', 'ascending'],
+    ];
+    for (const [path, label, heading, first] of tables) {
+      await page.goto(world.projectPath(path));
+      const table = page.getByRole('region', { name: label, exact: true });
+      const names = table.locator('tbody th');
+      await names.nth(1).waitFor();
+      const given = await names.allInnerTexts();
+      const up = given.toSorted();
+      for (const direction of first === 'ascending' ? ['ascending', 'descending'] : [first, 'ascending']) {
+        await table.getByRole('link', { name: heading, exact: true }).press('Enter');
+        await table.locator(`th[aria-sort=${direction}]`, { hasText: heading }).waitFor();
+        expect(await names.allInnerTexts(), label).to.deep.equal(
+          direction === 'ascending' ? up : up.toReversed(),
+        );
+      }
+      expect(new Set(given).size, label).to.be.above(1);
+      await expectAccessible(page);
+    }
+    expect(faults).to.deep.equal([]);
+  });
 
   it('writes down what was done', async () => {
     const { page } = await world.newPage();

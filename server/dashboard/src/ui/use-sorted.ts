@@ -4,7 +4,7 @@ import type { Column } from './table.tsx';
 /** What a column sorts by, by its label. */
 type Keys<Row> = Record<string, (row: Row) => number | string>;
 type SortedOptions = {
-  /** The label that sorts at first; `-` before it sorts downwards. */
+  /** The label that sorts at first; `-` before it sorts downwards. '': as the rows are given. */
   first: string;
   /** The parameter of the address that holds the order. */
   param?: string;

@@ -3,6 +3,7 @@ import type { AgentTool, PolicyFault } from '../../api/types.ts';
 import { CodeEditor } from '../../editor/code-editor.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { Table } from '../../ui/table.tsx';
+import { useSorted } from '../../ui/use-sorted.ts';
 import type { AgentTabProps } from './agent-page.tsx';
 import { FaultList } from './fault-list.tsx';
 import { SaveDialog } from './save-dialog.tsx';
@@ -31,10 +32,11 @@ export function DefinitionTab(props: AgentTabProps) {
 }
 
 function ToolTable({ tools }: { tools: AgentTool[] }) {
+  const { sorted, column } = useSorted(tools, { Tool: ({ name }) => name }, { first: '' });
   if (tools.length === 0) return <p class="muted">This agent registered no tools.</p>;
   return (
-    <Table label="Tools" columns={['Tool', 'Hints', 'Description']}>
-      {tools.map(({ name, description = '', annotations }, index) => (
+    <Table label="Tools" columns={[column('Tool'), 'Hints', 'Description']}>
+      {sorted.map(({ name, description = '', annotations }, index) => (
         <tr key={index}>
           <th scope="row">
             <Inert text={name} />

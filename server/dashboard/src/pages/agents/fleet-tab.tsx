@@ -1,11 +1,13 @@
-import { call } from '../../api/call.ts';
+import { type Answer, call } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatAgo, formatCount, formatDate, formatShare, zoneName } from '../../text/format.ts';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
+import { useSorted } from '../../ui/use-sorted.ts';
 import type { AgentTabProps } from './agent-page.tsx';
 
 const REFRESH_MS = 10_000;
+type Fleet = Answer<'GET /v1/projects/{id}/agents/{name}/fleet'>;
 
 /** The versions in use. Every policy fetch reports the version that its client holds. */
 export function FleetTab({ projectId, agentName }: AgentTabProps) {
@@ -28,41 +30,64 @@ export function FleetTab({ projectId, agentName }: AgentTabProps) {
     );
   }
   const keys = data.items.reduce((sum, item) => sum + item.keys, 0);
-  const nowMs = Date.now();
   return (
     <div class="panel">
       <p class="fleet-lead">
         <b>{formatShare(data.keys_on_latest, keys)}</b> of the keys in use have the latest version, v
         {data.latest.version}, saved {formatDate(data.latest.created_at)} {zoneName()}.
       </p>
-      <Table
-        label="Versions in use"
-        columns={['Version', ['Keys', 'number'], ['Share', 'fleet-share'], 'Last seen', 'ETag']}
-      >
-        {data.items.map((item) => (
-          <tr key={item.etag}>
-            <th scope="row">
-              {item.version === null ? 'unknown' : `v${item.version}`}{' '}
-              {item.is_latest ? (
-                <span class="tag tag-good">latest</span>
-              ) : (
-                <span class="tag tag-warn">outdated</span>
-              )}
-            </th>
-            <td class="number">{formatCount(item.keys)}</td>
-            <td class="fleet-share">
-              <span class="bar" aria-hidden="true">
-                <span
-                  class={item.is_latest ? 'bar-part fill-allow' : 'bar-part fill-needs_approval'}
-                  style={{ width: `${(item.keys / keys) * 100}%` }}
-                />
-              </span>
-            </td>
-            <td title={item.last_seen}>{formatAgo(item.last_seen, nowMs)}</td>
-            <td class="mono muted">{item.etag.replaceAll('"', '').slice(0, 12)}…</td>
-          </tr>
-        ))}
-      </Table>
+      <HeldVersions items={data.items} keys={keys} />
     </div>
+  );
+}
+
+type HeldProps = { items: Fleet['items']; keys: number };
+
+function HeldVersions({ items, keys }: HeldProps) {
+  const { sorted, column } = useSorted(
+    items,
+    {
+      Version: ({ version }) => version ?? 0,
+      Keys: (item) => item.keys,
+      'Last seen': ({ last_seen }) => last_seen,
+    },
+    { first: '-Keys' },
+  );
+  const nowMs = Date.now();
+  return (
+    <Table
+      label="Versions in use"
+      columns={[
+        column('Version'),
+        column('Keys', 'number'),
+        ['Share', 'fleet-share'],
+        column('Last seen'),
+        'ETag',
+      ]}
+    >
+      {sorted.map((item) => (
+        <tr key={item.etag}>
+          <th scope="row">
+            {item.version === null ? 'unknown' : `v${item.version}`}{' '}
+            {item.is_latest ? (
+              <span class="tag tag-good">latest</span>
+            ) : (
+              <span class="tag tag-warn">outdated</span>
+            )}
+          </th>
+          <td class="number">{formatCount(item.keys)}</td>
+          <td class="fleet-share">
+            <span class="bar" aria-hidden="true">
+              <span
+                class={item.is_latest ? 'bar-part fill-allow' : 'bar-part fill-needs_approval'}
+                style={{ width: `${(item.keys / keys) * 100}%` }}
+              />
+            </span>
+          </td>
+          <td title={item.last_seen}>{formatAgo(item.last_seen, nowMs)}</td>
+          <td class="mono muted">{item.etag.replaceAll('"', '').slice(0, 12)}…</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -15,6 +15,7 @@ import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
+import { useSorted } from '../../ui/use-sorted.ts';
 import { NewKeyForm } from './new-key-form.tsx';
 import { scopeText } from './scope-labels.ts';
 
@@ -91,18 +92,30 @@ type KeyTableProps = { projectId: string; items: KeyItem[]; onRevoked: (keyId: s
 function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
   const [revoking, setRevoking] = useState<KeyItem | undefined>(undefined);
   const nowMs = Date.now();
-  const sorted = items.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
+  const expires = `Expires (${zoneName()})`;
+  const { sorted, column } = useSorted(
+    items,
+    {
+      Name: ({ name }) => name,
+      Status: (key) => stateOf(key, nowMs),
+      Created: ({ created_at }) => created_at,
+      'Created by': ({ created_by }) => created_by,
+      // After every date: never.
+      [expires]: ({ expires_at }) => expires_at ?? '~',
+    },
+    { first: '-Created' },
+  );
   return (
     <div class="panel">
       <Table
         label="Keys"
         columns={[
-          'Name',
-          'Status',
+          column('Name'),
+          column('Status'),
           'Permissions',
-          'Created',
-          'Created by',
-          `Expires (${zoneName()})`,
+          column('Created'),
+          column('Created by'),
+          column(expires),
           ['Actions', 'hidden'],
         ]}
       >
@@ -115,7 +128,9 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
                 <Inert text={key.name} />
               )}
             </th>
-            <td>{stateTag(key, nowMs)}</td>
+            <td>
+              <span class={`tag ${STATE_TAGS[stateOf(key, nowMs)]}`}>{stateOf(key, nowMs)}</span>
+            </td>
             <td class="muted">
               {scopeText(key.scope)}
               {key.agents !== undefined && (
@@ -164,9 +179,9 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
   );
 }
 
-function stateTag({ revoked_at, expires_at }: KeyItem, nowMs: number) {
-  if (revoked_at !== null && revoked_at !== undefined) return <span class="tag tag-bad">revoked</span>;
-  if (expires_at !== null && Date.parse(expires_at) <= nowMs)
-    return <span class="tag tag-warn">expired</span>;
-  return <span class="tag tag-good">active</span>;
+const STATE_TAGS = { revoked: 'tag-bad', expired: 'tag-warn', active: 'tag-good' } as const;
+
+function stateOf({ revoked_at, expires_at }: KeyItem, nowMs: number): keyof typeof STATE_TAGS {
+  if (revoked_at !== null && revoked_at !== undefined) return 'revoked';
+  return expires_at !== null && Date.parse(expires_at) <= nowMs ? 'expired' : 'active';
 }

@@ -12,6 +12,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { Table } from '../../ui/table.tsx';
+import { useSorted } from '../../ui/use-sorted.ts';
 import { useSay } from '../../ui/toast.tsx';
 import { useAction } from '../../ui/use-action.ts';
 
@@ -28,14 +29,24 @@ export function MemberTable({ projectId, role, items, onChanged }: MemberTablePr
   const session = useSession();
   const ownId = session.status === 'in' ? session.me.id : '';
   const [leaving, setLeaving] = useState<Member | undefined>(undefined);
+  const since = `Member since (${zoneName()})`;
+  const { sorted, column } = useSorted(
+    items,
+    {
+      Account: ({ email }) => email,
+      Role: (member) => ROLES.indexOf(member.role),
+      [since]: ({ added_at }) => added_at,
+    },
+    { first: '' },
+  );
   const isOnlyOwner = role === 'owner' && items.filter((one) => one.role === 'owner').length === 1;
   return (
     <div class="panel">
       <Table
         label="Members"
-        columns={['Account', 'Role', `Member since (${zoneName()})`, ['Actions', 'hidden']]}
+        columns={[column('Account'), column('Role'), column(since), ['Actions', 'hidden']]}
       >
-        {items.map((member) => {
+        {sorted.map((member) => {
           const isSelf = member.account_id === ownId;
           const isManaged = !isSelf && mayManage(role, [member.role]);
           return (

@@ -3,6 +3,8 @@ import { hrefWith, usePlace } from '../../app/location.ts';
 import { formatCompact, formatCount, formatShare } from '../../text/format.ts';
 import { Inert, Role } from '../../ui/inert.tsx';
 import { Loading } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { useSorted } from '../../ui/use-sorted.ts';
 
 export const ROWS = 8;
 /** All of them could be more than a page takes. */
@@ -46,37 +48,13 @@ export function TopPanel({ by, sort, rows, more = 0, hrefOf }: TopPanelProps) {
   const shown = sorted?.slice(0, isOpen ? ROWS_OPEN : ROWS) ?? [];
   const rest = (sorted?.length ?? 0) + more - shown.length;
   const title = TITLES[by];
+  const list = { by, sort, max, hrefOf };
   return (
-    <section class="panel" aria-label={title}>
+    <section class={isOpen ? 'panel panel-open' : 'panel'} aria-label={title}>
       <h2>{title}</h2>
       {sorted === undefined && <Loading lines={LOADING_LINES} />}
       {sorted?.length === 0 && <p class="muted">None in this period.</p>}
-      {shown.length > 0 && (
-        <div class="bar-head" aria-hidden="true">
-          <span />
-          <span>{COUNTED[sort]}</span>
-          <span>Denied</span>
-        </div>
-      )}
-      <ol class="bars">
-        {shown.map((row) => (
-          <li key={row.name}>
-            <a class="bar-row" href={hrefOf(row.name)}>
-              <span class="bar-name">
-                {by === 'role' ? <Role role={row.name} /> : <Inert text={row.name} />}
-              </span>
-              <span class="bar-count" title={formatCount(row[key])}>
-                {formatCompact(row[key])}
-              </span>
-              <span class="bar-rate">
-                {formatShare(row.deny, row.total)}
-                <span class="visually-hidden"> denied</span>
-              </span>
-              <Bar row={row} max={max} sort={sort} />
-            </a>
-          </li>
-        ))}
-      </ol>
+      {shown.length > 0 && (isOpen ? <FullList {...list} rows={shown} /> : <Bars {...list} rows={shown} />)}
       {isOpen || rest > 0 ? (
         <p class="panel-foot">
           {isOpen && rest > 0 && <span class="muted">{formatCount(rest)} more have less. </span>}
@@ -87,6 +65,80 @@ export function TopPanel({ by, sort, rows, more = 0, hrefOf }: TopPanelProps) {
       ) : null}
     </section>
   );
+}
+
+type ListProps = Pick<TopPanelProps, 'by' | 'sort' | 'hrefOf'> & { rows: Row[]; max: number };
+
+function Bars({ by, sort, rows, max, hrefOf }: ListProps) {
+  return (
+    <>
+      <div class="bar-head" aria-hidden="true">
+        <span />
+        <span>{COUNTED[sort]}</span>
+        <span>Denied</span>
+      </div>
+      <ol class="bars">
+        {rows.map((row) => (
+          <li key={row.name}>
+            <a class="bar-row" href={hrefOf(row.name)}>
+              <span class="bar-name">
+                <Name by={by} name={row.name} />
+              </span>
+              <span class="bar-count" title={formatCount(row[SORT_KEYS[sort]])}>
+                {formatCompact(row[SORT_KEYS[sort]])}
+              </span>
+              <span class="bar-rate">
+                {formatShare(row.deny, row.total)}
+                <span class="visually-hidden"> denied</span>
+              </span>
+              <Bar row={row} max={max} sort={sort} />
+            </a>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** The same as a table that sorts by its headings. */
+function FullList({ by, sort, rows, max, hrefOf }: ListProps) {
+  const counted = COUNTED[sort];
+  const countOf = (row: Row) => row[SORT_KEYS[sort]];
+  const { sorted, column } = useSorted(
+    rows,
+    { Name: ({ name }) => name, [counted]: countOf, Denied: ({ deny, total }) => deny / total },
+    { first: `-${counted}`, param: `order-${by}` },
+  );
+  return (
+    <Table
+      label={`List of ${TITLES[by].toLowerCase()}`}
+      columns={[
+        column('Name'),
+        ['Share', 'usage-share'],
+        column(counted, 'number'),
+        column('Denied', 'number'),
+      ]}
+    >
+      {sorted.map((row) => (
+        <tr key={row.name}>
+          <th scope="row" class="cell-long">
+            <a href={hrefOf(row.name)}>
+              <Name by={by} name={row.name} />
+            </a>
+          </th>
+          <td class="usage-share">
+            <Bar row={row} max={max} sort={sort} />
+          </td>
+          <td class="number">{formatCount(countOf(row))}</td>
+          <td class="number">{formatShare(row.deny, row.total)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function Name({ by, name }: { by: TopPanelProps['by']; name: string }) {
+  return by === 'role' ? <Role role={name} /> : <Inert text={name} />;
 }
 
 function Bar({ row, max, sort }: { row: Row; max: number; sort: Sort }) {
