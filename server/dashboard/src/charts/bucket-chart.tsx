@@ -179,7 +179,10 @@ function DataTable({ label, starts, bucketSeconds, to, series, before, format }:
     <details class="data-table" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>Show as table</summary>
       {isOpen && (
-        <Table label={label} columns={[`Time (${zoneName()})`, ...columns.map((column) => column.label)]}>
+        <Table
+          label={`${label} as a table`}
+          columns={[`Time (${zoneName()})`, ...columns.map((column) => column.label)]}
+        >
           {starts
             .map((start, at) => (
               <tr key={start}>

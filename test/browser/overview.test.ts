@@ -1,0 +1,182 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { batchOutcome, sendBatch } from '../support/batch.ts';
+import { decisionEvent } from '../support/events.ts';
+import { askJson, type Timeseries } from '../support/reads.ts';
+import { addressOf, expectAccessible, useWorld } from './support/world.ts';
+
+type Broken = { items: { value: string; total: number }[]; others: { entries: number } | null };
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+describe('the charts and panels of Overview and Decisions in a browser', function () {
+  const world = useWorld(this);
+  const totalIs = (page: Page, total: number) =>
+    page.getByTestId('total').getByText(String(total), { exact: true }).waitFor();
+
+  it('draws the week before as a line, and compares with it', async () => {
+    const at = (ageMs: number, outcome: string) =>
+      decisionEvent({
+        agent_name: 'weekly',
+        outcome,
+        occurred_at: new Date(Date.now() - ageMs).toISOString(),
+      });
+    const weekAgo = 7 * DAY_MS + HOUR_MS;
+    const events = [
+      ...['deny', 'deny', 'allow', 'allow'].map((outcome) => at(weekAgo, outcome)),
+      ...['deny', 'allow', 'allow', 'allow', 'allow', 'allow'].map((outcome) => at(HOUR_MS, outcome)),
+    ];
+    expect(await batchOutcome(sendBatch(world.service, events))).to.include({ accepted: 10 });
+    const { page, faults } = await world.newPage();
+    await page.goto(world.projectPath('overview', { agent: 'weekly' }));
+    await page.getByRole('link', { name: /^Decisions 6 .*▲ 50% more than a week before/ }).waitFor();
+    await page.getByRole('link', { name: /^Denial rate .*▼ 33.3 points less/ }).waitFor();
+    for (const [name, sum] of [
+      ['Decisions over time', 4],
+      ['Denial rate', 50],
+    ] as const) {
+      const chart = page.getByRole('region', { name });
+      const line = chart.locator('path.tone-before');
+      expect(await line.getAttribute('d')).to.match(/^M.*L/);
+      await chart.getByText('Show as table').click();
+      await chart.locator('th', { hasText: 'A week before' }).waitFor();
+      const cells = await chart.locator('tbody td:last-child').allInnerTexts();
+      const values = cells.map((text) => Number.parseFloat(text)).filter((value) => !Number.isNaN(value));
+      // The hours of then may lie over two hours of now.
+      const most = name === 'Denial rate' ? Math.max(...values) : values.reduce((all, one) => all + one, 0);
+      expect(most).to.equal(sum);
+    }
+    await expectAccessible(page);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('opens the whole list behind a panel, and closes it', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('overview', { window: '7d' }));
+    const { items } = await askJson<Broken>(world.service, 'breakdown', {
+      query: { window: '7d', by: 'tool' },
+    });
+    const panel = page.getByRole('region', { name: 'Tools', exact: true });
+    await panel.getByRole('link', { name: `${items.length - 8} more` }).click();
+    const rows = panel.locator('tbody th');
+    await rows.first().waitFor();
+    expect((await rows.allInnerTexts()).toSorted()).to.deep.equal(items.map(({ value }) => value).toSorted());
+    await panel.getByRole('link', { name: 'Show fewer' }).click();
+    await panel.locator('.bar-row').first().waitFor();
+    expect(await panel.locator('.bar-row').count()).to.equal(8);
+  });
+
+  for (const [title, by, only] of [
+    ['Reasons', 'reason', { 'not.outcome': 'allow' }],
+    ['Users', 'user_id', {}],
+    ['Sessions', 'session_id', {}],
+  ] as const)
+    it(`ranks ${title.toLowerCase()} by their decisions, and leads to these`, async () => {
+      const { page, faults } = await world.newPage();
+      const query = { window: '7d', agent: 'data-analyst', ...only };
+      const { items, others } = await askJson<Broken>(world.service, 'breakdown', {
+        query: { by, limit: '9', ...query },
+      });
+      await page.goto(world.projectPath('overview', { window: '7d', agent: 'data-analyst' }));
+      const panel = page.getByRole('region', { name: title, exact: true });
+      await panel.locator('.bar-row').first().waitFor();
+      const shown = await Promise.all(
+        ['.bar-name', '.bar-count'].map((part) => panel.locator(part).allInnerTexts()),
+      );
+      const expected = items.slice(0, 8);
+      expect(shown).to.deep.equal([
+        expected.map(({ value }) => value),
+        expected.map(({ total }) => String(total)),
+      ]);
+      if (others !== null)
+        await panel
+          .getByRole('link', { name: `${others.entries + items.length - 8} more`, exact: true })
+          .waitFor();
+      await panel.locator('.bar-row').first().click();
+      await totalIs(page, expected[0]?.total ?? 0);
+      expect(faults).to.deep.equal([]);
+    });
+
+  it('leads from an entry of a legend to these decisions', async () => {
+    const { page } = await world.newPage();
+    const { buckets } = await askJson<Timeseries>(world.service, 'timeseries', { query: { window: '7d' } });
+    const denied = buckets.reduce((sum, { deny }) => sum + deny, 0);
+    for (const [from, region, entry] of [
+      ['overview', 'Decisions over time', 'Deny'],
+      ['overview', 'Denial rate', 'Denied'],
+      ['decisions', 'When they occurred', 'Deny'],
+    ] as const) {
+      await page.goto(world.projectPath(from, { window: '7d' }));
+      const legend = page.getByRole('region', { name: region }).locator('.legend');
+      await legend.getByRole('link', { name: entry, exact: true }).click();
+      await page.waitForURL(/decisions\?window=7d&outcome=deny$/);
+      await totalIs(page, denied);
+    }
+  });
+
+  it('zooms in the list of decisions by a click on a bar and by a drag; Back returns', async () => {
+    const { page, faults } = await world.newPage();
+    const { buckets, bucket_seconds } = await askJson<Timeseries>(world.service, 'timeseries', {
+      query: { window: '7d' },
+    });
+    const path = world.projectPath('decisions', { window: '7d' });
+    await page.goto(path);
+    const plot = page.getByRole('region', { name: 'When they occurred' }).locator('.chart-plot');
+    const xOf = async (index: number) => {
+      const { x = 0, y = 0, width = 0 } = (await plot.boundingBox()) ?? {};
+      return [x + ((index + 0.5) / buckets.length) * width, y + 20] as const;
+    };
+    const [first, last] = [buckets.length - 4, buckets.length - 2];
+    const expectZoom = async (of: [number, number]) => {
+      const shown = buckets.slice(of[0], of[1] + 1);
+      await page.waitForURL(/from=/);
+      const query = new URL(page.url()).searchParams;
+      const [from, to] = ['from', 'to'].map((name) => Date.parse(query.get(name) ?? ''));
+      const fromMs = Date.parse(shown[0]?.start ?? '');
+      expect([from, to]).to.deep.equal([fromMs, fromMs + shown.length * bucket_seconds * 1000]);
+      await totalIs(
+        page,
+        shown.reduce((sum, { total }) => sum + total, 0),
+      );
+      await page.goBack();
+      await page.waitForURL(/decisions\?window=7d$/);
+      await plot.waitFor();
+    };
+    await page.mouse.click(...(await xOf(last)));
+    await expectZoom([last, last]);
+    await page.mouse.move(...(await xOf(first)));
+    await page.mouse.down();
+    await page.mouse.move(...(await xOf(last)), { steps: 4 });
+    await page.mouse.up();
+    await expectZoom([first, last]);
+    expect(addressOf(page)).to.equal(path);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('shows the last minutes, hours and days by a button each', async () => {
+    const { page } = await world.newPage();
+    const ranges = {
+      '15 minutes': 0.25,
+      '1 hour': 1,
+      '6 hours': 6,
+      '12 hours': 12,
+      '3 days': 72,
+      '14 days': 336,
+    };
+    await page.goto(world.projectPath('overview'));
+    for (const [label, hours] of Object.entries(ranges)) {
+      const before = addressOf(page);
+      await page.getByRole('button', { name: /^Custom$| UTC$/ }).click();
+      const buttons = page.getByRole('group', { name: 'Last' }).getByRole('button');
+      expect(await buttons.allInnerTexts()).to.deep.equal(Object.keys(ranges));
+      await buttons.filter({ hasText: new RegExp(`^${label}$`) }).click();
+      await page.waitForURL((url) => url.pathname + url.search !== before);
+      const query = new URL(page.url()).searchParams;
+      const [from = 0, to = 0] = ['from', 'to'].map((name) => Date.parse(query.get(name) ?? ''));
+      expect((to - from) / HOUR_MS, label).to.equal(hours);
+      // The minute that has begun is part of it.
+      expect(to - Date.now(), label).to.be.within(-MINUTE_MS, MINUTE_MS);
+    }
+  });
+});
