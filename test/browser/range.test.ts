@@ -50,6 +50,58 @@ describe('periods, filters and records in a browser', function () {
     await drawer.getByText('Decision not found').waitFor();
   });
 
+  it('steps beyond the end of what the list has loaded', async () => {
+    const { page } = await world.newPage();
+    const { items } = await decisions({ window: '7d', limit: '102' });
+    const steps = page.getByRole('complementary', { name: 'Decision' });
+    await page.goto(world.projectPath(`decisions/${items[99]?.event_id}`, { window: '7d' }));
+    for (const next of [100, 101]) {
+      await steps.getByRole('button', { name: 'Older' }).click();
+      await page.waitForURL(new RegExp(items[next]?.event_id ?? '-'));
+    }
+    await steps.getByRole('button', { name: 'Newer' }).click();
+    await page.waitForURL(new RegExp(items[100]?.event_id ?? '-'));
+  });
+
+  it('steps from a record outside of the list to those beside it, also of the same millisecond', async () => {
+    const { page, faults } = await world.newPage();
+    const { url, key } = world.service;
+    const at = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
+    const same = at(40);
+    const ids: string[] = [];
+    // Newest first; of one instant the larger id comes first.
+    for (const [occurred_at, start] of [
+      [at(30), 'a'],
+      [same, 'f'],
+      [same, 'b'],
+      [same, '3'],
+      [at(60), 'e'],
+    ] as const) {
+      const event = decisionEvent({ occurred_at, agent_name: 'far' });
+      const event_id = `${start}${String(event['event_id']).slice(1)}`;
+      ids.push(event_id);
+      expect((await post(`${url}/v1/audit/decisions`, { ...event, event_id }, { key })).status).to.equal(202);
+    }
+    await page.goto(world.projectPath(`decisions/${ids[2]}`, { agent: 'far' }));
+    const button = (name: string) =>
+      page.getByRole('complementary', { name: 'Decision' }).getByRole('button', { name });
+    const step = async (name: string, to: number) => {
+      await button(name).click();
+      await page.waitForURL(new RegExp(`/${ids[to]}\\?agent=far$`));
+      await page
+        .getByRole('complementary')
+        .getByText(ids[to] ?? '')
+        .waitFor();
+    };
+    for (const to of [3, 4]) await step('Older', to);
+    await button('Older').click();
+    await page.getByRole('complementary').getByRole('button', { name: 'Older', disabled: true }).waitFor();
+    for (const to of [3, 2, 1, 0]) await step('Newer', to);
+    await button('Newer').click();
+    await page.getByRole('complementary').getByRole('button', { name: 'Newer', disabled: true }).waitFor();
+    expect(faults).to.deep.equal([]);
+  });
+
   it('zooms by drag and by keyboard; Back returns; a form takes any period', async () => {
     const { page, faults } = await world.newPage();
     await page.goto(world.projectPath('overview', { window: '7d' }));

@@ -156,12 +156,13 @@ describe('the feed of decisions', () => {
   it('knows what is beside a record, and nothing of a record that is not in the list', async () => {
     const feed = await feedOf(new Records(10, 20, 30), 1);
     expect(feed.near('00000020')).to.deep.equal({
+      isListed: true,
       record: recordOf(20),
       newer: '00000030',
       older: '00000010',
     });
-    expect(feed.near('00000030')).to.deep.equal({ record: recordOf(30), older: '00000020' });
-    expect(feed.near('00000010')).to.deep.equal({ record: recordOf(10), newer: '00000020' });
+    expect(feed.near('00000030')).to.deep.equal({ isListed: true, record: recordOf(30), older: '00000020' });
+    expect(feed.near('00000010')).to.deep.equal({ isListed: true, record: recordOf(10), newer: '00000020' });
     expect(feed.near('nothing')).to.deep.equal({});
   });
 });

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { decisionOf } from '../../api/call.ts';
 import { writeExact } from '../../api/parse-exact.ts';
 import { type DecisionRecord, JsonNumber, type JsonObject } from '../../api/types.ts';
@@ -10,23 +11,33 @@ import { formatBytes } from '../../text/format.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { curlRead } from '../../ui/curl-command.ts';
 import { Drawer } from '../../ui/drawer.tsx';
+import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Inert, Role } from '../../ui/inert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { OutcomeBadge, Violations } from '../../ui/outcome.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { useAction } from '../../ui/use-action.ts';
 import type { DecisionFeed } from './decision-feed.ts';
+import { type Among, type Direction, neighbourOf } from './neighbours.ts';
 import { PolicySection } from './policy-section.tsx';
 import { ProofSection } from './proof-section.tsx';
 
 /** Longer names cannot exist in the service, so they are not linked. */
 const NAME_CHARS_MAX = 400;
 
-type DecisionDrawerProps = { projectId: string; feed: DecisionFeed; eventId: string };
+type DecisionDrawerProps = { projectId: string; feed: DecisionFeed; among: Among; eventId: string };
 
 /** The details of one decision, by its id: it needs not be in the list. */
-export function DecisionDrawer({ projectId, feed, eventId }: DecisionDrawerProps) {
-  const { record: listed, newer, older } = feed.near(eventId);
+export function DecisionDrawer({ projectId, feed, among, eventId }: DecisionDrawerProps) {
+  const beside = feed.near(eventId);
+  const { record: listed } = beside;
+  const isLast = beside.isListed === true && beside.older === undefined;
+  const { isAtEnd, isLoading, error } = feed.state;
+  useEffect(() => {
+    // After an error the page retries, with a pause.
+    if (isLast && !isAtEnd && !isLoading && error === undefined) void feed.loadMore();
+  }, [isLast, isAtEnd, isLoading, error]);
   const asked = decisionOf(projectId, eventId);
   const found = useAnswer(listed === undefined ? asked : undefined);
   const record = listed ?? found.data;
@@ -43,7 +54,11 @@ export function DecisionDrawer({ projectId, feed, eventId }: DecisionDrawerProps
         <CopyButton label="Copy link" text={location.origin + decisionPath(projectId, eventId)} />
         {record !== undefined && <CopyButton label="JSON" text={() => writeExact(record)} />}
         <CopyButton label="cURL" text={() => curlRead(asked.path)} />
-        {(newer ?? older) !== undefined && <Steps newer={newer} older={older} show={show} />}
+        {beside.isListed === true ? (
+          <Steps {...beside} show={show} />
+        ) : (
+          record !== undefined && <FarSteps key={eventId} record={record} among={among} show={show} />
+        )}
       </div>
       {record === undefined && found.isLoading && <Loading lines={8} />}
       {record === undefined && found.error?.code === 'not_found' && (
@@ -59,7 +74,7 @@ export function DecisionDrawer({ projectId, feed, eventId }: DecisionDrawerProps
   );
 }
 
-type StepsProps = { newer: string | undefined; older: string | undefined; show: (eventId: string) => void };
+type StepsProps = { newer?: string; older?: string; show: (eventId: string) => void };
 
 /** To the records beside this one in the list. */
 function Steps({ newer, older, show }: StepsProps) {
@@ -72,6 +87,37 @@ function Steps({ newer, older, show }: StepsProps) {
         Older
       </button>
     </span>
+  );
+}
+
+type FarStepsProps = { record: DecisionRecord; among: Among; show: (eventId: string) => void };
+
+/** To the records beside one that is not in the list: they are looked for when they are asked for. */
+function FarSteps({ record, among, show }: FarStepsProps) {
+  const [ends, setEnds] = useState<Direction[]>([]);
+  const { run, isRunning, error } = useAction(async (direction: Direction) => {
+    const found = await neighbourOf(record, direction, among);
+    if (found === undefined) setEnds([...ends, direction]);
+    else show(found.event_id);
+  });
+  return (
+    <>
+      <span class="drawer-steps">
+        {(['newer', 'older'] as const).map((direction) => (
+          <button
+            key={direction}
+            type="button"
+            class="small"
+            disabled={ends.includes(direction)}
+            aria-busy={isRunning}
+            onClick={() => void run(direction)}
+          >
+            {direction === 'newer' ? 'Newer' : 'Older'}
+          </button>
+        ))}
+      </span>
+      <FormError error={error} />
+    </>
   );
 }
 

@@ -112,13 +112,14 @@ export class DecisionFeed {
   }
 
   /** A record of the list and those beside it, as far as they are loaded. */
-  near(eventId: string): { record?: DecisionRecord; newer?: string; older?: string } {
+  near(eventId: string): { isListed?: true; record?: DecisionRecord; newer?: string; older?: string } {
     const { rows } = this.#state;
     const index = rows.findIndex(({ event_id }) => event_id === eventId);
     const row = rows[index];
     if (row === undefined) return {};
     const { isWhole, ...record } = row;
     return {
+      isListed: true,
       ...(isWhole ? { record } : {}),
       ...(index === 0 ? {} : { newer: rows[index - 1]?.event_id ?? '' }),
       ...(index === rows.length - 1 ? {} : { older: rows[index + 1]?.event_id ?? '' }),
@@ -165,7 +166,8 @@ function merged(fresh: FeedRow[], known: FeedRow[]): FeedRow[] {
   return rows.concat(known.slice(at));
 }
 
-function isNewer(a: DecisionRecord, b: DecisionRecord): boolean {
+/** Whether it comes before the other in the list. */
+export function isNewer(a: DecisionRecord, b: DecisionRecord): boolean {
   return a.occurred_at > b.occurred_at || (a.occurred_at === b.occurred_at && a.event_id > b.event_id);
 }
 

@@ -40,7 +40,8 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
   const q = query.get('q') ?? undefined;
   const isFiltered = q !== undefined || Object.keys(filters).length > 0;
   const isLive = query.get('live') === '1' && 'window' in period;
-  const shown = { ...period, ...filters, ...(q === undefined ? {} : { q }) };
+  const selected = { ...filters, ...(q === undefined ? {} : { q }) };
+  const shown = { ...period, ...selected };
   const { feed, state } = useFeed(projectId, shown);
   const { rows, total } = state;
   const columns = useColumns();
@@ -101,7 +102,14 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
           onEnd={() => void feed.loadMore()}
         />
       )}
-      {eventId !== undefined && <DecisionDrawer projectId={projectId} feed={feed} eventId={eventId} />}
+      {eventId !== undefined && (
+        <DecisionDrawer
+          projectId={projectId}
+          feed={feed}
+          among={{ projectId, query: selected }}
+          eventId={eventId}
+        />
+      )}
     </div>
   );
 }
