@@ -72,9 +72,14 @@ describe('Decisions in a browser', function () {
     await page.goto(world.projectPath('decisions'));
     await page.locator('.decision-row').first().waitFor();
     expect((await heads()).at(-1)).to.equal('Session');
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await columns.getByLabel('Session').uncheck();
+    await page.keyboard.press('Escape');
+    expect((await heads()).at(-1)).to.equal('User');
     await page.getByRole('button', { name: 'Views' }).click();
     await views.getByRole('link', { name: 'Denials' }).click();
     await page.waitForURL(/window=7d&outcome=deny/);
+    await page.getByRole('columnheader', { name: 'Session' }).waitFor();
     await page.getByRole('button', { name: 'Views' }).click();
     await views.getByRole('button', { name: 'Delete the view Denials' }).click();
     await views.getByText('None saved in this browser yet.').waitFor();

@@ -4,8 +4,17 @@ import { savedViews } from '../../../server/dashboard/src/pages/decisions/saved-
 describe('the views that a browser kept', () => {
   it('are read again, without what is none', () => {
     const view = { name: 'Denials', query: '?outcome=deny' };
-    const kept = [view, { name: 'x' }, null, 7, { name: 'elsewhere', query: '//example.com' }];
-    expect(savedViews(JSON.stringify(kept))).to.deep.equal([view]);
+    const own = { ...view, columns: 'time,tool' };
+    const kept = [
+      view,
+      own,
+      { ...view, columns: 7 },
+      { name: 'x' },
+      null,
+      7,
+      { name: 'elsewhere', query: '//example.com' },
+    ];
+    expect(savedViews(JSON.stringify(kept))).to.deep.equal([view, own]);
     expect([undefined, '', '{}', 'no JSON'].map(savedViews)).to.deep.equal([[], [], [], []]);
   });
 });

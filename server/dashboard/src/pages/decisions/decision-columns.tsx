@@ -42,7 +42,7 @@ function textColumn(label: string, share: string, textOf: (row: FeedRow) => stri
   return { label, width: `minmax(0, ${share})`, cell: (row) => <Inert text={textOf(row)} /> };
 }
 
-type Columns = { names: ColumnName[]; isOwn: boolean; choose: (names: ColumnName[]) => void };
+export type Columns = { names: ColumnName[]; isOwn: boolean; choose: (names: ColumnName[]) => void };
 
 /** The columns of the list, as this browser remembers them. */
 export function useColumns(): Columns {
@@ -56,7 +56,8 @@ export function useColumns(): Columns {
   return { names, isOwn, choose };
 }
 
-function columnsFrom(text: string | undefined): ColumnName[] {
+/** The columns that a text names; those of the beginning where it names none. */
+export function columnsFrom(text: string | undefined): ColumnName[] {
   const given = text?.split(',') ?? [];
   const known = NAMES.filter((name) => given.includes(name));
   return known.length === 0 ? AT_FIRST : known;

@@ -57,7 +57,7 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
     <div class="decisions-page">
       <PageHead title={<DecisionsTitle total={total} />} hasPeriod>
         {'window' in period && <LiveButton isLive={isLive} />}
-        <ViewsMenu key={projectId} projectId={projectId} />
+        <ViewsMenu key={projectId} projectId={projectId} columns={columns} />
         <ColumnsMenu {...columns} />
         <ExportMenu projectId={projectId} query={shown} />
       </PageHead>

@@ -1,5 +1,5 @@
-/** A view of the list of decisions: its name, and the query of its address. */
-export type View = { name: string; query: string };
+/** A view of the list of decisions: its name, the query of its address, and its columns; older ones have none. */
+export type View = { name: string; query: string; columns?: string };
 
 /** The views that a browser kept. What is not one is left out: anything may have been written there. */
 export function savedViews(text: string | undefined): View[] {
@@ -12,6 +12,7 @@ export function savedViews(text: string | undefined): View[] {
 }
 
 function isView(value: unknown): value is View {
-  const { name, query } = (value ?? {}) as Partial<View>;
-  return typeof name === 'string' && typeof query === 'string' && /^(?:\?.*)?$/.test(query);
+  const { name, query, columns = '' } = (value ?? {}) as Partial<View>;
+  const areTexts = [name, query, columns].every((text) => typeof text === 'string');
+  return areTexts && /^(?:\?.*)?$/.test(query ?? '');
 }

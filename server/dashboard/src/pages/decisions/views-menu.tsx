@@ -4,16 +4,24 @@ import { projectPath } from '../../app/route.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { Menu } from '../../ui/menu.tsx';
+import { type Columns, columnsFrom } from './decision-columns.tsx';
 import { savedViews, type View } from './saved-views.ts';
 
 const NAME_CHARS_MAX = 60;
 
-/** Periods, filters and searches of the list under names of their own, kept in this browser. */
-export function ViewsMenu({ projectId }: { projectId: string }) {
+/** Periods, filters, searches and columns of the list under names of their own, kept in this browser. */
+export function ViewsMenu({ projectId, columns }: { projectId: string; columns: Columns }) {
   const key = `views.${projectId}` as const;
   const [views, setViews] = useState(() => savedViews(recall(key)));
   const [name, setName] = useState('');
-  const viewOf = (given: string) => ({ name: given.trim(), query: location.search });
+  const viewOf = (given: string) => ({
+    name: given.trim(),
+    query: location.search,
+    columns: columns.names.join(),
+  });
+  const show = (view: View) => {
+    if (view.columns !== undefined) columns.choose(columnsFrom(view.columns));
+  };
   const keep = (next: View[]) => {
     remember(key, next.length === 0 ? undefined : JSON.stringify(next));
     setViews(next);
@@ -26,7 +34,13 @@ export function ViewsMenu({ projectId }: { projectId: string }) {
           <ul>
             {views.map((view) => (
               <li key={view.name}>
-                <a href={`${list}${view.query}`} onClick={close}>
+                <a
+                  href={`${list}${view.query}`}
+                  onClick={() => {
+                    close();
+                    show(view);
+                  }}
+                >
                   <Inert text={view.name} />
                 </a>
                 <button
