@@ -39,7 +39,7 @@ const SIGN_IN = answer(
     password: BOOLEAN,
     sso: BOOLEAN,
     mail: oneOf(['sent', 'printed'], {
-      description: 'Whether mails are sent, or printed by the service because it has no mail provider',
+      description: 'Whether e-mails are sent, or printed by the service because it has no e-mail provider',
     }),
   },
   'SignIn',
@@ -134,7 +134,7 @@ export function sessionEndpoints(deps: SessionDeps) {
       id: 'signInOptions',
       summary: 'Show the ways to sign in',
       description:
-        'Whether people may register, whether they sign in with a password or by single sign-on, and whether mails are sent.',
+        'Whether people may register, whether they sign in with a password or by single sign-on, and whether e-mails are sent.',
       answers: { 200: { description: 'The ways to sign in', schema: SIGN_IN } },
       problems: [],
       handle: () => signIn,

@@ -61,7 +61,7 @@ export function memberEndpoints(deps: MemberDeps) {
       id: 'addMember',
       summary: 'Add a member',
       description:
-        'Adds the account with this e-mail address, which must be verified. When registration is closed, an address without an account is invited by mail. Only owners add admins and owners.',
+        'Adds the account with this e-mail address, which must be verified. When registration is closed, an address without an account is invited by e-mail. Only owners add admins and owners.',
       allow: { role: 'admin' },
       body: {
         schema: Type.Object({

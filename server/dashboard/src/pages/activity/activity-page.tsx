@@ -22,7 +22,7 @@ const WORDS: Record<string, string> = {
   member_role_changed: 'changed the role of a member',
   key_issued: 'created a key',
   key_revoked: 'revoked a key',
-  policy_saved: 'saved a policy',
+  policy_saved: 'saved a version of an agent',
   alerts_changed: 'changed the alerts',
   webhook_set: 'set the webhook of alerts',
   webhook_removed: 'removed the webhook of alerts',

@@ -59,7 +59,7 @@ function CompletenessTiles({ completeness }: { completeness: Completeness }) {
       percent === null ? '–' : `${percent}%`,
       `${formatCount(received)} of ${formatCount(emitted)} events`,
     ],
-    ['Dropped', formatCount(dropped), 'counted by the clients'],
+    ['Dropped', formatCount(dropped), 'counted by the senders'],
     ['Missing', formatCount(missing), 'never received'],
     [
       'Ended without closing',

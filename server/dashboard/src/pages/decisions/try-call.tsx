@@ -58,7 +58,11 @@ export function TryCall({ record, latest }: TryCallProps) {
       {tried !== undefined && (
         <p role="status">
           By {tried.by}:{' '}
-          {tried.decision === undefined ? 'invalid, so it decides nothing' : <Result {...tried.decision} />}
+          {tried.decision === undefined ? (
+            'no decision, because it is invalid'
+          ) : (
+            <Result {...tried.decision} />
+          )}
           {tried.decision !== undefined && (
             <span class="muted">
               {tried.decision.outcome === outcome ? ' as recorded' : ' not as recorded'}

@@ -27,7 +27,7 @@ export function MembersPage({ projectId }: { projectId: string }) {
   const { data: options } = useAnswer(call('GET /v1/auth/options', {}));
   const howToJoin =
     options?.registration === 'closed'
-      ? 'Colleagues are invited by mail and join once they have verified.'
+      ? 'Colleagues are invited by e-mail and join once they have verified.'
       : 'Colleagues register and verify their e-mail address first.';
   return (
     <>

@@ -57,7 +57,7 @@ export function TopPanel({ by, sort, rows, more = 0, hrefOf }: TopPanelProps) {
       {shown.length > 0 && (isOpen ? <FullList {...list} rows={shown} /> : <Bars {...list} rows={shown} />)}
       {isOpen || rest > 0 ? (
         <p class="panel-foot">
-          {isOpen && rest > 0 && <span class="muted">{formatCount(rest)} more have less. </span>}
+          {isOpen && rest > 0 && <span class="muted">{formatCount(rest)} more are not listed. </span>}
           <a href={hrefWith({ all: isOpen ? undefined : by })}>
             {isOpen ? 'Show fewer' : `${formatCount(rest)} more`}
           </a>
