@@ -36,6 +36,7 @@ describe('the account pages in a browser', function () {
     await page.getByText('Your e-mail address is not verified yet.').waitFor();
     await page.goto(await mailedPath(world, 'verify-email', email));
     await page.getByRole('heading', { name: 'E-mail address verified' }).waitFor();
+    await expectAccessible(page);
     await page.goto('/account');
     await page.getByText('E-mail address verified.').waitFor();
 

@@ -10,7 +10,7 @@ import { shoot } from './support/shoot.ts';
 import { expectAccessible, type World, useWorld } from './support/world.ts';
 
 /** Every page, and what it must show with the demo data. */
-const PAGES: [name: string, path: (world: World) => string, shows: string, editor?: 'editor'][] = [
+const PAGES: [name: string, path: (world: World) => string, shows: string, kind?: 'editor' | 'missing'][] = [
   ['Overview', (world) => world.projectPath('overview'), 'Decisions over time'],
   [
     'Overview, 7 days by denials',
@@ -50,26 +50,61 @@ const PAGES: [name: string, path: (world: World) => string, shows: string, edito
   ['Forgot password', () => '/forgot-password', 'Send link'],
   ['Reset password', () => '/reset-password/token', 'Set password'],
   ['the choice of projects', () => '/?choose', 'New project'],
+  ['Page not found', () => '/no/such/page', 'Page not found', 'missing'],
+  ['no decisions', (world) => world.projectPath('decisions', { agent: 'none' }), 'No decisions match'],
+  [
+    'no decisions on Overview',
+    (world) => world.projectPath('overview', { agent: 'none' }),
+    'No decisions match',
+  ],
+  [
+    'a whole list of Overview',
+    (world) => world.projectPath('overview', { window: '7d', all: 'tool' }),
+    'Show fewer',
+  ],
+  [
+    'a project that is not there',
+    () => '/projects/00000000-0000-4000-8000-000000000000/overview',
+    'Project not found',
+    'missing',
+  ],
+  [
+    'a decision that is not there',
+    (world) => world.projectPath('decisions/00000000-0000-4000-8000-000000000000'),
+    'Decision not found',
+    'missing',
+  ],
+  [
+    'an agent without a registration',
+    (world) => world.projectPath('agents/invoice-clerk'),
+    'is not registered',
+    'missing',
+  ],
+  ['the choice of a period', (world) => world.projectPath('usage', RANGE), 'Nov 12:00 UTC'],
+  ['Completeness', (world) => world.projectPath('completeness'), 'No sender has numbered its events'],
 ];
+const RANGE = { from: '2026-11-01T12:00:00Z', to: '2026-11-02T12:00:00Z' };
 
 describe('every page with demo data in a browser', function () {
   const world = useWorld(this);
-  for (const scheme of ['light', 'dark'] as const) {
-    it(`shows its data without a complaint from the browser or axe-core, 360 to 2,560 px wide, in ${scheme}`, async () => {
-      const { page, faults } = await world.newPage({ scheme });
-      for (const [name, path, shows, editor] of PAGES) {
-        await page.goto(path(world));
-        await page.getByText(shows).locator('visible=true').first().waitFor();
-        if (editor !== undefined) await settled(page);
-        await expectAccessible(page).catch((error: Error) => {
-          throw new Error(`${name}: ${error.message}`, { cause: error });
-        });
-        for (const width of [360, 2560])
-          expect(await overflowAt(page, width), `${name}, ${width} px`).to.be.at.most(0);
-        expect(faults, name).to.deep.equal([]);
-      }
-    });
-  }
+  it('shows its data without a complaint from the browser or axe-core, 360 to 2,560 px wide', async () => {
+    const { page, faults } = await world.newPage();
+    for (const [name, path, shows, kind] of PAGES) {
+      await page.goto(path(world));
+      await page.getByText(shows).locator('visible=true').first().waitFor();
+      if (kind === 'editor') await settled(page);
+      await expectAccessible(page).catch((error: Error) => {
+        throw new Error(`${name}: ${error.message}`, { cause: error });
+      });
+      for (const width of [360, 2560])
+        expect(await overflowAt(page, width), `${name}, ${width} px`).to.be.at.most(0);
+      const isExpected = (fault: string) => kind === 'missing' && fault.includes('status of 404');
+      expect(
+        faults.splice(0).filter((fault) => !isExpected(fault)),
+        name,
+      ).to.deep.equal([]);
+    }
+  });
 
   it('has a door for who is not signed in, and shows an open project by its id', async () => {
     const { page, faults } = await world.newPage({ isSignedIn: false });

@@ -3,6 +3,9 @@ import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
+import { sendDecision } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
+import { askJson } from '../support/reads.ts';
 import { filledStore } from './support/filled-store.ts';
 import { PROJECT_PAGES } from './support/project-pages.ts';
 import { World } from './support/world.ts';
@@ -17,7 +20,12 @@ const VIEWPORTS = {
   wide: { width: 2560, height: 1300 },
 };
 
-const OTHERS: Record<string, string> = { account: '/account', docs: '/docs', nowhere: '/no/such/page' };
+const OTHERS: Record<string, string> = {
+  account: '/account',
+  choose: '/?choose',
+  docs: '/docs',
+  nowhere: '/no/such/page',
+};
 const DOORS = ['sign-in', 'register', 'forgot-password', 'reset-password/token', 'verify-email/token'];
 
 const { values } = parseArgs({ options: { all: { type: 'string' } } });
@@ -43,10 +51,30 @@ process.exit(0);
 
 async function takeAll(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
+  Object.assign(OTHERS, await rarePages());
   for (const scheme of ['light', 'dark'] as const)
     for (const [width, viewport] of Object.entries(VIEWPORTS))
       await takeEach(folder, { scheme, width, viewport });
   console.log(`Every page, light and dark, in three widths: ${folder}`);
+}
+
+/** What the demo data alone do not show. */
+async function rarePages(): Promise<Record<string, string>> {
+  const { service, projectId } = world;
+  for (const tool_name of ['search', 'refund'])
+    await sendDecision(service, decisionEvent({ agent_name: 'stray-agent', tool_name }));
+  const query = { by: 'session_id', window: '24h', limit: '1' };
+  const { items } = await askJson<{ items: [{ value: string }] }>(service, 'breakdown', { query, projectId });
+  const session = { window: '90d', session_id: items[0].value, view: 'timeline' };
+  const { page } = await world.newPage();
+  const made = await page.request.post('/v1/projects', { data: { name: 'Empty' } });
+  const { id } = (await made.json()) as { id: string };
+  await world.closePages();
+  return {
+    timeline: world.projectPath('decisions', session),
+    unregistered: world.projectPath('agents/stray-agent'),
+    empty: `/projects/${id}/overview`,
+  };
 }
 
 type Look = { scheme: 'light' | 'dark'; width: string; viewport: typeof VIEWPORT };

@@ -47,7 +47,9 @@ export function Tiles({ period, summary, series, previous, widerSummary, hrefOf,
         href={hrefOf('needs_approval')}
         value={totals && formatCount(totals.needs_approval)}
         change={change((now, then) => countChange(now.needs_approval, then.needs_approval))}
-        note={totals && `${formatShare(totals.needs_approval, totals.total)} of decisions`}
+        note={
+          totals && totals.total > 0 && `${formatShare(totals.needs_approval, totals.total)} of decisions`
+        }
         spark={buckets.map(({ needs_approval }) => needs_approval)}
       />
       <Tile
