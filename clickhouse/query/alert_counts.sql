@@ -1,5 +1,5 @@
--- What agents did with their tools in the windows that end at an evaluation, in the long one and in its last part.
--- project_ids; long_from, short_from, until. final_days: see summary.sql.
+-- What agents did with their tools in the windows that end at an evaluation.
+-- project_ids; long_from, short_from, minute_from, until. final_days: see summary.sql.
 SELECT
     project_id,
     agent_name,
@@ -8,6 +8,8 @@ SELECT
     sumIf(rows, outcome = 'deny') AS long_denied,
     sum(short_rows) AS short_total,
     sumIf(short_rows, outcome = 'deny') AS short_denied,
+    sum(minute_rows) AS minute_total,
+    sumIf(minute_rows, outcome = 'deny') AS minute_denied,
     min(first) AS first_at,
     max(last) AS last_at
 FROM
@@ -16,6 +18,7 @@ FROM
         project_id, agent_name, tool_name, outcome,
         count() AS rows,
         countIf(occurred_at >= {short_from: DateTime64(3, 'UTC')}) AS short_rows,
+        countIf(occurred_at >= {minute_from: DateTime64(3, 'UTC')}) AS minute_rows,
         min(occurred_at) AS first,
         max(occurred_at) AS last
     FROM decisions
@@ -29,6 +32,7 @@ FROM
         project_id, agent_name, tool_name, outcome, -- optional: final_days
         count() AS rows, -- optional: final_days
         countIf(occurred_at >= {short_from: DateTime64(3, 'UTC')}) AS short_rows, -- optional: final_days
+        countIf(occurred_at >= {minute_from: DateTime64(3, 'UTC')}) AS minute_rows, -- optional: final_days
         min(occurred_at) AS first, -- optional: final_days
         max(occurred_at) AS last -- optional: final_days
     FROM decisions FINAL -- optional: final_days

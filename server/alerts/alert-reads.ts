@@ -2,11 +2,18 @@ import { DAY_MS, HOUR_MS, RETENTION_MS } from '../limits.ts';
 import type { AuditReads } from '../records/days.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
-import { type AgentCalls, BASELINE_MS, type ToolCounts, type ToolHistory, WINDOWS_MS } from './rules.ts';
+import {
+  type AgentCalls,
+  BASELINE_MS,
+  type InWindows,
+  type ToolCounts,
+  type ToolHistory,
+  WINDOWS_MS,
+} from './rules.ts';
 
 type Named = { project_id: string; agent_name: string; tool_name: string };
 type CountsRow = Named &
-  Record<'long_total' | 'long_denied' | 'short_total' | 'short_denied', number> &
+  Record<`${keyof InWindows}_${'total' | 'denied'}`, number> &
   Record<'first_at' | 'last_at', string>;
 type HistoryRow = Named & { total: number; denied: number; first_at: string };
 type CallsRow = Omit<Named, 'tool_name'> & { last_at: string; hours: number[]; calls: number[] };
@@ -51,6 +58,7 @@ export class AlertReads {
       project_ids: projectIds,
       long_from: clickhouseTime(longFromMs),
       short_from: clickhouseTime(nowMs - WINDOWS_MS.short),
+      minute_from: clickhouseTime(nowMs - WINDOWS_MS.minute),
       until: clickhouseTime(nowMs),
     };
     const range = { sinceMs: longFromMs, beforeMs: nowMs, toMs: nowMs };
@@ -101,6 +109,7 @@ function countsFrom({ agent_name, tool_name, first_at, last_at, ...row }: Counts
   return {
     agent_name,
     tool_name,
+    minute: { total: row.minute_total, denied: row.minute_denied },
     short: { total: row.short_total, denied: row.short_denied },
     long: { total: row.long_total, denied: row.long_denied },
     firstMs: msOf(first_at),

@@ -28,14 +28,15 @@ export function sentenceOf(alert: AlertFacts): string {
     name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}'),
   );
   const minutes = Math.round((Date.parse(alert.range_to) - Date.parse(alert.range_from)) / 60_000);
+  const span = minutes === 1 ? '1 minute' : `${minutes} minutes`;
   if (rule === 'silence')
-    return `${agent} has made no call for ${minutes} minutes, in which it usually makes ${usual_total} or more`;
+    return `${agent} has made no call for ${span}, in which it usually makes ${usual_total} or more`;
   if (rule === 'new_names')
     return tool === ''
       ? `The agent ${agent} called for the first time`
       : `${agent} called the tool ${tool} for the first time`;
   const of = tool === '' ? agent : `${agent} with ${tool}`;
-  return `${denied} of ${total} calls of ${of} were denied in ${minutes} minutes, usually ${percentOf(usual_denied, usual_total)}`;
+  return `${denied} of ${total} calls of ${of} were denied in ${span}, usually ${percentOf(usual_denied, usual_total)}`;
 }
 
 function percentOf(part: number, whole: number): string {

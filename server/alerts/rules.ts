@@ -4,19 +4,20 @@ import { chanceOf, type Share } from './fisher.ts';
 export const RULES = ['denials', 'new_names', 'silence'] as const;
 export type Rule = (typeof RULES)[number];
 
-/** The windows that end at an evaluation: the short one sees a spike at once, the long one what little traffic hides. */
-export const WINDOWS_MS = { short: 5 * 60_000, long: HOUR_MS } as const;
-const WINDOW_NAMES = ['short', 'long'] as const;
+/**
+ * The windows that end at an evaluation. The shorter one is, the less usual traffic dilutes a spike that has just begun; the
+ * longer ones see what is too little for a minute.
+ */
+export const WINDOWS_MS = { minute: 60_000, short: 5 * 60_000, long: HOUR_MS } as const;
+export const WINDOWS = ['minute', 'short', 'long'] as const;
+export type InWindows = Record<(typeof WINDOWS)[number], Share>;
 /** Denial shares are compared with those of so long before. */
 export const BASELINE_MS = 7 * DAY_MS;
 
 /** What one agent did with one tool. Times are milliseconds since the epoch. */
-export type ToolCounts = {
+export type ToolCounts = InWindows & {
   agent_name: string;
   tool_name: string;
-  /** In the windows that end now. */
-  short: Share;
-  long: Share;
   /** Its first and last call in them; undefined when there is none. */
   firstMs: number | undefined;
   lastMs: number | undefined;
@@ -49,7 +50,7 @@ const DENIALS_MIN = 5;
 /** Significant is not yet far: the odds of a denial must be so many times the usual ones. */
 const ODDS_RATIO_MIN = 3;
 
-type Group = { agent_name: string; tool_name: string; short: Share; long: Share; before: Share };
+type Group = InWindows & { agent_name: string; tool_name: string; before: Share };
 
 /**
  * Denial shares far above their own baseline, by agent and by agent and tool. Of an agent only the group that is least likely
@@ -57,11 +58,10 @@ type Group = { agent_name: string; tool_name: string; short: Share; long: Share;
  */
 export function findDenials(counts: ToolCounts[], history: ToolHistory[], nowMs: number): Finding[] {
   const groups = groupsOf(counts, history);
-  const chanceMax =
-    FALSE_ALARMS_A_DAY / (EVALUATIONS_A_DAY * WINDOW_NAMES.length * Math.max(1, groups.length));
+  const chanceMax = FALSE_ALARMS_A_DAY / (EVALUATIONS_A_DAY * WINDOWS.length * Math.max(1, groups.length));
   const found = new Map<string, { chance: number; finding: Finding }>();
   for (const { agent_name, tool_name, before, ...group } of groups)
-    for (const window of WINDOW_NAMES) {
+    for (const window of WINDOWS) {
       const now = group[window];
       if (!isFarAbove(now, before)) continue;
       const chance = chanceOf(now, before);
@@ -85,15 +85,14 @@ function groupsOf(counts: ToolCounts[], history: ToolHistory[]): Group[] {
   const groupOf = (agent_name: string, tool_name: string) => {
     const key = keyOf(agent_name, tool_name);
     const none = () => ({ total: 0, denied: 0 });
-    const group = groups.get(key) ?? { agent_name, tool_name, short: none(), long: none(), before: none() };
+    const shares = { minute: none(), short: none(), long: none(), before: none() };
+    const group = groups.get(key) ?? { agent_name, tool_name, ...shares };
     groups.set(key, group);
     return group;
   };
-  for (const { agent_name, tool_name, short, long } of counts)
-    for (const group of [groupOf(agent_name, ''), groupOf(agent_name, tool_name)]) {
-      add(group.short, short);
-      add(group.long, long);
-    }
+  for (const { agent_name, tool_name, ...shares } of counts)
+    for (const group of [groupOf(agent_name, ''), groupOf(agent_name, tool_name)])
+      for (const window of WINDOWS) add(group[window], shares[window]);
   for (const { agent_name, tool_name, ...share } of history) {
     const all = groups.get(keyOf(agent_name, ''));
     const one = groups.get(keyOf(agent_name, tool_name));

@@ -17,7 +17,14 @@ type Given = { agent?: string; tool?: string; total: number; denied?: number };
 const countsOf = ({ agent = 'clerk', tool = 'pay', total, denied = 0 }: Given): ToolCounts => {
   const share = { total, denied };
   const times = { firstMs: NOW - 2 * MINUTE, lastMs: NOW - 1 };
-  return { agent_name: agent, tool_name: tool, short: share, long: { ...share }, ...times };
+  return {
+    agent_name: agent,
+    tool_name: tool,
+    minute: { total: 0, denied: 0 },
+    short: share,
+    long: share,
+    ...times,
+  };
 };
 const historyOf = ({ agent = 'clerk', tool = 'pay', total, denied = 0 }: Given, days = 30): ToolHistory => ({
   agent_name: agent,
@@ -47,6 +54,15 @@ describe('the exact test of denial shares', () => {
 
 describe('the rule of denials', () => {
   const find = (counts: ToolCounts[], history: ToolHistory[]) => findDenials(counts, history, NOW);
+  const others = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...countsOf({ agent: index % 5 === 0 ? 'clerk' : 'other', tool: `t${index}`, total: 8 }),
+      minute: { total: 1, denied: 0 },
+    }));
+  const before = (count: number) =>
+    others(count).map(({ agent_name: agent, tool_name: tool }) =>
+      historyOf({ agent, tool, total: 2016, denied: 60 }),
+    );
 
   it('tells a spike of 0.1 % of the traffic of a busy project', () => {
     // 10,000 calls a minute of 20 agents with 5 tools each; one tool is denied 10 times in a minute.
@@ -74,6 +90,21 @@ describe('the rule of denials', () => {
     counts[12] = countsOf({ ...(pairs[12] as Omit<Given, 'total'>), total: 21, denied: 14 });
 
     expect(told(find(counts, history))).to.deep.equal(['agent-2/t12']);
+  });
+
+  it('tells that spike by its last minute alone, wherever in a minute it begins', () => {
+    // Begun a second before an evaluation, which saw one denial of it. The next one must tell, 61 seconds later.
+    const spike = { total: 8, denied: 7 };
+    const counts = {
+      ...countsOf(spike),
+      minute: spike,
+      short: { total: 16, denied: 8 },
+      long: { total: 92, denied: 10 },
+    };
+
+    const [finding] = find([counts, ...others(49)], [historyOf({ total: 2016, denied: 60 }), ...before(49)]);
+
+    expect(finding).to.include({ tool_name: 'pay', fromMs: NOW - MINUTE, ...spike });
   });
 
   it('tells the range, the counts and the baseline', () => {

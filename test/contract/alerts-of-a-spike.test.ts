@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import { AccountStore } from '../../server/accounts/account-store.ts';
+import { createAlerts } from '../../server/alerts/create-alerts.ts';
+import { readConfig } from '../../server/config.ts';
+import { KeyedMutex } from '../../server/keyed-mutex.ts';
+import { createLogger } from '../../server/logger.ts';
+import { createMailer } from '../../server/mail/mailer.ts';
+import { Members } from '../../server/members/members.ts';
+import { createMetrics } from '../../server/metrics.ts';
+import { Projects } from '../../server/projects/projects.ts';
+import { createReads } from '../../server/records/days.ts';
+import { createBoundedStore } from '../../server/store/bounded-store.ts';
+import { createStore } from '../../server/store/store.ts';
+import { clickhouseTime } from '../../server/store/time.ts';
+import { startReceiver, type Told } from '../support/alerts.ts';
+import { DAY_MS, MINUTE_MS } from '../support/audit.ts';
+import { useCleanups } from '../support/cleanups.ts';
+import { eventually } from '../support/eventually.ts';
+import { temporaryDirectory } from '../support/service.ts';
+import { providerEnv, startMailServer } from '../support/smtp-server.ts';
+
+const PROJECTS = 100;
+const CALLS_A_MINUTE = 7200;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Noon (UTC) of the day before yesterday, so that the 28 hours of this test have passed. */
+const START_MS = (Math.floor(Date.now() / DAY_MS) - 2) * DAY_MS + DAY_MS / 2;
+/** Two hours of full traffic after a quiet day. */
+const NOW_MS = START_MS + 26.5 * HOUR_MS;
+
+/**
+ * The traffic of the fleet: calls come steadily and are drawn, each on its number alone, for one of 100 projects with 10 agents of
+ * 5 tools each; 3 % are denied. In the first 24 hours there is a sixth of it.
+ */
+const TRAFFIC = `
+  INSERT INTO decisions (project_id, event_id, occurred_at, received_at, agent_name, tool_name, outcome, version)
+  WITH {from_call: UInt64} + number AS call, sipHash64(call) AS h, h % 50 AS tool
+  SELECT {project_ids: Array(String)}[intHash64(h) % ${PROJECTS} + 1], generateUUIDv4(),
+    toDateTime64({start: DateTime64(3, 'UTC')}, 3, 'UTC') + toIntervalMillisecond(intDiv(call * 60000, ${CALLS_A_MINUTE})) AS at, at,
+    concat('agent-', toString(tool % 10)), concat('tool-', toString(tool)), if(intHash64(h + 1) % 100 < 3, 'deny', 'allow'), 1
+  FROM numbers({calls: UInt64})
+  WHERE call >= ${24 * 60 * CALLS_A_MINUTE} OR intHash64(h + 2) % 6 = 0`;
+
+/** Denials of one tool, 0.1 % of the fleet's calls, evenly in a part of a minute. */
+const SPIKE = `
+  INSERT INTO decisions (project_id, event_id, occurred_at, received_at, agent_name, tool_name, outcome, version)
+  WITH toDateTime64({begin: DateTime64(3, 'UTC')}, 3, 'UTC') + toIntervalMillisecond(intDiv(number * 60000000, ${CALLS_A_MINUTE})) AS at
+  SELECT {project_id: String}, generateUUIDv4(), at, at, 'agent-7', 'tool-17', 'deny', 1
+  FROM numbers(100)
+  WHERE at >= {from: DateTime64(3, 'UTC')} AND at < {until: DateTime64(3, 'UTC')}`;
+
+describe('the alerts of 100 projects', function () {
+  this.timeout(120_000);
+  const { cleanups } = useCleanups();
+
+  it('tell of a spike of 0.1 % of all traffic within two minutes, and of nothing else', async () => {
+    const world = await openWorld();
+    cleanups.push(() => world.close());
+    const { evaluation, alertStore, fill, spike, projectIds, mails, received } = world;
+    const [spiked] = projectIds.slice(42);
+    // Soon after an evaluation comes that has next to nothing of it.
+    const beginMs = NOW_MS + 50_000;
+    await fill(START_MS, NOW_MS);
+    const tookMs: number[] = [];
+    let toldMs = 0;
+
+    for (let nowMs = NOW_MS; nowMs <= NOW_MS + 5 * MINUTE_MS; nowMs += MINUTE_MS) {
+      await fill(nowMs - MINUTE_MS, nowMs);
+      await spike({ projectId: spiked ?? '', beginMs, fromMs: nowMs - MINUTE_MS, untilMs: nowMs });
+      const startMs = performance.now();
+      await evaluation.evaluate(nowMs);
+      tookMs.push(performance.now() - startMs);
+      if (nowMs !== NOW_MS + 2 * MINUTE_MS) continue;
+      await eventually(() => (received.length > 0 && mails.length > 0 ? true : undefined));
+      toldMs = nowMs + performance.now() - startMs;
+    }
+    const lists = await Promise.all(
+      projectIds.map((projectId) =>
+        alertStore.page({ projectId, before: { fired_at: '2200-01-01T00:00:00.000Z', id: '' }, limit: 10 }),
+      ),
+    );
+
+    const { data } = JSON.parse(received[0]?.body ?? '{}') as Told;
+    expect(data).to.include({ project_id: spiked, agent_name: 'agent-7', tool_name: 'tool-17' });
+    expect(toldMs - beginMs).to.be.at.most(2 * MINUTE_MS);
+    expect(lists.flat().map(({ project_id }) => project_id)).to.deep.equal([spiked]);
+    expect([received, mails].map(({ length }) => length)).to.deep.equal([1, 1]);
+    expect(Math.max(...tookMs)).to.be.below(MINUTE_MS / 6);
+  });
+});
+
+/** 100 projects of one owner with all rules on, on a store of their own, and what the evaluation tells. */
+async function openWorld() {
+  const [smtp, receiver] = [await startMailServer(), await startReceiver()];
+  const env = { GATE_DATA_DIR: temporaryDirectory(), ...providerEnv(smtp.url), GATE_WEBHOOK_PRIVATE: '1' };
+  const config = readConfig(env);
+  const logger = createLogger('silent');
+  const store = createStore(config, logger);
+  const metrics = createMetrics({ isStoreUp: store.isUp });
+  const mailer = createMailer(config, { logger, counter: metrics.mail });
+  const [background, mutex, now] = [
+    createBoundedStore(store.background, store.ready),
+    new KeyedMutex(),
+    Date.now,
+  ];
+  const accounts = {
+    projects: new Projects({ store: background, mutex, now }),
+    members: new Members({ store: background, mutex, now }),
+  };
+  const reads = createReads({
+    runRead: (text, params, signal) => store.reads.query(text, params, signal),
+    runReadBytes: (text, params, signal) => store.reads.queryBytes(text, params, signal),
+    writers: 'sole',
+    now,
+  });
+  await store.ready();
+  const alerts = createAlerts({
+    store: background,
+    background,
+    reads,
+    mailer,
+    accounts,
+    config,
+    metrics,
+    logger,
+    now,
+  });
+  const people = new AccountStore({ store: background, mutex, now });
+  const owner = await people.register('owner@example.com', () => Promise.resolve(''));
+  if (owner === undefined) throw new Error('The address is taken');
+  await people.setVerified(owner);
+  const projectIds: string[] = [];
+  const webhook = { url: receiver.url, secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
+  const rules = { denials: true, new_names: true, silence: true };
+  for (let index = 0; index < PROJECTS; index += 1) {
+    const { id } = await accounts.projects.create(`Project ${index}`, owner.id);
+    await alerts.alertSettings.change(id, owner.id, () => ({ rules, webhook }));
+    projectIds.push(id);
+  }
+  return {
+    ...alerts,
+    projectIds,
+    mails: smtp.mails,
+    received: receiver.received,
+    /** The fleet's calls in a period. */
+    fill: (fromMs: number, untilMs: number) => {
+      const callsUntil = (ms: number) => Math.floor(((ms - START_MS) / MINUTE_MS) * CALLS_A_MINUTE);
+      const [from_call, start] = [callsUntil(fromMs), clickhouseTime(START_MS)];
+      const params = { project_ids: projectIds, from_call, calls: callsUntil(untilMs) - from_call, start };
+      return store.background.command(TRAFFIC, params);
+    },
+    spike: ({
+      projectId,
+      ...range
+    }: Record<'beginMs' | 'fromMs' | 'untilMs', number> & { projectId: string }) => {
+      const begin = clickhouseTime(range.beginMs);
+      const [from, until] = [clickhouseTime(range.fromMs), clickhouseTime(range.untilMs)];
+      return store.background.command(SPIKE, { project_id: projectId, begin, from, until });
+    },
+    close: async () => {
+      await alerts.evaluation.close();
+      await mailer.close();
+      await store.close();
+      receiver.close();
+      await smtp.close();
+    },
+  };
+}
