@@ -1,23 +1,16 @@
 import { expect } from 'chai';
+import { send, times, watchOf } from '../support/alerts.ts';
+import { MINUTE_MS } from '../support/audit.ts';
+import { createServiceClock } from '../support/clock.ts';
+import { decisionEvent } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
 import { shoot } from './support/shoot.ts';
 import { expectAccessible, useWorld } from './support/world.ts';
 
-const ALERT = {
-  id: '00000000-0000-8000-8000-000000000001',
-  fired_at: '2026-06-10T12:30:00.000Z',
-  rule: 'denials',
-  agent_name: 'clerk',
-  tool_name: 'pay',
-  from: '2026-06-10T12:25:00.000Z',
-  to: '2026-06-10T12:30:00.000Z',
-  total: 40,
-  denied: 30,
-  usual: { total: 10_000, denied: 30 },
-  state: 'sent',
-};
-
 describe('Alerts in a browser', function () {
-  const world = useWorld(this);
+  const clock = createServiceClock();
+  const { passMs, at } = watchOf(clock);
+  const world = useWorld(this, { env: clock.env });
 
   it('a rule is switched with one press, alerts are muted, and a webhook shows its secret once', async () => {
     const { page, faults } = await world.newPage();
@@ -43,7 +36,9 @@ describe('Alerts in a browser', function () {
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByRole('button', { name: 'Set webhook' }).waitFor();
     // Off again, for the suites that share this project.
+    const saved = page.waitForResponse(/alerts\/settings/);
     await page.getByRole('switch', { name: 'Denials far above usual' }).click();
+    await saved;
 
     expect(secret).to.match(/^whsec_/);
     expect([isOn, others]).to.deep.equal([true, 1]);
@@ -51,25 +46,43 @@ describe('Alerts in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('an alert says what happened and leads to its decisions, in light and dark', async () => {
+  it('alerts of the service say what happened and lead to their decisions, in light and dark', async () => {
+    const { page: asking } = await world.newPage();
+    const path = `/v1/projects/${world.projectId}/alerts`;
+    await asking.request.put(`${path}/settings`, { data: { rules: { denials: true, new_names: true } } });
+    const of = { agent_name: 'support-triage', tool_name: 'reply_draft', occurred_at: at(-1000) };
+    await send(world.service, world.service.key, [
+      ...times(30, () => decisionEvent({ ...of, outcome: 'deny' })),
+      decisionEvent({ ...of, tool_name: 'wire_money' }),
+    ]);
+    passMs(MINUTE_MS);
+    await eventually(async () => {
+      const answer = await asking.request.get(path);
+      const { items } = (await answer.json()) as { items: { state: string }[] };
+      return items.length === 2 && items.every(({ state }) => state === 'sent') ? true : undefined;
+    });
     for (const scheme of ['light', 'dark'] as const) {
       const { page, faults } = await world.newPage({ scheme });
-      const body = { project_id: world.service.project_id, items: [ALERT], limit: 50, next_cursor: null };
-      await page.route(/\/alerts\?/, (route) => route.fulfill({ json: body }));
       await page.goto(world.projectPath('alerts'));
-      await page
-        .getByText('30 of 40 calls of clerk with pay were denied in 5 minutes, usually 0.30 %')
-        .waitFor();
+      await page.getByText('support-triage called the tool wire_money for the first time').waitFor();
+      const spike = page.getByRole('row', { name: /calls of support-triage .*were denied/ });
+      const told = await spike.innerText();
       await expectAccessible(page);
       await shoot(page, `alerts-${scheme}`);
-      await page.getByRole('link', { name: 'View decisions' }).click();
+      await spike.getByRole('link', { name: 'View decisions' }).click();
       await page.getByRole('heading', { name: 'Decisions' }).waitFor();
+      const denied = Number(/(\d+) of \d+ calls/.exec(told)?.[1]);
+      await page.getByText('support-triage').first().waitFor();
+      const { search, searchParams } = new URL(page.url());
+      const reads = await asking.request.get(`/v1/projects/${world.projectId}/audit/decisions${search}`);
 
-      const query = Object.fromEntries(new URL(page.url()).searchParams);
-      expect(query).to.deep.include({ agent: 'clerk', tool: 'pay', outcome: 'deny' });
-      expect([Date.parse(query['from'] ?? ''), Date.parse(query['to'] ?? '')]).to.deep.equal(
-        [ALERT.from, ALERT.to].map((time) => Date.parse(time)),
-      );
+      const query = Object.fromEntries(searchParams);
+      expect(denied).to.be.at.least(30);
+      expect((await reads.json()) as object).to.include({ total: denied });
+      expect(told).to.match(/Denials far above usual.*were denied in \d minutes?, usually [\d.]+ %.*Sent/s);
+      expect(query).to.deep.include({ agent: 'support-triage', outcome: 'deny' });
+      const occurredMs = Date.parse(of.occurred_at);
+      expect(occurredMs).to.be.within(Date.parse(query['from'] ?? ''), Date.parse(query['to'] ?? ''));
       expect(faults).to.deep.equal([]);
     }
   });

@@ -26,7 +26,7 @@ const DESKTOP = { width: 1360, height: 860 };
 const WAIT_MS_MAX = 60_000;
 
 /** A small fleet in a store of its own, the demo fleet, or a store that was filled before. */
-type WorldOptions = { dataDir?: string; hasDemoFleet?: boolean };
+type WorldOptions = { dataDir?: string; hasDemoFleet?: boolean; env?: Record<string, string> };
 
 /** One service with a fleet and one browser for all cases of a suite: starting them costs more than most cases. */
 export function useWorld(suite: Mocha.Suite, options: WorldOptions = {}): World {
@@ -49,10 +49,10 @@ export class World {
   #kept: Page | undefined;
   #isKeptInUse = false;
 
-  async open({ dataDir, hasDemoFleet = false }: WorldOptions = {}): Promise<void> {
+  async open({ dataDir, hasDemoFleet = false, env = {} }: WorldOptions = {}): Promise<void> {
     const started = hasDemoFleet
-      ? startTestService({ env: { GATE_DEMO: '1' } })
-      : startTestService({ dataDir: dataDir ?? (await filledDirectory('seeded-fleet', seedFleet)) });
+      ? startTestService({ env: { GATE_DEMO: '1', ...env } })
+      : startTestService({ dataDir: dataDir ?? (await filledDirectory('seeded-fleet', seedFleet)), env });
     const [service, browser] = await Promise.all([started, launchBrowser()]);
     [this.#service, this.#browser] = [service, browser];
     if (hasDemoFleet) {
