@@ -87,8 +87,9 @@ export class Alerts {
     const news = newsOf(found, known);
     await store.add(news);
     for (const { rule } of news) counter.inc({ rule });
-    const left = known.filter((alert) => isLeft(alert, nowMs));
-    for (const alert of [...news, ...left]) this.#deliver(alert, inUse);
+    const left = known.filter((alert) => isLeft(alert, nowMs) && !this.#delivering.has(alert.id));
+    const pending = Map.groupBy([...news, ...left], ({ project_id }) => project_id);
+    for (const one of inUse) this.#deliver(pending.get(one.project_id) ?? [], one, nowMs);
   }
 
   #alertsOf(
@@ -107,20 +108,32 @@ export class Alerts {
     return findings.map((finding) => alertFrom(finding, { projectId: project_id, isMuted, nowMs }));
   }
 
-  #deliver(alert: Alert, inUse: AlertSettings[]): void {
+  #deliver(alerts: Alert[], settings: AlertSettings, nowMs: number): void {
     const { deliveries, store, logger } = this.#deps;
-    const settings = inUse.find(({ project_id }) => project_id === alert.project_id);
-    if (alert.state !== 'pending' || settings === undefined || this.#delivering.has(alert.id)) return;
-    const delivering = deliveries
-      .deliver(alert, settings)
-      .then(async (isTold) => {
-        if (isTold !== undefined) await store.setState(alert, isTold ? 'sent' : 'failed');
-      })
+    const pending = alerts.filter(({ state }) => state === 'pending');
+    if (pending.length === 0) return;
+    const givenUp = pending.filter(({ fired_at }) => nowMs - Date.parse(fired_at) >= HOUR_MS);
+    const due = pending.filter((alert) => !givenUp.includes(alert));
+    // Alerts that another service left may be of a project that is muted by now.
+    const isMuted = settings.mutedUntilMs > nowMs;
+    const delivering = Promise.all([
+      ...givenUp.map((alert) => store.setState(alert, 'failed')),
+      ...(isMuted ? due.map((alert) => store.setState(alert, 'muted')) : []),
+      isMuted || due.length === 0
+        ? undefined
+        : deliveries.deliver(due, settings, (alert, isTold) =>
+            store.setState(alert, isTold ? 'sent' : 'failed'),
+          ),
+    ])
+      .then(() => undefined)
       .catch((error: unknown) =>
-        logger.warn({ err: error, alert_id: alert.id }, 'An alert is not delivered yet; trying again'),
+        logger.warn(
+          { err: error, project_id: settings.project_id },
+          'Alerts are not delivered yet; trying again',
+        ),
       )
-      .finally(() => this.#delivering.delete(alert.id));
-    this.#delivering.set(alert.id, delivering);
+      .finally(() => pending.forEach(({ id }) => this.#delivering.delete(id)));
+    for (const { id } of pending) this.#delivering.set(id, delivering);
   }
 }
 
@@ -131,5 +144,5 @@ function minuteOf(ms: number): number {
 /** Whether the service that made it did not deliver it. */
 function isLeft({ state, fired_at }: Alert, nowMs: number): boolean {
   const ageMs = nowMs - Date.parse(fired_at);
-  return state === 'pending' && ageMs >= TAKE_OVER_MS && ageMs < HOUR_MS;
+  return state === 'pending' && ageMs >= TAKE_OVER_MS;
 }

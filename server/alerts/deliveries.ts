@@ -31,6 +31,9 @@ export class Deliveries {
   readonly #deps: DeliveryDeps;
   readonly #attempts = new PQueue({ concurrency: WEBHOOKS_SENDING_MAX });
   readonly #ending = new AbortController();
+  readonly #stopped = new Promise<undefined>((resolve) =>
+    this.#ending.signal.addEventListener('abort', () => resolve(undefined)),
+  );
 
   constructor(deps: DeliveryDeps) {
     this.#deps = deps;
@@ -42,16 +45,38 @@ export class Deliveries {
     this.#ending.abort();
   }
 
-  /** Resolves with whether anybody was told, undefined when the service stopped before that was known. */
-  async deliver(alert: Alert, { webhook }: AlertSettings): Promise<boolean | undefined> {
-    const { mailer, audienceOf, dashboardUrl } = this.#deps;
-    const { name, emails } = await audienceOf(alert.project_id);
-    const url = linkOf(alert, dashboardUrl);
-    for (const to of emails) mailer.postAlert({ to, project: name, sentence: sentenceOf(alert), link: url });
-    if (webhook === undefined) return emails.length > 0;
-    const message = messageOf(alert, { name, url, atMs: this.#deps.now() });
-    const isSent = await this.#send(webhook, message);
-    return isSent === false ? emails.length > 0 : isSent;
+  /**
+   * Tells of alerts of one project that fired at once: one mail for all, a webhook for each. Reports of each whether anybody was
+   * told; not of those that were still on their way when the service stopped.
+   */
+  async deliver(
+    alerts: Alert[],
+    { webhook }: AlertSettings,
+    report: (alert: Alert, isTold: boolean) => Promise<void>,
+  ): Promise<void> {
+    const { audienceOf, now } = this.#deps;
+    const { name, emails } = await audienceOf(alerts[0]?.project_id ?? '');
+    const mailing = this.#mail(alerts, { name, emails });
+    // One after the other, and none after one that failed for good: a receiver that hangs must not take the place of others.
+    let isUp = webhook !== undefined;
+    for (const alert of alerts) {
+      const message = messageOf(alert, { name, url: linkOf(alert, this.#deps.dashboardUrl), atMs: now() });
+      const isSent = webhook !== undefined && isUp && (await this.#send(webhook, message));
+      isUp = isSent === true;
+      const isMailed = await Promise.race([mailing, this.#stopped]);
+      if (isSent !== undefined && isMailed !== undefined) await report(alert, isSent || isMailed);
+    }
+  }
+
+  async #mail(alerts: Alert[], { name, emails }: { name: string; emails: string[] }): Promise<boolean> {
+    const { mailer, dashboardUrl } = this.#deps;
+    const [first, ...others] = alerts;
+    if (first === undefined) return false;
+    const page = `${dashboardUrl}/projects/${encodeURIComponent(first.project_id)}/alerts`;
+    const link = others.length === 0 ? linkOf(first, dashboardUrl) : page;
+    const sentences = alerts.map(sentenceOf);
+    const sent = emails.map((to) => mailer.postAlert({ to, project: name, sentences, link }));
+    return (await Promise.all(sent)).includes(true);
   }
 
   async #send(webhook: NonNullable<AlertSettings['webhook']>, message: WebhookMessage) {

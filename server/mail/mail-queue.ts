@@ -15,7 +15,7 @@ type MailQueueOptions = { send: SendMail; counter: Counter<'kind' | 'result'>; l
 /** Sends mails in the background, a few at a time, with a few retries. Bounded and counted. */
 export class MailQueue {
   readonly #options: MailQueueOptions;
-  readonly #jobs = new Map<Promise<void>, Message>();
+  readonly #jobs = new Map<Promise<boolean>, Message>();
   readonly #attempts = new PQueue({ concurrency: MAILS_SENDING_MAX });
   readonly #stopped = new AbortController();
 
@@ -26,11 +26,15 @@ export class MailQueue {
       for (const result of MAIL_RESULTS) options.counter.inc({ kind, result }, 0);
   }
 
-  /** Queues the mail and returns at once. Never throws: the user can request the mail again. */
-  post(message: Message): void {
-    if (this.#jobs.size >= MAILS_WAITING_MAX) return this.drop(message.kind, 'too many mails are waiting');
+  /** Queues the mail at once. Resolves with whether the provider took it, and never rejects. */
+  post(message: Message): Promise<boolean> {
+    if (this.#jobs.size >= MAILS_WAITING_MAX) {
+      this.drop(message.kind, 'too many mails are waiting');
+      return Promise.resolve(false);
+    }
     const job = this.#deliver(message).finally(() => this.#jobs.delete(job));
     this.#jobs.set(job, message);
+    return job;
   }
 
   /** Counts and logs a mail that is not sent. */
@@ -52,19 +56,23 @@ export class MailQueue {
     while (this.#jobs.size > 0) await Promise.all(this.#jobs.keys());
   }
 
-  async #deliver(message: Message): Promise<void> {
+  async #deliver(message: Message): Promise<boolean> {
     // The caller is answered first, so that the answer takes the same time whether or not a mail is sent.
     await nextTurn();
     for (const waitMs of [...MAIL_RETRY_MS, undefined]) {
       const fault = await this.#attempts.add(() => this.#attempt(message));
-      if (fault === undefined) return;
-      if (waitMs === undefined || fault.isPermanent)
-        return this.#countAndLog(message, 'failed', fault.message);
-      this.#countAndLog(message, 'retried', fault.message);
+      if (fault === undefined) return true;
+      const isFinal = waitMs === undefined || fault.isPermanent;
+      this.#countAndLog(message, isFinal ? 'failed' : 'retried', fault.message);
+      if (isFinal) return false;
       const pause = sleep(waitMs, false, { signal: this.#stopped.signal, ref: false });
       const isStopped = await pause.catch(() => true);
-      if (isStopped) return this.drop(message.kind, 'the service is stopping');
+      if (isStopped) {
+        this.drop(message.kind, 'the service is stopping');
+        return false;
+      }
     }
+    return false;
   }
 
   async #attempt(message: Message): Promise<MailFault | undefined> {

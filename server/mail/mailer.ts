@@ -18,8 +18,8 @@ export type Mailer = {
   isSending: boolean;
   /** Queues a mail and returns at once. */
   post(request: MailRequest): void;
-  /** The same for an alert. */
-  postAlert(mail: AlertMail): void;
+  /** The same for alerts. Resolves with whether the provider took it. */
+  postAlert(mail: AlertMail): Promise<boolean>;
   /** Counts and logs a mail that was accepted and is not sent. */
   drop(kind: MailKind, reason: string): void;
   close(): Promise<void>;
@@ -46,7 +46,7 @@ export function createMailer(config: Config, { logger, counter }: MailerDeps): M
   const queue = new MailQueue({ send, counter, logger });
   return {
     isSending: provider !== undefined,
-    post: ({ kind, to, token }) => queue.post(messageFrom(kind, { to, token }, letterhead)),
+    post: ({ kind, to, token }) => void queue.post(messageFrom(kind, { to, token }, letterhead)),
     postAlert: (mail) => queue.post(alertMessageFrom(mail, serviceName)),
     drop: (kind, reason) => queue.drop(kind, reason),
     close: async () => {

@@ -28,14 +28,15 @@ export function messageFrom(
   return messageOf(kind, { to, link: `${dashboardUrl}/${path}/${token}`, words });
 }
 
-export type AlertMail = { to: string; project: string; sentence: string; link: string };
+export type AlertMail = { to: string; project: string; sentences: string[]; link: string };
 
-/** Builds the mail that tells of an alert. */
-export function alertMessageFrom({ to, project, sentence, link }: AlertMail, serviceName: string): Message {
+/** Builds the mail that tells of an alert, or of all that fired at once. */
+export function alertMessageFrom({ to, project, sentences, link }: AlertMail, serviceName: string): Message {
+  const [first = '', ...others] = sentences;
   const words = {
-    subject: `${serviceName}: ${sentence}`,
-    why: `${sentence}. Project: ${project}.`,
-    action: 'View the decisions',
+    subject: `${serviceName}: ${others.length === 0 ? first : `${sentences.length} alerts of ${project}`}`,
+    why: `${sentences.map((sentence) => `${sentence}.`).join('\n')}\nProject: ${project}.`,
+    action: others.length === 0 ? 'View the decisions' : 'View the alerts',
     validity: 'Alerts are switched on and off, and muted, on the page Alerts of the project.',
     otherwise: 'You get this e-mail because you are an admin or owner of the project.',
   };
@@ -89,7 +90,7 @@ function htmlFrom({ subject, why, action, validity, otherwise }: Words, link: st
 <html lang="en">
 <head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>
 <body style="font-family: system-ui, sans-serif; line-height: 1.5; max-width: 36rem">
-<p>${escapeHtml(why)}</p>
+<p style="white-space: pre-line">${escapeHtml(why)}</p>
 <p><a href="${href}">${action}</a></p>
 <p>Or copy this address into your browser:<br>${href}</p>
 <p>${validity}<br>${otherwise}</p>

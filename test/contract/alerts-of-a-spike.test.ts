@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { AccountStore } from '../../server/accounts/account-store.ts';
+import { alertFrom } from '../../server/alerts/alert.ts';
 import { createAlerts } from '../../server/alerts/create-alerts.ts';
 import { readConfig } from '../../server/config.ts';
 import { KeyedMutex } from '../../server/keyed-mutex.ts';
@@ -13,8 +14,7 @@ import { createBoundedStore } from '../../server/store/bounded-store.ts';
 import { createStore } from '../../server/store/store.ts';
 import { clickhouseTime } from '../../server/store/time.ts';
 import { startReceiver, type Told } from '../support/alerts.ts';
-import { DAY_MS, MINUTE_MS } from '../support/audit.ts';
-import { useCleanups } from '../support/cleanups.ts';
+import { MINUTE_MS } from '../support/audit.ts';
 import { eventually } from '../support/eventually.ts';
 import { temporaryDirectory } from '../support/service.ts';
 import { providerEnv, startMailServer } from '../support/smtp-server.ts';
@@ -22,10 +22,10 @@ import { providerEnv, startMailServer } from '../support/smtp-server.ts';
 const PROJECTS = 100;
 const CALLS_A_MINUTE = 7200;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Noon (UTC) of the day before yesterday, so that the 28 hours of this test have passed. */
-const START_MS = (Math.floor(Date.now() / DAY_MS) - 2) * DAY_MS + DAY_MS / 2;
+/** Half past an hour that has passed: the store keeps for a day who evaluated a minute. */
+const NOW_MS = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS / 2;
 /** Two hours of full traffic after a quiet day. */
-const NOW_MS = START_MS + 26.5 * HOUR_MS;
+const START_MS = NOW_MS - 26.5 * HOUR_MS;
 
 /**
  * The traffic of the fleet: calls come steadily and are drawn, each on its number alone, for one of 100 projects with 10 agents of
@@ -50,12 +50,12 @@ const SPIKE = `
 
 describe('the alerts of 100 projects', function () {
   this.timeout(120_000);
-  const { cleanups } = useCleanups();
+  let world: Awaited<ReturnType<typeof openWorld>>;
+  before(async () => (world = await openWorld()));
+  after(() => world.close());
 
   it('tell of a spike of 0.1 % of all traffic within two minutes, and of nothing else', async () => {
-    const world = await openWorld();
-    cleanups.push(() => world.close());
-    const { evaluation, alertStore, fill, spike, projectIds, mails, received } = world;
+    const { evaluation, fill, spike, projectIds, mails, received } = world;
     const [spiked] = projectIds.slice(42);
     // Soon after an evaluation comes that has next to nothing of it.
     const beginMs = NOW_MS + 50_000;
@@ -73,11 +73,7 @@ describe('the alerts of 100 projects', function () {
       await eventually(() => (received.length > 0 && mails.length > 0 ? true : undefined));
       toldMs = nowMs + performance.now() - startMs;
     }
-    const lists = await Promise.all(
-      projectIds.map((projectId) =>
-        alertStore.page({ projectId, before: { fired_at: '2200-01-01T00:00:00.000Z', id: '' }, limit: 10 }),
-      ),
-    );
+    const lists = await Promise.all(projectIds.map(world.alertsOf));
 
     const { data } = JSON.parse(received[0]?.body ?? '{}') as Told;
     expect(data).to.include({ project_id: spiked, agent_name: 'agent-7', tool_name: 'tool-17' });
@@ -85,6 +81,32 @@ describe('the alerts of 100 projects', function () {
     expect(lists.flat().map(({ project_id }) => project_id)).to.deep.equal([spiked]);
     expect([received, mails].map(({ length }) => length)).to.deep.equal([1, 1]);
     expect(Math.max(...tookMs)).to.be.below(MINUTE_MS / 6);
+  });
+
+  it('that another service left are told to nobody where they are muted by now, or an hour old', async () => {
+    const { evaluation, alertStore, alertSettings, projectIds, mails, received } = world;
+    const nowMs = NOW_MS + 20 * MINUTE_MS;
+    const before = [mails.length, received.length];
+    const [muted = '', late = ''] = projectIds;
+    const leftIn = (projectId: string, firedMs: number) => {
+      const range = { fromMs: firedMs - MINUTE_MS, toMs: firedMs, total: 9, denied: 9 };
+      const about = { rule: 'denials', agent_name: 'agent-1', tool_name: '' } as const;
+      const usual = { total: 900, denied: 9 };
+      return alertFrom({ ...about, ...range, usual }, { projectId, isMuted: false, nowMs: firedMs });
+    };
+    await alertStore.add([leftIn(muted, nowMs - 3 * MINUTE_MS), leftIn(late, nowMs - HOUR_MS)]);
+    await alertSettings.change(muted, '', () => ({ mutedUntilMs: nowMs + HOUR_MS }));
+
+    await evaluation.evaluate(nowMs);
+    const statesOf = () =>
+      Promise.all([muted, late].map(async (id) => (await world.alertsOf(id)).map(({ state }) => state)));
+    const states = await eventually(async () => {
+      const found = await statesOf();
+      return found.flat().includes('pending') ? undefined : found;
+    });
+
+    expect(states).to.deep.equal([['muted'], ['failed']]);
+    expect([mails.length, received.length]).to.deep.equal(before);
   });
 });
 
@@ -139,6 +161,12 @@ async function openWorld() {
   return {
     ...alerts,
     projectIds,
+    alertsOf: (projectId: string) =>
+      alerts.alertStore.page({
+        projectId,
+        before: { fired_at: '2200-01-01T00:00:00.000Z', id: '' },
+        limit: 10,
+      }),
     mails: smtp.mails,
     received: receiver.received,
     /** The fleet's calls in a period. */

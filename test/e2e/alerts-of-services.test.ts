@@ -95,7 +95,7 @@ function evaluationOn(connection: Connection, onLook: (minuteMs: number) => void
         return Promise.resolve(new Map());
       },
     },
-    deliveries: { deliver: () => Promise.resolve(true), stop: () => undefined },
+    deliveries: { deliver: () => Promise.resolve(), stop: () => undefined },
     counter,
     logger: createLogger('silent'),
     now: Date.now,

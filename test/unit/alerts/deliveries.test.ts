@@ -23,12 +23,13 @@ const ALERT: Alert = {
 const RETRIES = 3;
 
 /** Delivers to a receiver that refuses so many attempts, with no time between them. */
-async function delivered(refusals: number, emails: string[]) {
+async function delivered(refusals: number, emails: string[], { alerts = [ALERT], isTaken = true } = {}) {
   const receiver = await startReceiver(refusals);
   const { alertWebhooks: counter } = createMetrics({ isStoreUp: () => Promise.resolve(true) });
   const mails: string[] = [];
+  const told: [string, boolean][] = [];
   const deliveries = new Deliveries({
-    mailer: { postAlert: ({ to }) => void mails.push(to) },
+    mailer: { postAlert: ({ to }) => Promise.resolve(mails.push(to) > 0 && isTaken) },
     audienceOf: () => Promise.resolve({ name: 'Shop', emails }),
     dashboardUrl: 'http://localhost',
     mayBePrivate: true,
@@ -43,11 +44,13 @@ async function delivered(refusals: number, emails: string[]) {
     rules: { denials: true, new_names: true, silence: true },
     mutedUntilMs: 0,
   };
-  const isTold = await deliveries.deliver(ALERT, { ...settings, webhook });
+  await deliveries.deliver(alerts, { ...settings, webhook }, ({ id }, isTold) =>
+    Promise.resolve(void told.push([id, isTold])),
+  );
   receiver.close();
   const counts = (await counter.get()).values.map(({ labels, value }) => [labels.result, value]);
   return {
-    isTold,
+    told: told.map(([, isTold]) => isTold),
     mails,
     attempts: receiver.attempts(),
     received: receiver.received.length,
@@ -58,16 +61,36 @@ async function delivered(refusals: number, emails: string[]) {
 describe('the delivery of an alert', () => {
   it('ends after the last attempt at a webhook, as failed where no mail went out either', async () => {
     const all = { attempts: RETRIES + 1, received: 0, sent: 0, retried: RETRIES, failed: 1 };
-    expect(await delivered(99, [])).to.deep.equal({ ...all, isTold: false, mails: [] });
+    expect(await delivered(99, [])).to.deep.equal({ ...all, told: [false], mails: [] });
     expect(await delivered(99, ['a@example.com'])).to.deep.equal({
       ...all,
-      isTold: true,
+      told: [true],
       mails: ['a@example.com'],
     });
   });
 
   it('ends with the first attempt that arrives', async () => {
     const all = { attempts: RETRIES + 1, received: 1, sent: 1, retried: RETRIES, failed: 0 };
-    expect(await delivered(RETRIES, [])).to.deep.equal({ ...all, isTold: true, mails: [] });
+    expect(await delivered(RETRIES, [])).to.deep.equal({ ...all, told: [true], mails: [] });
+  });
+
+  it('of a thousand at once is one mail, and a receiver that fails for good is left alone', async () => {
+    const alerts = Array.from({ length: 1000 }, (_, index) => ({ ...ALERT, id: `${index}` }));
+
+    const { told, ...counts } = await delivered(9999, ['a@example.com'], { alerts });
+
+    expect(counts).to.deep.equal({
+      mails: ['a@example.com'],
+      attempts: RETRIES + 1,
+      received: 0,
+      sent: 0,
+      retried: RETRIES,
+      failed: 1,
+    });
+    expect(told).to.deep.equal(alerts.map(() => true));
+  });
+
+  it('counts a mail only when the provider has taken it', async () => {
+    expect(await delivered(99, ['a@example.com'], { isTaken: false })).to.deep.include({ told: [false] });
   });
 });
