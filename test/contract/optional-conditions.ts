@@ -94,6 +94,7 @@ const OWN: Record<string, QueryParams> = {
   alert_counts: {
     long_from: clickhouseTime(FIRST_MS - DAY_MS),
     short_from: clickhouseTime(FIRST_MS + DAY_MS),
+    minute_from: clickhouseTime(FIRST_MS + DAY_MS),
     until: clickhouseTime(FIRST_MS + 10 * DAY_MS),
   },
   llm_usage_breakdown: { by: 'model' },
