@@ -68,7 +68,9 @@ describe('the rounds of the log of a process that has the store to itself', () =
       expect(await rounds.run(work)).to.include({ isDone: true });
     }
     expect(store.entries()).to.deep.equal(['x1', 'x2', 'x3']);
-    const starts = [...store.rounds.values()].flatMap(({ rows }) => rows.filter(({ project_id }) => project_id));
+    const starts = [...store.rounds.values()].flatMap(({ rows }) =>
+      rows.filter(({ project_id }) => project_id),
+    );
     expect(starts.map(({ start }) => start)).to.deep.equal([0, 1, 2]);
   });
 
