@@ -307,7 +307,7 @@ describe('every page with demo data in a browser', function () {
     const { page, faults } = await world.newPage();
     await page.goto(world.projectPath('overview'));
     const panel = page.getByRole('region', { name: 'Completeness' });
-    await panel.getByText('37.5% received: 3 dropped by senders, 2 missing').waitFor();
+    await panel.getByText('37.5% received: 3 dropped by clients, 2 missing').waitFor();
     await panel.getByRole('link', { name: 'Gaps' }).click();
     const rows = page.getByRole('region', { name: 'Events that did not arrive' }).getByRole('row');
     await rows.nth(2).waitFor();

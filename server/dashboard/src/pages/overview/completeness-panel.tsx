@@ -17,10 +17,10 @@ export function CompletenessPanel({ projectId, period, completeness }: PanelProp
   );
 }
 
-/** `99.98% received: 137 dropped by senders, 4 missing, 1 sender ended without closing`. */
+/** `99.98% received: 137 dropped by clients, 4 missing, 1 sender ended without closing`. */
 function sentenceOf({ percent, dropped, missing, unclosed }: Completeness): string {
   const parts = [
-    dropped > 0 ? `${formatCount(dropped)} dropped by senders` : '',
+    dropped > 0 ? `${formatCount(dropped)} dropped by clients` : '',
     missing > 0 ? `${formatCount(missing)} missing` : '',
     unclosed > 0
       ? `${formatCount(unclosed)} ${unclosed === 1 ? 'sender' : 'senders'} ended without closing`
