@@ -186,8 +186,8 @@ export class History {
     this.#expect(`breakdown ${said} ${JSON.stringify(broken)}`, breakdown, expected);
     await this.#askUsage(asked);
     await this.#askOne();
-    await this.#askList(searched);
-    await this.#askInvocations(asked);
+    if (this.#random.chance(0.5)) await this.#askList(searched);
+    else await this.#askInvocations(asked);
   }
 
   async #askUsage(asked: Asked): Promise<void> {
