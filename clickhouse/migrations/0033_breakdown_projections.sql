@@ -51,6 +51,6 @@ ALTER TABLE decisions ADD PROJECTION IF NOT EXISTS counts_by_hour
         error_type
 );
 
-ALTER TABLE decisions MATERIALIZE PROJECTION counts_by_day;
+ALTER TABLE decisions MATERIALIZE PROJECTION counts_by_day SETTINGS mutations_sync = 0;
 
-ALTER TABLE decisions MATERIALIZE PROJECTION counts_by_hour
+ALTER TABLE decisions MATERIALIZE PROJECTION counts_by_hour SETTINGS mutations_sync = 0

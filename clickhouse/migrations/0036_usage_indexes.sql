@@ -4,6 +4,6 @@ ALTER TABLE llm_invocations ADD INDEX IF NOT EXISTS of_user user_id TYPE bloom_f
 
 ALTER TABLE llm_invocations ADD INDEX IF NOT EXISTS of_session session_id TYPE bloom_filter(0.01) GRANULARITY 1;
 
-ALTER TABLE llm_invocations MATERIALIZE INDEX of_user;
+ALTER TABLE llm_invocations MATERIALIZE INDEX of_user SETTINGS mutations_sync = 0;
 
-ALTER TABLE llm_invocations MATERIALIZE INDEX of_session
+ALTER TABLE llm_invocations MATERIALIZE INDEX of_session SETTINGS mutations_sync = 0

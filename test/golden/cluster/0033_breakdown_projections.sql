@@ -48,6 +48,6 @@ ALTER TABLE decisions_rows ON CLUSTER 'fleet' ADD PROJECTION IF NOT EXISTS count
         error_type
 );
 
-ALTER TABLE decisions_rows ON CLUSTER 'fleet' MATERIALIZE PROJECTION counts_by_day;
+ALTER TABLE decisions_rows ON CLUSTER 'fleet' MATERIALIZE PROJECTION counts_by_day SETTINGS mutations_sync = 0;
 
-ALTER TABLE decisions_rows ON CLUSTER 'fleet' MATERIALIZE PROJECTION counts_by_hour
+ALTER TABLE decisions_rows ON CLUSTER 'fleet' MATERIALIZE PROJECTION counts_by_hour SETTINGS mutations_sync = 0
