@@ -183,15 +183,16 @@ export async function expectAccessible(page: Page): Promise<void> {
   const [own, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const);
   const found = await violationsOn(page, '{}');
   await page.emulateMedia({ colorScheme: other });
-  // What changes colour slowly is looked at in the end.
-  await page.evaluate(`Promise.allSettled(document.getAnimations()
-    .filter(({ effect }) => effect.getTiming().iterations !== Infinity).map(({ finished }) => finished))`);
   found.push(...(await violationsOn(page, "{ runOnly: ['color-contrast'] }")));
   await page.emulateMedia({ colorScheme: own });
   expect(found).to.deep.equal([]);
 }
 
 async function violationsOn(page: Page, options: string) {
+  // What changes colour slowly is looked at in the end.
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+  await page.evaluate(`Promise.allSettled(document.getAnimations()
+    .filter(({ effect }) => effect.getTiming().iterations !== Infinity).map(({ finished }) => finished))`);
   const violations = await page.evaluate<AxeViolation[]>(
     `axe.run(document, { resultTypes: ['violations'], ...${options} }).then(({ violations }) => violations)`,
   );
