@@ -109,31 +109,31 @@ export class Alerts {
   }
 
   #deliver(alerts: Alert[], settings: AlertSettings, nowMs: number): void {
-    const { deliveries, store, logger } = this.#deps;
     const pending = alerts.filter(({ state }) => state === 'pending');
     if (pending.length === 0) return;
-    const givenUp = pending.filter(({ fired_at }) => nowMs - Date.parse(fired_at) >= HOUR_MS);
-    const due = pending.filter((alert) => !givenUp.includes(alert));
-    // Alerts that another service left may be of a project that is muted by now.
-    const isMuted = settings.mutedUntilMs > nowMs;
-    const delivering = Promise.all([
-      ...givenUp.map((alert) => store.setState(alert, 'failed')),
-      ...(isMuted ? due.map((alert) => store.setState(alert, 'muted')) : []),
-      isMuted || due.length === 0
-        ? undefined
-        : deliveries.deliver(due, settings, (alert, isTold) =>
-            store.setState(alert, isTold ? 'sent' : 'failed'),
-          ),
-    ])
-      .then(() => undefined)
+    const delivering = this.#settle(pending, settings, nowMs)
       .catch((error: unknown) =>
-        logger.warn(
+        this.#deps.logger.warn(
           { err: error, project_id: settings.project_id },
           'Alerts are not delivered yet; trying again',
         ),
       )
       .finally(() => pending.forEach(({ id }) => this.#delivering.delete(id)));
     for (const { id } of pending) this.#delivering.set(id, delivering);
+  }
+
+  /** Tells people of alerts, except those that another service left too long ago, or of a project that is muted by now. */
+  async #settle(alerts: Alert[], settings: AlertSettings, nowMs: number): Promise<void> {
+    const { deliveries, store } = this.#deps;
+    const isOld = ({ fired_at }: Alert) => nowMs - Date.parse(fired_at) >= HOUR_MS;
+    for (const alert of alerts.filter(isOld)) await store.setState(alert, 'failed');
+    const due = alerts.filter((alert) => !isOld(alert));
+    if (due.length === 0) return;
+    if (settings.mutedUntilMs <= nowMs)
+      return deliveries.deliver(due, settings, (alert, isTold) =>
+        store.setState(alert, isTold ? 'sent' : 'failed'),
+      );
+    for (const alert of due) await store.setState(alert, 'muted');
   }
 }
 

@@ -56,16 +56,20 @@ export class Deliveries {
   ): Promise<void> {
     const { audienceOf, now } = this.#deps;
     const { name, emails } = await audienceOf(alerts[0]?.project_id ?? '');
-    const mailing = this.#mail(alerts, { name, emails });
+    const mailing = Promise.race([this.#mail(alerts, { name, emails }), this.#stopped]);
+    const results: [Alert, boolean][] = [];
     // One after the other, and none after one that failed for good: a receiver that hangs must not take the place of others.
     let isUp = webhook !== undefined;
     for (const alert of alerts) {
       const message = messageOf(alert, { name, url: linkOf(alert, this.#deps.dashboardUrl), atMs: now() });
       const isSent = webhook !== undefined && isUp && (await this.#send(webhook, message));
-      isUp = isSent === true;
-      const isMailed = await Promise.race([mailing, this.#stopped]);
-      if (isSent !== undefined && isMailed !== undefined) await report(alert, isSent || isMailed);
+      if (isSent === undefined) break;
+      results.push([alert, isSent]);
+      isUp = isSent;
     }
+    const isMailed = await mailing;
+    if (isMailed === undefined) return;
+    for (const [alert, isSent] of results) await report(alert, isSent || isMailed);
   }
 
   async #mail(alerts: Alert[], { name, emails }: { name: string; emails: string[] }): Promise<boolean> {

@@ -23,11 +23,16 @@ const ALERT: Alert = {
 const RETRIES = 3;
 
 /** Delivers to a receiver that refuses so many attempts, with no time between them. */
-async function delivered(refusals: number, emails: string[], { alerts = [ALERT], isTaken = true } = {}) {
+async function delivered(
+  refusals: number,
+  emails: string[],
+  { alerts = [ALERT], isTaken = true, stopsAfter = Infinity } = {},
+) {
   const receiver = await startReceiver(refusals);
   const { alertWebhooks: counter } = createMetrics({ isStoreUp: () => Promise.resolve(true) });
   const mails: string[] = [];
   const told: [string, boolean][] = [];
+  let asked = 0;
   const deliveries = new Deliveries({
     mailer: { postAlert: ({ to }) => Promise.resolve(mails.push(to) > 0 && isTaken) },
     audienceOf: () => Promise.resolve({ name: 'Shop', emails }),
@@ -36,7 +41,12 @@ async function delivered(refusals: number, emails: string[], { alerts = [ALERT],
     retryMs: Array.from({ length: RETRIES }, () => 0),
     counter,
     logger: createLogger('silent'),
-    now: Date.now,
+    // Asked once for each webhook.
+    now: () => {
+      if (asked === stopsAfter) deliveries.stop();
+      asked += 1;
+      return Date.now();
+    },
   });
   const webhook = { url: receiver.url, secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
   const settings = {
@@ -88,6 +98,14 @@ describe('the delivery of an alert', () => {
       failed: 1,
     });
     expect(told).to.deep.equal(alerts.map(() => true));
+  });
+
+  it('that a stop interrupts is done for those whose webhook went out, and left to the next service for the others', async () => {
+    const alerts = Array.from({ length: 4 }, (_, index) => ({ ...ALERT, id: `${index}` }));
+
+    const { told, received } = await delivered(0, ['a@example.com'], { alerts, stopsAfter: 2 });
+
+    expect({ told, received }).to.deep.equal({ told: [true, true], received: 2 });
   });
 
   it('counts a mail only when the provider has taken it', async () => {
