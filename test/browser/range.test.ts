@@ -53,6 +53,7 @@ describe('periods, filters and records in a browser', function () {
   it('steps beyond the end of what the list has loaded', async () => {
     const { page } = await world.newPage();
     const { items } = await decisions({ window: '7d', limit: '102' });
+    expect(items).to.have.length(102);
     const steps = page.getByRole('complementary', { name: 'Decision' });
     await page.goto(world.projectPath(`decisions/${items[99]?.event_id}`, { window: '7d' }));
     for (const next of [100, 101]) {
