@@ -36,7 +36,10 @@ export type ChunkRow = {
   received_to: string;
   flushes: readonly string[];
 };
-export type Proposal = { round: number; proposal: string; proposed_at: string; rows: ChunkRow[] };
+type Head = { round: number; proposal: string; proposed_at: string };
+export type Proposal = Head & { rows: ChunkRow[] };
+/** `starts`: the sizes of the logs that grow. */
+export type Append = Head & { starts: ReadonlyMap<string, number> };
 
 type NewsAnswer = { now: string; rows: [string, string, string, string, number | boolean][] };
 type RivalRow = Omit<Rival, 'version' | 'flush' | 'entry'> &
@@ -105,6 +108,20 @@ export class LogTables {
       overlap_from: logged?.received_from ?? null,
       overlap_to: logged?.received_to ?? null,
     });
+  }
+
+  async projectsOf({ flushes, since }: Source): Promise<string[]> {
+    const rows = await this.#connection.query<{ project_id: string }>(sql('log_projects'), {
+      flushes,
+      since,
+    });
+    return rows.map(({ project_id }) => project_id);
+  }
+
+  /** As `commit` of the pieces of these inserts, which do not leave the engine. Only for a process that has the store to itself. */
+  append({ flushes, since }: Source, { starts, ...head }: Append): Promise<void> {
+    const [projects, sizes] = [[...starts.keys()], [...starts.values()].map(String)];
+    return this.#connection.command(sql('log_append'), { flushes, since, ...head, projects, sizes });
   }
 
   mark(flushes: readonly string[]): Promise<void> {

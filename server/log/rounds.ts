@@ -23,10 +23,20 @@ export type Outcome = {
   grown: Map<string, number>;
 };
 
-type RoundDeps = {
+export type RoundDeps = {
   tables: Pick<
     LogTables,
-    'newestRound' | 'newsAfter' | 'sizeAt' | 'extentOf' | 'pieces' | 'mark' | 'rivals' | 'logged' | 'commit'
+    | 'newestRound'
+    | 'newsAfter'
+    | 'sizeAt'
+    | 'extentOf'
+    | 'pieces'
+    | 'mark'
+    | 'rivals'
+    | 'logged'
+    | 'commit'
+    | 'projectsOf'
+    | 'append'
   >;
   /** Other services write to this store. */
   isShared: boolean;
@@ -70,32 +80,48 @@ export class LogRounds {
 
   /** Rejects with a StoreError: the work may be done or not, and is to be done again, with care. */
   async run(work: Work): Promise<Outcome> {
-    const { tables, isShared } = this.#deps;
+    const { tables, isShared, expiredBefore } = this.#deps;
     // Before the look: of two services with one identity, the one that looks last sees the marks of both, and the rounds of the other.
     const now = this.#lately() ?? (await this.#readNews()).now;
     this.#newest = undefined;
     const round = this.round + 1;
     const careful = work.careful.map(({ flush }) => flush);
     if (isShared && careful.length > 0) await tables.mark(careful);
+    const head = { round, proposal: String(randomInt(PROPOSALS)), proposed_at: now };
+    if (!isShared && work.fresh.length > 0 && careful.length === 0) {
+      // Nothing can lose and nothing is logged, so the entries need not leave the engine.
+      const source = { flushes: work.fresh, since: expiredBefore() };
+      const starts = await this.#sizesOf(await tables.projectsOf(source));
+      if (starts.size > 0) {
+        await tables.append(source, { ...head, starts });
+        return { incomplete: [], ...(await this.#readBack(head)) };
+      }
+    }
     const { pieces, losses } = await this.#select(work, careful);
     const incomplete = [...new Set(losses.map(({ row }) => row.flush))];
     const rows = await this.#place(pieces);
-    const grown = new Map(rows.map(({ project_id, end }) => [project_id, end]));
     const chunks = [...rows, ...listing(work, { incomplete, isFirst: rows.length === 0 })];
-    let isDone = true;
-    if (chunks.length > 0) {
-      const [first] = chunks as [ChunkRow];
+    const [first] = chunks;
+    if (first !== undefined) {
       first.flushes = complete(work, incomplete);
-      const proposal = String(randomInt(PROPOSALS));
-      await tables.commit({ round, proposal, proposed_at: now, rows: chunks });
-      const { rows: news } = await this.#readNews();
-      const holder = news.find((row) => row.round === round);
-      if (holder === undefined)
-        throw new StoreError('store_unavailable', 'The store does not show the round that was written.');
-      isDone = holder.proposal === proposal && holder.counts;
+      await tables.commit({ ...head, rows: chunks });
     }
-    if (isDone && losses.length > 0) await this.#removeLost(work.fresh, careful);
-    return { isDone, incomplete, grown: isDone ? grown : new Map<string, number>() };
+    const result =
+      first === undefined ? { isDone: true, grown: new Map<string, number>() } : await this.#readBack(head);
+    if (result.isDone && losses.length > 0) await this.#removeLost(work.fresh, careful);
+    return { incomplete, ...result };
+  }
+
+  /** Whether the round is the one that was proposed, and how the logs grew with it. */
+  async #readBack({ round, proposal }: { round: number; proposal: string }) {
+    const news = await this.#readNews();
+    const rows = news.rows.filter((row) => row.round === round);
+    const [holder] = rows;
+    if (holder === undefined)
+      throw new StoreError('store_unavailable', 'The store does not show the round that was written.');
+    const isDone = holder.proposal === proposal && holder.counts;
+    const grown = isDone ? rows.filter(({ project_id }) => project_id !== '') : [];
+    return { isDone, grown: new Map(grown.map(({ project_id, size }) => [project_id, size])) };
   }
 
   /** The time of the store in the last news, if there can be no others. */
@@ -159,16 +185,19 @@ export class LogRounds {
     });
   }
 
-  async #place(pieces: Piece[]): Promise<(ChunkRow & { end: number })[]> {
-    const rows: (ChunkRow & { end: number })[] = [];
-    const ends = new Map<string, number>();
-    for (const { project_id, count, ...piece } of pieces) {
-      const start = ends.get(project_id) ?? (await this.#sizeOf(project_id));
-      const end = start + count;
-      ends.set(project_id, end);
-      rows.push({ project_id, start, end, flushes: [], ...piece });
-    }
-    return rows;
+  async #place(pieces: Piece[]): Promise<ChunkRow[]> {
+    const ends = await this.#sizesOf(pieces.map(({ project_id }) => project_id));
+    return pieces.map(({ count, ...piece }) => {
+      const start = ends.get(piece.project_id) ?? 0;
+      ends.set(piece.project_id, start + count);
+      return { ...piece, start, flushes: [] };
+    });
+  }
+
+  async #sizesOf(projectIds: readonly string[]): Promise<Map<string, number>> {
+    const sizes = new Map<string, number>();
+    for (const projectId of projectIds) sizes.set(projectId, await this.#sizeOf(projectId));
+    return sizes;
   }
 
   async #sizeOf(projectId: string): Promise<number> {

@@ -8,7 +8,8 @@ import {
   type Rival,
   type Run,
   startGatehouse,
-  startRival,
+  signal,
+  startPostgresRival,
 } from './ingest.ts';
 import { median } from './median.ts';
 import { fileSystemOf, load, startPostgres, temporaryDirectory } from './process.ts';
@@ -34,8 +35,7 @@ export async function benchBatches({ seconds, rounds, stored, only = 'ad' }: Ben
       if (stored > 0) await fill(join(directory, 'a'), stored);
       rivals.push(await startGatehouse(join(directory, 'a')));
     }
-    if (postgres !== undefined)
-      rivals.push(await startRival('(d) Express + PostgreSQL', 'postgres.ts', postgres.url, String(stored)));
+    if (postgres !== undefined) rivals.push(await startPostgresRival(postgres, stored));
     const options = { connections: CONNECTIONS, seconds, batch: EVENTS };
     for (const rival of rivals) await measure(rival, { ...options, seconds: 2 });
     const runs = new Map<Rival, Run[]>(rivals.map((rival) => [rival, []]));
@@ -57,7 +57,7 @@ async function singleBesideBatches(
   rival: Rival,
   { seconds, rounds }: { seconds: number; rounds: number },
 ): Promise<void> {
-  rival.child.kill('SIGCONT');
+  signal(rival, 'SIGCONT');
   const { url, key } = rival;
   const single = { key, connections: SINGLE_CONNECTIONS, seconds };
   const batches = { key, connections: BATCH_CONNECTIONS_BESIDE, seconds: seconds + 1, batch: EVENTS };

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { median } from './median.ts';
 import {
@@ -9,6 +9,7 @@ import {
   load,
   rssMb,
   startPostgres,
+  type Postgres,
   startServer,
   temporaryDirectory,
   type LoadResult,
@@ -24,10 +25,10 @@ export type Rival = {
   accepted: number;
   count: () => Promise<number>;
   flushes?: () => Promise<number>;
-  /** Its store is in processes of its own: what this one takes is not all. */
-  hasOtherProcesses?: boolean;
+  /** The processes of its store, where they are not this one. */
+  storePids?: () => number[];
 };
-export type Run = LoadResult & { rowsPerFlush: number | undefined; cpu: number; rss: number };
+export type Run = LoadResult & { rowsPerFlush: number | undefined; cpu: number; rss: number | undefined };
 
 type BenchOptions = { seconds: number; rounds: number; connectionCounts: number[]; only?: string };
 
@@ -38,7 +39,7 @@ export async function benchIngest({ seconds, rounds, connectionCounts, only }: B
   if (postgres === undefined && (only === undefined || only.includes('d')))
     console.log('(d) is left out: PostgreSQL is not installed (apt-get install postgresql).');
   console.log(`The stores lie in ${directory}, on ${fileSystemOf(directory)}.`);
-  const rivals = await startRivals(directory, { postgresUrl: postgres?.url, only });
+  const rivals = await startRivals(directory, { postgres, only });
   try {
     for (const rival of rivals) await measure(rival, { connections: 64, seconds: 2 });
     for (const connections of connectionCounts) {
@@ -58,8 +59,9 @@ export async function benchIngest({ seconds, rounds, connectionCounts, only }: B
 
 /** What was accepted is in the store of each, and nothing else. */
 export async function checkCounts(rivals: Rival[]): Promise<void> {
-  for (const { name, child, accepted, count } of rivals) {
-    child.kill('SIGCONT');
+  for (const rival of rivals) {
+    const { name, accepted, count } = rival;
+    signal(rival, 'SIGCONT');
     const stored = await count();
     console.log(
       `${name}: ${accepted} accepted, ${stored} in the store${stored === accepted ? '' : '  <-- NOT EQUAL'}`,
@@ -69,25 +71,29 @@ export async function checkCounts(rivals: Rival[]): Promise<void> {
 }
 
 export async function endRivals(rivals: Rival[]): Promise<void> {
-  for (const { child } of rivals) {
-    child.kill('SIGCONT');
-    await endProcess(child);
+  for (const rival of rivals) {
+    signal(rival, 'SIGCONT');
+    await endProcess(rival.child);
   }
 }
 
 /** `only` names the letters of those that are wanted. */
 async function startRivals(
   directory: string,
-  { postgresUrl, only = 'abcd' }: { postgresUrl: string | undefined; only: string | undefined },
+  { postgres, only = 'abcd' }: { postgres: Postgres | undefined; only: string | undefined },
 ): Promise<Rival[]> {
   const rivals: Rival[] = [];
   if (only.includes('a')) rivals.push(await startGatehouse(join(directory, 'a')));
   if (only.includes('b')) rivals.push(await startRival('(b) bound', 'bound.ts', join(directory, 'b')));
   if (only.includes('c'))
     rivals.push(await startRival('(c) insert per request', 'naive.ts', join(directory, 'c')));
-  if (postgresUrl !== undefined)
-    rivals.push(await startRival('(d) Express + PostgreSQL', 'postgres.ts', postgresUrl));
+  if (postgres !== undefined) rivals.push(await startPostgresRival(postgres));
   return rivals;
+}
+
+export async function startPostgresRival({ url, pids }: Postgres, stored = 0): Promise<Rival> {
+  const rival = await startRival('(d) Express + PostgreSQL', 'postgres.ts', url, String(stored));
+  return { ...rival, storePids: pids };
 }
 
 export async function startGatehouse(dataDir: string, more: Record<string, string> = {}): Promise<Rival> {
@@ -129,45 +135,57 @@ export async function startRival(name: string, script: string, ...args: string[]
   const { child, url } = await startServer(join(ROOT, 'test/bench/rivals', script), args);
   const ask = async () =>
     (await (await fetch(new URL('/count', url))).json()) as { count: number; flushes?: number };
-  const hasOtherProcesses = script === 'postgres.ts';
   const count = async () => (await ask()).count;
-  const rival: Rival = { name, child, url, key: 'none', accepted: 0, count, hasOtherProcesses };
+  const rival: Rival = { name, child, url, key: 'none', accepted: 0, count };
   if (script === 'bound.ts') rival.flushes = async () => (await ask()).flushes ?? 0;
   return rival;
 }
 
-/** The others stand still meanwhile: what one still merges from its last turn is no burden of another. */
+function pidsOf({ child, storePids }: Rival): number[] {
+  return [child.pid as number, ...(storePids?.() ?? [])].filter((pid) => existsSync(`/proc/${pid}`));
+}
+
+export function signal(rival: Rival, name: 'SIGCONT' | 'SIGSTOP'): void {
+  for (const pid of pidsOf(rival)) process.kill(pid, name);
+}
+
+function cpuOf(rival: Rival): number {
+  return pidsOf(rival).reduce((sum, pid) => sum + cpuMicroseconds(pid), 0);
+}
+
+/** The others stand still meanwhile: what one still merges or writes from its last turn is no burden of another. */
 export async function measure(
   rival: Rival,
   options: { connections: number; seconds: number; batch?: number },
 ): Promise<Run> {
-  rival.child.kill('SIGCONT');
+  signal(rival, 'SIGCONT');
   const before = (await rival.flushes?.()) ?? 0;
-  const cpuBefore = cpuMicroseconds(rival.child);
+  const cpuBefore = cpuOf(rival);
   const result = await load(rival.url, { key: rival.key, ...options });
   const flushes = ((await rival.flushes?.()) ?? 0) - before;
   rival.accepted += result.accepted;
-  rival.child.kill('SIGSTOP');
-  const cpu = (cpuMicroseconds(rival.child) - cpuBefore) / result.accepted;
+  signal(rival, 'SIGSTOP');
+  const cpu = (cpuOf(rival) - cpuBefore) / result.accepted;
   const others = Object.entries(result.statuses).filter(([status]) => status !== '202');
   if (others.length > 0) console.log(`${rival.name}: other answers ${JSON.stringify(others)}`);
   return {
     ...result,
     rowsPerFlush: flushes > 0 ? result.accepted / flushes : undefined,
     cpu,
-    rss: rssMb(rival.child),
+    // Processes that share memory would be counted with all of it, each.
+    rss: rival.storePids === undefined ? rssMb(rival.child) : undefined,
   };
 }
 
 export function printTable(title: string, runs: Map<Rival, Run[]>): void {
-  const rows = [...runs].map(([{ name, hasOtherProcesses = false }, all]) => ({
+  const rows = [...runs].map(([{ name }, all]) => ({
     name,
     perSecond: median(all.map(({ perSecond }) => perSecond)),
     p50: median(all.map(({ p50 }) => p50)),
     p99: median(all.map(({ p99 }) => p99)),
     rowsPerFlush: median(all.map(({ rowsPerFlush }) => rowsPerFlush ?? 1)),
-    cpu: hasOtherProcesses ? '-' : median(all.map(({ cpu }) => cpu)).toFixed(0),
-    rss: hasOtherProcesses ? '-' : median(all.map(({ rss }) => rss)),
+    cpu: median(all.map(({ cpu }) => cpu)).toFixed(0),
+    rss: all[0]?.rss === undefined ? '-' : median(all.map(({ rss = 0 }) => rss)),
   }));
   const own = rows[0]?.perSecond ?? 0;
   console.log(`\n${title}\n`);

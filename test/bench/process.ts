@@ -89,15 +89,16 @@ export function rssMb(child: ChildProcess): number {
   return Math.round(rssMbOf(child.pid));
 }
 
-/** Processor time of a process so far, user and system, in microseconds. */
-export function cpuMicroseconds(child: ChildProcess): number {
-  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
-  const [user = 0, system = 0] = stat
+/** Processor time of a process and of its children that have ended, user and system, in microseconds; 0 when it has ended. */
+export function cpuMicroseconds(pid: number): number {
+  const path = `/proc/${pid}/stat`;
+  const stat = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const ticks = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')
-    .slice(11, 13)
+    .slice(11, 15)
     .map(Number);
-  return (user + system) * TICK_MICROSECONDS;
+  return TICK_MICROSECONDS * ticks.reduce((sum, ticksOfOne) => sum + ticksOfOne, 0);
 }
 
 /** Linux counts processor time in hundredths of a second. */
@@ -111,7 +112,8 @@ export function endProcess(child: ChildProcess): Promise<void> {
   });
 }
 
-export type Postgres = { url: string; stop(): void };
+/** `pids`: of all its processes, the one that starts the others first. */
+export type Postgres = { url: string; pids: () => number[]; stop: () => void };
 
 /** A PostgreSQL cluster of its own with the defaults (fsync and synchronous commit on); undefined where it is not installed. */
 export async function startPostgres(): Promise<Postgres | undefined> {
@@ -131,11 +133,17 @@ export async function startPostgres(): Promise<Postgres | undefined> {
   const user = process.getuid?.() === 0 ? 'postgres' : (process.env['USER'] ?? 'postgres');
   const stop = () => {
     process.off('exit', stop);
+    for (const pid of pids()) process.kill(pid, 'SIGCONT');
     run(join(bin, 'pg_ctl'), '-D', data, '-m', 'fast', 'stop');
     rmSync(directory, { recursive: true, force: true });
   };
   process.once('exit', stop);
-  return { url: `postgres://${user}@127.0.0.1:${port}/postgres`, stop };
+  const main = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+  const pids = () => {
+    const children = readFileSync(`/proc/${main}/task/${main}/children`, 'utf8').trim();
+    return [main, ...(children === '' ? [] : children.split(' ').map(Number))];
+  };
+  return { url: `postgres://${user}@127.0.0.1:${port}/postgres`, pids, stop };
 }
 
 function freePort(): Promise<number> {

@@ -12,6 +12,8 @@ const DAY_BEFORE = clickhouseTime(Math.floor(Date.now() / DAY_MS) * DAY_MS - 1.5
 const RECORDS = 200_001;
 const MEMORY_MAX = 300_000_000;
 
+const KEYS = ['project_id', 'start', 'count', 'received_from', 'received_to', 'entries'];
+
 /** How the log takes over the inserts of a service that has ended. */
 export function logTakeoverSuite(store: () => Store): void {
   it('asks for the rows of those identities alone that have more than one, of inserts that it takes over', async () => {
@@ -76,5 +78,43 @@ export function logTakeoverSuite(store: () => Store): void {
     ]);
     expect(times).to.deep.equal(times.toSorted());
     expect(new Set(pieces.flatMap(({ entries }) => entries.split(' '))).size).to.equal(RECORDS);
+  });
+
+  it('appends inside of the engine the entries that it would read and write', async () => {
+    const { background } = store();
+    const flush = String(randomInt(2 ** 47));
+    const sizes = { [`a-${randomUUID()}`]: 5000, [`b-${randomUUID()}`]: 3 };
+    for (const [project_id, count] of Object.entries(sizes))
+      await background.command(
+        `INSERT INTO decisions (project_id, event_id, occurred_at, received_at, flush)
+         SELECT {project_id: String}, generateUUIDv4(), {noon: DateTime64(3, 'UTC')}, {noon: DateTime64(3, 'UTC')} + number % 1000, {flush: UInt64}
+         FROM numbers({count: UInt32})`,
+        { project_id, flush, noon: NOON, count },
+      );
+    const tables = new LogTables(background);
+    const source = { flushes: [flush], since: NOON };
+    const pieces = await tables.pieces(source, { lost: [], logged: undefined });
+    const round = (await tables.newestRound()) + 1;
+
+    expect((await tables.projectsOf(source)).sort()).to.deep.equal(Object.keys(sizes));
+    // They go on behind what the log has, whose entries are not asked for.
+    const starts = new Map(Object.keys(sizes).map((project_id) => [project_id, 7]));
+    await tables.append(source, { round, proposal: '5', proposed_at: NOON, starts });
+
+    const rows = await background.query<Record<string, unknown>>(
+      `SELECT project_id, toUInt32(start) AS start, arrayStringConcat(arrayMap(entry -> hex(entry), entries), ' ') AS entries,
+         toUInt32(length(log_chunks.entries)) AS count, toString(received_from) AS received_from, toString(received_to) AS received_to
+       FROM log_chunks WHERE round = {round: UInt64} ORDER BY project_id, start`,
+      { round },
+    );
+    const expected = pieces.map((piece, at) => ({ ...piece, start: 7 + (at < 3 ? at * 2048 : 0) }));
+    expect(rows.map((row) => JSON.stringify(row, KEYS))).to.deep.equal(
+      expected.map((row) => JSON.stringify(row, KEYS)),
+    );
+    const listed = await background.query<{ flushes: string[] }>(
+      'SELECT flushes FROM log_chunks WHERE round = {round: UInt64} AND notEmpty(flushes)',
+      { round },
+    );
+    expect(listed.map(({ flushes }) => flushes.map(String))).to.deep.equal([[flush]]);
   });
 }

@@ -53,17 +53,17 @@ describe('the rounds of the log of a process that has the store to itself', () =
   });
 
   it('read the head again after a commit that failed, whether it was carried out or not', async () => {
-    const { commit } = tables;
+    const { append } = tables;
     await rounds.run({ fresh: [await insert(1)], careful: [] });
     for (const isCarriedOut of [true, false]) {
       const number = isCarriedOut ? 2 : 3;
       const flush = await insert(number);
-      tables.commit = async (proposal) => {
-        if (isCarriedOut) await commit(proposal);
+      tables.append = async (...given) => {
+        if (isCarriedOut) await append(...given);
         throw new Error('The answer is lost');
       };
       await rounds.run({ fresh: [flush], careful: [] }).catch(() => undefined);
-      tables.commit = commit;
+      tables.append = append;
       const work = { fresh: [], careful: [{ flush, isFinal: true }] };
       expect(await rounds.run(work)).to.include({ isDone: true });
     }

@@ -1,6 +1,7 @@
 import { keyOf } from '../../../../server/commit/identity.ts';
 import type { LostRow } from '../../../../server/commit/remove-rows.ts';
-import type { LogTables, NewsRow, Piece, Proposal, Rival } from '../../../../server/log/log-tables.ts';
+import type { NewsRow, Piece, Proposal, Rival } from '../../../../server/log/log-tables.ts';
+import type { RoundDeps } from '../../../../server/log/rounds.ts';
 import type { Random } from '../../../support/random.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -182,10 +183,21 @@ export class ModelStore implements State {
           if (rounds.has(proposal.round) && this.#flaw !== 'no token') return;
           rounds.set(proposal.round, structuredClone(proposal));
         }),
-    } satisfies Pick<
-      LogTables,
-      'newestRound' | 'newsAfter' | 'sizeAt' | 'extentOf' | 'pieces' | 'mark' | 'rivals' | 'logged' | 'commit'
-    >;
+      projectsOf: ({ flushes }) =>
+        ask(({ rows }) => [
+          ...new Set(rows.filter(({ flush }) => flushes.includes(flush)).map(({ project_id }) => project_id)),
+        ]),
+      append: ({ flushes }, { starts, ...head }) =>
+        ask(({ rows, rounds }) => {
+          const pieces = piecesOf(rows.filter(({ flush }) => flushes.includes(flush)));
+          const chunks = pieces.map((piece, at) => ({
+            ...piece,
+            start: starts.get(piece.project_id) ?? 0,
+            flushes: at === 0 ? flushes : [],
+          }));
+          rounds.set(head.round, { ...head, rows: chunks });
+        }),
+    } satisfies RoundDeps['tables'];
     return tables;
   }
 }
