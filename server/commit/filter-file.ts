@@ -11,7 +11,7 @@ import type { Stream } from './identity.ts';
  */
 const MAGIC = Buffer.from('GATEBLM\n');
 /** Counts up when the hash, the probes or the layout of the filter changes. */
-export const FILTER_FILE_VERSION = 2;
+export const FILTER_FILE_VERSION = 3;
 const START_BYTES = MAGIC.length + 4;
 const HEADER_BYTES_MAX = 1024 * 1024;
 const CRC_BYTES = 4;

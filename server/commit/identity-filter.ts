@@ -11,7 +11,7 @@ import {
 } from './bloom-filter.ts';
 import type { Pair, Stream } from './identity.ts';
 
-export const FILTER_SIZES = { keysFirst: 250_000, bytesMax: 512 * 1024 * 1024 };
+export const FILTER_SIZES = { keysFirst: 250_000, bytesMax: 1024 * 1024 * 1024 };
 const GRANULE_ROWS = 256;
 const PAGE_GRANULES = 2048;
 /** Keys added before other work has its turn: about 2 ms. */
