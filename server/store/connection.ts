@@ -134,9 +134,13 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
     }));
   const bind: Bind = (sql, params) => ({ query: withParamsSet(sql, params) });
   const connection = connectionOver(async () => (await make()).client, { bind });
+  const alone = oneByOne(() => connection.query('SELECT 1'));
   const encoder = new LineEncoder();
   return {
     ...connection,
+    command: (sql, params) => alone(() => connection.command(sql, params)),
+    query: <Row>(sql: string, params?: QueryParams) => alone(() => connection.query<Row>(sql, params)),
+    queryBytes: (sql, params) => alone(() => connection.queryBytes(sql, params)),
     // Bytes go to the engine as they are: the driver would copy their text four times. In process the outcome of an insert
     // is always known, so the token would only cost time.
     insert: async ({ table, columns, lines, last }) => {
@@ -156,6 +160,26 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
       const { drainPending } = await import('chdb');
       await withTimeout(drainPending(), DRAIN_MS_MAX).catch(() => undefined);
     },
+  };
+}
+
+/**
+ * Runs statements one after the other, as the engine does on one connection. What a statement had written of its answer when it failed
+ * or was stopped, the engine (chdb 3.4.0) keeps, and puts before the answer of the next one: `drain` is a statement that takes it.
+ */
+function oneByOne(drain: () => Promise<unknown>): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  let isClean = true;
+  return (work) => {
+    const done = last.then(async () => {
+      if (!isClean) await drain();
+      isClean = false;
+      const result = await work();
+      isClean = true;
+      return result;
+    });
+    last = done.catch(() => undefined);
+    return done;
   };
 }
 

@@ -17,4 +17,17 @@ describe('the embedded engine', () => {
   it('is closed at once when a long statement runs that nobody waits for: it is killed', async () => {
     expect(await inProcess(CALLS, 'storeClosedWhileBusy', null)).to.equal('ended');
   });
+
+  it('answers with the rows of the statement alone, after one that failed or was stopped in the middle of its answer', async () => {
+    const failing = [
+      'SELECT number AS theirs, throwIf(number = 5) FROM numbers(9) SETTINGS max_block_size = 1',
+      `SELECT number AS theirs, sleepEachRow(0.05) FROM numbers(99)
+       SETTINGS max_block_size = 1, max_execution_time = 0.5`,
+    ];
+
+    const answers = await inProcess(CALLS, 'answersAfter', failing);
+
+    const expected = ['failed', [{ mine: 1 }], [{ mine: 2 }], 'failed', '{"mine":3}\n'];
+    expect(answers).to.deep.equal([...expected, ...expected]);
+  });
 });

@@ -24,6 +24,13 @@ describe('the pool of reads', () => {
     expect(await inPool('stopAmongOthers')).to.deep.equal({ failed: 0, wrong: 0 });
   });
 
+  it('answers nobody with rows of a statement that was stopped', async () => {
+    const answers = await inPool('answersAfterStop');
+
+    const round = [...Array<string>(4).fill('overloaded'), ...[1, 2, 3, 4].map((n) => [{ n }])];
+    expect(answers).to.deep.equal([...round, ...round, ...round]);
+  });
+
   it('refuses at once when the queue is full, and in time after a wait', async () => {
     const count = READS_RUNNING_MAX + READS_WAITING_MAX + TOO_MANY;
     const lastsMs = READ_WAIT_MS_MAX + 1500;

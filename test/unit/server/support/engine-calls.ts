@@ -78,3 +78,16 @@ export async function storeClosedWhileBusy(): Promise<string> {
   await store.close();
   return Promise.race([busy, new Promise<string>((resolve) => setImmediate(resolve, 'busy'))]);
 }
+
+/** What statements say on a connection on which each of `failing` fails or is stopped while its answer is written. */
+export async function answersAfter(failing: string[]): Promise<unknown[]> {
+  const connection = open();
+  const ask = (sql: string) => connection.query(sql).catch(() => 'failed');
+  const answers: unknown[] = [];
+  for (const sql of failing) {
+    answers.push(...(await Promise.all([sql, 'SELECT 1 AS mine', 'SELECT 2 AS mine'].map(ask))));
+    answers.push(await ask(sql));
+    answers.push((await connection.queryBytes('SELECT 3 AS mine FORMAT JSONEachRow')).toString());
+  }
+  return answers;
+}

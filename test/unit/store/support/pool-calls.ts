@@ -49,6 +49,22 @@ export async function stopAmongOthers() {
   return { failed, wrong };
 }
 
+/** What each connection answers after a statement on it was stopped while it wrote its answer. */
+export async function answersAfterStop() {
+  const answers: unknown[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const gone = new AbortController();
+    const rows =
+      'SELECT number AS theirs, sleepEachRow(0.02) AS s FROM numbers(500) SETTINGS max_block_size = 1';
+    const slow = [1, 2, 3, 4].map(() => pool.query(rows, {}, gone.signal).catch(codeOf));
+    await sleep(300);
+    gone.abort();
+    answers.push(...(await Promise.all(slow)));
+    answers.push(...(await Promise.all([1, 2, 3, 4].map((n) => pool.query(QUICK, { n })))));
+  }
+  return answers;
+}
+
 /** So many slow statements at once, all of them stopped after a while. */
 export async function crowd({ count, lastsMs }: { count: number; lastsMs: number }) {
   const gone = new AbortController();
