@@ -89,6 +89,11 @@ function KeyOnce({ made, onDone }: { made: NewKey; onDone: () => void }) {
 
 type KeyTableProps = { projectId: string; items: KeyItem[]; onRevoked: (keyId: string) => void };
 
+/** A key without a name is known by the first digits of its id. */
+function shownName({ name, key_id }: KeyItem): string {
+  return name === '' ? key_id.slice(0, 8) : name;
+}
+
 function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
   const [revoking, setRevoking] = useState<KeyItem | undefined>(undefined);
   const nowMs = Date.now();
@@ -96,7 +101,7 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
   const { sorted, column } = useSorted(
     items,
     {
-      Name: ({ name }) => name,
+      Name: shownName,
       Status: (key) => stateOf(key, nowMs),
       Created: ({ created_at }) => created_at,
       'Created by': ({ created_by }) => created_by,
@@ -122,11 +127,7 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
         {sorted.map((key) => (
           <tr key={key.key_id}>
             <th scope="row" title={key.key_id}>
-              {key.name === '' ? (
-                <span class="muted">{key.key_id.slice(0, 8)}</span>
-              ) : (
-                <Inert text={key.name} />
-              )}
+              {key.name === '' ? <span class="muted">{shownName(key)}</span> : <Inert text={key.name} />}
             </th>
             <td>
               <span class={`tag ${STATE_TAGS[stateOf(key, nowMs)]}`}>{stateOf(key, nowMs)}</span>
