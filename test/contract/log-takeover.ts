@@ -86,8 +86,8 @@ export function logTakeoverSuite(store: () => Store): void {
     const sizes = { [`a-${randomUUID()}`]: 5000, [`b-${randomUUID()}`]: 3 };
     for (const [project_id, count] of Object.entries(sizes))
       await background.command(
-        `INSERT INTO decisions (project_id, event_id, occurred_at, received_at, flush)
-         SELECT {project_id: String}, generateUUIDv4(), {noon: DateTime64(3, 'UTC')}, {noon: DateTime64(3, 'UTC')} + number % 1000, {flush: UInt64}
+        `INSERT INTO decisions (project_id, event_id, occurred_at, received_at, reason, flush)
+         SELECT {project_id: String}, generateUUIDv4(), {noon: DateTime64(3, 'UTC')}, {noon: DateTime64(3, 'UTC')} + number % 1000, 'a/b', {flush: UInt64}
          FROM numbers({count: UInt32})`,
         { project_id, flush, noon: NOON, count },
       );
@@ -97,7 +97,7 @@ export function logTakeoverSuite(store: () => Store): void {
     const round = (await tables.newestRound()) + 1;
 
     expect((await tables.projectsOf(source)).sort()).to.deep.equal(Object.keys(sizes));
-    // They go on behind what the log has, whose entries are not asked for.
+    // They go on behind what the log has, whose entries are not asked for. A slash shows whether the lines are those of the export.
     const starts = new Map(Object.keys(sizes).map((project_id) => [project_id, 7]));
     await tables.append(source, { round, proposal: '5', proposed_at: NOON, starts });
 
