@@ -1,8 +1,6 @@
 // The limits of the service. See docs/protocol.md, "Limits".
 
-const SECOND_MS = 1000;
-export const HOUR_MS = 60 * 60 * SECOND_MS;
-export const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, SECOND_MS } from './durations.ts';
 
 export const ARGUMENTS_BYTES_MAX = 8192;
 export const HINT_BYTES_MAX = 4096;

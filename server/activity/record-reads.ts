@@ -2,18 +2,14 @@ import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
 import type { Actor } from '../access/access.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
-import {
-  EXPORT_ENTRIES_MS_MIN,
-  EXPORT_ENTRIES_WAITING_MAX,
-  HOUR_MS,
-  READ_ENTRIES_KNOWN_MAX,
-} from '../limits.ts';
+import { EXPORT_ENTRIES_MS_MIN, EXPORT_ENTRIES_WAITING_MAX, READ_ENTRIES_KNOWN_MAX } from '../limits.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import { claim } from '../store/claim.ts';
 import { sql } from '../store/sql.ts';
 import { StoreError } from '../store/store-error.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { type ActivityEntry, activityRow } from './activity.ts';
+import { HOUR_MS } from '../durations.ts';
 
 /** What is read of a project's records. */
 export type ReadKind =

@@ -2,12 +2,12 @@ import { verify } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { BundleManifest } from '../../client/policy/language/index.ts';
 import type { RootKeys } from '../keys/root-keys.ts';
-import { DAY_MS } from '../limits.ts';
 import { recordHash } from '../policy/record-hash.ts';
 import { manifestText, type SigningKey, signManifest } from '../policy/sign-bundle.ts';
 import { sha256Hex } from '../sha256.ts';
 import type { AgentVersion } from './agent-version.ts';
 import type { PolicyMaker } from './policy-maker.ts';
+import { DAY_MS } from '../durations.ts';
 
 type BundleSignerOptions = {
   signingKey: SigningKey;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { DAY_MS } from '../limits.ts';
+import { DAY_MS } from '../durations.ts';
 
 /** Bounds the memory to 30 MB. */
 const HOLDERS_MAX = 20_000;

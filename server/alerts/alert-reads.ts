@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, RETENTION_MS } from '../limits.ts';
+import { RETENTION_MS } from '../limits.ts';
 import type { AuditReads } from '../records/days.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
@@ -10,6 +10,7 @@ import {
   type ToolHistory,
   WINDOWS_MS,
 } from './rules.ts';
+import { DAY_MS, HOUR_MS } from '../durations.ts';
 
 type Named = { project_id: string; agent_name: string; tool_name: string };
 type CountsRow = Named &

@@ -1,5 +1,5 @@
-import { HOUR_MS } from '../limits.ts';
 import type { Alert } from './alert.ts';
+import { HOUR_MS } from '../durations.ts';
 
 /** What an alert says. The dashboard says it in the same words. */
 export type AlertFacts = Omit<Alert, 'id' | 'fired_at' | 'state'>;

@@ -1,6 +1,6 @@
-import { DAY_MS, HOUR_MS } from '../limits.ts';
 import { sha256Hex } from '../sha256.ts';
 import type { Finding, Rule } from './rules.ts';
+import { DAY_MS, HOUR_MS } from '../durations.ts';
 
 /** What became of an alert. `failed`: nobody could be told. */
 export const STATES = ['pending', 'sent', 'muted', 'failed'] as const;

@@ -1,14 +1,13 @@
 import type { Logger } from 'pino';
 import type { Counter } from 'prom-client';
-import { HOUR_MS } from '../limits.ts';
 import { type Alert, alertFrom, newsOf } from './alert.ts';
 import type { AlertReads, Seen } from './alert-reads.ts';
 import type { AlertSettings, AlertSettingsStore } from './alert-settings.ts';
 import type { AlertStore } from './alert-store.ts';
 import type { Deliveries } from './deliveries.ts';
 import { findDenials, findNewNames, findSilence, RULES } from './rules.ts';
+import { HOUR_MS, MINUTE_MS } from '../durations.ts';
 
-const MINUTE_MS = 60_000;
 /** The clock is looked at so often. */
 const LOOK_EVERY_MS = 1000;
 /** An alert that a service left undelivered is taken over after this time, and given up after an hour. */

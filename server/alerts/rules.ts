@@ -1,5 +1,5 @@
-import { DAY_MS, HOUR_MS } from '../limits.ts';
 import { chanceOf, type Share } from './fisher.ts';
+import { DAY_MS, HOUR_MS } from '../durations.ts';
 
 export const RULES = ['denials', 'new_names', 'silence'] as const;
 export type Rule = (typeof RULES)[number];

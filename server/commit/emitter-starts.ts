@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { DAY_MS } from '../limits.ts';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
+import { DAY_MS } from '../durations.ts';
 
 type Deps = { connection: Connection; ready: () => Promise<void>; logger: Logger; now: () => number };
 

@@ -1,8 +1,8 @@
-import { HOUR_MS } from '../limits.ts';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import type { Stream } from './identity.ts';
+import { HOUR_MS } from '../durations.ts';
 
 /** An identity is copied within seconds of its record, so the search begins this long before the newest one. */
 const LOOK_BACK_MS = HOUR_MS;

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import { DAY_MS } from '../limits.ts';
 import type { Connection } from '../store/connection.ts';
 import type { Handover } from '../store/handover.ts';
 import { sql } from '../store/sql.ts';
 import { type EventsState, readFilterFile, writeFilterFile } from './filter-file.ts';
 import type { Stream } from './identity.ts';
 import type { IdentityFilter } from './identity-filter.ts';
+import { DAY_MS } from '../durations.ts';
 
 /** A stop must end within 10 s, and what comes before may have taken 5 s of them. */
 const SAVE_MS_MAX = 3000;

@@ -1,6 +1,6 @@
 import type { Decision } from '../../client/policy/language/index.ts';
 import { decisionsOf, FLEET_AGENTS } from './fleet-agents.ts';
-import { DAY_MS } from '../limits.ts';
+import { DAY_MS } from '../durations.ts';
 
 /** A period, in seconds of its day, in which one agent (counted from 1) is denied far more often than usual. */
 type Incident = { agent: number; fromSecond: number; toSecond: number; rate: number };

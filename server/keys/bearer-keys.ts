@@ -3,11 +3,12 @@ import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { DEFAULT_SCOPE, scopesFrom } from '../rights.ts';
 import { RequestError } from '../errors.ts';
-import { BEARER_KEY_CHARS_MAX, DAY_MS, VERIFIED_KEY_CHARS_MAX, VERIFIED_KEYS_MAX } from '../limits.ts';
+import { BEARER_KEY_CHARS_MAX, VERIFIED_KEY_CHARS_MAX, VERIFIED_KEYS_MAX } from '../limits.ts';
 import { bodyInvalid } from '../validate.ts';
 import type { KeyRecord, KeyRegistry } from './key-registry.ts';
 import type { RootKeys } from './root-keys.ts';
 import type { NewKey } from './new-key.ts';
+import { DAY_MS } from '../durations.ts';
 
 const ISSUER = 'gatehouse';
 const NOT_ISSUED_HERE = 'This service did not issue the bearer key';

@@ -1,8 +1,9 @@
 import type { Config } from '../config.ts';
-import { DAY_MS, RETENTION_MS } from '../limits.ts';
+import { RETENTION_MS } from '../limits.ts';
 import type { QueryParams } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import type { ReadWindow } from './window.ts';
+import { DAY_MS } from '../durations.ts';
 
 /** Runs one statement in the ReadPool. */
 export type RunRead = <Row>(sql: string, params: QueryParams, signal?: AbortSignal) => Promise<Row[]>;

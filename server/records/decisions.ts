@@ -1,8 +1,8 @@
-import { DAY_MS } from '../limits.ts';
 import { countOverTime, type ReadScope } from './counts.ts';
 import type { AuditReads } from './days.ts';
 import { type DayCount, dayOf, type PageRequest, readRecords } from './pages.ts';
 import { type DecisionRow, recordText } from './record.ts';
+import { DAY_MS } from '../durations.ts';
 
 /** GET …/audit/decisions, as JSON text. */
 export async function readDecisions(reads: AuditReads, scope: ReadScope, page: PageRequest): Promise<string> {

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { Gauge } from 'prom-client';
-import { HOUR_MS } from '../limits.ts';
 import { sql } from '../store/sql.ts';
 import { countsOf } from './completeness.ts';
 import type { AuditReads } from './days.ts';
 import { NO_FILTERS } from './filters.ts';
 import { hourOf, secondsText, type Stream, STREAMS } from './ledger.ts';
 import { readRange } from './window.ts';
+import { HOUR_MS } from '../durations.ts';
 
 type Options = { reads: AuditReads; gauge: Gauge<'stream' | 'state'>; logger: Logger };
 

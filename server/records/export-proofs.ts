@@ -3,11 +3,11 @@ import { clickhouseTime } from '../store/time.ts';
 import type { ReadScope } from './counts.ts';
 import type { AuditReads } from './days.ts';
 import { exportBytes } from './export-decisions.ts';
+import { MINUTE_MS } from '../durations.ts';
 
 /** The parts of a line of decisions_export.sql in the format proofs, in bytes. */
 const LAYOUT = { eventId: 36, salt: 16, entry: 32, receivedMs: 13 };
 const LINE_BYTES = Object.values(LAYOUT).reduce((sum, bytes) => sum + bytes);
-const MINUTE_MS = 60_000;
 /** Of one statement: the engine takes parameters of 256 KiB, and an entry has 64 digits. */
 const ENTRIES_MAX = 2000;
 

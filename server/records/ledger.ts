@@ -1,8 +1,9 @@
-import { DAY_MS, HOUR_MS, RETENTION_MS } from '../limits.ts';
+import { RETENTION_MS } from '../limits.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import type { ReadScope } from './counts.ts';
 import type { AuditReads } from './days.ts';
+import { DAY_MS, HOUR_MS } from '../durations.ts';
 
 /** Each kind of events, which is also the name of its table. An emitter has one of them. */
 export const STREAMS = ['decisions', 'llm_invocations'] as const;

@@ -1,7 +1,8 @@
 import { queryInvalid } from '../http/query.ts';
-import { DAY_MS, HOUR_MS, RETENTION_MS } from '../limits.ts';
+import { RETENTION_MS } from '../limits.ts';
 import { parseRfc3339 } from '../rfc3339.ts';
 import { clickhouseTime } from '../store/time.ts';
+import { DAY_MS, HOUR_MS } from '../durations.ts';
 
 /** The windows, with the bucket sizes of the time series. */
 const WINDOWS = {

@@ -1,3 +1,5 @@
+import { HOUR_MS } from '../../server/durations.ts';
+
 /** What is asked of the reads beside the windows: the path, and the plain query over the same rows. */
 export type Question = { path: string; days: number; where?: string; by?: string };
 
@@ -8,7 +10,6 @@ const FILTERS = [
   ['outcome=deny&outcome=needs_approval&role=viewer', "outcome != 'allow' AND role = 'viewer'"],
   ['user_id=user-000001', "user_id = 'user-000001'"],
 ];
-const HOUR_MS = 3_600_000;
 
 const COLUMNS: Record<string, string> = { agent: 'agent_name', tool: 'tool_name' };
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HOUR_MS } from '../../server/limits.ts';
 import { readMetrics } from '../support/metrics.ts';
 import { type Target, timesOf } from './reads-target.ts';
+import { HOUR_MS } from '../../server/durations.ts';
 
 const LOG_WAIT_MS_MAX = HOUR_MS;
 const DAYS = 90;

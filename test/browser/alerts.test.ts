@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { send, times, watchOf } from '../support/alerts.ts';
-import { MINUTE_MS } from '../support/audit.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { shoot } from './support/shoot.ts';
 import { expectAccessible, useWorld } from './support/world.ts';
+import { MINUTE_MS } from '../../server/durations.ts';
 
 describe('Alerts in a browser', function () {
   const clock = createServiceClock();

@@ -6,8 +6,8 @@ import { eventually } from '../support/eventually.ts';
 import { overflowAt } from './support/overflow.ts';
 import { shoot } from './support/shoot.ts';
 import { expectAccessible, useWorld } from './support/world.ts';
+import { HOUR_MS } from '../../server/durations.ts';
 
-const HOUR_MS = 3_600_000;
 const PHONE = { width: 390, height: 844 };
 /** The list renders the rows in view and some around them. */
 const RENDERED_MAX = 80;

@@ -4,11 +4,9 @@ import { batchOutcome, sendBatch } from '../support/batch.ts';
 import { decisionEvent } from '../support/events.ts';
 import { askJson, type Timeseries } from '../support/reads.ts';
 import { addressOf, expectAccessible, useWorld } from './support/world.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/durations.ts';
 
 type Broken = { items: { value: string; total: number }[]; others: { entries: number } | null };
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 describe('the charts and panels of Overview and Decisions in a browser', function () {
   const world = useWorld(this);

@@ -4,11 +4,10 @@ import { decisionEvent, llmInvocation, post } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { askJson } from '../support/reads.ts';
 import { addressOf, expectAccessible, useWorld } from './support/world.ts';
+import { DAY_MS, HOUR_MS } from '../../server/durations.ts';
 
 type Decision = { event_id: string; occurred_at: string; session_id: string; tool_name: string };
 type DecisionsPage = { items: Decision[]; total: number };
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const MISSING = '00000000-0000-4000-8000-000000000000';
 
 describe('periods, filters and records in a browser', function () {

@@ -14,14 +14,13 @@ import { createBoundedStore } from '../../server/store/bounded-store.ts';
 import { createStore } from '../../server/store/store.ts';
 import { clickhouseTime } from '../../server/store/time.ts';
 import { startReceiver, type Told } from '../support/alerts.ts';
-import { MINUTE_MS } from '../support/audit.ts';
 import { eventually } from '../support/eventually.ts';
 import { temporaryDirectory } from '../support/service.ts';
 import { providerEnv, startMailServer } from '../support/smtp-server.ts';
+import { HOUR_MS, MINUTE_MS } from '../../server/durations.ts';
 
 const PROJECTS = 100;
 const CALLS_A_MINUTE = 7200;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Half past an hour that has passed: the store keeps for a day who evaluated a minute. */
 const NOW_MS = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS / 2;
 /** Two hours of full traffic after a quiet day. */

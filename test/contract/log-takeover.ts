@@ -4,7 +4,7 @@ import { LogTables } from '../../server/log/log-tables.ts';
 import { sql } from '../../server/store/sql.ts';
 import type { Store } from '../../server/store/store.ts';
 import { clickhouseTime } from '../../server/store/time.ts';
-import { DAY_MS } from '../support/audit.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 const NOON = clickhouseTime(Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2);
 const DAY_BEFORE = clickhouseTime(Math.floor(Date.now() / DAY_MS) * DAY_MS - 1.5 * DAY_MS);

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { DAY_MS } from '../../server/limits.ts';
 import type { QueryParams } from '../../server/store/connection.ts';
 import { sql } from '../../server/store/sql.ts';
 import { clickhouseTime } from '../../server/store/time.ts';
 import type { Store } from '../../server/store/store.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 const MARK = / -- optional: (\w+(?:, \w+)*)$/gm;
 const NAMES = readdirSync(new URL('../../clickhouse/query/', import.meta.url), 'utf8')

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { DAY_MS } from '../../server/limits.ts';
 import { readMigrations, sql } from '../../server/store/sql.ts';
 import type { Store } from '../../server/store/store.ts';
 import { eventually } from '../support/eventually.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 type Projection = { name: string; type: 'Aggregate' | 'Normal'; query: string; sorting_key: string[] };
 type EventRow = { event_id: string; version: string };

@@ -18,13 +18,13 @@ import {
   times,
   watchOf,
 } from '../support/alerts.ts';
-import { MINUTE_MS } from '../support/audit.ts';
 import { startPair } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { useCleanups } from '../support/cleanups.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { providerEnv, startMailServer } from '../support/smtp-server.ts';
+import { MINUTE_MS } from '../../server/durations.ts';
 
 describe('the alerts of a project with several services', () => {
   const { cleanups, closing } = useCleanups();

@@ -7,14 +7,12 @@ import {
   change,
   denialsNow,
   historyOf,
-  HOUR_MS,
   type Received,
   send,
   startReceiver,
   type Told,
   watchOf,
 } from '../support/alerts.ts';
-import { MINUTE_MS } from '../support/audit.ts';
 import { useCleanups } from '../support/cleanups.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { decisionEvent } from '../support/events.ts';
@@ -22,6 +20,7 @@ import { eventually } from '../support/eventually.ts';
 import { issue } from '../support/keys.ts';
 import { type RunningService, startTestService } from '../support/service.ts';
 import { providerEnv, startMailServer } from '../support/smtp-server.ts';
+import { HOUR_MS, MINUTE_MS } from '../../server/durations.ts';
 
 describe('the alerts of a project', () => {
   const { cleanups, closing } = useCleanups();

@@ -7,7 +7,7 @@ import { resolvePolicy } from '../../client/index.ts';
 import { jsonOf } from '../support/accounts.ts';
 import { fetchAgent, type FetchedAgent, save } from '../support/agents.ts';
 import { issueAsDemo } from '../support/keys.ts';
-import { DAY_MS, sendDecision, timeFromNow } from '../support/audit.ts';
+import { sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { openToOthers } from '../support/file-modes.ts';
 import { checkpointFrom, logText } from '../support/log.ts';
@@ -19,6 +19,7 @@ import {
   type TestService,
 } from '../support/service.ts';
 import { everythingOf } from '../support/snapshot.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 /** Follows the steps of docs/operations.md. */
 describe('operations on the embedded store', () => {

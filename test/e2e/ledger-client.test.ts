@@ -12,8 +12,7 @@ import { completenessOf, gapsOf } from '../support/ledger.ts';
 import { readDecisions } from '../support/audit.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-
-const HOUR_MS = 3_600_000;
+import { HOUR_MS } from '../../server/durations.ts';
 
 /** What becomes of a request on the way: it goes on, gets lost, or its answer does, so that the client sends it again. */
 type Fate = 'pass' | 'lose' | 'lose the answer';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdirSync } from 'node:fs';
 import { verifyRecordProof } from '../../client/proof/index.ts';
 import { auditVerify } from '../../server/cli/audit/commands.ts';
-import { DAY_MS, sendDecision, timeFromNow } from '../support/audit.ts';
+import { sendDecision, timeFromNow } from '../support/audit.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { runOnStore } from '../support/engine.ts';
 import { decisionEvent } from '../support/events.ts';
@@ -12,6 +12,7 @@ import { ask } from '../support/reads.ts';
 import { startTestService, storeDirectory, temporaryDirectory } from '../support/service.ts';
 import { filesIn } from '../tamper/attacks.ts';
 import { download } from '../tamper/service.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 const AHEAD_MS = 20 * DAY_MS;
 /** Three of them expire in these days. */

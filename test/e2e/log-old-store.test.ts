@@ -4,11 +4,12 @@ import { verifyRecordProof } from '../../client/proof/index.ts';
 import { auditVerify } from '../../server/cli/audit/commands.ts';
 import { ONE_NODE } from '../../server/store/engines.ts';
 import { readMigrations } from '../../server/store/sql.ts';
-import { DAY_MS, sendDecision, timeFromNow } from '../support/audit.ts';
+import { sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { checkpointFrom, logKey, proofOf } from '../support/log.ts';
 import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
 import { tamper } from '../tamper/service.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 /** The last one of Gatehouse without a log. */
 const OLD_VERSION = 29;

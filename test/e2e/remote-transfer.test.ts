@@ -7,7 +7,7 @@ import { auditVerify } from '../../server/cli/audit/commands.ts';
 import { SMALL_TABLES } from '../../server/cli/transfer.ts';
 import { call, logIn, newPerson, PASSWORD, type Person } from '../support/accounts.ts';
 import { fetchAgent } from '../support/agents.ts';
-import { DAY_MS, outcomeOf, sendDecision, sendLlm, tally, timeFromNow } from '../support/audit.ts';
+import { outcomeOf, sendDecision, sendLlm, tally, timeFromNow } from '../support/audit.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { onServer } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
@@ -22,6 +22,7 @@ import {
 } from '../support/service.ts';
 import { everythingOf, type Everything } from '../support/snapshot.ts';
 import { expectWholeLog, readWholeLog } from '../support/whole-log.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const EVENTS = 400;

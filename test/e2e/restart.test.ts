@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { call, cookieOf, jsonOf, logIn } from '../support/accounts.ts';
 import {
   accepted,
-  DAY_MS,
   outcomeOf,
   sendDecision,
   sendLlm,
@@ -18,6 +17,7 @@ import { runOnStore } from '../support/engine.ts';
 import { runCommand } from '../support/processes.ts';
 import { spawnService, startTestService, storeDirectory, type TestService } from '../support/service.ts';
 import { everythingOf, otherVersionsOf } from '../support/snapshot.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 async function keySetOf({ url }: TestService): Promise<unknown> {
   return (await fetch(`${url}/v1/.well-known/keys`)).json();

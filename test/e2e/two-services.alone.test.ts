@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  DAY_MS,
   outcomeOf,
   readAllDecisions,
   readSummary,
@@ -17,6 +16,7 @@ import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectWholeLog, readWholeLog } from '../support/whole-log.ts';
 import type { TestService } from '../support/service.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 type Event = Record<string, unknown>;
 type Row = { event_id: string; received_at: string; version: string; agent_name: string };

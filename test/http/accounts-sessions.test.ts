@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { call, cookieOf, logIn, mailedToken, newPerson, type Person, useToken } from '../support/accounts.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-
-const HOUR_MS = 60 * 60 * 1000;
+import { HOUR_MS } from '../../server/durations.ts';
 
 const statusOf = async (service: TestService, cookie: string) =>
   (await call(service, '/v1/auth/me', { cookie })).status;

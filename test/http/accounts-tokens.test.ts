@@ -11,8 +11,8 @@ import {
 } from '../support/accounts.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { HOUR_MS } from '../../server/durations.ts';
 
-const HOUR_MS = 60 * 60 * 1000;
 const KINDS: TokenKind[] = ['verify', 'reset'];
 
 describe('one-time tokens', () => {

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { DAY_MS, sendDecision, timeFromNow } from '../support/audit.ts';
+import { sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { head, openRaw } from '../support/raw-http.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const MEMBERS = ['type', 'title', 'status', 'detail', 'code', 'errors'];

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { gzipSync } from 'node:zlib';
-import { DAY_MS, timeFromNow } from '../support/audit.ts';
+import { timeFromNow } from '../support/audit.ts';
 import { type BatchAnswer, batchOutcome, sendBatch } from '../support/batch.ts';
 import { decisionEvent, llmInvocation, post } from '../support/events.ts';
 import { Random } from '../support/random.ts';
 import { ask, askJson } from '../support/reads.ts';
 import { type SharedService, useSharedService } from '../support/shared-service.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 const SEED = Number(process.env['GATE_TEST_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const EVENTS = 150;

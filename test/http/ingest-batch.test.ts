@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { DAY_MS, readAllDecisions, sendDecision, sendLlm, timeFromNow } from '../support/audit.ts';
+import { readAllDecisions, sendDecision, sendLlm, timeFromNow } from '../support/audit.ts';
 import { batchOutcome, linesOf, sendBatch, withoutDetail } from '../support/batch.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { issue } from '../support/keys.ts';
 import { askJson } from '../support/reads.ts';
 import { exchange, head } from '../support/raw-http.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 const MIB = 1024 * 1024;
 const none = { status: 202, accepted: 0, duplicates: 0, rejected: [] };

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { accepted, DAY_MS, invalid, outcomeOf, sendDecision, tally, timeFromNow } from '../support/audit.ts';
+import { accepted, invalid, outcomeOf, sendDecision, tally, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import type { RunningService } from '../support/service.ts';
 import { useSharedService } from '../support/shared-service.ts';
 import { everythingOf, otherVersionsOf, type Everything } from '../support/snapshot.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 describe('identity is (project_id, event_id) and the first write wins', () => {
   const one = useSharedService();

@@ -2,9 +2,7 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import {
   accepted,
-  DAY_MS,
   invalid,
-  MINUTE_MS,
   outcomeOf,
   readSummary,
   sendDecision,
@@ -17,6 +15,7 @@ import { runOnStore } from '../support/engine.ts';
 import { startTestService } from '../support/service.ts';
 import { sharedService, useSharedService } from '../support/shared-service.ts';
 import { usageOf } from '../support/snapshot.ts';
+import { DAY_MS, MINUTE_MS } from '../../server/durations.ts';
 
 const POINTS_MAX = {
   agent_name: 200,

@@ -4,7 +4,6 @@ import { jsonOf } from '../support/accounts.ts';
 import { randomUUID } from 'node:crypto';
 import {
   accepted,
-  DAY_MS,
   invalid,
   outcomeOf,
   readDecisions,
@@ -15,6 +14,7 @@ import {
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { exchange, head } from '../support/raw-http.ts';
 import { sharedService, useSharedService } from '../support/shared-service.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 const unauthenticated = { status: 401, code: 'unauthenticated' };
 const outOfRange = { status: 400, code: 'occurred_at_out_of_range' };

@@ -1,17 +1,9 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import {
-  accepted,
-  DAY_MS,
-  invalid,
-  MINUTE_MS,
-  outcomeOf,
-  readDecisions,
-  sendDecision,
-  timeFromNow,
-} from '../support/audit.ts';
+import { accepted, invalid, outcomeOf, readDecisions, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { DAY_MS, MINUTE_MS } from '../../server/durations.ts';
 
 /** An hour ago, to the second: `2026-01-02T03:04:05`. */
 function localTime(): string {

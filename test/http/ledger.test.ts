@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { call } from '../support/accounts.ts';
-import { DAY_MS, readDecisions, readSummary, timeFromNow } from '../support/audit.ts';
+import { readDecisions, readSummary, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { issue } from '../support/keys.ts';
 import { completenessOf, emitterOf, gapsOf, type GapItem, type GapPage } from '../support/ledger.ts';
 import { ask, askJson } from '../support/reads.ts';
 import { sharedService } from '../support/shared-service.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 const NOTHING = { emitters: 0, unclosed: 0, emitted: 0, received: 0, dropped: 0, missing: 0, percent: null };
 

@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { fetchAgent, register } from '../support/agents.ts';
-import { DAY_MS, sendDecision, sendLlm, timeFromNow } from '../support/audit.ts';
+import { sendDecision, sendLlm, timeFromNow } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { directoryWithProject } from '../support/gate.ts';
 import { ingestResult, metricTypes, readMetrics, type Samples } from '../support/metrics.ts';
 import { type RunningService, startTestService } from '../support/service.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 describe('operations', () => {
   const service = useSharedService();

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { DAY_MS, type DecisionRecord, readDecisions, sendDecision, timeFromNow } from '../support/audit.ts';
+import { type DecisionRecord, readDecisions, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { ask, askJson, type Problem } from '../support/reads.ts';
 import { sharedService, useSharedService } from '../support/shared-service.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 const BIG = '{"id":9007199254740993,"much":1e400,"price":0.10}';
 

@@ -2,11 +2,10 @@ import { expect } from 'chai';
 import { READ_WAIT_MS_MAX } from '../../server/limits.ts';
 import { ask } from '../support/reads.ts';
 import { randomUUID } from 'node:crypto';
-import { DAY_MS, type Page, readDecisions, sendDecision, timeFromNow } from '../support/audit.ts';
+import { type Page, readDecisions, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { useSharedService } from '../support/shared-service.ts';
-
-const HOUR_MS = 3_600_000;
+import { DAY_MS, HOUR_MS } from '../../server/durations.ts';
 
 type Given = {
   agent_name?: string;

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DAY_MS, readDecisions, readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
+import { readDecisions, readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { DAY_MS, HOUR_MS } from '../../server/durations.ts';
 
-const HOUR_MS = 3_600_000;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
 

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import { DAY_MS, sendDecision, sendLlm, timeFromNow } from '../support/audit.ts';
+import { sendDecision, sendLlm, timeFromNow } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { ask, type Problem } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 const FILTERS = ['agent', 'role', 'outcome', 'tool', 'user_id', 'session_id'];
 const RANGE = ['window', 'from', 'to'];

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { MINUTE_MS, type Counts, readSummary, sendDecision } from '../support/audit.ts';
+import { type Counts, readSummary, sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { ask, askJson, type Problem } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { MINUTE_MS } from '../../server/durations.ts';
 
 type Breakdown = {
   project_id: string;

@@ -4,8 +4,8 @@ import { sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { ask, askJson, type CursorPage, type Problem } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { HOUR_MS } from '../../server/durations.ts';
 
-const HOUR_MS = 3_600_000;
 const COUNT = 45;
 
 describe('paging by cursor', () => {

@@ -4,9 +4,8 @@ import { outcomeOf, sendDecision, tally, timeFromNow } from '../support/audit.ts
 import { decisionEvent } from '../support/events.ts';
 import { ask, askJson, type CursorPage } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { DAY_MS, HOUR_MS } from '../../server/durations.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const KEYS = (
   'event_id,occurred_at,agent_name,tool_name,outcome,role,error_type,reason,violations,hint,arguments,' +
   'user_id,session_id,project_id,agent_version_id,received_at'

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { DAY_MS, MINUTE_MS, sendLlm, timeFromNow } from '../support/audit.ts';
+import { sendLlm, timeFromNow } from '../support/audit.ts';
 import { llmInvocation } from '../support/events.ts';
 import { ask, askJson, type CursorPage, type Problem } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { DAY_MS, MINUTE_MS } from '../../server/durations.ts';
 
 type Page = CursorPage & { project_id: string; window: string | null; from: string; to: string };
 

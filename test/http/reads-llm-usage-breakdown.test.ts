@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { MINUTE_MS, sendLlm, NO_USAGE } from '../support/audit.ts';
+import { sendLlm, NO_USAGE } from '../support/audit.ts';
 import { llmInvocation } from '../support/events.ts';
 import { ask, askJson, type Problem } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { MINUTE_MS } from '../../server/durations.ts';
 
 type Sums = typeof NO_USAGE;
 type Breakdown = {

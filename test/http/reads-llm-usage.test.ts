@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { DAY_MS, sendLlm, timeFromNow, NO_USAGE } from '../support/audit.ts';
+import { sendLlm, timeFromNow, NO_USAGE } from '../support/audit.ts';
 import { llmInvocation } from '../support/events.ts';
 import { ask, askJson } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 const SAFE_MAX = Number.MAX_SAFE_INTEGER;
 type Usage = { project_id: string; window: string; from: string; to: string; totals: typeof NO_USAGE };

@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../server/config.ts';
 import { connectServer } from '../../server/store/connection.ts';
 import { createReadPool } from '../../server/store/read-pool.ts';
-import { DAY_MS, readDecisions, readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
+import { readDecisions, readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { decisionEvent } from '../support/events.ts';
 import { ask, askJson, type Timeseries } from '../support/reads.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 const SLOW = 'SELECT count(sleepEachRow(0.1)) AS n FROM numbers(100) SETTINGS max_block_size = 1';
 

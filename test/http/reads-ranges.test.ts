@@ -1,18 +1,10 @@
 import { expect } from 'chai';
-import {
-  DAY_MS,
-  type Counts,
-  MINUTE_MS,
-  type Page,
-  sendDecision,
-  sendLlm,
-  type Summary,
-} from '../support/audit.ts';
+import { type Counts, type Page, sendDecision, sendLlm, type Summary } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { ask, askJson, type CursorPage, type Timeseries } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/durations.ts';
 
-const HOUR_MS = 60 * MINUTE_MS;
 /** Three days ago, at midnight. */
 const DAY = Math.floor(Date.now() / DAY_MS) * DAY_MS - 3 * DAY_MS;
 const timeOf = (ms: number) => new Date(ms).toISOString();

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { DAY_MS, readDecisions, readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
+import { readDecisions, readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { askJson, type Timeseries } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { DAY_MS, HOUR_MS } from '../../server/durations.ts';
 
-const HOUR_MS = 3_600_000;
 const BUCKET_SECONDS = { '24h': 3600, '7d': 21_600, '30d': 86_400, '90d': 86_400 };
 const WINDOW_MS = { '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS, '90d': 90 * DAY_MS };
 

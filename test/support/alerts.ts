@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { call, jsonOf, newPerson, type Person, requestToken, useToken } from './accounts.ts';
-import { MINUTE_MS } from './audit.ts';
 import { batchOutcome, sendBatch } from './batch.ts';
 import type { ServiceClock } from './clock.ts';
 import { decisionEvent } from './events.ts';
@@ -11,8 +10,8 @@ import { eventually } from './eventually.ts';
 import { issue } from './keys.ts';
 import type { RunningService } from './service.ts';
 import type { MailServer } from './smtp-server.ts';
+import { HOUR_MS } from '../../server/durations.ts';
 
-export const HOUR_MS = 60 * MINUTE_MS;
 const CALLS_AN_HOUR = 40;
 
 export type Told = { type: string; data: Record<string, unknown> };

@@ -110,9 +110,6 @@ export async function readAllDecisions(
 
 type Query = Record<string, string>;
 
-export const MINUTE_MS = 60_000;
-export const DAY_MS = 24 * 60 * MINUTE_MS;
-
 export function timeFromNow(ms: number): string {
   return new Date(Date.now() + ms).toISOString();
 }

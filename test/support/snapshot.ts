@@ -1,13 +1,7 @@
-import {
-  DAY_MS,
-  type DecisionRecord,
-  readDecisions,
-  readSummary,
-  type Summary,
-  timeFromNow,
-} from './audit.ts';
+import { type DecisionRecord, readDecisions, readSummary, type Summary, timeFromNow } from './audit.ts';
 import { ask, askJson, type Bucket, type Timeseries } from './reads.ts';
 import type { RunningService } from './service.ts';
+import { DAY_MS } from '../../server/durations.ts';
 
 export type Everything = Omit<Summary, 'project_id' | 'window' | 'from' | 'to'> & {
   total: number;

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { CommandError } from '../command-error.ts';
 import type { LateRecord } from './check-records.ts';
 import { replaceFile } from './replace-file.ts';
-import { DAY_MS, GRACE_MS } from './times.ts';
+import { GRACE_MS } from './times.ts';
+import { DAY_MS } from '../../durations.ts';
 
 /** What an auditor keeps between two visits (docs/proof.md, "State file"). */
 export type AuditorState = {

@@ -6,7 +6,8 @@ import { joinProofs, type ProofLine } from './join-proofs.ts';
 import type { LogDirectory } from './log-directory.ts';
 import type { Progress } from './progress.ts';
 import type { RecordFields } from './record-line.ts';
-import { GRACE_MS, RETENTION_MS, SETTLE_MS } from './times.ts';
+import { RETENTION_MS } from '../../limits.ts';
+import { GRACE_MS, SETTLE_MS } from './times.ts';
 
 export type RecordFiles = { export: string; proofs: string };
 /** A record that was received more than GRACE_MS after it occurred, and so expires early. */

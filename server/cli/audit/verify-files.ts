@@ -11,7 +11,7 @@ import { BrokenLogError, LogDirectory } from './log-directory.ts';
 import { Progress } from './progress.ts';
 import { judgeReceipts, type Receipt, readReceipts } from './receipts.ts';
 import { NO_RESULT, type Result } from './report.ts';
-import { RETENTION_MS } from './times.ts';
+import { RETENTION_MS } from '../../limits.ts';
 import { compareHistory, readHead } from './verify-head.ts';
 
 export type VerifyFiles = {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { post } from '../../support/events.ts';
 import type { TestService } from '../../support/service.ts';
+import { HOUR_MS } from '../../../server/durations.ts';
 
 type SeedAgent = { name: string; tools: string[]; roles: string[]; denyRate: number };
 
@@ -42,7 +43,6 @@ const REASONS = {
   needs_approval: 'Transfers above 1000 need approval.',
 };
 const MODELS = ['model-large', 'model-small', 'model-fast'];
-const HOUR_MS = 3_600_000;
 const AT_ONCE = 64;
 
 type SeedOptions = { decisions?: number; hours?: number; llmCalls?: number };

@@ -4,12 +4,11 @@ import { readWindow, type WindowName } from '../../../server/records/window.ts';
 import type { ModelRecord } from './model.ts';
 import { Random } from '../../support/random.ts';
 import { askBuckets, askIds, askSummary, entriesOf, insertRows, openWorld, type World } from './world.ts';
+import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
 
 // Golden answers, counted by hand: four records at each edge, 1 ms before it, on it, 1 ms and an hour after it.
 // Argument: data directory. Prints so when all is well.
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Tomorrow at 10:20:30.400: ahead of the engine's clock, which must not drop what is not expired yet. */
 const NOW_MS = Math.ceil(Date.now() / DAY_MS) * DAY_MS + Date.parse('1970-01-01T10:20:30.400Z');
 const random = new Random(1);

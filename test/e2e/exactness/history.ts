@@ -27,9 +27,8 @@ import {
   TABLES,
   type World,
 } from './world.ts';
+import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** What the records and the filters may hold, by filter. */
 const VALUES = {
   agent: ['a', 'b', 'é', '😀'],

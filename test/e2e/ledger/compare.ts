@@ -14,9 +14,7 @@ import { type Connection, connectEmbedded } from '../../../server/store/connecti
 import { clickhouseTime } from '../../../server/store/time.ts';
 import { Random } from '../../support/random.ts';
 import { type Close, completenessFrom, type Event, gapsFrom, type History } from './model.ts';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
 
 type Row = Event & { event_id: string; version: number };
 type World = { project_id: string; history: History; rows: Row[] };

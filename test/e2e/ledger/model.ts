@@ -1,5 +1,7 @@
 // The definition of completeness, as slow and as plain as it can be.
 
+import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
+
 type Stream = 'decisions' | 'llm_invocations';
 export type Event = {
   stream: Stream;
@@ -30,9 +32,6 @@ type Neighbour = {
 };
 
 type Range = { fromMs: number; toMs: number; nowMs: number };
-
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 
 export function completenessFrom(history: History, range: Range) {
   const all = { emitters: 0, unclosed: 0, emitted: 0, received: 0, dropped: 0, missing: 0 };

@@ -1,5 +1,5 @@
 // Test vectors: the log beside what was seen of it before, and its tiles. What must come out of each case is written by hand.
-import { AT_MS, DAY_MS, entryOf, rewritten } from './history.ts';
+import { AT_MS, entryOf, rewritten } from './history.ts';
 import { checkpointOf, filesOfLog, sha256 } from './log.ts';
 import {
   VKEY,
@@ -22,6 +22,7 @@ import {
   type Case,
   type State,
 } from './material.ts';
+import { DAY_MS } from '../../../server/durations.ts';
 
 // Records 2 and 3 were received 60 days after they occurred, and have expired since.
 const early = history

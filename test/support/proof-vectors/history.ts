@@ -2,10 +2,9 @@
 import { sign } from 'node:crypto';
 import { Random } from '../random.ts';
 import { leafOf, privateKeyFrom, publicBytesOf, sha256 } from './log.ts';
+import { DAY_MS, MINUTE_MS } from '../../../server/durations.ts';
 
 export const AT_MS = Date.parse('2026-11-22T12:00:00.000Z');
-export const MINUTE_MS = 60_000;
-export const DAY_MS = 86_400_000;
 export const PROJECT = '0b9f4ac2-7d55-4c3a-9f0e-5d3a2f6b1c11';
 export const ORIGIN = `gatehouse/${PROJECT}`;
 

@@ -1,17 +1,7 @@
 // What the cases of the test vectors are made of: a young log, and one whose first records have expired.
-import {
-  AT_MS,
-  DAY_MS,
-  entryOf,
-  History,
-  LOG_KEY,
-  MINUTE_MS,
-  ORIGIN,
-  receiptOf,
-  type Logged,
-  type Receipt,
-} from './history.ts';
+import { AT_MS, entryOf, History, LOG_KEY, ORIGIN, receiptOf, type Logged, type Receipt } from './history.ts';
 import { checkpointOf, filesOfLog, vkeyOf } from './log.ts';
+import { DAY_MS, MINUTE_MS } from '../../../server/durations.ts';
 
 /** A line of the export with its line of the proofs; `index` undefined: it has none, null: not in the log yet. */
 export type Shown = { record: Logged; index: number | null | undefined };

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type Alert, alertFrom, ALERTS_A_DAY_MAX, newsOf } from '../../../server/alerts/alert.ts';
 import { linkOf, sentenceOf } from '../../../server/alerts/alert-words.ts';
 import type { Finding } from '../../../server/alerts/rules.ts';
-import { HOUR_MS } from '../../../server/limits.ts';
+import { HOUR_MS } from '../../../server/durations.ts';
 
 const NOW = Date.UTC(2026, 5, 10, 12, 30);
 

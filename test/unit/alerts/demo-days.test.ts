@@ -15,8 +15,8 @@ import {
 import type { Share } from '../../../server/alerts/fisher.ts';
 import { decisionsOf, FLEET_AGENTS } from '../../../server/demo/fleet-agents.ts';
 import { type FleetDay, fleetDays, HOUR_SHARES } from '../../../server/demo/fleet-plan.ts';
-import { DAY_MS, HOUR_MS } from '../../../server/limits.ts';
 import { Random } from '../../support/random.ts';
+import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
 
 const DAYS = 90;
 /** As the service. */

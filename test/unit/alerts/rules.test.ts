@@ -7,7 +7,7 @@ import {
   type ToolCounts,
   type ToolHistory,
 } from '../../../server/alerts/rules.ts';
-import { DAY_MS, HOUR_MS } from '../../../server/limits.ts';
+import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
 
 const NOW = Date.UTC(2026, 5, 10, 12, 30);
 const MINUTE = 60_000;

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { etagOf, resigned, type SignedRecord } from '../../support/platform.ts';
 import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { DAY_MS } from '../../../server/durations.ts';
 
 describe('a bundle that expires', () => {
   const world = forEachTest(startPolicyWorld);

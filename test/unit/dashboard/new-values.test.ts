@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { weeksOf } from '../../../server/dashboard/src/pages/overview/change.ts';
 import { newOf } from '../../../server/dashboard/src/pages/overview/new-values.ts';
+import { DAY_MS } from '../../../server/durations.ts';
 
-const DAY_MS = 86_400_000;
 const range = { fromMs: Date.UTC(2026, 2, 2), toMs: Date.UTC(2026, 2, 3) };
 const seen = (value: string, first: string) => ({ value, first });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readRange, readWindow, wholePartsOf } from '../../../server/records/window.ts';
+import { DAY_MS } from '../../../server/durations.ts';
 
-const DAY_MS = 86_400_000;
 const NOW_MS = Date.parse('2026-03-04T05:06:07.089Z');
 
 describe('readWindow', () => {

@@ -5,12 +5,12 @@ import type { AgentVersion } from '../../../server/agents/agent-version.ts';
 import { readConfig } from '../../../server/config.ts';
 import { RootKeys } from '../../../server/keys/root-keys.ts';
 import { readSigningKeys, type SigningKeys } from '../../../server/keys/signing-keys.ts';
-import { DAY_MS } from '../../../server/limits.ts';
 import { sha256Hex } from '../../../server/sha256.ts';
 import { createLogger } from '../../../server/logger.ts';
 import { createStore, type Store } from '../../../server/store/store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryDirectory } from '../../support/service.ts';
+import { DAY_MS } from '../../../server/durations.ts';
 
 const BY = { projectId: 'p', by: 'test' };
 const START_MS = Date.parse('2026-01-01T00:00:00.000Z');

@@ -10,8 +10,8 @@ import { sql } from '../../../server/store/sql.ts';
 import { createStore, type Store } from '../../../server/store/store.ts';
 import { clickhouseTime } from '../../../server/store/time.ts';
 import { temporaryDirectory } from '../../support/service.ts';
+import { DAY_MS } from '../../../server/durations.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const YESTERDAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - 1;
 const SIZE = { rows: 60_000, days: 28, nowMs: YESTERDAY_MS };
 const SEED = 1;

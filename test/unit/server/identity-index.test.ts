@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { keyOf, type Identity } from '../../../server/commit/identity.ts';
 import { IdentityIndex } from '../../../server/commit/identity-index.ts';
 import { readConfig } from '../../../server/config.ts';
-import { HOUR_MS } from '../../../server/limits.ts';
 import { createLogger } from '../../../server/logger.ts';
 import type { Connection } from '../../../server/store/connection.ts';
 import { createStore, type Store } from '../../../server/store/store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryDirectory } from '../../support/service.ts';
+import { HOUR_MS } from '../../../server/durations.ts';
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 const GRANULE_ROWS = 256;

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseRfc3339 } from '../../../server/rfc3339.ts';
-
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from '../../../server/durations.ts';
 
 describe('parseRfc3339', () => {
   const good: [string, string][] = [

@@ -5,12 +5,12 @@ import { GrowingFilter } from '../../../server/commit/bloom-filter.ts';
 import { FILTER_SIZES, IdentityFilter } from '../../../server/commit/identity-filter.ts';
 import type { Stream } from '../../../server/commit/identity.ts';
 import { SavedFilters } from '../../../server/commit/saved-filters.ts';
-import { HOUR_MS } from '../../../server/limits.ts';
 import { createLogger } from '../../../server/logger.ts';
 import { connectEmbedded } from '../../../server/store/connection.ts';
 import { Handover } from '../../../server/store/handover.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryDirectory } from '../../support/service.ts';
+import { HOUR_MS } from '../../../server/durations.ts';
 
 const STARTED_MS = Date.UTC(2026, 0, 31);
 const PROJECT = 'p-1';

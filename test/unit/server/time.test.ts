@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { clickhouseTime, rfc3339FromClickhouse } from '../../../server/store/time.ts';
+import { MINUTE_MS } from '../../../server/durations.ts';
 
-const MINUTE_MS = 60_000;
 const NOW_MS = Date.UTC(2026, 0, 2, 3, 4);
 
 describe('A time as the store reads it', () => {

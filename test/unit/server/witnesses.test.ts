@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { offerText } from '../../../server/log/add-checkpoint.ts';
 import { isDue } from '../../../server/log/witnesses.ts';
-
-const SECOND_MS = 1000;
+import { SECOND_MS } from '../../../server/durations.ts';
 
 describe('the offers to witnesses', () => {
   it('have the body of C2SP tlog-witness', () => {

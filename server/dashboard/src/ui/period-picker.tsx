@@ -14,10 +14,8 @@ import { useZone } from '../app/zone.ts';
 import { type Zone, zoneName } from '../text/format.ts';
 import { Icon } from './icon.tsx';
 import { Menu } from './menu.tsx';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../durations.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const DAYS_MAX = 90;
 const RELATIVE: [label: string, ms: number][] = [
   ['15 minutes', 15 * MINUTE_MS],

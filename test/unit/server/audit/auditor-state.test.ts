@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type AuditorState, hasExpiredEarly, nextState } from '../../../../server/cli/audit/auditor-state.ts';
+import { DAY_MS } from '../../../../server/durations.ts';
 
-const DAY_MS = 86_400_000;
 const NOW_MS = Date.parse('2026-11-22T12:00:00Z');
 const daysAgo = (days: number) => NOW_MS - days * DAY_MS;
 const timeOf = (ms: number) => new Date(ms).toISOString();

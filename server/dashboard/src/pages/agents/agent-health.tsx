@@ -17,10 +17,10 @@ import { Inert } from '../../ui/inert.tsx';
 import { countChange, isAlarming, shareChange } from '../overview/change.ts';
 import { Tile } from '../overview/tile.tsx';
 import { usePrevious } from '../overview/use-previous.ts';
+import { DAY_MS } from '../../../../durations.ts';
 
 const WINDOW = '7d';
 const REFRESH_MS = 60_000;
-const DAY_MS = 86_400_000;
 const VERSIONS_MAX = 4;
 
 type HealthProps = {

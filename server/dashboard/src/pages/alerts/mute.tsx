@@ -4,8 +4,7 @@ import { formatTime } from '../../text/format.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { SettingsProps } from './alerts-page.tsx';
-
-const HOUR_MS = 3_600_000;
+import { HOUR_MS } from '../../../../durations.ts';
 
 /** Alerts that fire meanwhile are in the history, but nobody is told. */
 export function Mute({ projectId, settings: { muted_until }, onChanged, mayChange }: SettingsProps) {

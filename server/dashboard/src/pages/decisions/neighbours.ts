@@ -3,14 +3,13 @@ import { request } from '../../api/request.ts';
 import type { DecisionRecord, DecisionsPage } from '../../api/types.ts';
 import { rangeOf } from '../../app/period.ts';
 import { isNewer } from './decision-feed.ts';
+import { DAY_MS, MINUTE_MS } from '../../../../durations.ts';
+import { RETENTION_MS } from '../../../../limits.ts';
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
-const KEPT_MS = 90 * DAY_MS;
 const PAGE_ROWS = 500;
 const OFFSET_MAX = 10_000;
 /** The next record is mostly near: a short range is counted soon. */
-const SPANS_MS = [MINUTE_MS, 60 * MINUTE_MS, DAY_MS, KEPT_MS];
+const SPANS_MS = [MINUTE_MS, 60 * MINUTE_MS, DAY_MS, RETENTION_MS];
 
 /** Which records are gone through: filters and search, of any period. */
 export type Among = { projectId: string; query: Record<string, string | readonly string[]> };
@@ -24,7 +23,8 @@ export async function neighbourOf(
   among: Among,
 ): Promise<DecisionRecord | undefined> {
   const atMs = Date.parse(record.occurred_at);
-  if (direction === 'older') return nextOlder(record, among, { fromMs: atMs + 1 - KEPT_MS, toMs: atMs + 1 });
+  if (direction === 'older')
+    return nextOlder(record, among, { fromMs: atMs + 1 - RETENTION_MS, toMs: atMs + 1 });
   for (const spanMs of SPANS_MS) {
     const found = await nextNewer(record, among, { fromMs: atMs, toMs: atMs + spanMs });
     if (found !== undefined) return found;

@@ -1,6 +1,7 @@
 import type { OutcomeCounts } from '../../api/types.ts';
+import { DAY_MS } from '../../../../durations.ts';
 
-export const WEEK_MS = 7 * 86_400_000;
+export const WEEK_MS = 7 * DAY_MS;
 
 /** How many weeks cover so much time. */
 export function weeksOf(lengthMs: number): number {

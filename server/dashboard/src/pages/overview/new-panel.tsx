@@ -9,11 +9,10 @@ import { Inert } from '../../ui/inert.tsx';
 import { Loading } from '../../ui/states.tsx';
 import { newOf } from './new-values.ts';
 import type { DecisionsHref } from './overview-page.tsx';
+import { DAY_MS, HOUR_MS } from '../../../../durations.ts';
+import { RETENTION_MS } from '../../../../limits.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
-const KEPT_MS = 90 * DAY_MS;
 const REFRESH_MS = 60_000;
 const VALUES_MAX = 1000;
 const SHOWN_MAX = 12;
@@ -35,7 +34,7 @@ type NewPanelProps = {
 export function NewPanel({ projectId, series, filters, hrefOf }: NewPanelProps) {
   const [fromMs, toMs] = [Date.parse(series.from), Date.parse(series.to)];
   const beforeMs = Math.max(WEEK_MS, toMs - fromMs);
-  const isKept = fromMs - beforeMs > Date.now() - KEPT_MS;
+  const isKept = fromMs - beforeMs > Date.now() - RETENTION_MS;
   // By the hour, so that it is the same question for a while.
   const endMs = Math.ceil(toMs / HOUR_MS) * HOUR_MS;
   const ask = (by: Kind, sinceMs: number) => {
@@ -44,8 +43,8 @@ export function NewPanel({ projectId, series, filters, hrefOf }: NewPanelProps) 
   };
   const refresh = { refreshMs: REFRESH_MS };
   const answers = {
-    tool: useAnswer(ask('tool', endMs - KEPT_MS), refresh).data,
-    agent: useAnswer(ask('agent', endMs - KEPT_MS), refresh).data,
+    tool: useAnswer(ask('tool', endMs - RETENTION_MS), refresh).data,
+    agent: useAnswer(ask('agent', endMs - RETENTION_MS), refresh).data,
     // To read the reasons of all days would take too long.
     reason: useAnswer(ask('reason', fromMs - beforeMs), refresh).data,
   };

@@ -5,9 +5,7 @@ import { useAnswer } from '../../api/use-answer.ts';
 import { rangeOf } from '../../app/period.ts';
 import type { Previous } from '../../charts/time-series.tsx';
 import { WEEK_MS, weeksOf } from './change.ts';
-
-/** Records are kept so long. */
-const KEPT_MS = 90 * 86_400_000;
+import { RETENTION_MS } from '../../../../limits.ts';
 
 type Series = Timeseries | UsageSeries;
 type Name = `GET /v1/projects/{id}/audit/${'timeseries' | 'llm-usage/timeseries'}`;
@@ -40,7 +38,7 @@ export function usePrevious<S extends Series>(
 
 /** False for a series that is not there yet. */
 function isKept(series: Series | undefined, shiftMs: number): boolean {
-  return Date.parse(series?.from ?? '') - shiftMs > Date.now() - KEPT_MS;
+  return Date.parse(series?.from ?? '') - shiftMs > Date.now() - RETENTION_MS;
 }
 
 export function isEmptySeries({ buckets }: Series): boolean {
