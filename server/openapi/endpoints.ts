@@ -52,7 +52,10 @@ const PUBLIC = { method: 'GET', tag: 'Operations', allow: 'anyone' } as const;
 
 /** The OpenAPI document of the other endpoints and of these, and a page to read it. */
 export function openapiEndpoints(others: readonly Endpoint[]) {
-  const own = [
+  let document: ReturnType<typeof openapiDocument> | undefined;
+  // At the first request: it takes a twentieth of a start, and most processes never show it.
+  const describe = () => (document ??= openapiDocument([...others, ...own]));
+  const own: Endpoint[] = [
     endpoint({
       ...PUBLIC,
       path: '/openapi.json',
@@ -61,7 +64,7 @@ export function openapiEndpoints(others: readonly Endpoint[]) {
       description: 'This document: OpenAPI 3.1, as JSON.',
       answers: { 200: { description: 'The document', schema: Type.Record(Type.String(), Type.Unknown()) } },
       handle: ({ res }) => {
-        res.set('Cache-Control', 'no-cache').type('json').send(text);
+        res.set('Cache-Control', 'no-cache').type('json').send(JSON.stringify(describe()));
         return undefined;
       },
     }),
@@ -76,7 +79,7 @@ export function openapiEndpoints(others: readonly Endpoint[]) {
         sendDocs(req, res, '', {
           type: 'text/html',
           cacheControl: 'no-cache',
-          read: () => Buffer.from(referencePage(document)),
+          read: () => Buffer.from(referencePage(describe())),
         }),
     }),
     endpoint({
@@ -94,8 +97,6 @@ export function openapiEndpoints(others: readonly Endpoint[]) {
       handle: ({ req, res, params: { file } }) => sendDocs(req, res, file, contentOf(file)),
     }),
   ];
-  const document = openapiDocument([...others, ...own]);
-  const text = JSON.stringify(document);
   return own;
 }
 
