@@ -13,6 +13,7 @@ import { answerError } from './http/error-handler.ts';
 import { healthEndpoints, type HealthDeps } from './http/health.ts';
 import { mountEndpoints } from './http/mount.ts';
 import { createObserve } from './http/observe.ts';
+import { withoutSecrets } from './http/without-secrets.ts';
 import { ingestEndpoints, type IngestEndpointDeps } from './ingest/endpoints.ts';
 import { keyEndpoints, type KeyDeps } from './keys/endpoints.ts';
 import { logEndpoints, type LogDeps } from './log/endpoints.ts';
@@ -71,7 +72,7 @@ export function createApp(deps: AppDeps): Express {
   mountEndpoints(app, createEndpoints(deps), { access, observe, logger });
   app.use(dashboardRoutes());
   app.use((req) => {
-    throw new RequestError('not_found', `There is nothing at ${req.path}`);
+    throw new RequestError('not_found', `There is nothing at ${withoutSecrets(req.path)}`);
   });
   app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) =>
     answerError(error, { res, logger }),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PolicyFault } from '../../client/policy/language/index.ts';
 import { RequestError } from '../errors.ts';
 import { etagMatches } from '../http/etag.ts';
+import { withoutSecrets } from '../http/without-secrets.ts';
 import { KeyedMutex } from '../keyed-mutex.ts';
 import { makeBundle } from '../policy/make-bundle.ts';
 import { recordHash } from '../policy/record-hash.ts';
@@ -187,7 +188,7 @@ function hasTexts(version: AgentVersion, texts: Texts): boolean {
 export function agentUnknown(name: string): RequestError {
   return new RequestError(
     'agent_unknown',
-    `The project has no agent "${name}"; register it with POST /v1/agents`,
+    `The project has no agent "${withoutSecrets(name)}"; register it with POST /v1/agents`,
   );
 }
 

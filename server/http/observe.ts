@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import type { Metrics } from '../metrics.ts';
 import { requestIdOf } from './request-id.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /**
  * A flush answers its callers all at once, and the next one starts when they have sent again. Deferred lines are written
@@ -62,21 +63,6 @@ function createDeferred(delayMs: number): (work: () => void) => void {
   return (work) => {
     if (waiting.push(work) === 1) setTimeout(runAll, delayMs);
   };
-}
-
-/** Bearer keys and mailed tokens are at least this long; a UUID has 36 characters. */
-const LONG_WORD = /[\w.~-]{40,}/g;
-/** Base64url text has both; the long name of an agent seldom has. */
-const isRandom = (word: string) => /[A-Z]/.test(word) && /\d/.test(word);
-const PARAMETER = /([?&][^=&#?]*=)[^&#]*/g;
-const SECRET_NAME = /token|key|pass|pwd|secret|auth|bearer|jwt|credential|session|cookie/i;
-
-/** A URL may hold mailed tokens and bearer keys, which must not reach a log. */
-function withoutSecrets(url: string): string {
-  return url
-    .replace(/\/(verify-email|reset-password)\/[^/?#]+/g, '/$1/[redacted]')
-    .replace(PARAMETER, (whole, name: string) => (SECRET_NAME.test(name) ? `${name}[redacted]` : whole))
-    .replace(LONG_WORD, (word) => (isRandom(word) ? '[redacted]' : word));
 }
 
 /** One line per request, when its answer is complete. Headers are left out on purpose: they carry keys and cookies. */

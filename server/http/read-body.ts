@@ -6,12 +6,13 @@ import { RequestError } from '../errors.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
 import { GatheredBytes } from './gathered-bytes.ts';
 import { createSlices, discardRest } from './slices.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 const CONTENT_TYPE_CHARS_MAX = 256;
 type Compression = 'gzip' | 'zstd';
 const DECOMPRESS = { gzip: promisify(gunzip), zstd: promisify(zstdDecompress) };
-/** Text that cannot be compressed grows by headers and a few bytes for each block (RFC 1951 section 3.2.4, RFC 8878). */
-export const COMPRESSION_EXTRA_BYTES_MAX = 1024;
+/** Compressed bytes may be so many times the inflated ones: each flush of a compressor adds a few (RFC 1951 section 3.2.4, RFC 8878). */
+export const COMPRESSED_RATIO_MAX = 4;
 
 /**
  * Reads a JSON body of at most 1 MiB, inflated, as text. Not express.json, because handlers need the exact text (numbers
@@ -21,7 +22,7 @@ export async function readBody(req: IncomingMessage, arriving: ArrivingBytes): P
   mediaTypeOf(req, JSON_ONLY);
   const encoding = encodingOf(req);
   const isPlain = encoding === 'identity';
-  const bytesMax = BODY_BYTES_MAX + (isPlain ? 0 : COMPRESSION_EXTRA_BYTES_MAX);
+  const bytesMax = BODY_BYTES_MAX * (isPlain ? 1 : COMPRESSED_RATIO_MAX);
   const raw = await readBytes(req, { bytesMax, arriving });
   const bytes = isPlain ? raw : await decompress(raw, encoding);
   if (!isUtf8(bytes)) throw notUtf8('body');
@@ -38,7 +39,7 @@ export function mediaTypeOf<T extends string>(req: IncomingMessage, allowed: rea
   const contentType = req.headers['content-type'] ?? '';
   const found = allowed.find((type) => type === contentType) ?? parsedType(contentType, allowed);
   if (found !== undefined) return found;
-  const message = `must be ${allowed.join(' or ')}, not ${contentType || 'absent'}`;
+  const message = `must be ${allowed.join(' or ')}, not ${withoutSecrets(contentType) || 'absent'}`;
   throw headerInvalid('Content-Type', message);
 }
 
@@ -57,9 +58,10 @@ function parsedType<T extends string>(contentType: string, allowed: readonly T[]
 
 /** Throws body_invalid. */
 export function encodingOf(req: IncomingMessage): 'identity' | Compression {
-  const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  const given = (req.headers['content-encoding'] ?? 'identity').trim();
+  const encoding = given.toLowerCase();
   if (encoding === 'identity' || encoding === 'gzip' || encoding === 'zstd') return encoding;
-  throw headerInvalid('Content-Encoding', `must be gzip, zstd or absent, not ${encoding}`);
+  throw headerInvalid('Content-Encoding', `must be gzip, zstd or absent, not ${withoutSecrets(given)}`);
 }
 
 function headerInvalid(path: string, message: string): RequestError {

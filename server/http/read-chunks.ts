@@ -6,7 +6,7 @@ import { BATCH_BYTES_MAX } from '../limits.ts';
 import {
   type ArrivingBytes,
   badCompression,
-  COMPRESSION_EXTRA_BYTES_MAX,
+  COMPRESSED_RATIO_MAX,
   encodingOf,
   endedEarly,
   tooMuchArriving,
@@ -31,7 +31,7 @@ export function readChunks(
 ): Promise<void> {
   const encoding = encodingOf(req);
   const isPlain = encoding === 'identity';
-  const rawBytesMax = BATCH_BYTES_MAX + (isPlain ? 0 : 8 * COMPRESSION_EXTRA_BYTES_MAX);
+  const rawBytesMax = BATCH_BYTES_MAX * (isPlain ? 1 : COMPRESSED_RATIO_MAX);
   if (Number(req.headers['content-length'] ?? 0) > rawBytesMax) return Promise.reject(tooManyBytes());
   const inflate: Transform | undefined = isPlain ? undefined : INFLATE[encoding]({ chunkSize: CHUNK_BYTES });
   const source: Readable = inflate ?? req;

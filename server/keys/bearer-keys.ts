@@ -138,6 +138,10 @@ export class BearerKeys {
     try {
       const publicKey = await this.#rootKeys.find(String(decodeProtectedHeader(bearerKey).kid));
       if (publicKey === undefined) throw new Error('unknown kid');
+      // A decoder ignores padding and the last bits of the signature: the key would have other spellings.
+      const signature = bearerKey.slice(bearerKey.lastIndexOf('.') + 1);
+      if (Buffer.from(signature, 'base64url').toString('base64url') !== signature)
+        throw new Error('not canonical base64url');
       const { payload } = await jwtVerify<{ scope?: unknown; agents?: unknown }>(bearerKey, publicKey, {
         algorithms: ['EdDSA'],
         issuer: ISSUER,

@@ -17,6 +17,7 @@ import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { issue, type Key, revoke } from '../support/keys.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const unauthenticated = { status: 401, code: 'unauthenticated' };
 
 function nowSeconds(): number {
@@ -152,9 +153,14 @@ describe('bearer keys', () => {
       'base64url',
     );
     const flipped = (signature.startsWith('A') ? 'B' : 'A') + signature.slice(1);
+    // The last four bits of the signature's text stand for nothing.
+    const [last = ''] = signature.slice(-1);
+    const respelled = signature.slice(0, -1) + BASE64URL[BASE64URL.indexOf(last) ^ 1];
     const bad = [
       `${head}.${changed}.${signature}`,
       `${head}.${body}.${flipped}`,
+      `${head}.${body}.${respelled}`,
+      `${head}.${body}.${signature}==`,
       `${head}.${body}.`,
       `${head}.${body}`,
       `${head}.${body}.${signature}.x`,
@@ -164,6 +170,26 @@ describe('bearer keys', () => {
     ];
     for (const key of bad) expect(await send(key), key).to.deep.equal(unauthenticated);
     expect(await send(first.key)).to.deep.equal(accepted);
+  });
+
+  it('no error repeats it', async () => {
+    const { key } = first;
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+    const ask = (path: string, init: RequestInit = {}) => fetch(service.url + path, { headers, ...init });
+    const sent = (header: string) =>
+      ask('/v1/audit/decisions', { method: 'POST', body: '{}', headers: { ...headers, [header]: key } });
+    const answers = [
+      await ask(`/v1/nothing/${key}`),
+      await ask(`/v1/agents/${key}`),
+      await sent('Content-Type'),
+      await sent('Content-Encoding'),
+    ];
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 422, 422]);
+    for (const answer of answers) {
+      const text = await answer.text();
+      expect(text).to.include('[redacted]').and.not.include(key);
+    }
   });
 
   it('an unsigned key, or one signed with the public key as a secret, is 401', async () => {

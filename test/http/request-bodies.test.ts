@@ -1,5 +1,13 @@
 import { expect } from 'chai';
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { buffer } from 'node:stream/consumers';
+import {
+  brotliCompressSync,
+  constants,
+  createGzip,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib';
 import { accepted, invalid, outcomeOf } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { exchange, head } from '../support/raw-http.ts';
@@ -11,6 +19,15 @@ const tooLarge = { status: 413, code: 'body_too_large' };
 /** A valid event with space behind it, up to so many bytes. */
 function eventOf(bytes: number): string {
   return JSON.stringify(decisionEvent()).padEnd(bytes, ' ');
+}
+
+/** As a sender writes it who flushes its compressor after every few bytes: twice as many as it has inflated. */
+async function flushedOften(text: string): Promise<Buffer> {
+  const gzip = createGzip({ level: 0, flush: constants.Z_SYNC_FLUSH });
+  const bytes = buffer(gzip);
+  for (let at = 0; at < text.length; at += 16) gzip.write(text.slice(at, at + 16));
+  gzip.end();
+  return bytes;
 }
 
 describe('the body of an ingest request', () => {
@@ -99,6 +116,9 @@ describe('the body of an ingest request', () => {
       const gzipped = gzipSync(eventOf(BODY_BYTES_MAX), { level });
       expect(await send(gzipped, { 'Content-Encoding': 'gzip' }), `${level}`).to.deep.equal(accepted);
     }
+    expect(
+      await send(await flushedOften(eventOf(BODY_BYTES_MAX)), { 'Content-Encoding': 'gzip' }),
+    ).to.deep.equal(accepted);
   });
 
   it('is 413 over 1 MiB, whether or not it is JSON', async () => {

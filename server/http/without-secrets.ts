@@ -1,0 +1,14 @@
+/** Bearer keys and mailed tokens are at least this long; a UUID has 36 characters. */
+const LONG_WORD = /[\w.~-]{40,}/g;
+/** Base64url text has both; the long name of an agent seldom has. */
+const isRandom = (word: string) => /[A-Z]/.test(word) && /\d/.test(word);
+const PARAMETER = /([?&][^=&#?]*=)[^&#]*/g;
+const SECRET_NAME = /token|key|pass|pwd|secret|auth|bearer|jwt|credential|session|cookie/i;
+
+/** A URL, or what a caller took for one, may hold mailed tokens and bearer keys, which must not reach a log or an error. */
+export function withoutSecrets(url: string): string {
+  return url
+    .replace(/\/(verify-email|reset-password)\/[^/?#]+/g, '/$1/[redacted]')
+    .replace(PARAMETER, (whole, name: string) => (SECRET_NAME.test(name) ? `${name}[redacted]` : whole))
+    .replace(LONG_WORD, (word) => (isRandom(word) ? '[redacted]' : word));
+}
