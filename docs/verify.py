@@ -2,8 +2,7 @@
 """Verifies the decisions of a Gatehouse project against its log: a second verifier, written from docs/proof.md alone.
 
 Needs Python 3.9 and, for Ed25519, the openssl command (3.0). It reads a state file and never writes one.
-Exit code: 0 holds, 10 altered, 11 missing, 12 added, 13 history rewritten, 14 signature invalid, 1 could not run.
-"""
+Exit code: 0 holds, 10 altered, 11 missing, 12 added, 13 history rewritten, 14 signature invalid, 1 could not run."""
 import argparse
 import base64
 import bisect
@@ -20,12 +19,10 @@ import sys
 import tempfile
 from array import array
 
-WIDTH, HASH = 256, 32  # hashes in a full tile, bytes in a hash
-LEAF, NODE = b"\0", b"\1"  # what is hashed before a leaf and before a node
-SETTLE_MS = 10_000  # a record enters the log within this time
+WIDTH, HASH, LEAF, NODE = 256, 32, b"\0", b"\1"  # hashes in a full tile, bytes in a hash, what is hashed before leaf and node
+SETTLE_MS, AHEAD_MS = 10_000, 600_000  # a record enters the log within this time; how far clocks may differ
 DAY_MS, RETENTION_MS, GRACE_MS = 86_400_000, 90 * 86_400_000, 7 * 86_400_000
 EXIT_CODES = {"altered": 10, "missing": 11, "added": 12, "history_rewritten": 13, "signature_invalid": 14}
-PROBLEMS_MAX = 20
 TIME = rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"
 LINE = re.compile(rb'\{"event_id":"([0-9a-f-]{36})","occurred_at":"' + TIME + rb'".*,"received_at":"' + TIME + rb'"\}', re.S)
 SPKI_PREFIX = bytes.fromhex("302a300506032b6570032100")  # the DER encoding of an Ed25519 public key, up to its bytes
@@ -39,8 +36,17 @@ def sha256(data):
     return hashlib.sha256(data).digest()
 
 
-def milliseconds(time):
-    return round(datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp() * 1000)
+def milliseconds(text):
+    return round(datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000)
+
+
+def from_base64(text, length=None, is_url=False):
+    """Decodes standard base64, or base64url without padding, in its only spelling."""
+    padded, more = (text + "=" * (-len(text) % 4), b"-_") if is_url else (text, b"+/")
+    data = base64.b64decode(padded, more, validate=True)
+    if base64.b64encode(data, more).decode() != padded or length not in (None, len(data)):
+        raise ValueError(f"{text} is not the base64 of so many bytes")
+    return data
 
 
 def ed25519_holds(public_key, message, signature):
@@ -55,37 +61,32 @@ def ed25519_holds(public_key, message, signature):
 def parse_vkey(text):
     """Returns the name, the key id and the public key of a log."""
     name, key_id, material = text.strip().split("+", 2)
-    data = base64.b64decode(material, validate=True)
-    if len(data) != 33 or data[0] != 1 or sha256(name.encode() + b"\n" + data)[:4].hex() != key_id:
+    data = from_base64(material, 33)
+    if data[0] != 1 or sha256(name.encode() + b"\n" + data)[:4].hex() != key_id:
         raise ValueError("The vkey is not an Ed25519 key of a log, or its key id is another key's")
     return name, bytes.fromhex(key_id), data[1:]
 
 
-def verify_checkpoint(text, vkey, origin):
+def verify_checkpoint(note, vkey, origin):
     """Returns size and root of a checkpoint that the log signed."""
     name, key_id, public_key = vkey
-    body, _, signatures = text.rpartition("\n\n")
-    body, lines = body + "\n", body.split("\n")
     try:
-        if not signatures.endswith("\n") or "" in lines or len(lines) < 3:
-            raise ValueError("it is not a signed note")
-        size, root = int(lines[1]), base64.b64decode(lines[2], validate=True)
-        if str(size) != lines[1] or size < 0 or len(root) != HASH:
-            raise ValueError("size or root is malformed")
+        body, _, signatures = note.decode().rpartition("\n\n")
+        body, lines = body + "\n", body.split("\n")
+        is_note = signatures.endswith("\n") and "" not in lines and not re.search(rb"[\0-\x09\x0b-\x1f]", note)
+        if not is_note or len(lines) < 3 or not re.fullmatch("0|[1-9][0-9]*", lines[1]):
+            raise ValueError("it is not a signed checkpoint")
+        size, root, own = int(lines[1]), from_base64(lines[2], HASH), []
         if name != origin or lines[0] != origin:
             raise ValueError(f"it is of {lines[0]}, its key of {name}, not of {origin}")
-        is_signed = False
         for line in signatures[:-1].split("\n"):
             dash, signer, encoded = line.split(" ")
-            data = base64.b64decode(encoded, validate=True)
-            if dash != "—" or len(data) < 5:
+            data = from_base64(encoded)
+            if dash != "—" or len(data) < 5 or not re.fullmatch(r"[^\s+\x7f-\x9f]+", signer):
                 raise ValueError("a signature line is malformed")
-            if signer == name and data[:4] == key_id:
-                is_signed = ed25519_holds(public_key, body.encode(), data[4:])
-                if not is_signed:
-                    raise ValueError("the signature of the log key does not hold")
-        if not is_signed:
-            raise ValueError("the log key has not signed it")
+            own += [data[4:]] * (signer == name and data[:4] == key_id)
+        if not own or not all(ed25519_holds(public_key, body.encode(), signature) for signature in own):
+            raise ValueError("it has no signature of the log key that holds")
     except ValueError as error:
         raise Broken("signature_invalid", f"the checkpoint does not hold: {error}") from error
     return size, root
@@ -93,7 +94,6 @@ def verify_checkpoint(text, vkey, origin):
 
 class Log:
     """The tiles of a mirrored directory."""
-
     def __init__(self, directory):
         self.tiles, self.size = directory / "tile", 0
         self.leaves_of = functools.lru_cache(maxsize=512)(lambda number: self.tile(0, number))
@@ -126,8 +126,7 @@ class Log:
         data = self.read("entries", number, self.width(0, number), HASH + 2)
         if data is not None:
             items = split(data, HASH + 2)
-            lengths, leaves = {item[:2] for item in items}, b"".join(sha256(LEAF + item[2:]) for item in items)
-            if lengths != {b"\0\x20"} or leaves != tile:
+            if b"".join(sha256(LEAF + item[2:]) for item in items if item[:2] == b"\0\x20") != tile:
                 raise Broken("history_rewritten", f"entry bundle {number} does not hash to its leaves")
 
     def verify(self, root, earlier_size, wanted):
@@ -183,12 +182,20 @@ def fields_of(line):
         return "", math.inf, math.inf
 
 
+def parse_proof(line):
+    proof = json.loads(line) if line else {"event_id": "", "index": None, "salt": ""}
+    index, is_text = proof["index"], isinstance(proof["event_id"], str) and isinstance(proof["salt"], str)
+    if not is_text or index is not None and (type(index) not in (int, float) or not 0 <= index < 2**53 or index % 1):
+        raise ValueError(f"the proofs have a line without event_id, index and salt: {line[:200]}")
+    return {**proof, "index": index if index is None else int(index)}
+
+
 def joined(export_path, proofs_path):
     """Yields each record's line with its proof, or None. Both files have one order, so few lines wait for the other file."""
     lines, proofs = {}, {}
     with export_path.open("rb") as export, proofs_path.open("rb") as proof_lines:
         for line, proof_line in itertools.zip_longest(export, proof_lines, fillvalue=b""):
-            line, proof = line.rstrip(b"\n"), json.loads(proof_line) if proof_line.strip() else {"event_id": ""}
+            line, proof = line.rstrip(b"\n"), parse_proof(proof_line.rstrip(b"\n").decode())
             line_id = fields_of(line)[0]
             if line:
                 lines.setdefault(line_id, []).append(line)
@@ -206,16 +213,20 @@ def joined(export_path, proofs_path):
 
 class Audit:
     """Counts what holds and what does not."""
-
     def __init__(self, log, at, state):
         self.log, self.at, self.state = log, at, state
-        self.counts = dict.fromkeys(("checked", "altered", "missing", "added", "too_new", "expired"), 0)
-        self.problems = {}
+        self.counts, self.problems = dict.fromkeys(("checked", "altered", "missing", "added", "too_new", "expired"), 0), {}
         self.held = array("d")  # when the record that holds an index was received; 0: none, -1: an altered record names it
         self.oldest, self.newest = math.inf, -math.inf
 
-    def say(self, kind, text):
+    def say(self, kind, text, count=0):
         self.problems.setdefault(kind, []).append(text)
+        if count:
+            self.counts[kind] += count
+
+    def is_too_new(self, received):
+        now = datetime.datetime.now().timestamp() * 1000
+        return max(self.at, self.newest) - SETTLE_MS <= received <= now + AHEAD_MS
 
     def records(self, export_path, proofs_path):
         unplaced, self.held = [], array("d", bytes(8 * self.log.size))
@@ -223,7 +234,8 @@ class Audit:
             self.counts["checked"] += 1
             event_id, occurred, received = fields_of(line)
             index = None if proof is None else proof["index"]
-            if index is not None and 0 <= index < self.log.size and not self.held[index]:
+            is_salt = proof is not None and re.fullmatch("[A-Za-z0-9+/]{21}[AQgw]==", proof["salt"])  # of 16 bytes
+            if is_salt and index is not None and index < self.log.size and not self.held[index]:
                 if sha256(LEAF + sha256(base64.b64decode(proof["salt"]) + line)) == self.log.leaf(index):
                     self.held[index] = received
                     self.oldest, self.newest = min(self.oldest, occurred), max(self.newest, received)
@@ -232,33 +244,32 @@ class Audit:
         self.place(sorted(unplaced, key=lambda one: one[:2]))
 
     def place(self, unplaced):
-        inside = [one for one in unplaced if one[3] is not None and 0 <= one[3] < self.log.size]
+        inside = [one for one in unplaced if one[3] is not None and one[3] < self.log.size]
         for received, event_id, _, index in inside:
             if self.held[index] > 0:
-                self.count("added", f"record {event_id} names the index {index}, which another record holds")
+                self.say("added", f"record {event_id} names the index {index}, which another record holds", 1)
             else:
                 self.held[index] = -1
-                self.count("altered", f"record {event_id} is not what entered the log at index {index}")
+                self.say("altered", f"record {event_id} is not what entered the log at index {index}", 1)
         rest = [one for one in unplaced if one[3] is None and one[1]]
         used = [False] * len(rest)
         for start, end, before, after in self.gaps():
             fitting = range(bisect.bisect_left(rest, (before,)), bisect.bisect_left(rest, (after + 1,)))
             for index, place in zip(range(start, end), (place for place in fitting if not used[place])):
                 used[place], self.held[index] = True, -1
-                self.count("altered", f"record {rest[place][1]} is not what entered the log near index {index}")
+                self.say("altered", f"record {rest[place][1]} is not what entered the log near index {index}", 1)
         unreadable = sum(not one[1] for one in unplaced)
         for index in [index for index, received in enumerate(self.held) if not received][:unreadable]:
             self.held[index] = -1
         for _ in range(unreadable):
-            self.count("altered", "a line of the export is not that of a record")
+            self.say("altered", "a line of the export is not that of a record", 1)
         alive = [one for one, is_used in zip(rest, used) if not is_used and one[2] >= self.at - RETENTION_MS]
-        beyond = [one for one in unplaced if one[3] is not None and not 0 <= one[3] < self.log.size]
-        for latest, newcomers in ((max(self.at, self.newest), alive), (self.newest, beyond)):
-            for received, event_id, _, _ in newcomers:
-                if received + SETTLE_MS < latest:
-                    self.count("added", f"record {event_id} is not in the log")
-                else:
-                    self.counts["too_new"] += 1
+        beyond = [one for one in unplaced if one[3] is not None and one[3] >= self.log.size]
+        for received, event_id, _, _ in alive + beyond:
+            if self.is_too_new(received):
+                self.counts["too_new"] += 1
+            else:
+                self.say("added", f"record {event_id} is not in the log", 1)
 
     def gaps(self):
         """Each run of indexes that nothing holds: from, to (exclusive), and when its nearest neighbours were received."""
@@ -275,46 +286,35 @@ class Audit:
 
     def judge_gaps(self):
         oldest_alive = min(self.at - RETENTION_MS, self.oldest)
-        seen = [(milliseconds(time), size) for time, size in self.state.get("seen", [])]
-        late = [(a, b, milliseconds(f"{day}T00:00:00Z") + DAY_MS) for a, b, day in self.state.get("late", [])]
-        for start, end, _, after in self.gaps():
+        seen = [(milliseconds(moment), size) for moment, size in self.state["seen"]]
+        late = [(a, b, milliseconds(f"{day}T00:00:00Z") + DAY_MS) for a, b, day in self.state["late"]]
+        for start, end, before, after in self.gaps():
             missing = []
             for index in range(start, end):
-                bound = min([after] + [time for time, size in seen if size > index])
+                neighbours = max([before, after] + [moment for moment, size in seen if size <= index])
+                bound = min([neighbours] + [moment for moment, size in seen if size > index])
                 is_early = any(a <= index <= b and gone <= oldest_alive for a, b, gone in late)
-                if bound <= oldest_alive + GRACE_MS or is_early:
-                    self.counts["expired"] += 1
-                else:
-                    missing.append(index)
+                missing += [index] * (bound > oldest_alive + GRACE_MS and not is_early)
+            self.counts["expired"] += end - start - len(missing)
             if missing:
-                self.counts["missing"] += len(missing)
-                self.say("missing", f"no record holds the indexes {missing[0]} to {missing[-1]} ({len(missing)})")
-
-    def count(self, kind, text):
-        self.counts[kind] += 1
-        self.say(kind, text)
+                self.say("missing", f"no record holds the indexes {missing[0]} to {missing[-1]} ({len(missing)})", len(missing))
 
 
 def read_receipts(path, project_id, directory):
     """Returns the receipts of the project: event_id, leaf hash, iat in ms, and whether the signature holds."""
-    keys, receipts = None, []
-    if (directory / "keys.json").exists():
-        keys = {key["kid"]: from_base64url(key["x"]) for key in json.loads((directory / "keys.json").read_bytes())["keys"]}
+    keys, receipts, path_of_keys = None, [], directory / "keys.json"
+    if path_of_keys.exists():
+        keys = {key["kid"]: from_base64(key["x"], HASH, is_url=True) for key in json.loads(path_of_keys.read_bytes())["keys"]}
     for line in filter(None, map(str.strip, path.read_bytes().decode().split("\n"))):
-        text, _, signature = line.rpartition(".")
-        header, payload = (json.loads(from_base64url(part)) for part in text.split("."))
+        head, body, signature = (from_base64(part, is_url=True) for part in line.split("."))
+        header, payload, signed = json.loads(head), json.loads(body), line.rpartition(".")[0].encode()
         if payload["sub"] == project_id:
-            names = header["alg"], header["typ"], payload["iss"]
-            is_receipt = names == ("EdDSA", "gate-receipt+jwt", "gatehouse")
             key = (keys or {}).get(header["kid"])
-            is_signed = key is not None and ed25519_holds(key, text.encode(), from_base64url(signature))
-            holds = is_receipt and (is_signed or keys is None)
-            receipts.append((payload["jti"], sha256(LEAF + from_base64url(payload["entry"])), payload["iat"] * 1000, holds))
+            is_signed = keys is None or key is not None and ed25519_holds(key, signed, signature)
+            leaf = sha256(LEAF + from_base64(payload["entry"], HASH, is_url=True))
+            is_receipt = (header["alg"], header["typ"], payload["iss"]) == ("EdDSA", "gate-receipt+jwt", "gatehouse")
+            receipts.append((payload["jti"], leaf, round(payload["iat"]) * 1000, is_receipt and is_signed))
     return receipts
-
-
-def from_base64url(text):
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 def judge_receipts(audit, receipts, found):
@@ -323,7 +323,7 @@ def judge_receipts(audit, receipts, found):
         if not holds:
             counts["invalid"] += 1
             audit.say("signature_invalid", f"the receipt of {event_id} is not signed by a root key")
-        elif leaf not in found and issued + SETTLE_MS >= max(audit.at, audit.newest):
+        elif leaf not in found and audit.is_too_new(issued):
             counts["too_new"] += 1
         elif leaf not in found:
             counts["missing"] += 1
@@ -333,16 +333,18 @@ def judge_receipts(audit, receipts, found):
 
 def verify(options):
     has_state = options.state is not None and options.state.exists()
-    state = json.loads(options.state.read_bytes()) if has_state else {}
+    state = json.loads(options.state.read_bytes()) if has_state else {"format": 1, "vkey": None, "seen": [], "late": []}
+    if state["format"] != 1:
+        raise ValueError("The state file is not one of this version")
     at = milliseconds(options.at) if options.at else int(options.export.stat().st_mtime * 1000)
-    key = parse_vkey(options.vkey or state.get("vkey") or (options.log / "vkey").read_bytes().decode())
+    vkey = state["vkey"] if options.vkey is None else options.vkey
+    key = parse_vkey((options.log / "vkey").read_bytes().decode() if vkey is None else vkey)
     audit, receipts = Audit(Log(options.log), at, state), None
     try:
         receipts = check_all(options, audit, key)
     except Broken as broken:
         audit.say(*broken.args)
-    names = ["log key", "history"] + ["root keys"] * bool(options.receipts)
-    pinned = ["log key"] * bool(options.vkey or has_state) + ["history"] * has_state
+    pinned = ["log key"] * (vkey is not None) + ["history"] * has_state
     verdicts = [kind for kind in EXIT_CODES if kind in audit.problems]
     return {
         "project_id": options.project,
@@ -353,27 +355,25 @@ def verify(options):
         **audit.counts,
         "receipts": receipts,
         "pinned": pinned,
-        "trusted_on_first_use": [name for name in names if name not in pinned],
-        "problems": [f"{kind}: {text}" for kind in verdicts for text in audit.problems[kind][:PROBLEMS_MAX]],
+        "trusted_on_first_use": [one for one in ("log key", "history") + ("root keys",) * bool(options.receipts) if one not in pinned],
+        "problems": [f"{kind}: {text}" for kind in verdicts for text in audit.problems[kind][:20]],
     }
 
 
 def check_all(options, audit, key):
     """Steps 1 to 6 of docs/proof.md. Returns the counts of the receipts."""
     log, state, origin = audit.log, audit.state, f"gatehouse/{options.project}"
-    log.size, root = verify_checkpoint((options.log / "checkpoint").read_bytes().decode(), key, origin)
+    log.size, root = verify_checkpoint((options.log / "checkpoint").read_bytes(), key, origin)
     receipts = read_receipts(options.receipts, options.project, options.log) if options.receipts else None
     seen_size, seen_root = 0, sha256(b"")
-    if state:
+    if state["vkey"] is not None:
         try:
-            seen_size, seen_root = verify_checkpoint(state["checkpoint"], parse_vkey(state["vkey"]), origin)
+            seen_size, seen_root = verify_checkpoint(state["checkpoint"].encode(), parse_vkey(state["vkey"]), origin)
         except Broken as broken:
             audit.say("history_rewritten", f"in the state, {broken.args[1]}")
     earlier_root, found = log.verify(root, seen_size, {leaf for _, leaf, _, _ in receipts or []})
-    if seen_size > log.size:
-        audit.say("history_rewritten", f"the log has {log.size} entries, and had {seen_size} before")
-    elif earlier_root != seen_root:
-        audit.say("history_rewritten", f"the first {seen_size} entries are not those that were seen before")
+    if seen_size > log.size or earlier_root != seen_root:
+        audit.say("history_rewritten", f"it has {log.size} entries, and not the {seen_size} first that were seen before")
     audit.records(options.export, options.proofs)
     audit.judge_gaps()
     return None if receipts is None else judge_receipts(audit, receipts, found)
@@ -382,8 +382,8 @@ def check_all(options, audit, key):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     for name in ("project", "export", "proofs", "log", "vkey", "state", "receipts", "at"):
-        kind = str if name in ("project", "vkey", "at") else pathlib.Path
-        parser.add_argument(f"--{name}", required=name in ("project", "export", "proofs", "log"), type=kind)
+        parser.add_argument(f"--{name}", type=str if name in ("project", "vkey", "at") else pathlib.Path,
+                            required=name in ("project", "export", "proofs", "log"))
     parser.add_argument("--json", action="store_true")
     parser.error = sys.exit
     try:

@@ -5,6 +5,8 @@ import { ProofError } from './proof-error.ts';
 import type { VerifierKey } from './verifier-key.ts';
 import { verifyInclusion } from './verify-proof.ts';
 
+const SALT_BYTES = 16;
+
 /** The answer of `…/audit/decisions/{event_id}/proof`. Hashes and salt in standard base64. */
 export type RecordProof = {
   event_id: string;
@@ -41,7 +43,9 @@ export function verifyRecordProof(proof: RecordProof, key: VerifierKey): ProofVe
     entry: check(() => {
       const { event_id } = JSON.parse(proof.line) as { event_id?: unknown };
       return (
-        event_id === proof.event_id && areEqual(entryOf(bytes(proof.salt), proof.line), bytes(proof.entry))
+        event_id === proof.event_id &&
+        bytes(proof.salt).length === SALT_BYTES &&
+        areEqual(entryOf(bytes(proof.salt), proof.line), bytes(proof.entry))
       );
     }),
     inclusion: check(() => {

@@ -39,7 +39,7 @@ export function parseVerifierKey(text: string): VerifierKey {
   return key;
 }
 
-/** Not empty, without spaces and plus signs. */
+/** Not empty, without spaces, control characters and plus signs. */
 export function isKeyName(name: string): boolean {
-  return name !== '' && !/[\s\p{White_Space}+]/u.test(name) && name.isWellFormed();
+  return name !== '' && !/[\s\p{White_Space}\p{Cc}+]/u.test(name) && name.isWellFormed();
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { CommandError } from '../command-error.ts';
 import type { LateRecord } from './check-records.ts';
 import { replaceFile } from './replace-file.ts';
-import { GRACE_MS } from './times.ts';
+import { GRACE_MS, millisecondsOf } from './times.ts';
 import { DAY_MS } from '../../durations.ts';
 
 /** What an auditor keeps between two visits (docs/proof.md, "State file"). */
@@ -38,11 +38,15 @@ function isState(value: unknown): value is AuditorState {
     typeof vkey === 'string' &&
     typeof checkpoint === 'string' &&
     areRows(seen, ([time, size]) => isTime(time) && Number.isSafeInteger(size)) &&
-    areRows(late, ([from, to, day]) => Number.isSafeInteger(from) && Number.isSafeInteger(to) && isTime(day))
+    areRows(
+      late,
+      ([from, to, day]) =>
+        Number.isSafeInteger(from) && Number.isSafeInteger(to) && isTime(`${String(day)}T00:00:00.000Z`),
+    )
   );
 }
 
-const isTime = (value: unknown): boolean => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+const isTime = (value: unknown): boolean => typeof value === 'string' && !Number.isNaN(millisecondsOf(value));
 
 type Visit = {
   vkey: string;

@@ -7,7 +7,7 @@ import type { LogDirectory } from './log-directory.ts';
 import type { Progress } from './progress.ts';
 import type { RecordFields } from './record-line.ts';
 import { RETENTION_MS } from '../../limits.ts';
-import { GRACE_MS, SETTLE_MS } from './times.ts';
+import { GRACE_MS, isTooNew } from './times.ts';
 
 export type RecordFiles = { export: string; proofs: string };
 /** A record that was received more than GRACE_MS after it occurred, and so expires early. */
@@ -54,7 +54,7 @@ export function checkRecords(files: RecordFiles, options: CheckRecords): Checked
     if (fields === undefined) unreadable += 1;
     else if (proof === undefined || index === null || index >= size || holders.isHeld(index))
       unplaced.push({ ...fields, index });
-    else if (leafOf(line, proof).equals(log.leaf(index, size))) hold(checked, index, fields);
+    else if (leafOf(line, proof)?.equals(log.leaf(index, size)) === true) hold(checked, index, fields);
     else unplaced.push({ ...fields, index });
   }
   new Judgement(checked, options).judge(unplaced, unreadable);
@@ -68,8 +68,13 @@ function hold(checked: CheckedRecords, index: number, { occurredMs, receivedMs }
   if (receivedMs - occurredMs > GRACE_MS) checked.late.push({ index, occurredMs });
 }
 
-const leafOf = (line: Buffer, { salt }: ProofLine): Buffer =>
-  leafHash(hash('sha256', Buffer.concat([Buffer.from(salt, 'base64'), line]), 'buffer'));
+/** A longer salt could hold the beginning of a line, and what follows would pass for another record. */
+const SALT = /^[A-Za-z0-9+/]{21}[AQgw]==$/;
+
+const leafOf = (line: Buffer, { salt }: ProofLine): Buffer | undefined =>
+  SALT.test(salt)
+    ? leafHash(hash('sha256', Buffer.concat([Buffer.from(salt, 'base64'), line]), 'buffer'))
+    : undefined;
 
 /** What the records are that hold no index (docs/proof.md, "Verdicts"). */
 class Judgement {
@@ -87,13 +92,13 @@ class Judgement {
     this.#judgeNamed(named.filter(({ index }) => index < size));
     const left = this.#fillGaps(unplaced.filter(({ index }) => index === null).sort(byReceipt));
     this.#judgeUnreadable(unreadable);
-    const { newestMs } = this.#checked;
+    const latestMs = Math.max(atMs, this.#checked.newestMs);
     // The others expired between the downloads of export and proofs.
     const alive = left.filter(({ occurredMs }) => occurredMs >= atMs - RETENTION_MS);
-    this.#judgeNewcomers(alive, isSettled ? Number.POSITIVE_INFINITY : Math.max(atMs, newestMs));
+    this.#judgeNewcomers(alive, isSettled ? Number.POSITIVE_INFINITY : latestMs);
     this.#judgeNewcomers(
       named.filter(({ index }) => index >= size),
-      newestMs,
+      latestMs,
     );
   }
 
@@ -139,9 +144,10 @@ class Judgement {
   }
 
   #judgeNewcomers(records: Unplaced[], latestMs: number): void {
-    for (const { event_id, receivedMs } of records)
-      if (receivedMs + SETTLE_MS < latestMs) this.#count('added', `record ${event_id} is not in the log`);
-      else this.#checked.counts.too_new += 1;
+    for (const { event_id, receivedMs, index } of records)
+      if (isTooNew(receivedMs, latestMs)) this.#checked.counts.too_new += 1;
+      else if (index === null) this.#count('added', `record ${event_id} is not in the log`);
+      else this.#count('added', `record ${event_id} names the index ${index}, which the log does not have`);
   }
 
   #count(verdict: 'altered' | 'added', problem: string): void {

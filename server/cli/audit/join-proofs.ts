@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { CommandError } from '../command-error.ts';
 import { linesOf } from './lines.ts';
 import { fieldsOfLine, type RecordFields } from './record-line.ts';
@@ -49,8 +50,13 @@ function* pairsOf(
 
 function nextProof(lines: Generator<Buffer>): ProofLine | undefined {
   for (let next = lines.next(); next.done !== true; next = lines.next())
-    if (next.value.length > 0) return parseProofLine(next.value.toString());
+    if (next.value.length > 0) return parseProofLine(textOf(next.value));
   return undefined;
+}
+
+function textOf(line: Buffer): string {
+  if (isUtf8(line)) return line.toString();
+  throw new CommandError('The proofs have a line that is not UTF-8');
 }
 
 function parseProofLine(text: string): ProofLine {

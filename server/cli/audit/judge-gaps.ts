@@ -26,14 +26,15 @@ export function judgeGaps(holders: Holders, options: JudgeGaps): { missing: numb
   return counts;
 }
 
-function missingIn({ from, to, beforeMs }: Gap, { oldestMs, state }: JudgeGaps): number[] {
-  if (beforeMs <= oldestMs + GRACE_MS) return [];
-  const explained = Math.max(
-    0,
-    ...state.seen.filter(([time]) => Date.parse(time) <= oldestMs + GRACE_MS).map(([, size]) => size),
-  );
+function missingIn({ from, to, afterMs, beforeMs }: Gap, { oldestMs, state }: JudgeGaps): number[] {
+  const endMs = oldestMs + GRACE_MS;
+  const sizesSeen = (isBefore: boolean) =>
+    state.seen.filter(([time]) => Date.parse(time) <= endMs === isBefore).map(([, size]) => size);
+  // Below the first were received by the end. From the second on entries came later, whatever a record says that was slipped in after them.
+  const [explained, young] = [Math.max(0, ...sizesSeen(true)), Math.min(to, ...sizesSeen(false))];
+  const isBetweenOld = Math.max(afterMs, beforeMs) <= endMs;
   const missing: number[] = [];
-  for (let index = Math.max(from, explained); index < to; index += 1)
+  for (let index = Math.max(from, explained, isBetweenOld ? young : 0); index < to; index += 1)
     if (!hasExpiredEarly(state, index, oldestMs)) missing.push(index);
   return missing;
 }

@@ -12,6 +12,8 @@ import { Report, verdictOf } from './report.ts';
 import { compareHistory, readHead } from './verify-head.ts';
 
 const FETCHES_AT_ONCE = 8;
+/** Before each entry of a bundle. */
+const LENGTH_BYTES = 2;
 
 type Mirror = { source: Source; to: string; vkey?: string | undefined };
 
@@ -38,7 +40,7 @@ export async function mirrorLog({ source, to, vkey }: Mirror): Promise<Report> {
     if (earlier !== undefined) removeNarrower(to, earlier.size, head.size);
   } else {
     replaceFile(join(to, 'checkpoint.refused'), text);
-    for (const path of fetched) rmSync(path, { force: true });
+    if (head !== undefined) removeUnverified(to, earlier?.size ?? 0, head.size);
   }
   const data = {
     project_id: projectId,
@@ -99,7 +101,10 @@ function check(log: LogDirectory, { head, earlier, findings }: Check): void {
   compareHistory({ head, earlier, tree, findings });
 }
 
-/** Fetches all tiles and entry bundles that are not there yet, and returns their paths. Ends at the first that the log lacks. */
+/**
+ * Fetches all tiles and entry bundles that are not there yet, and returns their paths. Ends at the first that the log lacks: it has no
+ * tile of another length, which may be the page of a proxy.
+ */
 export async function fetchTiles(
   source: Source,
   { to, size }: { to: string; size: number },
@@ -109,9 +114,9 @@ export async function fetchTiles(
   const names = missingFiles(to, size);
   let isWhole = true;
   const worker = async () => {
-    for (const name of names) {
+    for (const { name, length } of names) {
       const bytes = isWhole ? await fetchBytes(source, `log/${name}`) : undefined;
-      if (bytes === undefined) isWhole = false;
+      if (bytes?.length !== length) isWhole = false;
       if (bytes === undefined || !isWhole) return;
       const path = join(to, name);
       mkdirSync(dirname(path), { recursive: true });
@@ -123,19 +128,33 @@ export async function fetchTiles(
   return fetched;
 }
 
-function* missingFiles(to: string, size: number): Generator<string> {
-  for (const tile of proof.tilesOfTree(size))
-    for (const name of filesOfTile(tile)) if (!existsSync(join(to, name))) yield name;
+type TileFile = { name: string; length: number };
+
+function* missingFiles(to: string, size: number): Generator<TileFile> {
+  for (const file of filesOfTree(size)) if (!existsSync(join(to, file.name))) yield file;
 }
 
-const filesOfTile = (tile: proof.Tile): string[] =>
-  tile.level === 0 ? [proof.tilePath(tile), proof.bundlePath(tile)] : [proof.tilePath(tile)];
+function* filesOfTree(size: number): Generator<TileFile> {
+  for (const tile of proof.tilesOfTree(size)) yield* filesOfTile(tile);
+}
+
+function filesOfTile(tile: proof.Tile): TileFile[] {
+  const hashes = { name: proof.tilePath(tile), length: tile.width * proof.HASH_BYTES };
+  const entries = { name: proof.bundlePath(tile), length: tile.width * (LENGTH_BYTES + proof.HASH_BYTES) };
+  return tile.level === 0 ? [hashes, entries] : [hashes];
+}
+
+/** Removes what the tree of the checkpoint before does not have: what was fetched now, or by a run that was interrupted. */
+function removeUnverified(to: string, earlierSize: number, size: number): void {
+  const verified = new Set([...filesOfTree(earlierSize)].map(({ name }) => name));
+  for (const { name } of filesOfTree(size)) if (!verified.has(name)) rmSync(join(to, name), { force: true });
+}
 
 /** Removes the partial tiles that a wider one of the larger log replaces. */
 function removeNarrower(to: string, earlierSize: number, size: number): void {
   for (const tile of proof.tilesOfTree(earlierSize)) {
     if (tile.width === proof.TILE_WIDTH || tile.width === proof.tileWidth(size, tile)) continue;
-    for (const name of filesOfTile(tile)) {
+    for (const { name } of filesOfTile(tile)) {
       rmSync(join(to, name), { force: true });
       removeIfEmpty(dirname(join(to, name)));
     }

@@ -6,7 +6,7 @@ import { CommandError } from '../command-error.ts';
 import { leafHash } from './check-tree.ts';
 import type { Findings } from './findings.ts';
 import { linesOf } from './lines.ts';
-import { SETTLE_MS } from './times.ts';
+import { isTooNew } from './times.ts';
 
 /** leaf: hash of the leaf of its entry, in hex. isSigned: undefined without keys to verify it with. */
 export type Receipt = { event_id: string; leaf: string; issuedMs: number; isSigned: boolean | undefined };
@@ -36,12 +36,15 @@ function readKeys(path: string): ReadonlyMap<string, KeyObject> | undefined {
 }
 
 function parseReceipt(jws: string, projectId: string, keys: ReturnType<typeof readKeys>): Receipt[] {
-  const [head = '', body = '', signature = '', ...more] = jws.split('.');
+  const parts = jws.split('.');
+  const [head = '', body = '', signature = ''] = parts;
   const [{ alg, typ, kid }, { iss, sub, jti, entry, iat }] = [objectFrom(head), objectFrom(body)];
+  const isJws = parts.length === 3 && parts.every(isBase64url) && sub !== undefined;
+  if (isJws && sub !== projectId) return [];
   const entryBytes = Buffer.from(String(entry), 'base64url');
-  if (more.length > 0 || entryBytes.length !== HASH_BYTES || typeof iat !== 'number')
+  const isWhole = entryBytes.length === HASH_BYTES && isBase64url(String(entry)) && typeof iat === 'number';
+  if (!isJws || !isWhole)
     throw new CommandError(`The receipts have a line that is not a receipt: ${jws.slice(0, 100)}`);
-  if (sub !== projectId) return [];
   const isReceipt = alg === 'EdDSA' && typ === 'gate-receipt+jwt' && iss === 'gatehouse';
   const key = keys?.get(String(kid));
   const holds = () =>
@@ -56,6 +59,9 @@ function parseReceipt(jws: string, projectId: string, keys: ReturnType<typeof re
     },
   ];
 }
+
+/** In its only spelling. */
+const isBase64url = (text: string): boolean => Buffer.from(text, 'base64url').toString('base64url') === text;
 
 function objectFrom(part: string): Record<string, unknown> {
   try {
@@ -75,7 +81,7 @@ export function judgeReceipts(
     if (isSigned === false) {
       counts.invalid += 1;
       findings.add('signature_invalid', `the receipt of ${event_id} is not signed by a root key`);
-    } else if (!found.has(leaf) && issuedMs + SETTLE_MS >= latestMs) counts.too_new += 1;
+    } else if (!found.has(leaf) && isTooNew(issuedMs, latestMs)) counts.too_new += 1;
     else if (!found.has(leaf)) {
       counts.missing += 1;
       findings.add('missing', `the entry of the receipt of ${event_id} is not in the log`);

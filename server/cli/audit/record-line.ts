@@ -1,8 +1,11 @@
+import { millisecondsOf } from './times.ts';
+
 /** What a verifier reads of a record. Times in milliseconds since the epoch. */
 export type RecordFields = { event_id: string; occurredMs: number; receivedMs: number };
 
-const HEAD = /^\{"event_id":"([0-9a-f-]{36})","occurred_at":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"$/;
-const TAIL = /^,"received_at":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"\}$/;
+const HEAD =
+  /^\{"event_id":"([0-9a-f-]{36})","occurred_at":"((?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"$/;
+const TAIL = /^,"received_at":"((?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"\}$/;
 const HEAD_BYTES = 91;
 const TAIL_BYTES = 42;
 
@@ -13,8 +16,8 @@ export function fieldsOfLine(line: Buffer): RecordFields | undefined {
   const tail = TAIL.exec(line.toString('latin1', line.length - TAIL_BYTES));
   const [event_id, occurredMs, receivedMs] = [
     head?.[1],
-    Date.parse(head?.[2] ?? ''),
-    Date.parse(tail?.[1] ?? ''),
+    millisecondsOf(head?.[2] ?? ''),
+    millisecondsOf(tail?.[1] ?? ''),
   ];
   if (event_id === undefined || Number.isNaN(occurredMs) || Number.isNaN(receivedMs)) return undefined;
   return { event_id, occurredMs, receivedMs };

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as proof from '../../../client/proof/index.ts';
@@ -79,7 +80,9 @@ export function verifyFiles(options: VerifyFiles): Result {
 function readText(path: string): string {
   if (!existsSync(path))
     throw new CommandError(`${path} does not exist. "audit mirror" makes a log directory.`);
-  return readFileSync(path, 'utf8');
+  const bytes = readFileSync(path);
+  // What is not UTF-8 is neither a note nor a key.
+  return isUtf8(bytes) ? bytes.toString() : '';
 }
 
 /** The head that the auditor saw last. One that its key has not signed is no history to rely on. */

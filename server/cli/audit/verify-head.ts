@@ -23,7 +23,9 @@ export function readHead(
 
 function verifierKeyOf(vkey: string): proof.VerifierKey {
   try {
-    return proof.parseVerifierKey(vkey);
+    const key = proof.parseVerifierKey(vkey);
+    if (key.type !== 'ed25519') throw new proof.ProofError('It is the key of a witness, not of a log');
+    return key;
   } catch (error) {
     throw new CommandError(`"${vkey}" is not a verifier key: ${(error as Error).message}`);
   }

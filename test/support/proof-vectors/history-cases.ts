@@ -1,5 +1,5 @@
 // Test vectors: the log beside what was seen of it before, and its tiles. What must come out of each case is written by hand.
-import { AT_MS, entryOf, rewritten } from './history.ts';
+import { AT_MS, entryOf, History, rewritten } from './history.ts';
 import { checkpointOf, filesOfLog, sha256 } from './log.ts';
 import {
   VKEY,
@@ -49,6 +49,14 @@ const silentHead = {
 };
 const silentShown = silent.map((record, at) => ({ record, index: 4 + at }));
 
+// A record that says it was received 100 days ago stands behind those that were received minutes ago.
+const forgedRecord = new History(32).record({
+  receivedMs: AT_MS - 100 * DAY_MS,
+  occurredMs: AT_MS - 80 * DAY_MS,
+});
+const forged = { record: forgedRecord, index: size };
+const forgedFiles = filesOfLog({ ...head, entries: [...entries, entryOf(forgedRecord)] });
+
 export const historyCases: Record<string, Case> = {
   'holds-extends': {
     shown,
@@ -91,6 +99,19 @@ export const historyCases: Record<string, Case> = {
     files: filesOfLog(silentHead),
     vkey: VKEY,
     expected: { verdicts: ['missing'], tree_size: 7, checked: 3, missing: 4 },
+  },
+  'missing-before-a-forged-time': {
+    shown: [...shown.slice(0, 5), forged],
+    files: forgedFiles,
+    vkey: VKEY,
+    expected: { verdicts: ['missing'], tree_size: 8, checked: 6, missing: 2 },
+  },
+  'missing-before-a-forged-time-unseen': {
+    shown: [forged],
+    files: forgedFiles,
+    state: stateOf(3),
+    // Of the first three only the forged record tells: see docs/proof.md, "What is proven".
+    expected: { verdicts: ['missing'], tree_size: 8, checked: 1, missing: 4, expired: 3 },
   },
   'history-old-copy': {
     shown: shown.slice(0, 5),

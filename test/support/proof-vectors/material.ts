@@ -71,7 +71,7 @@ export const flipped = (place: number) => (bytes: Buffer) => {
 };
 export const invented = history.record({ receivedMs: AT_MS - 8 * MINUTE_MS - 20_000 });
 export const fresh = history.record({ receivedMs: AT_MS - 3_000 });
-export const later = history.record({ receivedMs: AT_MS - MINUTE_MS });
+export const later = history.record({ receivedMs: AT_MS - 9_000 });
 export const receipt = (record: Logged, changes: Partial<Receipt> = {}) =>
   receiptOf({ event_id: record.event_id, entry: entryOf(record), iatMs: record.received_at, ...changes });
 export const seenAt = (ms: number, count: number): [string, number] => [new Date(ms).toISOString(), count];

@@ -23,6 +23,18 @@ export const receiptCases: Record<string, Case> = {
     receipts: [receipt(fresh)],
     expected: { verdicts: [], tree_size: size, checked: 7, receipts: { checked: 1, too_new: 1 } },
   },
+  'receipts-with-a-time-to-come': {
+    shown,
+    files,
+    vkey: VKEY,
+    receipts: [receipt(fresh, { iatMs: Date.parse('2099-01-01T00:00:00.000Z') })],
+    expected: {
+      verdicts: ['missing'],
+      tree_size: size,
+      checked: 7,
+      receipts: { checked: 1, missing: 1 },
+    },
+  },
   'receipts-forged': {
     shown,
     files,

@@ -1,10 +1,14 @@
 // Test vectors: records beside their log. What must come out of each case is written by hand.
-import { rewritten } from './history.ts';
+import { HOUR_MS } from '../../../server/durations.ts';
+import { AT_MS, entryOf, History, type Logged, rewritten } from './history.ts';
+import { filesOfLog } from './log.ts';
 import {
   VKEY,
   shown,
   files,
   size,
+  entries,
+  head,
   without,
   replaced,
   at,
@@ -18,6 +22,25 @@ import {
   later,
   type Case,
 } from './material.ts';
+
+const made = new History(31);
+const TO_COME_MS = Date.parse('2099-01-01T00:00:00.000Z');
+const INNER = made.record({ receivedMs: AT_MS - HOUR_MS });
+const nested = made.record({ receivedMs: AT_MS - HOUR_MS });
+nested.line = nested.line.replace(
+  /"arguments":\{[^}]*\}/,
+  `"arguments":{"note":${INNER.line.replace(/,"received_at.*/, '}')}}`,
+);
+
+function cutOff({ line, salt, ...record }: Logged): Logged {
+  const cut = line.indexOf('{', 1 + line.indexOf('"note"'));
+  return {
+    ...record,
+    event_id: INNER.event_id,
+    line: line.slice(cut),
+    salt: Buffer.concat([salt, Buffer.from(line.slice(0, cut))]),
+  };
+}
 
 export const recordCases: Record<string, Case> = {
   'holds-expired': {
@@ -46,6 +69,22 @@ export const recordCases: Record<string, Case> = {
   },
   'altered-salt': {
     shown: replaced(2, { record: { ...at(2), salt: flipped(5)(Buffer.from(at(2).salt)) }, index: 2 }),
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['altered'], tree_size: size, checked: 7, altered: 1 },
+  },
+  // The beginning of the line has moved into the salt; what follows reads as a record.
+  'altered-salt-of-another-length': {
+    shown: [...shown, { record: cutOff(nested), index: size }],
+    files: filesOfLog({ ...head, entries: [...entries, entryOf(nested)] }),
+    vkey: VKEY,
+    expected: { verdicts: ['altered'], tree_size: size + 1, checked: 8, altered: 1 },
+  },
+  'altered-to-a-day-that-no-month-has': {
+    shown: replaced(4, {
+      record: { ...at(4), line: at(4).line.replace(/(received_at":"\d{4})-..-../, '$1-02-30') },
+      index: 4,
+    }),
     files,
     vkey: VKEY,
     expected: { verdicts: ['altered'], tree_size: size, checked: 7, altered: 1 },
@@ -140,6 +179,22 @@ export const recordCases: Record<string, Case> = {
     files,
     vkey: VKEY,
     expected: { verdicts: ['added'], tree_size: size, checked: 8, added: 1 },
+  },
+  'added-with-the-next-index': {
+    shown: [...oldShown, { record: made.record({ receivedMs: AT_MS - 2 * HOUR_MS }), index: oldSize }],
+    files: oldFiles,
+    vkey: VKEY,
+    expected: { verdicts: ['added'], tree_size: oldSize, checked: 13, added: 1, expired: EXPIRED },
+  },
+  'added-with-a-time-to-come': {
+    shown: [
+      ...shown,
+      { record: made.record({ receivedMs: TO_COME_MS }), index: null },
+      { record: made.record({ receivedMs: TO_COME_MS }), index: size },
+    ],
+    files,
+    vkey: VKEY,
+    expected: { verdicts: ['added'], tree_size: size, checked: 9, added: 2 },
   },
   'missing-and-added-later': {
     shown: [...without(1), { record: invented, index: null }],

@@ -127,7 +127,7 @@ describe('signed notes, checkpoints and verifier keys', () => {
     const notNotes = [
       '', 'text\n', `text\n${line}\n`, `text\n\n${line}`, 'text\n\n', `te\txt\n\n${line}\n`, `te\rxt\n\n${line}\n`,
       `text\n\n${line} \n`, `text\n\n${line.slice(0, -1)}\n`, 'text\n\n— a+b AAAAAAA=\n', 'text\n\n— ab AAAAAA==\n',
-      'text\n\n- ab AAAAAAAA\n', `te\ud800xt\n\n${line}\n`, `text\n\n${`${line}\n`.repeat(101)}`,
+      'text\n\n- ab AAAAAAAA\n', `te\ud800xt\n\n${line}\n`,
     ]; // prettier-ignore
     const root = Buffer.alloc(32, 1).toString('base64');
     const empty = Buffer.from(EMPTY_ROOT).toString('base64');

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { auditVerify } from '../../../../server/cli/audit/commands.ts';
+import * as proof from '../../../../client/proof/index.ts';
 import { CommandError } from '../../../../server/cli/command-error.ts';
 import { writeVectors } from '../../../support/proof-vectors/generate.ts';
+import { ORIGIN, receiptOf } from '../../../support/proof-vectors/history.ts';
 import { runCommand } from '../../../support/processes.ts';
 import { ROOT, temporaryDirectory } from '../../../support/service.ts';
 
@@ -51,6 +53,17 @@ for arguments in json.loads(sys.argv.pop()):
             ended.append([end.code, output.getvalue()])
 print(json.dumps(ended))`;
 
+/** How verify.py ends with each of these: its exit code, or why it could not run, and its report. */
+async function runPython(runs: Record<string, string>[]): Promise<[code: number | string, output: string][]> {
+  const args = runs.map((options) => [
+    '--json',
+    ...Object.entries(options).flatMap(([option, value]) => [`--${option}`, value]),
+  ]);
+  const { stdout, stderr } = await runCommand('python3', ['-B', '-c', RUN_ALL, JSON.stringify(args)]);
+  expect(stderr).to.equal('');
+  return JSON.parse(stdout) as [code: number | string, output: string][];
+}
+
 describe('the test vectors of docs/proof.md', () => {
   it('are what the generator writes', async () => {
     const made = temporaryDirectory();
@@ -79,15 +92,8 @@ describe('the test vectors of docs/proof.md', () => {
     });
 
   it('are verified alike by docs/verify.py', async () => {
-    const args = CASES.map((name) => [
-      '--json',
-      ...Object.entries(optionsOf(name)).flatMap(([option, value]) => [`--${option}`, value]),
-    ]);
+    const ended = await runPython(CASES.map(optionsOf));
 
-    const { stdout, stderr } = await runCommand('python3', ['-B', '-c', RUN_ALL, JSON.stringify(args)]);
-
-    expect(stderr).to.equal('');
-    const ended = JSON.parse(stdout) as [code: number, output: string][];
     const reports = ended.map(([code, output]) => {
       return { code, report: comparable(JSON.parse(output) as Record<string, unknown>) };
     });
@@ -100,38 +106,71 @@ describe('the test vectors of docs/proof.md', () => {
   });
 });
 
-describe('audit verify', () => {
-  const refused: [string, Record<string, string>, RegExp][] = [
-    ['without files or a URL', {}, /Give either --url URL, or --export FILE/],
-    ['with a time that is none', { at: 'yesterday' }, /--at must be a time/],
-    ['with a key that is none', { vkey: 'abc' }, /"abc" is not a verifier key/],
-    [
-      'without an export',
-      { export: '/nowhere/export.ndjson' },
-      /\/nowhere\/export.ndjson cannot be used \(ENOENT\)/,
-    ],
-    ['without a log', { log: '/nowhere' }, /\/nowhere\/checkpoint does not exist/],
-    [
-      'with proofs that are none',
-      { proofs: join(VECTORS, 'holds/log/checkpoint') },
-      /The proofs have a line/,
-    ],
-    [
-      'with a state that is none',
-      { state: join(VECTORS, 'holds/log/keys.json') },
-      /is not one of this version/,
-    ],
-    ['with receipts that are none', { receipts: join(VECTORS, 'holds/proofs.ndjson') }, /is not a receipt/],
-  ];
-  for (const [name, options, message] of refused)
+const fileWith = (text: string): string => {
+  const path = join(temporaryDirectory(), 'file');
+  writeFileSync(path, text);
+  return path;
+};
+const proofWith = (index: string) =>
+  fileWith(`{"event_id":"a","index":${index},"salt":"AAAAAAAAAAAAAAAAAAAAAA=="}\n`);
+const NO_INDEX = /without event_id, index and salt/;
+const LONG_RECEIPT = receiptOf({ event_id: 'a', entry: Buffer.alloc(33), iatMs: 0 });
+const WITNESS_KEY = proof.verifierKeyText(
+  proof.verifierKeyFrom({ name: ORIGIN, type: 'cosignature', publicKey: Buffer.alloc(32) }),
+);
+
+/** What cannot be verified: the options beside those of a case that holds. */
+const REFUSED: [string, Record<string, string>, RegExp][] = [
+  ['with a time that is none', { at: 'yesterday' }, /--at must be a time/],
+  ['with a key that is none', { vkey: 'abc' }, /"abc" is not a verifier key/],
+  [
+    'without an export',
+    { export: '/nowhere/export.ndjson' },
+    /\/nowhere\/export.ndjson cannot be used \(ENOENT\)/,
+  ],
+  ['without a log', { log: '/nowhere' }, /\/nowhere\/checkpoint does not exist/],
+  ['with proofs that are none', { proofs: join(VECTORS, 'holds/log/checkpoint') }, /The proofs have a line/],
+  [
+    'with a state that is none',
+    { state: join(VECTORS, 'holds/log/keys.json') },
+    /is not one of this version/,
+  ],
+  ['with an empty state', { state: fileWith('{}') }, /is not one of this version/],
+  ['with an empty key', { vkey: '' }, /"" is not a verifier key/],
+  ['with the key of a witness', { vkey: WITNESS_KEY }, /the key of a witness, not of a log/],
+  ['with an index below 0', { proofs: proofWith('-1') }, NO_INDEX],
+  ['with an index that is not a number', { proofs: proofWith('true') }, NO_INDEX],
+  ['with an index beyond 2^53', { proofs: proofWith('9007199254740993') }, NO_INDEX],
+  ['with a receipt of a longer entry', { receipts: fileWith(LONG_RECEIPT) }, /is not a receipt/],
+  ['with a receipt without its signature', { receipts: fileWith('e30.e30') }, /is not a receipt/],
+  ['with receipts that are none', { receipts: join(VECTORS, 'holds/proofs.ndjson') }, /is not a receipt/],
+];
+
+describe('a verifier', () => {
+  for (const [name, options, message] of REFUSED)
     it(`cannot run ${name}`, async () => {
       const { project = '', ...others } = optionsOf('holds');
 
-      const error = await auditVerify(project, name.includes('URL') ? {} : { ...others, ...options }).catch(
-        (reason: unknown) => reason,
-      );
+      const error = await auditVerify(project, { ...others, ...options }).catch((reason: unknown) => reason);
 
       expect(error).to.be.instanceOf(CommandError);
       expect((error as Error).message).to.match(message);
     });
+
+  it('cannot run without files or a URL', async () => {
+    const error = await auditVerify('a', {}).catch((reason: unknown) => reason);
+
+    expect(error).to.be.instanceOf(CommandError);
+    expect((error as Error).message).to.match(/Give either --url URL, or --export FILE/);
+  });
+
+  it('in Python cannot run with the same', async () => {
+    const options = REFUSED.map(([, changes]) => ({ ...optionsOf('holds'), ...changes }));
+
+    const ended = await runPython(options);
+
+    expect(ended.map(([code]) => code)).to.satisfy((codes: unknown[]) =>
+      codes.every((code) => String(code).startsWith('could not run: ')),
+    );
+  });
 });
