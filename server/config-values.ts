@@ -58,6 +58,12 @@ export function url(...protocols: string[]) {
 
 const webUrl = url('http:', 'https:');
 
+export function smtpUrl(text: string): string {
+  const { href, username, password } = url('smtp:', 'smtps:')(text);
+  for (const part of [username, password]) decoded(part);
+  return href;
+}
+
 export function clickhouseUrl(text: string): ClickHouseConfig {
   const { origin, pathname, username, password } = webUrl(text);
   const database = decoded(pathname.slice(1));

@@ -128,8 +128,7 @@ export function readConfig(env: Environment = process.env): Config {
     trustedProxies: read('GATE_TRUSTED_PROXIES', value.listOf(value.addressRange)) ?? [],
     emailFrom: text('GATE_EMAIL_FROM')?.trim(),
     mailerApiKey: text('MAILER_API_KEY'),
-    mailerSmtpUrl:
-      read('MAILER_SMTP_URL', value.url('smtp:', 'smtps:'))?.href ?? 'smtps://resend@smtp.resend.com:465',
+    mailerSmtpUrl: read('MAILER_SMTP_URL', value.smtpUrl) ?? 'smtps://resend@smtp.resend.com:465',
     webhookPrivate: read('GATE_WEBHOOK_PRIVATE', value.oneOf(['0', '1'])) === '1',
     logLevel: read('GATE_LOG_LEVEL', value.oneOf(LOG_LEVELS)) ?? 'info',
     batchRowsMax:

@@ -109,10 +109,11 @@ export class Accounts {
     if (epoch === undefined) throw tokenInvalid();
     if (!account.is_claimed) await dispossess(account, address);
     // The address of an invited person was never anybody else's.
-    if (account.password_hash === '' && !account.is_verified) await store.setVerified(account);
+    const isInvited = account.password_hash === '' && !account.is_verified;
+    if (isInvited) await store.setVerified(account);
     // The new password already stops whoever was guessing; its owner must not stay locked out.
     await limits.succeeded({ email: account.email_folded, address });
-    return account;
+    return isInvited ? { ...account, is_verified: true } : account;
   }
 
   /** Resolves with the account and the session secret for the cookie. Rejects with unauthenticated or rate_limited. */

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { EMAIL_CHARS_MAX, PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN } from '../limits.ts';
-import { bodyInvalid } from '../validate.ts';
+import { bodyInvalid, createParser } from '../validate.ts';
 import { Type } from '../type.ts';
 
 /** Bounds what is only compared, never stored. */
@@ -12,6 +12,8 @@ const NEW_PASSWORD = Type.String({
 });
 
 const EMAIL = Type.String({ maxLength: EMAIL_CHARS_MAX, format: 'email' });
+/** Throws body_invalid for a text that is not an address. */
+export const parseEmail = createParser<string>(EMAIL);
 export const REGISTRATION = Type.Object({ email: EMAIL, password: NEW_PASSWORD });
 /** Any text is accepted: a refusal would tell whether an address can be an account. */
 export const ANY_EMAIL = Type.Object({ email: COMPARED });

@@ -3,6 +3,7 @@ import { BoundedQueue } from '../bounded-queue.ts';
 import type { OidcConfig } from '../config.ts';
 import { RequestError } from '../errors.ts';
 import { SIGN_ONS_RUNNING_MAX, SIGN_ONS_WAITING_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
+import { parseEmail } from './credentials.ts';
 
 /** What the browser keeps between the start of a sign-on and its callback. */
 export type SignOn = { state: string; nonce: string; verifier: string };
@@ -137,13 +138,23 @@ function personFrom(
 ): Person {
   const { sub: subject, email, email_verified } = claims;
   const groups = claims[groupsClaim];
-  const isVerified = typeof email === 'string' && email !== '' && email_verified === true;
+  const isVerified = email_verified === true && isEmail(email);
   return {
     issuer,
     subject,
     email: isVerified ? email : undefined,
     groups: (Array.isArray(groups) ? groups : [groups]).filter((group) => typeof group === 'string'),
   };
+}
+
+function isEmail(value: unknown): value is string {
+  try {
+    parseEmail(value);
+    return true;
+  } catch {
+    // Not an address: the account has none.
+    return false;
+  }
 }
 
 /** No connection, no answer in time, or an answer 5xx. */

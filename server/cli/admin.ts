@@ -1,3 +1,4 @@
+import { parseEmail } from '../accounts/credentials.ts';
 import { NO_ACTOR } from '../access/access.ts';
 import { MailedTokens } from '../accounts/mailed-tokens.ts';
 import { AccountStore } from '../accounts/account-store.ts';
@@ -45,10 +46,13 @@ export async function openAdmin(config: Config) {
     projects: new Projects(people),
     members: new Members(people),
     accountStore,
-    /** A new account without a password, and the link that sets one. */
+    /** A new account without a password, or one that an earlier invitation left so, and the link that sets one. */
     invite: async (email: string) => {
-      const account = await accountStore.register(email, () => Promise.resolve(''));
-      if (account === undefined) throw new CommandError('There is an account with this e-mail already.');
+      const address = emailFrom(email);
+      const made = await accountStore.register(address, () => Promise.resolve(''));
+      const account = made ?? (await accountStore.find(address));
+      if (account === undefined || account.is_verified || account.password_hash !== '')
+        throw new CommandError('There is an account with this e-mail already.');
       const token = await new MailedTokens({ ...people, accounts: accountStore }).issue('invite', account);
       return { ...account, link: `${config.dashboardUrl}/reset-password/${token}` };
     },
@@ -81,4 +85,12 @@ export async function openAdmin(config: Config) {
     },
     close: () => store.close(),
   };
+}
+
+function emailFrom(text: string): string {
+  try {
+    return parseEmail(text);
+  } catch {
+    throw new CommandError(`"${text}" is not an e-mail address.`);
+  }
 }

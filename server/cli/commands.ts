@@ -124,8 +124,8 @@ const COMMANDS: Record<string, Command> = {
     usage: '--project ID --email EMAIL [--role ROLE]',
     help: 'Make an account, add it to a project, and print the link that sets its password.',
     run: withProject(async (admin, options, projectId) => {
-      const { id: account_id, email, link } = await admin.invite(required(options, 'email'));
       const role = roleOf(options);
+      const { id: account_id, email, link } = await admin.invite(required(options, 'email'));
       await admin.members.change({ projectId, accountId: account_id, changedBy: '' }, () => role);
       await admin.record('member_added', projectId, { account_id, email, role });
       return { project_id: projectId, account_id, email, role, link };

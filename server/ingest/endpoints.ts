@@ -67,6 +67,8 @@ const DECISION = { ...EXAMPLE, tool_name: 'search', outcome: 'allow', arguments:
 const USAGE = { ...EXAMPLE, model: 'model-1', input_tokens: 100, output_tokens: 20, cost_usd: 0.01 };
 
 const EMITTER = new RegExp(UUID_PATTERN);
+/** Stands for no emitter in a record. */
+const NIL = '00000000-0000-0000-0000-000000000000';
 const NUMBERS = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const CLOSE = Type.Object({
   stream: oneOf(['decisions', 'llm_invocations']),
@@ -170,7 +172,8 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       problems: ['not_found', 'overloaded'],
       handle: async ({ caller: { project_id }, params, body }) => {
         const emitter = params.emitter.toLowerCase();
-        if (!EMITTER.test(emitter)) throw new RequestError('not_found', 'The name of an emitter is a UUID');
+        if (!EMITTER.test(emitter) || emitter === NIL)
+          throw new RequestError('not_found', 'The name of an emitter is a UUID other than the nil UUID');
         const { stream, emitted, dropped, failed } = body;
         await emitterCloses.write({ project_id, emitter, stream, emitted, dropped, failed });
         return { emitter };

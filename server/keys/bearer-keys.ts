@@ -136,7 +136,10 @@ export class BearerKeys {
   async #verifySignature(bearerKey: string): Promise<Claims> {
     if (bearerKey.length > BEARER_KEY_CHARS_MAX) throw unauthenticated('The bearer key is too long');
     try {
-      const publicKey = await this.#rootKeys.find(String(decodeProtectedHeader(bearerKey).kid));
+      const { kid, typ = 'JWT' } = decodeProtectedHeader(bearerKey);
+      // The root key signs receipts, too.
+      if (typ !== 'JWT') throw new Error('not a bearer key');
+      const publicKey = await this.#rootKeys.find(String(kid));
       if (publicKey === undefined) throw new Error('unknown kid');
       // A decoder ignores padding and the last bits of the signature: the key would have other spellings.
       const signature = bearerKey.slice(bearerKey.lastIndexOf('.') + 1);

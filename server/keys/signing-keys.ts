@@ -1,5 +1,15 @@
-import { createPrivateKey, createPublicKey, randomBytes, type KeyObject } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { createPrivateKey, createPublicKey, randomBytes, randomUUID, type KeyObject } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { calculateJwkThumbprint } from 'jose';
 import { makeDirectory } from '../make-directory.ts';
@@ -91,12 +101,18 @@ export function nextKeyFileOf(dataDir: string, kid: string): string {
   return join(dataDir, `signing-key-${kid}.pem`);
 }
 
-/** Fails with EEXIST where a file is: a key is never overwritten. */
+/** Whole or not at all. Fails with EEXIST where a file is: a key is never overwritten. */
 function writeKeyFile(path: string, key: KeyObject): void {
-  const file = openSync(path, 'wx', 0o600);
-  writeSync(file, String(key.export({ type: 'pkcs8', format: 'pem' })));
-  fsyncSync(file);
-  closeSync(file);
+  const written = `${path}.${randomUUID()}`;
+  const file = openSync(written, 'wx', 0o600);
+  try {
+    writeSync(file, String(key.export({ type: 'pkcs8', format: 'pem' })));
+    fsyncSync(file);
+    linkSync(written, path);
+  } finally {
+    closeSync(file);
+    rmSync(written);
+  }
   syncDirectory(dirname(path));
 }
 
@@ -107,11 +123,19 @@ function syncDirectory(path: string): void {
 }
 
 function readKeyFile(path: string): KeyObject {
-  const key = createPrivateKey(readFileSync(path));
-  if (key.asymmetricKeyType === 'ed25519') return key;
-  throw new Error(
-    `The signing key in ${path} is ${key.asymmetricKeyType}; it must be an Ed25519 key in PKCS#8 PEM`,
-  );
+  const key = privateKeyFrom(readFileSync(path));
+  if (key?.asymmetricKeyType === 'ed25519') return key;
+  const found = key === undefined ? 'cannot be read' : `is ${key.asymmetricKeyType}`;
+  throw new Error(`The key in ${path} ${found}; it must be an Ed25519 key in PKCS#8 PEM`);
+}
+
+function privateKeyFrom(pem: Buffer): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    // Its message names no file.
+    return undefined;
+  }
 }
 
 function privateKeyFromSeed(seed: Buffer): KeyObject {

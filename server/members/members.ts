@@ -89,15 +89,20 @@ export class Members {
   ): Promise<void> {
     const { store, now } = this.#options;
     const pair = { account_id: accountId, project_id: projectId };
-    const [newest] = await store.query<{ version: string }>(sql('project_member_version'), pair);
+    const [newest] = await store.query<{ version: string; by_group: number }>(
+      sql('project_member_version'),
+      pair,
+    );
     const nowMs = now();
+    // Whoever changes the role that a group gave does not make the membership outlive the group.
+    const isFromGroup = held !== undefined && newest?.by_group === 1;
     const values = {
       ...pair,
       is_member: role === undefined ? 0 : 1,
       // Never '': an empty role stands for a row from before roles.
       role: role ?? held?.role,
       changed_by: changedBy,
-      by_group: role !== undefined && byGroup ? 1 : 0,
+      by_group: role !== undefined && (byGroup || isFromGroup) ? 1 : 0,
       changed_at: clickhouseTime(nowMs),
       added_at: clickhouseTime(held === undefined ? nowMs : Date.parse(held.added_at)),
       version: Math.max(nowMs, Number(newest?.version ?? 0) + 1),

@@ -46,6 +46,7 @@ describe('with GATE_REGISTRATION=closed', () => {
     const own = cookieOf(await logIn(service, email, 'chosen by the invited'));
 
     expect([added.status, before.status, set.status]).to.deep.equal([201, 401, 200]);
+    expect(await jsonOf(set)).to.include({ email, is_verified: true });
     expect(await jsonOf<Member>(added)).to.include({ email, role: 'viewer' });
     const { items } = await jsonOf<{ items: Member[] }>(call(service, members, { cookie: own }));
     expect(items.map((one) => one.email)).to.include(email);
@@ -68,11 +69,21 @@ describe('npm run gate -- member', () => {
 
     const added = await gate('add', '--email', squatter);
     const invited = newEmail();
+    const refused = [
+      await gate('invite', '--email', 'not an address'),
+      await gate('invite', '--email', invited, '--role', 'onwer'),
+    ];
+    // As an invitation leaves it that is cut off before the account is a member.
+    await gate('invite', '--email', invited);
     const { link } = JSON.parse((await gate('invite', '--email', invited)).stdout) as { link: string };
 
     expect([added.code, added.stderr]).to.deep.equal([
       1,
       'This account has not verified its e-mail address, so it may be anybody.\n',
+    ]);
+    expect(refused.map(({ code, stderr }) => [code, stderr])).to.deep.equal([
+      [1, '"not an address" is not an e-mail address.\n'],
+      [1, '--role must be one of viewer, editor, admin, owner, not "onwer".\n'],
     ]);
     const second = await startTestService({ dataDir, env: { GATE_REGISTRATION: 'closed' } });
     const token = link.split('/').at(-1) ?? '';

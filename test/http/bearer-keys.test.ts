@@ -192,6 +192,15 @@ describe('bearer keys', () => {
     }
   });
 
+  it('a receipt is 401, though the root key signed it and it is of the id of a key', async () => {
+    const event = { ...decisionEvent(), event_id: first.key_id };
+    const { headers } = await sendDecision(service, event, { headers: { 'Gate-Want-Receipt': '1' } });
+    const receipt = headers.get('Gate-Receipt') ?? '';
+
+    expect(receipt.split('.')).to.have.length(3);
+    expect(await send(receipt)).to.deep.equal(unauthenticated);
+  });
+
   it('an unsigned key, or one signed with the public key as a secret, is 401', async () => {
     const payload = first.key.split('.')[1];
     const encode = (header: object) => Buffer.from(JSON.stringify(header)).toString('base64url');

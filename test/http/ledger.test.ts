@@ -338,6 +338,7 @@ describe('what senders tell of their own count', () => {
     const { key: reader } = await issue(service, service.owner, { scope: 'read_audit' });
 
     expect(await send('no-uuid')).to.equal(404);
+    expect(await send('00000000-0000-0000-0000-000000000000')).to.equal(404);
     for (const more of [
       { stream: 'x' },
       { emitted: -1 },

@@ -132,6 +132,29 @@ describe('single sign-on', () => {
     expect([withGroup, await roleIn((await signOn('joan')).jar)]).to.deep.equal(['editor', 'editor']);
   });
 
+  it('ends a membership that a group gave, though its role was changed by hand', async () => {
+    const { email = '', password } = service.demo.dashboard ?? {};
+    const owner = (await logIn(service, email, password)).headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    provider.people.set('mary', { groups: ['readers'] });
+    const { jar, me } = await signOn('mary');
+    const path = `/v1/projects/${service.project_id}/members/${me.id}`;
+    const changed = await call(service, path, { method: 'PUT', cookie: owner, body: { role: 'editor' } });
+    const byHand = await roleIn(jar);
+    const roles: unknown[] = [];
+    for (const groups of [['leads'], []]) {
+      provider.people.set('mary', { groups });
+      roles.push(await roleIn((await signOn('mary')).jar));
+    }
+
+    expect([changed.status, byHand, ...roles]).to.deep.equal([200, 'editor', 'admin', 403]);
+  });
+
+  it('gives an account no e-mail that is not an address', async () => {
+    provider.people.set('eve', { email: 'a b@c, d@e', email_verified: true });
+
+    expect((await signOn('eve')).me.email).to.equal('');
+  });
+
   it('links an account whose e-mail is verified on both sides', async () => {
     const ann = await newPerson(service);
     await useToken(service, 'verify', await mailedToken(service, 'verify', ann.email));

@@ -203,7 +203,7 @@ describe('readConfig', () => {
     ],
     ['GATE_HOST', ['a b', 'http://h', 'h:80', 'a..b', '[::1]']],
     ['GATE_DATA_DIR', ['/etc/passwd', '/etc/passwd/x', '/dev/null']],
-    ['MAILER_SMTP_URL', ['mail.example', 'http://h']],
+    ['MAILER_SMTP_URL', ['mail.example', 'http://h', 'smtp://a%zz@h:25']],
     ['GATE_LOG_LEVEL', ['verbose', 'INFO']],
     ['GATE_BATCH_ROWS_MAX', ['0', '-5', 'many']],
     ['GATE_QUEUE_ROWS_MAX', ['0', '1.5']],

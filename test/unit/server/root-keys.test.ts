@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { readConfig } from '../../../server/config.ts';
 import { RootKeys } from '../../../server/keys/root-keys.ts';
 import { readSigningKeys, type SigningKeys } from '../../../server/keys/signing-keys.ts';
@@ -108,5 +110,29 @@ describe('RootKeys, on the embedded engine', () => {
     expect(await open(c).forget(b.kid)).to.equal(2);
     expect(await kidsOf(c)).to.deep.equal({ kids: [c.kid], successions: 0 });
     expect(await open(c).forget('unknown')).to.equal(0);
+  });
+});
+
+describe('the root key in its file', () => {
+  const read = (dataDir: string) => readSigningKeys({ signingKey: undefined, retired: [], dataDir });
+
+  it('is made once, whole, and nothing else is left', async () => {
+    const dataDir = temporaryDirectory();
+
+    const keys = await Promise.all(Array.from({ length: 8 }, () => read(dataDir)));
+
+    expect(new Set(keys.map(({ kid }) => kid)).size).to.equal(1);
+    expect(readdirSync(dataDir)).to.deep.equal(['signing-key.pem']);
+  });
+
+  it('is named when it is damaged', async () => {
+    const dataDir = temporaryDirectory();
+    writeFileSync(join(dataDir, 'signing-key.pem'), '');
+
+    const error = await read(dataDir).catch((reason: unknown) => reason);
+
+    expect(String(error)).to.equal(
+      `Error: The key in ${join(dataDir, 'signing-key.pem')} cannot be read; it must be an Ed25519 key in PKCS#8 PEM`,
+    );
   });
 });
