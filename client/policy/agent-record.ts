@@ -3,7 +3,7 @@ import { parseJsonObject } from './encoding.ts';
 import { PolicyError } from '../errors.ts';
 
 /** An agent record from the wire or a file, not verified yet. */
-export type FetchedRecord = AgentRecord & { agent_version_id?: string };
+export type FetchedRecord = AgentRecord & { agent_version_id?: string; version?: number };
 
 const TEXTS = ['agent_yaml', 'policy_yaml', 'system_md'] as const;
 const BUNDLE = ['bundle_wasm_b64', 'bundle_manifest', 'bundle_signature_b64', 'agent_version_id'] as const;
@@ -17,6 +17,7 @@ export function parseAgentRecord(text: string): FetchedRecord {
     const value = textField(fields, name);
     if (value) record[name] = value;
   }
+  if (Number.isSafeInteger(fields['version'])) record.version = fields['version'] as number;
   return record;
 }
 

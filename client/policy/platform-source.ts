@@ -235,8 +235,10 @@ function heldFrom(options: PlatformOptions, { record, etag, signed }: Fresh): He
   }
   const policy = engineFromYaml(record.policy_yaml);
   const agentVersionId = record.agent_version_id ?? null;
-  const nothing = { kid: undefined, version: undefined, wasmHash: undefined, expiry: undefined };
-  return Object.freeze({ origin: 'yaml', etag, agentVersionId, ...nothing, policy });
+  // Nobody vouches for its version, but an older policy must not follow it, though that one is signed.
+  const { version } = record;
+  const nothing = { kid: undefined, wasmHash: undefined, expiry: undefined };
+  return Object.freeze({ origin: 'yaml', etag, agentVersionId, version, ...nothing, policy });
 }
 
 /** Asks from the middle of the time that is left. */
@@ -248,7 +250,7 @@ function expiryFrom(expiresAtMs: number, nowMs: number): Expiry {
 function prepare({ agentName, bearerKey, stateDir, logger }: PlatformOptions, held: HeldRecord): void {
   const { projectId } = parseBearerKey(bearerKey);
   const floor = stateDir === undefined ? undefined : new VersionFloor(stateDir, { projectId, agentName });
-  if (held.version !== undefined) floor?.raise(held.version);
+  if (held.origin === 'bundle' && held.version !== undefined) floor?.raise(held.version);
   else floor?.refuseUnsigned();
   if (held.origin !== 'yaml') return;
   const message =

@@ -100,6 +100,20 @@ describe('refresh: on any failure logs a warning and keeps the previous verified
     expect(logger.at('warn')).to.have.length(1);
   });
 
+  it('an older version, signed or not, after one without a bundle', async () => {
+    mock.on(AGENT_ROUTE, conditionally(yamlRecord(publishedAgent({ version: 3 }))));
+    const source = await resolveByKey();
+    const { policy } = source;
+    for (const older of [v2, yamlRecord(publishedAgent({ version: 2 }))]) {
+      mock.on(AGENT_ROUTE, conditionally(older));
+      await source.refresh();
+    }
+
+    expect([source.origin, source.agentVersionId]).to.deep.equal(['yaml', 'v-3']);
+    expect(source.policy).to.equal(policy);
+    expect(logger.at('warn').filter((line) => line.startsWith('Policy refresh failed'))).to.have.length(2);
+  });
+
   it('keeps the policy after many failures, and installs the next valid response', async () => {
     const source = await resolveByKey();
     mock.on(AGENT_ROUTE, { status: 503 });
