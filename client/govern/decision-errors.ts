@@ -54,7 +54,7 @@ export class PolicyDeniedError extends DecisionError {
 }
 
 const FAILURES = {
-  no_approver: 'needs approval, and there is no onApproval to ask',
+  no_approver: 'needs approval, but no approver is configured',
   refused: 'needs approval, which was refused',
   timed_out: 'needs approval, which did not come in time',
   cancelled: 'needs approval, and was cancelled before it came',

@@ -72,7 +72,10 @@ export function singleSignOnEndpoints({ singleSignOn, dashboardUrl }: SingleSign
           const signOn = cookie.read(req);
           cookie.set(res, '');
           if (signOn === undefined)
-            throw new RequestError('token_invalid', 'This browser has started no sign-in, or too long ago');
+            throw new RequestError(
+              'token_invalid',
+              'This browser has no sign-in under way, or it has expired. Start again',
+            );
           const person = await provider.finish(new URL(req.originalUrl, dashboardUrl).search, signOn);
           setSessionCookie(res, await people.signIn(person, originOf(req)), dashboardUrl);
           return `${dashboardUrl}/`;

@@ -73,7 +73,10 @@ const RULE = Type.Optional(Type.Boolean());
 const CHANGES = Type.Object({
   rules: Type.Optional(Type.Object({ denials: RULE, new_names: RULE, silence: RULE })),
   muted_until: Type.Optional(
-    nullable<string>('string', { format: 'date-time', description: 'Nobody is told before; null: unmuted' }),
+    nullable<string>('string', {
+      format: 'date-time',
+      description: 'Alerts are muted until this time; null: not muted',
+    }),
   ),
 });
 

@@ -170,12 +170,12 @@ const COMMANDS: Record<string, Command> = {
   },
   import: {
     usage: '--from DIRECTORY',
-    help: 'Import an export into the store of GATE_CLICKHOUSE_URL.',
+    help: 'Import an export into the store of GATE_CLICKHOUSE_URL, or into that of GATE_DATA_DIR.',
     run: (readConfig, options) => importStore(readConfig(), required(options, 'from')),
   },
   backup: {
     usage: '--to DIRECTORY',
-    help: 'Back up the embedded store and its root key. Stop the service first.',
+    help: 'Back up the embedded store and its keys. Stop the service first.',
     run: (readConfig, options) => backUp(readConfig(), required(options, 'to')),
   },
   restore: {

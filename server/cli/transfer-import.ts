@@ -66,7 +66,7 @@ export async function importStore(config: Config, from: string): Promise<unknown
       total.skipped += counts.skipped;
       const perSecond = Math.round((total.imported + total.skipped) / ((performance.now() - startMs) / 1000));
       showProgress(
-        `${index + 1} of ${manifest.files.length} files  ${name}  ${total.imported} rows imported, ${perSecond} rows/s`,
+        `${index + 1} of ${manifest.files.length} files  ${name}  ${total.imported} rows so far, ${perSecond} rows/s`,
       );
     }
     await log.finish();

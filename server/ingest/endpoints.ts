@@ -173,7 +173,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       handle: async ({ caller: { project_id }, params, body }) => {
         const emitter = params.emitter.toLowerCase();
         if (!EMITTER.test(emitter) || emitter === NIL)
-          throw new RequestError('not_found', 'The name of an emitter is a UUID other than the nil UUID');
+          throw new RequestError('not_found', 'An emitter is a UUID other than the nil UUID');
         const { stream, emitted, dropped, failed } = body;
         await emitterCloses.write({ project_id, emitter, stream, emitted, dropped, failed });
         return { emitter };

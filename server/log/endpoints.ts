@@ -93,7 +93,7 @@ export function logEndpoints(deps: LogDeps) {
       id: 'readLogKey',
       summary: 'Read the key of the log',
       description:
-        'The key that verifies checkpoints, in one line (C2SP signed-note). Get it on another way once, and compare: who forges a log also forges this answer.',
+        'The key that verifies checkpoints, in one line (C2SP signed-note). Get it once through another channel and compare: whoever forges a log also forges this answer.',
       answers: { 200: { description: 'A verifier key', mediaTypes: ['text/plain'] } },
       problems: SIGNED,
       handle: async ({ params, res }) => {

@@ -61,7 +61,10 @@ export class LogSigner {
   #keyOf(projectId: string): VerifierKey {
     const name = originOf(projectId);
     if (!isKeyName(name))
-      throw new RequestError('not_found', 'There is no such project: no id has spaces or "+"');
+      throw new RequestError(
+        'not_found',
+        'There is no such project: an id has no spaces, control characters or "+"',
+      );
     return verifierKeyFrom({
       name,
       type: 'ed25519',

@@ -132,7 +132,7 @@ export function memberEndpoints(deps: MemberDeps) {
         const { id, account_id } = call.params;
         const withKeys = call.query.revoke_keys === 'true';
         if (withKeys && !hasRole(call.caller.role, 'admin'))
-          throw new RequestError('forbidden', 'To revoke keys needs the role admin');
+          throw new RequestError('forbidden', 'Revoking keys needs the role admin');
         const member = (await membersOf(id)).find((one) => one.account_id === account_id);
         if (member !== undefined) await remove(call, member);
         const revoked = withKeys ? await revokeKeys(call, account_id) : [];

@@ -30,7 +30,8 @@ export function projectEndpoints({ projects, recordActivity }: ProjectDeps) {
       method: 'POST',
       id: 'createProject',
       summary: 'Create a project',
-      description: 'The account becomes its owner. The names of its projects differ in more than case.',
+      description:
+        'The account becomes its owner. Names of projects are unique for an account, ignoring case.',
       body: { schema: NEW_PROJECT, example: { name: 'Support' } },
       answers: { 201: { description: 'The new project', schema: PROJECT } },
       problems: ['conflict'],

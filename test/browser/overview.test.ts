@@ -49,6 +49,35 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     expect(faults).to.deep.equal([]);
   });
 
+  it('counts the outcomes again with the rest of the page', async () => {
+    const send = (...outcomes: string[]) =>
+      sendBatch(
+        world.service,
+        outcomes.map((outcome) => decisionEvent({ agent_name: 'counted', outcome })),
+      );
+    await send('allow');
+    const { page } = await world.newPage();
+    await page.clock.install();
+    await page.goto(world.projectPath('overview', { agent: 'counted' }));
+    const outcomes = page.getByRole('navigation', { name: 'Outcome' });
+    await outcomes.getByRole('link', { name: 'All 1' }).waitFor();
+    await send('deny', 'deny');
+    await page.clock.fastForward('00:16');
+
+    await outcomes.getByRole('link', { name: 'All 3' }).waitFor();
+    await outcomes.getByRole('link', { name: 'Deny 2' }).waitFor();
+  });
+
+  it('says of an empty period in the past that it has no decisions, and not how to send the first', async () => {
+    const { page } = await world.newPage();
+    const from = new Date(Date.now() - 85 * DAY_MS).toISOString();
+    const to = new Date(Date.now() - 85 * DAY_MS + HOUR_MS).toISOString();
+    await page.goto(world.projectPath('overview', { from, to }));
+    await page.getByText(/^No decisions in /).waitFor();
+
+    expect(await page.getByText('Create a key').count()).to.equal(0);
+  });
+
   it('opens the whole list behind a panel, and closes it', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('overview', { window: '7d' }));

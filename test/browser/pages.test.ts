@@ -280,7 +280,7 @@ describe('every page with demo data in a browser', function () {
       /^Cost, 7 days.*\$.*model calls$/,
     ])
       await health.getByRole('link', { name: text }).waitFor();
-    await health.getByRole('link', { name: /^Version in use.*of the keys in use$/ }).click();
+    await health.getByRole('link', { name: /^Latest version.*of the keys in use$/ }).click();
     await page.getByText('of the keys in use have the latest version').waitFor();
     expect(faults).to.deep.equal([]);
   });

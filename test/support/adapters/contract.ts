@@ -97,7 +97,7 @@ export function adapterContract(name: string, harness: AdapterHarness): void {
 
     const refusals: [string, Given, string][] = [
       ['is refused', { onApproval: () => false }, 'which was refused'],
-      ['has nobody to approve it', {}, 'there is no onApproval to ask'],
+      ['has nobody to approve it', {}, 'no approver is configured'],
       [
         'is approved too late',
         { onApproval: () => new Promise(() => undefined), approvalTimeoutMs: 1 },

@@ -86,7 +86,7 @@ export function explain(error: ApiError): Explanation {
     case 'internal':
       return {
         title: 'Unexpected server error',
-        advice: 'Not your fault. Try again. The log of the service has details.',
+        advice: 'This is an error of the service. Try again. Its log has details.',
         action: 'retry',
       };
     default:

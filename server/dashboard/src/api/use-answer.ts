@@ -27,7 +27,7 @@ type State<N extends Name> = {
 /** Makes a GET call; undefined makes none. Retries by itself while the service or its store is away. */
 export function useAnswer<N extends Name>(
   asked: Call<N> | undefined,
-  { refreshMs }: { refreshMs?: number } = {},
+  { refreshMs }: { refreshMs?: number | undefined } = {},
 ): Loaded<N> {
   const path = asked?.path;
   const [state, setState] = useState<State<N>>({ path: undefined, data: undefined, error: undefined });

@@ -36,6 +36,8 @@ export type FilterBarProps = {
   path?: string;
   /** Model calls are filtered and counted, by these fields; without them decisions are. */
   ofCalls?: readonly (typeof CALL_FILTERS)[number][];
+  /** How often the counts of the outcomes are asked for again. */
+  refreshMs?: number | undefined;
 };
 
 /** All filters of the API. The address bar holds their state; `path` is where they lead to. */
@@ -56,8 +58,9 @@ export function FilterBar(props: FilterBarProps & { q?: string | undefined; chil
 type OutcomePickerProps = FilterBarProps & { path: string; q: string | undefined };
 
 /** The outcomes, with their counts under the other filters. */
-function OutcomePicker({ projectId, period, filters, path, q }: OutcomePickerProps) {
-  const { data } = useAnswer(timeseriesOf(projectId, { ...period, ...filtersBut(filters, 'outcome'), q }));
+function OutcomePicker({ projectId, period, filters, path, q, refreshMs }: OutcomePickerProps) {
+  const asked = { ...period, ...filtersBut(filters, 'outcome'), q };
+  const { data } = useAnswer(timeseriesOf(projectId, asked), { refreshMs });
   const counts = data && totalsOf(data);
   const outcomes = [undefined, 'deny', 'needs_approval', 'allow'] as const;
   const [current, another] = filters.outcome ?? [];

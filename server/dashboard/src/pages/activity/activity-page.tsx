@@ -88,6 +88,7 @@ function ActivityRow({ item }: { item: ActivityItem }) {
 
 function detailText({ detail }: ActivityItem): string {
   return Object.entries(detail)
+    .filter(([, value]) => value !== null && value !== '')
     .map(
       ([name, value]) =>
         `${name.replaceAll('_', ' ')} ${typeof value === 'string' ? value : JSON.stringify(value)}`,

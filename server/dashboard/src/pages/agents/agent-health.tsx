@@ -75,7 +75,7 @@ export function AgentHealth(props: HealthProps) {
           note={usage && (usage.calls === 0 ? 'no model calls' : `${formatCompact(usage.calls)} model calls`)}
         />
         <Tile
-          label="Version in use"
+          label="Latest version"
           href={hrefWith({ tab: 'fleet' })}
           value={versions && `v${versions[0]?.version ?? 1}`}
           note={

@@ -41,7 +41,7 @@ export function ReplayReport({ result, more, isRunning, ...place }: ReplayReport
         <summary>
           {formatCount(changed)} of {formatCount(replayed)} differ from what was recorded
         </summary>
-        <p class="muted">Also calls that older versions of the policy decided otherwise.</p>
+        <p class="muted">Includes calls that an older version of the policy decided differently.</p>
         <Changes {...place} result={result} changed={result} label="What differs from the records" />
       </details>
     </div>

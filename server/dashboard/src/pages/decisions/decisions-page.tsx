@@ -61,7 +61,7 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
         <ColumnsMenu {...columns} />
         <ExportMenu projectId={projectId} query={shown} />
       </PageHead>
-      <FilterBar {...scope} q={q} path={list}>
+      <FilterBar {...scope} q={q} path={list} refreshMs={isLive ? HISTOGRAM_LIVE_MS : undefined}>
         <SearchField value={q} path={list} />
       </FilterBar>
       {session !== undefined && <SessionPanel {...session} isTimeline={isTimeline} />}

@@ -75,8 +75,9 @@ export function NewPanel({ projectId, series, filters, hrefOf }: NewPanelProps) 
               </a>{' '}
             </>
           )}
-          Compared with the decisions of up to 90 days, for reasons of the {Math.floor(beforeMs / DAY_MS)}{' '}
-          days before. {kinds.map((kind) => lookedAt(kind, answers[kind]?.others?.entries ?? 0)).join('')}
+          Tools and agents are compared with the last 90 days, reasons with the{' '}
+          {Math.floor(beforeMs / DAY_MS)} days before.{' '}
+          {kinds.map((kind) => lookedAt(kind, answers[kind]?.others?.entries ?? 0)).join('')}
         </p>
       )}
     </section>

@@ -68,7 +68,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
         <ErrorState error={summary.error} retry={summary.reload} />
       ) : (
         <>
-          <FilterBar projectId={projectId} period={period} filters={filters} />
+          <FilterBar projectId={projectId} period={period} filters={filters} refreshMs={refreshMs} />
           <Tiles
             period={period}
             summary={summary.data}
@@ -80,7 +80,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
           />
           {isEmpty ? (
             <EmptyState title={isFiltered ? 'No decisions match' : `No decisions in ${periodWords(period)}`}>
-              {!isFiltered && <FirstDecision projectId={projectId} />}
+              {!isFiltered && 'window' in period && <FirstDecision projectId={projectId} />}
             </EmptyState>
           ) : (
             <>

@@ -74,10 +74,10 @@ function thanBefore(
 
 /** Compares with the agents of the wider period. */
 function agentsNote(summary: Summary, wider: Summary | undefined): string {
-  if (wider === undefined || wider.window === null) return 'at least one decision';
+  if (wider === undefined || wider.window === null) return 'with at least one decision';
   const known = WINDOW_WORDS[wider.window];
   const active = new Set(summary.by_agent.map(({ agent_name }) => agent_name));
   if (wider.by_agent.length === 0) return `none seen in ${known}`;
   const silent = wider.by_agent.filter(({ agent_name }) => !active.has(agent_name)).length;
-  return silent === 0 ? `all agents seen in ${known}` : `${formatCount(silent)} more seen in ${known}`;
+  return silent === 0 ? `no others seen in ${known}` : `${formatCount(silent)} more seen in ${known}`;
 }

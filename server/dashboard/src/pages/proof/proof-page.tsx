@@ -48,7 +48,8 @@ function Details({ checkpoint, logKey, verdict, projectId }: Log & { projectId: 
           </p>
         )}
         <p>
-          Compare it with the key that the operator gave you in another way, and give it to your witnesses.
+          Compare it with the key that the operator gave you through another channel, and give it to your
+          witnesses.
         </p>
         <CodeBlock label="Key of the log" text={logKey.text} />
       </section>

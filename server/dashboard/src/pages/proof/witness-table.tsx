@@ -8,8 +8,8 @@ export function WitnessTable({ witnesses, size }: { witnesses: CheckedWitness[];
   if (witnesses.length === 0) {
     return (
       <p>
-        This service has no witnesses. With witnesses (<code>GATE_WITNESSES</code>), others than the operator
-        vouch that nobody is shown another history.
+        This service has no witnesses. Witnesses (<code>GATE_WITNESSES</code>) are independent parties that
+        confirm that everyone sees the same log.
       </p>
     );
   }
