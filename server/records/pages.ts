@@ -32,8 +32,10 @@ export async function readRecords<Row extends Placed>(
   );
   const listed = rows.slice(0, page.limit);
   const last = listed.at(-1);
+  const counted = counts.reduce((sum, { total }) => sum + total, 0);
   return {
-    total: counts.reduce((sum, { total }) => sum + total, 0),
+    // Records that came between the two statements are in the page alone.
+    total: rows.length === 0 ? counted : Math.max(counted, page.offset + rows.length),
     next_cursor: rows.length > listed.length && last !== undefined ? cursorText(cursorAt(last)) : null,
     rows: listed,
   };

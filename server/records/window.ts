@@ -20,6 +20,9 @@ export const BUCKET_SECONDS = [60, 300, 900, 3600, 21_600, 86_400] as const;
 const BUCKETS_MAX = 200;
 /** No record occurs so late: the end of what has no upper end. It begins a day. */
 const NEVER_MS = Date.UTC(2100, 0, 1);
+/** The times that RFC 3339 can write in UTC. */
+const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 const WEEK_MS = 7 * DAY_MS;
 
 /** The records with sinceMs <= occurred_at < beforeMs. */
@@ -47,6 +50,12 @@ export function readRange({ window, from, to }: Asked, nowMs: number): ReadWindo
   if (from === undefined) throw windowInvalid('from', 'is missing: to needs from');
   if (to === undefined) throw windowInvalid('to', 'is missing: from needs to');
   const [fromMs, toMs] = [from, to].map((text) => parseRfc3339(text) ?? Number.NaN) as [number, number];
+  for (const [name, ms] of [
+    ['from', fromMs],
+    ['to', toMs],
+  ] as const)
+    if (ms < FIRST_MS || ms > LAST_MS)
+      throw windowInvalid(name, 'must be a time in the years 0000 to 9999 in UTC');
   if (!(fromMs < toMs)) throw windowInvalid('to', 'must be later than from');
   if (toMs - fromMs > RETENTION_MS) throw windowInvalid('to', 'must be at most 90 days after from');
   return {

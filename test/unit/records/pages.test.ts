@@ -2,7 +2,9 @@ import { expect } from 'chai';
 import { parseExportPage } from '../../../server/records/export-page.ts';
 import { bucketsFrom } from '../../../server/records/counts.ts';
 import { cursorText, parseCursor } from '../../../server/records/cursor.ts';
-import { daysOfPage } from '../../../server/records/pages.ts';
+import type { AuditReads, ReadDays } from '../../../server/records/days.ts';
+import type { DecisionFilters } from '../../../server/records/filters.ts';
+import { daysOfPage, readRecords } from '../../../server/records/pages.ts';
 import { readRange, readWindow } from '../../../server/records/window.ts';
 
 const COUNTS = [
@@ -46,6 +48,34 @@ describe('the days of a page', () => {
   for (const [what, page, expected] of CASES) {
     it(`are ${what}`, () => expect(daysOfPage(COUNTS, page)).to.deep.equal(expected));
   }
+});
+
+describe('a page whose records came after they were counted', () => {
+  const row = { occurred_at: '2026-03-10 10:00:00.000', event_id: '0123abcd-0000-4000-8000-000000000000' };
+  const days = { read: (_window: unknown, read: (finalDays: string[]) => unknown) => read([]) };
+  const totalOf = async (counted: number, listed: number, page = { limit: 50, offset: 0 }) => {
+    const reads = { runRead: () => Promise.resolve(Array.from({ length: listed }, () => row)) };
+    const window = readWindow('24h', Date.parse('2026-03-10T12:00:00Z'));
+    const { signal } = new AbortController();
+    const scope = { projectId: 'p', window, filters: {} as DecisionFilters, signal };
+    const { total } = await readRecords(reads as unknown as AuditReads, scope, {
+      days: days as unknown as ReadDays,
+      statement: 'decisions_page',
+      countPerDay: () => Promise.resolve([{ day: '2026-03-10', total: counted }]),
+      page: { ...page, cursor: undefined },
+    });
+    return total;
+  };
+
+  it('has a total of at least its items', async () => {
+    expect(await totalOf(3, 5)).to.equal(5);
+    expect(await totalOf(3, 2, { limit: 50, offset: 2 })).to.equal(4);
+  });
+
+  it('has the total that was counted where it has fewer, or none', async () => {
+    expect(await totalOf(30, 5)).to.equal(30);
+    expect(await totalOf(3, 0, { limit: 50, offset: 9 })).to.equal(3);
+  });
 });
 
 describe('a cursor', () => {

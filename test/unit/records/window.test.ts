@@ -93,6 +93,16 @@ describe('readRange', () => {
     [{ from: late, to: early }, 'to', 'must be later than from'],
     [{ from: early, to: early }, 'to', 'must be later than from'],
     [
+      { from: '9999-12-31T12:00:00Z', to: '9999-12-31T23:59:59-00:01' },
+      'to',
+      'must be a time in the years 0000 to 9999 in UTC',
+    ],
+    [
+      { from: '0000-01-01T00:00:00+01:00', to: '0000-01-02T00:00:00Z' },
+      'from',
+      'must be a time in the years 0000 to 9999 in UTC',
+    ],
+    [
       { from: '2026-01-01T00:00:00Z', to: '2026-04-01T00:00:00.001Z' },
       'to',
       'must be at most 90 days after from',
