@@ -45,7 +45,7 @@ def from_base64(text, length=None, is_url=False):
     padded, more = (text + "=" * (-len(text) % 4), b"-_") if is_url else (text, b"+/")
     data = base64.b64decode(padded, more, validate=True)
     if base64.b64encode(data, more).decode() != padded or length not in (None, len(data)):
-        raise ValueError(f"{text} is not the base64 of so many bytes")
+        raise ValueError(f"{text} is not base64 of the right length")
     return data
 
 

@@ -12,8 +12,7 @@ const NEW_PASSWORD = Type.String({
 });
 
 const EMAIL = Type.String({ maxLength: EMAIL_CHARS_MAX, format: 'email' });
-/** Throws body_invalid for a text that is not an address. */
-export const parseEmail = createParser<string>(EMAIL);
+const parseEmail = createParser<string>(EMAIL);
 export const REGISTRATION = Type.Object({ email: EMAIL, password: NEW_PASSWORD });
 /** Any text is accepted: a refusal would tell whether an address can be an account. */
 export const ANY_EMAIL = Type.Object({ email: COMPARED });
@@ -28,4 +27,13 @@ export type Credentials = Static<typeof LOGIN>;
 export function requirePasswordBytes(password: string, path = '/password'): void {
   if (Buffer.byteLength(password) <= PASSWORD_BYTES_MAX) return;
   throw bodyInvalid([{ path, message: `must have at most ${PASSWORD_BYTES_MAX} bytes in UTF-8` }]);
+}
+
+export function isEmail(value: unknown): value is string {
+  try {
+    parseEmail(value);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -3,7 +3,7 @@ import { BoundedQueue } from '../bounded-queue.ts';
 import type { OidcConfig } from '../config.ts';
 import { RequestError } from '../errors.ts';
 import { SIGN_ONS_RUNNING_MAX, SIGN_ONS_WAITING_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
-import { parseEmail } from './credentials.ts';
+import { isEmail } from './credentials.ts';
 
 /** What the browser keeps between the start of a sign-on and its callback. */
 export type SignOn = { state: string; nonce: string; verifier: string };
@@ -145,16 +145,6 @@ function personFrom(
     email: isVerified ? email : undefined,
     groups: (Array.isArray(groups) ? groups : [groups]).filter((group) => typeof group === 'string'),
   };
-}
-
-function isEmail(value: unknown): value is string {
-  try {
-    parseEmail(value);
-    return true;
-  } catch {
-    // Not an address: the account has none.
-    return false;
-  }
 }
 
 /** No connection, no answer in time, or an answer 5xx. */

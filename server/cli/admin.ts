@@ -1,4 +1,4 @@
-import { parseEmail } from '../accounts/credentials.ts';
+import { isEmail } from '../accounts/credentials.ts';
 import { NO_ACTOR } from '../access/access.ts';
 import { MailedTokens } from '../accounts/mailed-tokens.ts';
 import { AccountStore } from '../accounts/account-store.ts';
@@ -48,9 +48,9 @@ export async function openAdmin(config: Config) {
     accountStore,
     /** A new account without a password, or one that an earlier invitation left so, and the link that sets one. */
     invite: async (email: string) => {
-      const address = emailFrom(email);
-      const made = await accountStore.register(address, () => Promise.resolve(''));
-      const account = made ?? (await accountStore.find(address));
+      if (!isEmail(email)) throw new CommandError(`"${email}" is not an e-mail address.`);
+      const made = await accountStore.register(email, () => Promise.resolve(''));
+      const account = made ?? (await accountStore.find(email));
       if (account === undefined || account.is_verified || account.password_hash !== '')
         throw new CommandError('There is an account with this e-mail already.');
       const token = await new MailedTokens({ ...people, accounts: accountStore }).issue('invite', account);
@@ -85,12 +85,4 @@ export async function openAdmin(config: Config) {
     },
     close: () => store.close(),
   };
-}
-
-function emailFrom(text: string): string {
-  try {
-    return parseEmail(text);
-  } catch {
-    throw new CommandError(`"${text}" is not an e-mail address.`);
-  }
 }

@@ -8,6 +8,7 @@ import type { Metrics } from '../metrics.ts';
 import { admitSizes } from './admit.ts';
 import { createBatchIngest } from './batch.ts';
 import type { EmitterCloses } from './emitter-closes.ts';
+import { NO_EMITTER } from './ledger.ts';
 import {
   DECISION_ROW,
   type DecisionEvent,
@@ -67,8 +68,6 @@ const DECISION = { ...EXAMPLE, tool_name: 'search', outcome: 'allow', arguments:
 const USAGE = { ...EXAMPLE, model: 'model-1', input_tokens: 100, output_tokens: 20, cost_usd: 0.01 };
 
 const EMITTER = new RegExp(UUID_PATTERN);
-/** Stands for no emitter in a record. */
-const NIL = '00000000-0000-0000-0000-000000000000';
 const NUMBERS = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const CLOSE = Type.Object({
   stream: oneOf(['decisions', 'llm_invocations']),
@@ -172,7 +171,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       problems: ['not_found', 'overloaded'],
       handle: async ({ caller: { project_id }, params, body }) => {
         const emitter = params.emitter.toLowerCase();
-        if (!EMITTER.test(emitter) || emitter === NIL)
+        if (!EMITTER.test(emitter) || emitter === NO_EMITTER)
           throw new RequestError('not_found', 'An emitter is a UUID other than the nil UUID');
         const { stream, emitted, dropped, failed } = body;
         await emitterCloses.write({ project_id, emitter, stream, emitted, dropped, failed });

@@ -4,8 +4,10 @@ import { UUID_PATTERN } from './event.ts';
 /** The columns of what a sender tells of its events, in the order of the texts below. */
 export const LEDGER_COLUMNS = ['emitter', 'sequence', 'dropped'] as const;
 
+/** Stands for no emitter in a record. */
+export const NO_EMITTER = '00000000-0000-0000-0000-000000000000';
 /** The values of an event whose sender told nothing, or nothing that can be read. */
-export const UNTOLD = '"00000000-0000-0000-0000-000000000000",0,null';
+export const UNTOLD = `"${NO_EMITTER}",0,null`;
 
 const UUID = new RegExp(UUID_PATTERN);
 const NUMBER = /^(?:0|[1-9]\d{0,15})$/;

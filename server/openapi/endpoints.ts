@@ -52,9 +52,9 @@ const PUBLIC = { method: 'GET', tag: 'Operations', allow: 'anyone' } as const;
 
 /** The OpenAPI document of the other endpoints and of these, and a page to read it. */
 export function openapiEndpoints(others: readonly Endpoint[]) {
-  let document: ReturnType<typeof openapiDocument> | undefined;
   // At the first request: it takes a twentieth of a start, and most processes never show it.
-  const describe = () => (document ??= openapiDocument([...others, ...own]));
+  const describe = () => openapiDocument([...others, ...own]);
+  let text: string | undefined;
   const own: Endpoint[] = [
     endpoint({
       ...PUBLIC,
@@ -64,7 +64,10 @@ export function openapiEndpoints(others: readonly Endpoint[]) {
       description: 'This document: OpenAPI 3.1, as JSON.',
       answers: { 200: { description: 'The document', schema: Type.Record(Type.String(), Type.Unknown()) } },
       handle: ({ res }) => {
-        res.set('Cache-Control', 'no-cache').type('json').send(JSON.stringify(describe()));
+        res
+          .set('Cache-Control', 'no-cache')
+          .type('json')
+          .send((text ??= JSON.stringify(describe())));
         return undefined;
       },
     }),

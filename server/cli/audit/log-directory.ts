@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import * as proof from '../../../client/proof/index.ts';
 
 const { HASH_BYTES, TILE_WIDTH } = proof;
-const ENTRY_BYTES = HASH_BYTES + 2;
+/** Of an entry in a bundle, behind its length. */
+export const ENTRY_BYTES = HASH_BYTES + 2;
 const TILES_KEPT = 512;
 
 /** The log does not show what its checkpoint signs. */

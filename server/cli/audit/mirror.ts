@@ -5,15 +5,13 @@ import { CommandError } from '../command-error.ts';
 import { type CheckedTree, checkTree } from './check-tree.ts';
 import { Findings } from './findings.ts';
 import { fetchBytes, fetchText, type Source } from './http-source.ts';
-import { BrokenLogError, LogDirectory } from './log-directory.ts';
+import { BrokenLogError, ENTRY_BYTES, LogDirectory } from './log-directory.ts';
 import { Progress } from './progress.ts';
 import { replaceFile } from './replace-file.ts';
 import { Report, verdictOf } from './report.ts';
 import { compareHistory, readHead } from './verify-head.ts';
 
 const FETCHES_AT_ONCE = 8;
-/** Before each entry of a bundle. */
-const LENGTH_BYTES = 2;
 
 type Mirror = { source: Source; to: string; vkey?: string | undefined };
 
@@ -140,7 +138,7 @@ function* filesOfTree(size: number): Generator<TileFile> {
 
 function filesOfTile(tile: proof.Tile): TileFile[] {
   const hashes = { name: proof.tilePath(tile), length: tile.width * proof.HASH_BYTES };
-  const entries = { name: proof.bundlePath(tile), length: tile.width * (LENGTH_BYTES + proof.HASH_BYTES) };
+  const entries = { name: proof.bundlePath(tile), length: tile.width * ENTRY_BYTES };
   return tile.level === 0 ? [hashes, entries] : [hashes];
 }
 

@@ -2,6 +2,7 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HASH_BYTES } from '../../../client/proof/index.ts';
+import { isBase64url } from '../../base64url.ts';
 import { CommandError } from '../command-error.ts';
 import { leafHash } from './check-tree.ts';
 import type { Findings } from './findings.ts';
@@ -59,9 +60,6 @@ function parseReceipt(jws: string, projectId: string, keys: ReturnType<typeof re
     },
   ];
 }
-
-/** In its only spelling. */
-const isBase64url = (text: string): boolean => Buffer.from(text, 'base64url').toString('base64url') === text;
 
 function objectFrom(part: string): Record<string, unknown> {
   try {

@@ -116,7 +116,7 @@ describe('RootKeys, on the embedded engine', () => {
 describe('the root key in its file', () => {
   const read = (dataDir: string) => readSigningKeys({ signingKey: undefined, retired: [], dataDir });
 
-  it('is made once, whole, and nothing else is left', async () => {
+  it('is made once, and no other file is left', async () => {
     const dataDir = temporaryDirectory();
 
     const keys = await Promise.all(Array.from({ length: 8 }, () => read(dataDir)));

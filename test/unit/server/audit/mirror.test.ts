@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { auditMirror, auditVerify } from '../../../../server/cli/audit/commands.ts';
 import { startLogServer } from '../../../support/log-server.ts';
@@ -45,6 +45,31 @@ describe('audit mirror', () => {
       .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
       .sort((a, b) => (a < b ? -1 : 1));
   const checkpointIn = (to: string, name = 'checkpoint') => readFileSync(join(to, name), 'utf8');
+
+  it('keeps no page of a proxy for a tile', async () => {
+    const page = Buffer.from('<html>Sign in</html>');
+    for (const size of [300, 600]) {
+      const to = temporaryDirectory();
+      const files = logOf(size);
+      server.serveLog(new Map([...files, ['tile/0/000', page]]));
+      const refused = await mirror(to);
+      server.serveLog(files);
+      const { exitCode, data } = await mirror(to);
+
+      expect(refused.exitCode).to.equal(13);
+      expect([exitCode, data['tree_size']]).to.deep.equal([0, size]);
+    }
+  });
+
+  it('removes what an interrupted run left, once it does not hold', async () => {
+    const to = temporaryDirectory();
+    server.serveLog(logOf(300));
+    mkdirSync(join(to, 'tile/0'), { recursive: true });
+    writeFileSync(join(to, 'tile/0/000'), Buffer.alloc(8192));
+
+    expect((await mirror(to)).exitCode).to.equal(13);
+    expect((await mirror(to)).exitCode).to.equal(0);
+  });
 
   it('writes the whole log, as any web server can serve it', async () => {
     const to = temporaryDirectory();
