@@ -29,9 +29,9 @@ export function requirePasswordBytes(password: string, path = '/password'): void
   throw bodyInvalid([{ path, message: `must have at most ${PASSWORD_BYTES_MAX} bytes in UTF-8` }]);
 }
 
-export function isEmail(value: unknown): value is string {
+export function isEmail(text: string): boolean {
   try {
-    parseEmail(value);
+    parseEmail(text);
     return true;
   } catch {
     return false;

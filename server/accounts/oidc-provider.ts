@@ -138,7 +138,7 @@ function personFrom(
 ): Person {
   const { sub: subject, email, email_verified } = claims;
   const groups = claims[groupsClaim];
-  const isVerified = email_verified === true && isEmail(email);
+  const isVerified = email_verified === true && typeof email === 'string' && isEmail(email);
   return {
     issuer,
     subject,

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 export async function startLogServer(projectId: string) {
   const files = new Map<string, Buffer>();
   const requests: string[] = [];
+  const failing = new Set<string>();
   const authorizations = new Set<string | undefined>();
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? '', 'http://localhost').pathname.replace(
@@ -15,13 +16,15 @@ export async function startLogServer(projectId: string) {
     requests.push(path);
     authorizations.add(request.headers.authorization);
     const bytes = files.get(path);
-    response.writeHead(bytes === undefined ? 404 : 200).end(bytes);
+    response.writeHead(failing.has(path) ? 500 : bytes === undefined ? 404 : 200).end(bytes);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    /** Paths that are answered with 500. */
+    failing,
     authorizations,
     /** Replaces everything below `log/`. */
     serveLog(log: ReadonlyMap<string, Buffer>): void {

@@ -46,19 +46,15 @@ describe('audit mirror', () => {
       .sort((a, b) => (a < b ? -1 : 1));
   const checkpointIn = (to: string, name = 'checkpoint') => readFileSync(join(to, name), 'utf8');
 
-  it('keeps no page of a proxy for a tile', async () => {
-    const page = Buffer.from('<html>Sign in</html>');
-    for (const size of [300, 600]) {
-      const to = temporaryDirectory();
-      const files = logOf(size);
-      server.serveLog(new Map([...files, ['tile/0/000', page]]));
-      const refused = await mirror(to);
-      server.serveLog(files);
-      const { exitCode, data } = await mirror(to);
+  it('keeps no page of a proxy for a tile, though the run ends at another', async () => {
+    const to = temporaryDirectory();
+    server.serveLog(new Map([...logOf(300), ['tile/0/000', Buffer.from('<html>Sign in</html>')]]));
+    server.failing.add('log/tile/entries/001.p/44');
+    await mirror(to).catch(() => undefined);
+    server.failing.clear();
+    server.serveLog(logOf(300));
 
-      expect(refused.exitCode).to.equal(13);
-      expect([exitCode, data['tree_size']]).to.deep.equal([0, size]);
-    }
+    expect((await mirror(to)).exitCode).to.equal(0);
   });
 
   it('removes what an interrupted run left, once it does not hold', async () => {
