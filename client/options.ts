@@ -5,32 +5,32 @@ import type { ResolveOptions } from './policy/resolve-policy.ts';
 
 type AnyOptions = GovernOptions & ConfigureOptions & ResolveOptions;
 
-/** Every option of the package: one object may serve several of its functions. */
-const OPTIONS: Record<keyof AnyOptions, true> = {
-  agentName: true,
-  apiKey: true,
-  approvalTimeoutMs: true,
-  auditKey: true,
-  baseUrl: true,
-  batch: true,
-  bindPolicy: true,
-  client: true,
-  key: true,
-  localPolicy: true,
-  logger: true,
-  onApproval: true,
-  passThrough: true,
-  policy: true,
-  policyKey: true,
-  publicKey: true,
-  requireSignature: true,
-  role: true,
-  sessionId: true,
-  signal: true,
-  stateDir: true,
-  timeoutMs: true,
-  toolNames: true,
-  userId: true,
+/** Every option of the package, with the types that its value may have: one object may serve several of its functions. */
+const OPTIONS: Record<keyof AnyOptions, string> = {
+  agentName: 'string',
+  apiKey: 'string',
+  approvalTimeoutMs: 'number',
+  auditKey: 'string',
+  baseUrl: 'string',
+  batch: 'boolean or object',
+  bindPolicy: 'boolean',
+  client: 'object',
+  key: 'string',
+  localPolicy: 'string',
+  logger: 'object',
+  onApproval: 'function',
+  passThrough: 'function',
+  policy: 'string',
+  policyKey: 'string',
+  publicKey: 'string or object',
+  requireSignature: 'boolean',
+  role: 'string',
+  sessionId: 'string',
+  signal: 'object',
+  stateDir: 'string',
+  timeoutMs: 'number',
+  toolNames: 'array',
+  userId: 'string',
 };
 
 type KeyNames = { key?: string | undefined; policyKey?: string | undefined } & {
@@ -38,12 +38,16 @@ type KeyNames = { key?: string | undefined; policyKey?: string | undefined } & {
   auditKey?: string | undefined;
 };
 
-/** The options with each key under both of its names. Throws a ValueError for an option that does not exist. */
+/** The options with each key under both of its names. Throws a ValueError for an option that does not exist, or has a value of another type. */
 export function checkedOptions<Options extends object>(of: string, options: Options): Options {
   if (typeof options !== 'object' || options === null)
     throw new ValueError(`${of} takes an object of options`);
   for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || Object.hasOwn(OPTIONS, name)) continue;
+    if (value === undefined) continue;
+    if (Object.hasOwn(OPTIONS, name)) {
+      checkType(`${of}: ${name}`, OPTIONS[name as keyof AnyOptions], value);
+      continue;
+    }
     const meant = nearestOption(name);
     throw new ValueError(`${of} has no option ${name}${meant ? `; did you mean ${meant}?` : ''}`);
   }
@@ -53,6 +57,13 @@ export function checkedOptions<Options extends object>(of: string, options: Opti
     ...bothNames('key', 'policyKey', [key, policyKey]),
     ...bothNames('apiKey', 'auditKey', [apiKey, auditKey]),
   };
+}
+
+/** Null is as good as nothing. */
+function checkType(of: string, types: string, value: unknown): void {
+  const type = Number.isNaN(value) ? 'NaN' : Array.isArray(value) ? 'array' : typeof value;
+  if (value !== null && !types.split(' or ').includes(type))
+    throw new ValueError(`${of} must be of type ${types}, not ${type}`);
 }
 
 function bothNames(name: string, alias: string, [value, other]: (string | undefined)[]): object {

@@ -51,13 +51,15 @@ export const EXPORTS_OF_PROJECT_MAX = 8;
 export const VERIFIED_KEYS_MAX = 10_000;
 /** The length of all of them together. */
 export const VERIFIED_KEY_CHARS_MAX = 32 * 1024 * 1024;
-/** Enough for 50 agent names of 200 ASCII characters; all headers of a request have at most 16 KiB. */
+/** Enough for 50 agent names of 200 ASCII characters. */
 export const BEARER_KEY_CHARS_MAX = 14 * 1024;
 /** A revoked key must stop working within 5 s, so revocations are read at least this often. */
 export const REVOCATION_AGE_MS_MAX = 4000;
 /** With other processes on the store: a rotation of the root key is published by each of them within this time. */
 export const ROOT_KEYS_AGE_MS_MAX = 1000;
 
+/** Of the request line and the headers: 20 values of one filter, of 200 characters each, fit in. */
+export const HEAD_BYTES_MAX = 64 * 1024;
 /** A whole request, headers and body, must arrive within this time. */
 export const REQUEST_ARRIVAL_MS_MAX = 30 * SECOND_MS;
 export const HEADERS_ARRIVAL_MS_MAX = 10 * SECOND_MS;

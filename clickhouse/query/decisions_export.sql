@@ -3,6 +3,7 @@
 -- (event_id, salt, entry in the log, and received_at in milliseconds: 36, 16, 32 and 13 bytes).
 -- The engine makes the lines, so that an export does not fill the memory of the service.
 WITH
+    text -> if(isValidASCII(text) AND isValidASCII({q: Array(String)}[1]), positionCaseInsensitive(text, {q: Array(String)}[1]) > 0, match(text, concat('(?i)', regexpQuoteMeta({q: Array(String)}[1])))) AS contains_q, -- optional: q
     concat(
         '{"event_id":"', event_id, '"',
         ',"occurred_at":"', replaceOne(toString(occurred_at), ' ', 'T'), 'Z"',
@@ -96,7 +97,7 @@ FROM
         AND user_id NOT IN {not_user_id: Array(String)} -- optional: not_user_id
         AND (empty({session_id: Array(String)}) OR session_id IN {session_id: Array(String)}) -- optional: session_id
         AND session_id NOT IN {not_session_id: Array(String)} -- optional: not_session_id
-        AND (empty({q: Array(String)}) OR positionCaseInsensitiveUTF8(reason, {q: Array(String)}[1]) > 0 OR positionCaseInsensitiveUTF8(arguments, {q: Array(String)}[1]) > 0) -- optional: q
+        AND (empty({q: Array(String)}) OR contains_q(reason) OR contains_q(arguments)) -- optional: q
     ORDER BY
         occurred_at DESC,
         toString(event_id) DESC

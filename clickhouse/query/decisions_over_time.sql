@@ -4,6 +4,7 @@
 -- Whole hours come from the projection `series` where nothing else is asked for. The projection by_user answers for a user,
 -- the index of_session finds the rows of a session.
 WITH
+    text -> if(isValidASCII(text) AND isValidASCII({q: Array(String)}[1]), positionCaseInsensitive(text, {q: Array(String)}[1]) > 0, match(text, concat('(?i)', regexpQuoteMeta({q: Array(String)}[1])))) AS contains_q, -- optional: q
     true
         AND (empty({agent: Array(String)}) OR agent_name IN {agent: Array(String)}) -- optional: agent
         AND agent_name NOT IN {not_agent: Array(String)} -- optional: not_agent
@@ -19,7 +20,7 @@ WITH
         AND user_id NOT IN {not_user_id: Array(String)} -- optional: not_user_id
         AND (empty({session_id: Array(String)}) OR session_id IN {session_id: Array(String)}) -- optional: session_id
         AND session_id NOT IN {not_session_id: Array(String)} -- optional: not_session_id
-        AND (empty({q: Array(String)}) OR positionCaseInsensitiveUTF8(reason, {q: Array(String)}[1]) > 0 OR positionCaseInsensitiveUTF8(arguments, {q: Array(String)}[1]) > 0) -- optional: q
+        AND (empty({q: Array(String)}) OR contains_q(reason) OR contains_q(arguments)) -- optional: q
         AND is_counted
     AS is_match
 SELECT

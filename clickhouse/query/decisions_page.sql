@@ -6,6 +6,7 @@
 -- Ties of occurred_at go by event_id as text: ClickHouse would order UUIDs by their halves.
 -- is_final: whether a row may be stored twice on those days until their parts are merged.
 -- The wide columns are read for the page alone.
+WITH text -> if(isValidASCII(text) AND isValidASCII({q: Array(String)}[1]), positionCaseInsensitive(text, {q: Array(String)}[1]) > 0, match(text, concat('(?i)', regexpQuoteMeta({q: Array(String)}[1])))) AS contains_q -- optional: q
 SELECT
     toString(event_id) AS event_id,
     occurred_at,
@@ -42,7 +43,7 @@ WHERE project_id = {project_id: String}
     AND user_id NOT IN {not_user_id: Array(String)} -- optional: not_user_id
     AND (empty({session_id: Array(String)}) OR session_id IN {session_id: Array(String)}) -- optional: session_id
     AND session_id NOT IN {not_session_id: Array(String)} -- optional: not_session_id
-    AND (empty({q: Array(String)}) OR positionCaseInsensitiveUTF8(reason, {q: Array(String)}[1]) > 0 OR positionCaseInsensitiveUTF8(arguments, {q: Array(String)}[1]) > 0) -- optional: q
+    AND (empty({q: Array(String)}) OR contains_q(reason) OR contains_q(arguments)) -- optional: q
 ORDER BY
     occurred_at DESC,
     event_id DESC

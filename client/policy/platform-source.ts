@@ -53,10 +53,9 @@ class PlatformSource implements PolicySource {
   readonly #options: PlatformOptions;
   #held: HeldRecord;
   #refreshing: Promise<void> | undefined;
-  /** At most one at a time. It goes on when a refresh does not wait for its end, and serves the next one then. */
-  #fetching: Promise<void> | undefined;
-  /** Whether no refresh waits for that fetch any more, and the last one has said so. */
-  #isLate = false;
+  #fetches = 0;
+  /** The latest fetch that succeeded. An earlier one that ends after it has no say. */
+  #newest = 0;
   /** Of the last refresh that used up its time and failed; undefined once one succeeded. */
   #failedAtMs: number | undefined;
 
@@ -83,7 +82,7 @@ class PlatformSource implements PolicySource {
 
   /**
    * Never rejects: on a failure it warns and keeps the policy. Overlapping refreshes share one fetch. After one that used up its
-   * time it waits for 250 ms at most: a policy that comes later is there for the next run.
+   * time it waits for 250 ms at most, and a policy that comes later is there for the next run.
    */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -106,39 +105,42 @@ class PlatformSource implements PolicySource {
       const result = pullBlocking({ ...request, timeoutMs });
       keepTrusted(trust, result);
       logWarnings(this.#options, result);
-      this.#accept(result);
-      this.#failedAtMs = undefined;
+      this.#install(result, (this.#fetches += 1));
     } catch (error) {
       if (!isShort) this.#noteIfSlow(startedAtMs);
       this.#keep(error);
     }
   }
 
+  /** Each asks anew: a request that hangs must not keep the next run from a service that is back. */
   async #refresh(): Promise<void> {
-    this.#isLate = false;
-    this.#fetching ??= this.#fetch().finally(() => {
-      this.#fetching = undefined;
+    const isShort = this.#failedAtMs !== undefined;
+    const refresh = { number: (this.#fetches += 1), isLate: false };
+    let isDone = false;
+    const fetching = this.#fetch(refresh).finally(() => {
+      isDone = true;
     });
-    if (this.#failedAtMs === undefined) return this.#fetching;
-    await within(this.#fetching, REFRESH_WAIT_AFTER_FAILURE_MS);
-    if (this.#fetching === undefined) return;
-    this.#isLate = true;
+    if (!isShort) return fetching;
+    await within(fetching, REFRESH_WAIT_AFTER_FAILURE_MS);
+    if (isDone) return;
+    refresh.isLate = true;
     this.#keep(
       new Error(`no answer within ${REFRESH_WAIT_AFTER_FAILURE_MS} ms, as after an earlier failure`),
     );
   }
 
-  async #fetch(): Promise<void> {
+  async #fetch(refresh: { number: number; isLate: boolean }): Promise<void> {
     const startedAtMs = performance.now();
     try {
       refuseInLocalMode();
-      this.#accept(await pull(this.#options, this.#held));
-      this.#failedAtMs = undefined;
+      const result = await pull(this.#options, this.#held);
+      if (refresh.number > this.#newest) this.#install(result, refresh.number);
     } catch (error) {
+      if (refresh.number < this.#newest) return;
       // Whatever a refresh fails on, the verified policy stays (docs/client.md, "Refresh").
       this.#noteIfSlow(startedAtMs);
       // That no answer came has been said.
-      const isSaid = this.#isLate && error instanceof PolicyError && error.code === 'unreachable';
+      const isSaid = refresh.isLate && error instanceof PolicyError && error.code === 'unreachable';
       if (!isSaid) this.#keep(error);
     }
   }
@@ -147,6 +149,12 @@ class PlatformSource implements PolicySource {
   #noteIfSlow(startedAtMs: number): void {
     const { timeoutMs, now } = this.#options;
     if (performance.now() - startedAtMs >= timeoutMs / 2) this.#failedAtMs = now();
+  }
+
+  #install(result: PullResult, number: number): void {
+    this.#accept(result);
+    this.#newest = number;
+    this.#failedAtMs = undefined;
   }
 
   #accept({ pulled, warnings }: PullResult): void {

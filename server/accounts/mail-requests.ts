@@ -33,6 +33,8 @@ export class MailRequests {
     waitMsMax: MAIL_REQUEST_WAIT_MS_MAX,
     yields: true,
   });
+  /** How many requests of an address wait or run. */
+  readonly #pending = new Map<string, number>();
 
   constructor(deps: MailRequestsDeps) {
     this.#deps = deps;
@@ -53,11 +55,21 @@ export class MailRequests {
   async #do({ kind, email, address }: MailRequest): Promise<void> {
     if (!(await this.#perAddress.tryConsume(address))) return;
     if (!(await this.#perRecipient.tryConsume(accountKey(email)))) return;
-    await this.#work.run(async () => {
+    const pending = this.#pending.get(address) ?? 0;
+    this.#pending.set(address, pending + 1);
+    const work = async () => {
       const { store, tokens, mailer } = this.#deps;
       const account = await store.find(email);
       if (account === undefined || account.email === '') return;
       mailer.post({ kind, to: account.email, token: await tokens.issue(kind, account) });
-    });
+    };
+    // A caller with many requests must not hold up the first of somebody else.
+    await this.#work.run(work, { priority: pending === 0 ? 1 : 0 }).finally(() => this.#end(address));
+  }
+
+  #end(address: string): void {
+    const pending = (this.#pending.get(address) ?? 0) - 1;
+    if (pending > 0) this.#pending.set(address, pending);
+    else this.#pending.delete(address);
   }
 }

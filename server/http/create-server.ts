@@ -2,7 +2,7 @@ import { createServer, IncomingMessage, type RequestListener, type Server, Serve
 import { createServer as createTlsServer } from 'node:https';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
-import { HEADERS_ARRIVAL_MS_MAX, REQUEST_ARRIVAL_MS_MAX } from '../limits.ts';
+import { HEAD_BYTES_MAX, HEADERS_ARRIVAL_MS_MAX, REQUEST_ARRIVAL_MS_MAX } from '../limits.ts';
 import { followTlsFiles, readTls, type TlsFiles } from './tls.ts';
 
 /** How often Node looks for requests that arrive too slowly. */
@@ -14,6 +14,7 @@ type ServerOptions = { app: Express; tls: TlsFiles | undefined; logger: Logger |
 /** A server that does not listen yet: of HTTPS if there are TLS files, else of HTTP. Throws for files that do not fit. */
 export function createHttpServer(take: RequestListener, { app, tls, logger }: ServerOptions): Server {
   const options = {
+    maxHeaderSize: HEAD_BYTES_MAX,
     requestTimeout: REQUEST_ARRIVAL_MS_MAX,
     headersTimeout: HEADERS_ARRIVAL_MS_MAX,
     connectionsCheckingInterval: ARRIVAL_CHECK_MS,

@@ -141,7 +141,7 @@ function refuseHalfSent(connections: Connections, refusals: Refusals): void {
 }
 
 const BROKEN: Record<string, [ProblemCode, string]> = {
-  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers have more than 16 KiB'],
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The request line and the headers have more than 64 KiB'],
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time'],
 };
 

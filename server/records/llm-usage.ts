@@ -20,8 +20,6 @@ const ZERO = { input_tokens: '0', output_tokens: '0', cached_input_tokens: '0', 
 const NOTHING: Sums = { calls: 0, ...ZERO, total_cost: '0' };
 /** All whole parts of a range are read by the hour. */
 const HOUR_SECONDS = 3600;
-/** The store adds money in whole 10^-12 dollars, so that the sum does not depend on the order. */
-const COST_UNITS = 1e12;
 
 /** What model calls can be broken down by, with the column. */
 const DIMENSIONS = {
@@ -128,6 +126,7 @@ function usageOf(row: Sums) {
     output_tokens: rawJson(row.output_tokens),
     cached_input_tokens: rawJson(row.cached_input_tokens),
     reasoning_tokens: rawJson(row.reasoning_tokens),
-    cost_usd: Number(row.total_cost) / COST_UNITS,
+    // The store adds money in whole 10^-12 dollars, so that the sum does not depend on the order.
+    cost_usd: Number(`${row.total_cost}e-12`),
   };
 }

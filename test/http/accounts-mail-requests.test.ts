@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  call,
   mailedToken,
   newEmail,
   newPerson,
@@ -66,6 +67,26 @@ describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token', () =
 
     expect([...statuses]).to.deep.equal([202]);
     expect(service.output()).not.to.contain(email);
+  });
+
+  it('mail a caller’s only request before the many of another', async () => {
+    const other = await startTestService({ env: { GATE_TRUSTED_PROXIES: '127.0.0.0/8' } });
+    const [{ email: first }, { email: last }, { email: only }] = [
+      await newPerson(other),
+      await newPerson(other),
+      await newPerson(other),
+    ];
+    const asks = (address: string, email: string) =>
+      call(other, '/v1/auth/forgot-password', { body: { email }, headers: { 'X-Forwarded-For': address } });
+
+    const many = [first, ...Array.from({ length: 148 }, newEmail), last];
+    await Promise.all(many.map((email) => asks('198.51.100.1', email)));
+    await asks('198.51.100.2', only);
+    await eventually(() => other.output().split(`To: ${last}\n`)[1]);
+
+    const mailed = [...other.output().matchAll(/^To: (.*)$/gm)].map(([, to]) => to);
+    expect(mailed.filter((to) => to === only || to === last)).to.deep.equal([only, last]);
+    await other.stop();
   });
 
   it('write nothing for unknown e-mails', async () => {

@@ -13,6 +13,7 @@ describe('a search for a text', () => {
     { reason: 'a_b', arguments: { query: 'Ünïcode 😀 Ω' } },
     { reason: 'axb "quoted" back\\slash', arguments: { n: 9007199254740993n.toString() } },
     { reason: 'null', arguments: {} },
+    { reason: 'ΟΔΟΣ ⓐ Ꭰ 𞤀 ა', arguments: null },
   ];
   before(async () => {
     for (const [index, record] of RECORDS.entries()) {
@@ -40,7 +41,11 @@ describe('a search for a text', () => {
     ["' OR 1=1 --", []],
     ['null', [4]],
     ['{}', [4]],
-    [' ', [0, 1, 2, 3]],
+    [' ', [0, 1, 2, 3, 5]],
+    ['οδος', [5]],
+    ['οδοσ', [5]],
+    [' Ⓐ ꭰ 𞤢 Ა', [5]],
+    ['PA\u017F\u017Fwd', [1]],
     ['x'.repeat(200), []],
     ['😀'.repeat(200), []],
   ];

@@ -46,6 +46,23 @@ describe('options', () => {
     });
   }
 
+  for (const [name, value, message] of [
+    ['timeoutMs', Number.NaN, 'timeoutMs must be of type number, not NaN'],
+    ['timeoutMs', '5000', 'timeoutMs must be of type number, not string'],
+    ['publicKey', 5, 'publicKey must be of type string or object, not number'],
+    ['batch', [], 'batch must be of type boolean or object, not array'],
+    ['toolNames', 'search', 'toolNames must be of type array, not string'],
+  ] as const) {
+    it(`${name}: ${JSON.stringify(value)} is an error that says which type it must have`, async () => {
+      const options = { [name]: value } as object;
+      for (const start of [() => configure(options), () => resolvePolicy({ agentName: 'bot', ...options })]) {
+        const fault = await faultOf(start);
+        expect(fault).to.be.instanceOf(ValueError);
+        expect(fault.message).to.match(new RegExp(`^(configure|resolvePolicy): ${message}$`));
+      }
+    });
+  }
+
   it('an option that is like no other is an error without a guess, and an undefined one is none', async () => {
     expect((await faultOf(() => configure({ zebra: 1 } as object))).message).to.equal(
       'configure has no option zebra',

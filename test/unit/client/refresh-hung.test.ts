@@ -26,12 +26,11 @@ describe('refresh from a service that hangs', () => {
     return source;
   };
 
-  it('holds one run for the timeout, and the next for 250 ms at most, each with one warning, and sends one request at a time', async () => {
+  it('holds one run for the timeout, and the next for 250 ms at most, each with one request and one warning', async () => {
     const source = await failing();
     for (let i = 0; i < 2; i += 1) expect(await tookMs(source)).to.be.within(200, 250 + 400);
 
-    // The third refresh shares the fetch of the second, which is still under way.
-    expect(world.mock.seen(AGENT_ROUTE)).to.have.length(1 + 2);
+    expect(world.mock.seen(AGENT_ROUTE)).to.have.length(1 + 3);
     const refreshes = world.logger
       .at('warn')
       .filter((message) => message.startsWith('Policy refresh failed'));
@@ -46,6 +45,27 @@ describe('refresh from a service that hangs', () => {
     world.mock.on(AGENT_ROUTE, { fault: 'hang' });
 
     expect(await tookMs(source)).to.be.above(TIMEOUT_MS - 50);
+  });
+
+  it('installs what the service says once it is back, though a request still hangs', async () => {
+    const source = await failing();
+    await source.refresh();
+    world.mock.on(AGENT_ROUTE, conditionally(world.v2));
+    await source.refresh();
+
+    expect(allowsWrite(source)).to.equal(true);
+  });
+
+  it('does not look at the answer to an earlier request that comes after that', async () => {
+    const source = await failing();
+    world.mock.on(AGENT_ROUTE, { json: { ...world.v2, bundle_wasm_b64: 'AAAA' }, delay_ms: 500 });
+    await source.refresh();
+    world.mock.on(AGENT_ROUTE, conditionally(world.v2));
+    await source.refresh();
+    await sleep(600);
+
+    expect(allowsWrite(source)).to.equal(true);
+    expect(world.logger.at('warn')).to.have.length(2);
   });
 
   it('installs an answer that comes later than that for the next run', async () => {
