@@ -1,10 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, existsSync, globSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadArguments } from './load.ts';
+import { freePort } from '../support/free-port.ts';
 import { rssMb as rssMbOf } from '../support/rss.ts';
 
 export type LoadResult = {
@@ -54,14 +55,33 @@ export async function startServer(script: string, args: string[], env: Record<st
   throw new Error(`${script} ended with ${child.exitCode ?? child.signalCode}`);
 }
 
-export type LoadOptions = Omit<LoadArguments, 'host' | 'port'>;
+export type LoadOptions = Omit<LoadArguments, 'host' | 'port' | 'rehearses'>;
 
 /** Runs the load generator in its own process. */
-export function load({ hostname: host, port }: URL, options: LoadOptions): Promise<LoadResult> {
+export function load(url: URL, options: LoadOptions): Promise<LoadResult> {
+  return startGenerator(url, options).result;
+}
+
+/** The same, in a process that is warm by the time that this resolves. It begins when it is told to. */
+export async function rehearsedLoad(
+  url: URL,
+  options: LoadOptions,
+): Promise<{ begin: () => Promise<LoadResult> }> {
+  const { child, result } = startGenerator(url, { ...options, rehearses: true });
+  await once(child.stdout, 'data');
+  return {
+    begin: () => {
+      child.stdin.end('begin');
+      return result;
+    },
+  };
+}
+
+function startGenerator({ hostname: host, port }: URL, options: Omit<LoadArguments, 'host' | 'port'>) {
   const given: LoadArguments = { host, port, ...options };
   const args = [join(HERE, 'load.ts'), JSON.stringify(given)];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  return new Promise((resolve, reject) => {
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const result = new Promise<LoadResult>((resolve, reject) => {
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     child.once('exit', (code) => {
@@ -69,6 +89,7 @@ export function load({ hostname: host, port }: URL, options: LoadOptions): Promi
       else reject(new Error(output));
     });
   });
+  return { child, result };
 }
 
 /** As `load`; any answer but a good one is an error: the figures would be those of another load. */
@@ -144,14 +165,4 @@ export async function startPostgres(): Promise<Postgres | undefined> {
     return [main, ...(children === '' ? [] : children.split(' ').map(Number))];
   };
   return { url: `postgres://${user}@127.0.0.1:${port}/postgres`, pids, stop };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMetrics } from '../support/metrics.ts';
-import { endProcess, fileSystemOf, load, startServer, temporaryDirectory } from './process.ts';
+import { freePort } from '../support/free-port.ts';
+import { endProcess, fileSystemOf, rehearsedLoad, startServer, temporaryDirectory } from './process.ts';
 import { fill } from './reads.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -35,12 +36,19 @@ type Start = { after: string; next: NodeJS.Signals; seconds: number };
 
 async function startOnce(dataDir: string, { after, next, seconds }: Start): Promise<void> {
   const demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Demo;
-  const env = { GATE_DATA_DIR: dataDir, GATE_PORT: '0', GATE_LOG_LEVEL: 'info' };
+  const port = String(await freePort());
+  const env = { GATE_DATA_DIR: dataDir, GATE_PORT: port, GATE_LOG_LEVEL: 'info' };
+  // The generator is warm before the service starts: the seconds are those of the service.
+  const generator = await rehearsedLoad(new URL(`http://127.0.0.1:${port}`), {
+    key: demo.key,
+    connections: CONNECTIONS,
+    seconds: seconds + 1,
+  });
   const startMs = performance.now();
   const { child, url } = await startServer(join(ROOT, 'server/main.ts'), [], env);
   const listening = (performance.now() - startMs) / 1000;
   const reads = await timesOf(url, demo.project_id);
-  const running = load(url, { key: demo.key, connections: CONNECTIONS, seconds: seconds + 1 });
+  const running = generator.begin();
   let complete = '-';
   const accepted = async () => {
     const metrics = await readMetrics({ url: url.origin });

@@ -1,14 +1,22 @@
 import { expect } from 'chai';
-import { runChaos } from '../chaos/run.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ChaosReport } from '../chaos/run.ts';
+import { runCommand } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/service.ts';
 
 const CYCLES = 5;
 
-describe('chaos', () => {
+describe('make chaos', () => {
   it(`${CYCLES} cycles of kill -9 of a service or the store: every id that got 202 is there, each once`, async function () {
     // Each cycle stops two services or the store and checks everything that was written.
     this.timeout(180_000);
-    const report = await runChaos({ cycles: CYCLES, seed: 7 });
+    const path = join(temporaryDirectory(), 'report.json');
+    const args = ['test/chaos/main.ts', '--cycles', String(CYCLES), '--seed', '7', '--report', path];
+    const { code, output } = await runCommand(process.execPath, args);
 
+    expect(code, output).to.equal(0);
+    const report = JSON.parse(readFileSync(path, 'utf8')) as ChaosReport;
     expect([report.lost, report.doubled, report.invented, report.altered]).to.deep.equal([[], [], [], []]);
     expect(report.acknowledged).to.be.above(200);
     expect(report.answers['500']).to.equal(undefined);

@@ -81,6 +81,7 @@ export async function startTestService({ env = {}, ...given }: StartOptions = {}
     );
   const demo = env['GATE_DEMO'] === '0' ? emptyDemo : (JSON.parse(readFileSync(demoPath, 'utf8')) as Demo);
   const end = async (signal: NodeJS.Signals) => {
+    child.ref();
     child.kill(signal);
     return exited;
   };

@@ -5,10 +5,14 @@ import { runTamper } from './run.ts';
 
 const { values } = parseArgs({ options: { records: { type: 'string', default: '100000' } } });
 const records = Math.ceil(Number(values.records) / (STORE_ATTACKS.length + 2));
+// The attacks on tiles need a full one.
+const RECORDS_MIN = 300;
+if (!(records >= RECORDS_MIN))
+  throw new Error(
+    `--records must be at least ${RECORDS_MIN * (STORE_ATTACKS.length + 2)}, not ${values.records}`,
+  );
 const onAttack = (attack: string) => process.stderr.write(`${attack} …\n`);
 
-// A service that a test started does not keep its process alive.
-setInterval(() => undefined, 1000);
 const outcomes = await runTamper({ records, onAttack });
 console.log(
   `\n${STORE_ATTACKS.length + 2} projects of ${records} records; ${FILE_ATTACKS.length} attacks on the files of an auditor\n`,
