@@ -25,7 +25,7 @@ export type ChaosReport = {
   stored: number;
   /** Acknowledged and not there. */
   lost: string[];
-  /** There more than once, merged or not, 5 s after the end. */
+  /** There more than once, merged or not, 20 s after the end. */
   doubled: string[];
   /** There, and never sent. */
   invented: string[];
@@ -34,7 +34,8 @@ export type ChaosReport = {
   recovery_ms_max: number;
 };
 
-const SETTLE_MS_MAX = 5000;
+/** It takes 5 s at most where nothing else runs. */
+const SETTLE_MS_MAX = 20_000;
 
 /** Two services on one store under load; in each cycle one of the three is killed with SIGKILL and comes back. */
 export async function runChaos({ cycles, seed, senders = 32, onCycle }: ChaosOptions): Promise<ChaosReport> {

@@ -10,7 +10,7 @@ const CYCLES = 5;
 describe('make chaos', () => {
   it(`${CYCLES} cycles of kill -9 of a service or the store: every id that got 202 is there, each once`, async function () {
     // Each cycle stops two services or the store and checks everything that was written.
-    this.timeout(180_000);
+    this.timeout(300_000);
     const path = join(temporaryDirectory(), 'report.json');
     const args = ['test/chaos/main.ts', '--cycles', String(CYCLES), '--seed', '7', '--report', path];
     const { code, output } = await runCommand(process.execPath, args);

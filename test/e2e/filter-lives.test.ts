@@ -21,7 +21,8 @@ async function liveOn(life: Life & { taken: string[] }): Promise<Answers> {
 
 describe('a store in many lives', () => {
   it(`accepts each identity once over ${LIVES} lives that stop, are killed, or write past the service (seed ${SEED})`, async function () {
-    this.timeout(120_000);
+    // So many processes, beside the other suites.
+    this.timeout(300_000);
     const random = new Random(SEED);
     const dataDir = await storeDirectory();
     const accepted = new Set<string>();
