@@ -181,9 +181,9 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     expect(faults).to.deep.equal([]);
   });
 
-  it('shows the last minutes, hours and days by a button each', async () => {
+  it('shows the last minutes, hours and days by a button each, and goes on as time passes', async () => {
     const { page } = await world.newPage();
-    const ranges = {
+    const lasts = {
       '15 minutes': 0.25,
       '1 hour': 1,
       '6 hours': 6,
@@ -191,19 +191,31 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
       '3 days': 72,
       '14 days': 336,
     };
-    await page.goto(world.projectPath('overview'));
-    for (const [label, hours] of Object.entries(ranges)) {
-      const before = addressOf(page);
-      await page.getByRole('button', { name: /^Custom$| UTC$/ }).click();
-      const buttons = page.getByRole('group', { name: 'Last' }).getByRole('button');
-      expect(await buttons.allInnerTexts()).to.deep.equal(Object.keys(ranges));
-      await buttons.filter({ hasText: new RegExp(`^${label}$`) }).click();
-      await page.waitForURL((url) => url.pathname + url.search !== before);
-      const query = new URL(page.url()).searchParams;
+    const nextRange = async () => {
+      const asked = await page.waitForRequest(/audit\/summary\?from=/);
+      const query = new URL(asked.url()).searchParams;
       const [from = 0, to = 0] = ['from', 'to'].map((name) => Date.parse(query.get(name) ?? ''));
-      expect((to - from) / HOUR_MS, label).to.equal(hours);
+      return { hours: (to - from) / HOUR_MS, to };
+    };
+    await page.clock.install();
+    await page.goto(world.projectPath('overview'));
+    for (const [label, hours] of Object.entries(lasts)) {
+      await page.getByRole('button', { name: /^Custom$|^Last / }).click();
+      const buttons = page.getByRole('group', { name: 'Last' }).getByRole('button');
+      expect(await buttons.allInnerTexts()).to.deep.equal(Object.keys(lasts));
+      const asked = nextRange();
+      await buttons.filter({ hasText: new RegExp(`^${label}$`) }).click();
+
+      const range = await asked;
+      expect(range.hours, label).to.equal(hours);
       // The minute that has begun is part of it.
-      expect(to - Date.now(), label).to.be.within(-MINUTE_MS, MINUTE_MS);
+      expect(range.to - Date.now(), label).to.be.within(-MINUTE_MS, MINUTE_MS);
+      await page.getByRole('button', { name: `Last ${label}` }).waitFor();
     }
+    const later = nextRange();
+    await page.clock.fastForward(10 * MINUTE_MS);
+
+    expect((await later).to - Date.now()).to.be.within(9 * MINUTE_MS, 11 * MINUTE_MS);
+    expect(addressOf(page)).to.match(/\?last=14d$/);
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { datedPath } from '../../../server/dashboard/src/api/relative-period.ts';
 import { filtersBut, filtersFrom } from '../../../server/dashboard/src/app/filters.ts';
 import {
   periodChanges,
@@ -21,13 +22,32 @@ describe('the period in an address', () => {
     expect(periodWords(range)).to.equal('03 Mar 09:00 – 03 Mar 10:30');
   });
 
+  it('may end now, and is dated when it is asked for', () => {
+    expect(of('last=15m')).to.deep.equal({ last: '15m' });
+    expect(of('last=2h')).to.deep.equal({ window: '24h' });
+    expect(periodWords({ last: '3d' })).to.equal('the last 3 days');
+    expect(periodQuery(new URLSearchParams('agent=a&last=1h'))).to.equal('?last=1h');
+
+    const { searchParams } = new URL(datedPath('/summary?agent=last%3D1h&last=1h'), 'http://localhost');
+    const { agent, from = '', to = '', ...others } = Object.fromEntries(searchParams);
+    expect([agent, others]).to.deep.equal(['last=1h', {}]);
+    expect(Date.parse(to) - Date.parse(from)).to.equal(3_600_000);
+    expect(Date.parse(to) - Date.now()).to.be.within(0, 60_000);
+    expect(datedPath('/summary?window=7d')).to.equal('/summary?window=7d');
+  });
+
   it('is the default where the range makes no sense', () => {
     const wrong = ['from=2026-03-03T09:00:00Z', 'from=2026-03-03&to=2026-03-02', 'from=x&to=y', 'from=1&to='];
     for (const text of wrong) expect(of(text), text).to.deep.equal({ window: '24h' });
   });
 
   it('replaces one of the other kind, and goes along to other pages', () => {
-    expect(periodChanges({ window: '7d' })).to.deep.equal({ window: '7d', from: undefined, to: undefined });
+    expect(periodChanges({ window: '7d' })).to.deep.equal({
+      window: '7d',
+      last: undefined,
+      from: undefined,
+      to: undefined,
+    });
     expect(periodQuery(new URLSearchParams('agent=a&window=7d'))).to.equal('?window=7d');
     expect(periodQuery(new URLSearchParams('agent=a'))).to.equal('');
     // On the page of an agent these are numbers of versions.

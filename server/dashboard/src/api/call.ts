@@ -10,8 +10,10 @@ export type Answer<N extends Name> = Parsed<Api[N]['answer']>;
 export type Body<N extends Name> = Api[N]['body'];
 type QueryValue = string | number | readonly string[] | undefined;
 
+/** Becomes from and to when the call is made (relative-period.ts). */
+type Relative<N extends Name> = 'from' extends keyof Api[N]['query'] ? 'last' : never;
 /** Only declared parameters; a list repeats its parameter. The service validates their values: some come from the address bar. */
-type Query<N extends Name> = { [Key in keyof Api[N]['query']]?: QueryValue };
+type Query<N extends Name> = { [Key in keyof Api[N]['query'] | Relative<N>]?: QueryValue };
 type Given<N extends Name> = (keyof Api[N]['params'] extends never
   ? object
   : { params: Api[N]['params'] }) & {

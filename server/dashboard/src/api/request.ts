@@ -1,5 +1,6 @@
 import { ApiError } from './api-error.ts';
 import type { Answer, Body, Call, Name } from './call.ts';
+import { datedPath } from './relative-period.ts';
 import { parseExact } from './parse-exact.ts';
 import type { PolicyFault } from './types.ts';
 
@@ -22,7 +23,7 @@ export async function request<N extends Name>(
   let response: Response;
   let answer: string;
   try {
-    response = await fetch(path, {
+    response = await fetch(datedPath(path), {
       method,
       headers: { ...(text === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
       ...(text === undefined ? {} : { body: text }),

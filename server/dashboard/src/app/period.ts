@@ -1,3 +1,4 @@
+import { type LastName, LASTS, rangeOf } from '../api/relative-period.ts';
 import type { WindowName } from '../api/types.ts';
 import { formatMinute } from '../text/format.ts';
 
@@ -9,40 +10,52 @@ export const WINDOW_WORDS: Record<WindowName, string> = {
   '90d': '90 days',
 };
 
+export const LAST_WORDS: Record<LastName, string> = {
+  '15m': '15 minutes',
+  '1h': '1 hour',
+  '6h': '6 hours',
+  '12h': '12 hours',
+  '3d': '3 days',
+  '14d': '14 days',
+};
+
 export const WINDOW_HOURS: Record<WindowName, number> = { '24h': 24, '7d': 168, '30d': 720, '90d': 2160 };
 
-/** What is shown: a window that ends now, or what lies between two instants (RFC 3339, UTC; `to` is exclusive). */
-export type Period = { window: WindowName } | { from: string; to: string };
+/** What is shown: a window of the service or another time that ends now, or what lies between two instants (RFC 3339, UTC; `to` is exclusive). */
+export type Period = { window: WindowName } | { last: LastName } | { from: string; to: string };
+
+/** Whether it goes on as time passes. */
+export function endsNow(period: Period): boolean {
+  return !('from' in period);
+}
 
 /** The period of an address, 24 hours where it names none. */
 export function periodFrom(query: URLSearchParams): Period {
   const [fromMs, toMs] = [Date.parse(query.get('from') ?? ''), Date.parse(query.get('to') ?? '')];
   if (fromMs < toMs) return rangeOf(fromMs, toMs);
+  const last = LASTS.find((name) => name === query.get('last'));
+  if (last !== undefined) return { last };
   const given = query.get('window');
   return { window: WINDOWS.find((name) => name === given) ?? '24h' };
 }
 
-export function rangeOf(fromMs: number, toMs: number): { from: string; to: string } {
-  return { from: instantText(fromMs), to: instantText(toMs) };
-}
-
-function instantText(ms: number): string {
-  return new Date(ms).toISOString().replace('.000Z', 'Z');
-}
-
 /** The query parameters of a period, for `hrefWith`: those of the other kind go away. */
-export function periodChanges(period: Period): Record<'window' | 'from' | 'to', string | undefined> {
-  return { window: undefined, from: undefined, to: undefined, ...period };
+export function periodChanges(period: Period): Record<'window' | 'last' | 'from' | 'to', string | undefined> {
+  return { window: undefined, last: undefined, from: undefined, to: undefined, ...period };
 }
 
 /** The last 24 hours; 03 Mar 14:00 – 04 Mar 00:00 */
 export function periodWords(period: Period): string {
   if ('window' in period) return `the last ${WINDOW_WORDS[period.window]}`;
+  if ('last' in period) return `the last ${LAST_WORDS[period.last]}`;
   return `${formatMinute(period.from)} – ${formatMinute(period.to)}`;
 }
 
 /** What the links to the other pages of a project carry along. */
 export function periodQuery(query: URLSearchParams): string {
-  const isGiven = query.has('window') || (query.has('from') && Number.isNaN(Number(query.get('from'))));
+  const isGiven =
+    query.has('window') ||
+    query.has('last') ||
+    (query.has('from') && Number.isNaN(Number(query.get('from'))));
   return isGiven ? `?${new URLSearchParams(periodFrom(query))}` : '';
 }

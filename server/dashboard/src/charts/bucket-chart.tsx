@@ -1,6 +1,7 @@
 import { useId, useMemo, useState } from 'preact/hooks';
 import { navigate } from '../app/location.ts';
-import { type Period, rangeOf } from '../app/period.ts';
+import { rangeOf } from '../api/relative-period.ts';
+import type { Period } from '../app/period.ts';
 import { useZone } from '../app/zone.ts';
 import { periodHref } from '../ui/period-picker.tsx';
 import { Table } from '../ui/table.tsx';

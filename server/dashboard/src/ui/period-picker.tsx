@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { hrefWith, navigate } from '../app/location.ts';
+import { endOfMinute, LAST_MS, LASTS, rangeOf } from '../api/relative-period.ts';
 import {
+  LAST_WORDS,
   type Period,
   periodChanges,
   periodWords,
-  rangeOf,
   WINDOW_HOURS,
   WINDOW_WORDS,
   WINDOWS,
@@ -17,20 +18,12 @@ import { Menu } from './menu.tsx';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../durations.ts';
 
 const DAYS_MAX = 90;
-const RELATIVE: [label: string, ms: number][] = [
-  ['15 minutes', 15 * MINUTE_MS],
-  ['1 hour', HOUR_MS],
-  ['6 hours', 6 * HOUR_MS],
-  ['12 hours', 12 * HOUR_MS],
-  ['3 days', 3 * DAY_MS],
-  ['14 days', 14 * DAY_MS],
-];
 
 export function periodHref(period: Period): string {
   return hrefWith(periodChanges(period));
 }
 
-/** The period of a page: a window up to now, or a range. The address bar holds it, always in UTC. */
+/** The period of a page: a time up to now, or a range. The address bar holds it, always in UTC. */
 export function PeriodPicker() {
   const period = usePeriod();
   useZone();
@@ -55,7 +48,7 @@ export function PeriodPicker() {
         summary={
           <>
             <Icon name="calendar" />
-            {window === undefined ? `${periodWords(period)} ${zoneName()}` : 'Custom'}
+            {summaryOf(period)}
           </>
         }
       >
@@ -65,19 +58,24 @@ export function PeriodPicker() {
   );
 }
 
+function summaryOf(period: Period): string {
+  if ('window' in period) return 'Custom';
+  return 'last' in period ? `Last ${LAST_WORDS[period.last]}` : `${periodWords(period)} ${zoneName()}`;
+}
+
 function PeriodForm({ period, close }: { period: Period; close: () => void }) {
   const { zone, choose } = useZone();
   const [range, setRange] = useState(() => edgesOf(period));
   const [error, setError] = useState<string | undefined>(undefined);
-  const show = (fromMs: number, toMs: number) => {
+  const show = (chosen: Period) => {
     close();
-    navigate(periodHref(rangeOf(fromMs, toMs)));
+    navigate(periodHref(chosen));
   };
   const apply = () => {
     const { fromMs, toMs } = range;
     if (!(fromMs < toMs)) setError('From must be earlier than To.');
     else if (toMs - fromMs > DAYS_MAX * DAY_MS) setError(`At most ${DAYS_MAX} days.`);
-    else show(fromMs, toMs);
+    else show(rangeOf(fromMs, toMs));
   };
   const edge = (label: string, name: 'fromMs' | 'toMs') => (
     <label>
@@ -100,9 +98,9 @@ function PeriodForm({ period, close }: { period: Period; close: () => void }) {
     >
       <div class="period-relative" role="group" aria-label="Last">
         <span aria-hidden="true">Last</span>
-        {RELATIVE.map(([label, ms]) => (
-          <button key={label} type="button" class="small" onClick={() => show(minuteNow() - ms, minuteNow())}>
-            {label}
+        {LASTS.map((last) => (
+          <button key={last} type="button" class="small" onClick={() => show({ last })}>
+            {LAST_WORDS[last]}
           </button>
         ))}
       </div>
@@ -129,15 +127,11 @@ function PeriodForm({ period, close }: { period: Period; close: () => void }) {
   );
 }
 
-/** The minute that has begun counts, too. */
-function minuteNow(): number {
-  return Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS;
-}
-
 function edgesOf(period: Period): { fromMs: number; toMs: number } {
   if ('from' in period) return { fromMs: Date.parse(period.from), toMs: Date.parse(period.to) };
-  const toMs = minuteNow();
-  return { fromMs: toMs - WINDOW_HOURS[period.window] * HOUR_MS, toMs };
+  const toMs = endOfMinute();
+  const lengthMs = 'last' in period ? LAST_MS[period.last] : WINDOW_HOURS[period.window] * HOUR_MS;
+  return { fromMs: toMs - lengthMs, toMs };
 }
 
 /** The value of a datetime-local field. */

@@ -4,7 +4,7 @@ import { request } from '../../api/request.ts';
 import { useRetry, useTimer } from '../../api/use-answer.ts';
 import { filtersFrom, NO_FILTERS } from '../../app/filters.ts';
 import { hrefWith, navigate, usePlace } from '../../app/location.ts';
-import { periodFrom } from '../../app/period.ts';
+import { endsNow, periodFrom } from '../../app/period.ts';
 import { decisionPath, projectPath } from '../../app/route.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { formatCount } from '../../text/format.ts';
@@ -39,7 +39,7 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
   const filters = filtersFrom(query);
   const q = query.get('q') ?? undefined;
   const isFiltered = q !== undefined || Object.keys(filters).length > 0;
-  const isLive = query.get('live') === '1' && 'window' in period;
+  const isLive = query.get('live') === '1' && endsNow(period);
   const selected = { ...filters, ...(q === undefined ? {} : { q }) };
   const shown = { ...period, ...selected };
   const { feed, state } = useFeed(projectId, shown);
@@ -56,7 +56,7 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
   return (
     <div class="decisions-page">
       <PageHead title={<DecisionsTitle total={total} />} hasPeriod>
-        {'window' in period && <LiveButton isLive={isLive} />}
+        {endsNow(period) && <LiveButton isLive={isLive} />}
         <ViewsMenu key={projectId} projectId={projectId} columns={columns} />
         <ColumnsMenu {...columns} />
         <ExportMenu projectId={projectId} query={shown} />
@@ -76,7 +76,7 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
       {state.error !== undefined && <ErrorState error={state.error} retry={retry} />}
       {total === 0 && !isTimeline && (
         <EmptyState title="No decisions match">
-          {isFiltered || !('window' in period) ? (
+          {isFiltered || !endsNow(period) ? (
             <p>
               <a href={hrefWith(NO_FILTERS, list)}>Clear filters</a> or choose another period.
             </p>

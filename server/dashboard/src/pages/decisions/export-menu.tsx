@@ -1,4 +1,5 @@
 import { call } from '../../api/call.ts';
+import { datedPath } from '../../api/relative-period.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu } from '../../ui/menu.tsx';
 
@@ -7,10 +8,11 @@ type ExportMenuProps = { projectId: string; query: Record<string, string | reado
 /** Exports all matching rows, not only the loaded ones. */
 export function ExportMenu({ projectId, query }: ExportMenuProps) {
   const hrefOf = (format: 'ndjson' | 'csv') => {
-    return call('GET /v1/projects/{id}/audit/decisions/export', {
+    const { path } = call('GET /v1/projects/{id}/audit/decisions/export', {
       params: { id: projectId },
       query: { ...query, format },
-    }).path;
+    });
+    return datedPath(path);
   };
   return (
     <Menu

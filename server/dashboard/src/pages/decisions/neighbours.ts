@@ -1,7 +1,7 @@
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import type { DecisionRecord, DecisionsPage } from '../../api/types.ts';
-import { rangeOf } from '../../app/period.ts';
+import { rangeOf } from '../../api/relative-period.ts';
 import { isNewer } from './decision-feed.ts';
 import { DAY_MS, MINUTE_MS } from '../../../../durations.ts';
 import { RETENTION_MS } from '../../../../limits.ts';

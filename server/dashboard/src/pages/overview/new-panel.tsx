@@ -3,7 +3,7 @@ import type { Timeseries } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import type { Filters } from '../../app/filters.ts';
 import { hrefWith, usePlace } from '../../app/location.ts';
-import { rangeOf } from '../../app/period.ts';
+import { rangeOf } from '../../api/relative-period.ts';
 import { formatCompact, formatCount, formatMinute } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { Loading } from '../../ui/states.tsx';

@@ -4,7 +4,7 @@ import type { Outcome, WindowName } from '../../api/types.ts';
 import { type Loaded, useAnswer } from '../../api/use-answer.ts';
 import { type Filters, filtersFrom } from '../../app/filters.ts';
 import { usePlace } from '../../app/location.ts';
-import { type Period, periodFrom, periodWords } from '../../app/period.ts';
+import { endsNow, type Period, periodFrom, periodWords } from '../../app/period.ts';
 import { placeWith, projectPath } from '../../app/route.ts';
 import type { Previous } from '../../charts/time-series.tsx';
 import { useCharts } from '../../charts/use-charts.ts';
@@ -36,7 +36,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
   const isFiltered = Object.keys(filters).length > 0;
   const asked = { ...period, ...filters };
   const [isEmpty, setIsEmpty] = useState(false);
-  const isShort = 'window' in period && period.window === '24h';
+  const isShort = 'window' in period ? period.window === '24h' : endsNow(period);
   const refreshMs = isEmpty ? REFRESH_EMPTY_MS : isShort ? REFRESH_MS : REFRESH_LONG_MS;
   const summary = useAnswer(summaryOf(projectId, asked), { refreshMs });
   useEffect(() => setIsEmpty(summary.data?.totals.total === 0), [summary.data]);
@@ -80,7 +80,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
           />
           {isEmpty ? (
             <EmptyState title={isFiltered ? 'No decisions match' : `No decisions in ${periodWords(period)}`}>
-              {!isFiltered && 'window' in period && <FirstDecision projectId={projectId} />}
+              {!isFiltered && endsNow(period) && <FirstDecision projectId={projectId} />}
             </EmptyState>
           ) : (
             <>

@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks';
 import type { Call } from '../../api/call.ts';
 import type { Timeseries, UsageSeries } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import { rangeOf } from '../../app/period.ts';
+import { rangeOf } from '../../api/relative-period.ts';
 import type { Previous } from '../../charts/time-series.tsx';
 import { WEEK_MS, weeksOf } from './change.ts';
 import { RETENTION_MS } from '../../../../limits.ts';

@@ -1,0 +1,35 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../durations.ts';
+
+/** The relative periods beside the windows of the service. */
+export const LAST_MS = {
+  '15m': 15 * MINUTE_MS,
+  '1h': HOUR_MS,
+  '6h': 6 * HOUR_MS,
+  '12h': 12 * HOUR_MS,
+  '3d': 3 * DAY_MS,
+  '14d': 14 * DAY_MS,
+} as const;
+export type LastName = keyof typeof LAST_MS;
+export const LASTS = Object.keys(LAST_MS) as LastName[];
+
+/** The minute that has begun counts, too. */
+export function endOfMinute(): number {
+  return Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS;
+}
+
+/** RFC 3339 in UTC; `to` is exclusive. */
+export function rangeOf(fromMs: number, toMs: number): { from: string; to: string } {
+  return { from: instantText(fromMs), to: instantText(toMs) };
+}
+
+function instantText(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
+}
+
+/** The path of a call as it is now: the service knows no `last`, only from and to. */
+export function datedPath(path: string): string {
+  return path.replace(/(?<=[?&])last=(\w+)/, (_all, name: LastName) => {
+    const toMs = endOfMinute();
+    return String(new URLSearchParams(rangeOf(toMs - LAST_MS[name], toMs)));
+  });
+}
