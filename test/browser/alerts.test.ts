@@ -18,6 +18,7 @@ describe('Alerts in a browser', function () {
     await page.getByRole('switch', { name: 'Denials far above usual', disabled: false }).press('Space');
     await page.getByRole('button', { name: 'Mute for 24 hours' }).click();
     await page.getByText('Muted until').waitFor();
+    await page.getByText('This service has no e-mail provider').waitFor();
     await page.getByLabel('Address').fill('https://hooks.example.com/gatehouse');
     await page.getByRole('button', { name: 'Set webhook' }).click();
     const secret = await page.getByRole('region', { name: 'Signing secret' }).innerText();
@@ -44,6 +45,16 @@ describe('Alerts in a browser', function () {
     expect([isOn, others]).to.deep.equal([true, 1]);
     expect(shown).not.to.contain('whsec_');
     expect(faults).to.deep.equal([]);
+  });
+
+  it('what is wrong with the address of a webhook is said once', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('alerts'));
+    await page.getByLabel('Address').fill('gopher://hooks.example.com');
+    await page.getByRole('button', { name: 'Set webhook' }).click();
+
+    const fault = await page.getByRole('alert').innerText();
+    expect(fault.match(/must/g), fault).to.have.length(1);
   });
 
   it('alerts of the service say what happened and lead to their decisions, in light and dark', async () => {

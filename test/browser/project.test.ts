@@ -128,6 +128,9 @@ describe('Projects, keys and members in a browser', function () {
     await page.getByRole('button', { name: 'Create key' }).click();
     const once = page.getByRole('status', { name: 'The new key' });
     const key = (await once.locator('pre').innerText()).trim();
+    // The form is as it was, for the next key.
+    expect(await page.getByLabel('Name').inputValue()).to.equal('');
+    expect(await page.getByLabel(/^write events/).isChecked()).to.equal(true);
 
     const { email } = world.service.demo.dashboard ?? {};
     const row = page.getByRole('row', { name: /^narrow/ });

@@ -90,7 +90,12 @@ export function explain(error: ApiError): Explanation {
         action: 'retry',
       };
     default:
-      return { title: error.message, advice: error.errors.map(faultText).join(' '), action: 'none' };
+      return {
+        // The message repeats the first fault.
+        title: error.errors.length > 0 ? 'This input is not valid' : error.message,
+        advice: error.errors.map(faultText).join(' '),
+        action: 'none',
+      };
   }
 }
 

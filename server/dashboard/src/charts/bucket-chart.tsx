@@ -143,7 +143,8 @@ function Drawing({
         <div class="chart-y" aria-hidden="true">
           {ticks.map((tick) => (
             <span key={tick} style={{ bottom: `${(tick / top) * 100}%` }}>
-              {format(tick)}
+              {/* 5% below 10%, not 5.0%. */}
+              {format(tick).replace('.0%', '%')}
             </span>
           ))}
         </div>

@@ -1,6 +1,7 @@
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import type { AlertRule } from '../../api/types.ts';
+import { useMailedLink } from '../account/mailed-link.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { SettingsProps } from './alerts-page.tsx';
@@ -24,6 +25,7 @@ export function RuleSwitches({ projectId, settings, onChanged, mayChange }: Sett
     await request(call('PUT /v1/projects/{id}/alerts/settings', { params: { id: projectId } }), { body });
     onChanged();
   });
+  const { isPrinted } = useMailedLink();
   return (
     <section class="panel" aria-label="Rules" aria-busy={isRunning}>
       <fieldset class="check-list">
@@ -43,6 +45,12 @@ export function RuleSwitches({ projectId, settings, onChanged, mayChange }: Sett
           </label>
         ))}
       </fieldset>
+      {isPrinted && (
+        <p class="muted">
+          This service has no e-mail provider: its mails are in its output (stderr). A webhook gets every
+          alert.
+        </p>
+      )}
       {!mayChange && <p class="muted">Editors, admins and owners can change the rules.</p>}
       <FormError error={error} />
     </section>

@@ -1,4 +1,4 @@
-import { useId, useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 
 import { DEFAULT_SCOPE, type Scope, SCOPES } from '../../../../rights.ts';
 import { call } from '../../api/call.ts';
@@ -23,6 +23,7 @@ type NewKeyFormProps = { projectId: string; onMade: (key: NewKey) => void };
 export function NewKeyForm({ projectId, onMade }: NewKeyFormProps) {
   const [scopes, setScopes] = useState<string[]>(DEFAULT_SCOPE.split(' '));
   const agentsId = useId();
+  const form = useRef<HTMLFormElement>(null);
   const { run, isRunning, error } = useAction(
     async ({ name = '', days = '', agents = '' }: Record<string, string>) => {
       const names = agents.split('\n').map((line) => line.trim());
@@ -34,10 +35,12 @@ export function NewKeyForm({ projectId, onMade }: NewKeyFormProps) {
         ...(narrowed.length === 0 ? {} : { agents: narrowed }),
       };
       onMade(await request(call('POST /v1/projects/{id}/keys', { params: { id: projectId } }), { body }));
+      form.current?.reset();
+      setScopes(DEFAULT_SCOPE.split(' '));
     },
   );
   return (
-    <form class="key-form" onSubmit={(event) => submitted(event, (values) => void run(values))}>
+    <form ref={form} class="key-form" onSubmit={(event) => submitted(event, (values) => void run(values))}>
       <div class="key-form-fields">
         <Field label="Name" name="name" placeholder="Where it is used" maxLength={100} autocomplete="off" />
         <Field
