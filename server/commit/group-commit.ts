@@ -141,7 +141,7 @@ export class GroupCommit {
       if (fresh.length > 0) await this.#batches.insert(fresh);
     } catch (error) {
       const fault = storeErrorFrom(error);
-      for (const row of batch) this.#fail(row, fault.code === 'row_rejected' ? unavailable(fault) : fault);
+      for (const row of batch) this.#fail(row, fault);
     }
   }
 
@@ -168,7 +168,7 @@ export class GroupCommit {
   /** Rejects callers that have waited too long. Their queued rows are discarded; rows in a flush may still be written. */
   #failOverdue(): void {
     const sinceMs = performance.now() - WRITE_WAIT_MS_MAX;
-    const fault = unavailable(undefined);
+    const fault = unavailable();
     for (const row of this.#queue.takeOlderThan(sinceMs)) this.#fail(row, fault);
     for (const [, row] of this.#pending.entries()) {
       for (const { unit } of this.#queue.takeFollowers(row, sinceMs)) failUnit(unit, fault);
@@ -198,10 +198,6 @@ function failUnit(unit: Unit, fault: StoreError): void {
   unit.reject(fault);
 }
 
-function unavailable(cause: unknown): StoreError {
-  return new StoreError(
-    'store_unavailable',
-    'The store did not accept the record in time. Try again.',
-    cause,
-  );
+function unavailable(): StoreError {
+  return new StoreError('store_unavailable', 'The store did not accept the record in time. Try again.');
 }

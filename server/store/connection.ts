@@ -149,7 +149,7 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
         const { engine } = await make();
         await engine.rawInsert({ table, columns, values: bytes.value, format: 'JSONCompactEachRow' });
       } catch (error) {
-        throw storeErrorFrom(parseError(error as Error));
+        throw storeErrorFrom(parseError(error as Error), { isInsert: true });
       } finally {
         bytes.release();
       }
@@ -198,11 +198,14 @@ type Driving = Pick<ServerOptions, 'mergedInserts'> & { bind: Bind };
 
 function connectionOver(client: MakeClient, { bind, mergedInserts }: Driving): Connection {
   const prepare: Bind = (sql, params) => bind(dropOptionalConditions(sql, params), params);
-  const attempt = async <T>(work: (client: ClickHouseClient) => Promise<T>): Promise<T> => {
+  const attempt = async <T>(
+    work: (client: ClickHouseClient) => Promise<T>,
+    options?: { isInsert: boolean },
+  ): Promise<T> => {
     try {
       return await work(await client());
     } catch (error) {
-      throw storeErrorFrom(error);
+      throw storeErrorFrom(error, options);
     }
   };
   return {
@@ -224,18 +227,21 @@ function connectionOver(client: MakeClient, { bind, mergedInserts }: Driving): C
         return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
       }),
     insert: ({ table, columns, lines, token, last }) =>
-      attempt(async (c) => {
-        const end = endOf(last);
-        const closed = end === '' ? lines : lines.map((line) => line.slice(0, -1) + end);
-        await c.insert({
-          table,
-          columns: columns as [string, ...string[]],
-          values: [new EncodedText(closed.join('\n'))],
-          format: 'JSONCompactEachRow',
-          clickhouse_settings:
-            (token === undefined ? mergedInserts : { insert_deduplication_token: token }) ?? {},
-        });
-      }),
+      attempt(
+        async (c) => {
+          const end = endOf(last);
+          const closed = end === '' ? lines : lines.map((line) => line.slice(0, -1) + end);
+          await c.insert({
+            table,
+            columns: columns as [string, ...string[]],
+            values: [new EncodedText(closed.join('\n'))],
+            format: 'JSONCompactEachRow',
+            clickhouse_settings:
+              (token === undefined ? mergedInserts : { insert_deduplication_token: token }) ?? {},
+          });
+        },
+        { isInsert: true },
+      ),
     close: async () => (await client()).close(),
   };
 }

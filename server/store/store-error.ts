@@ -13,7 +13,7 @@ export class StoreError extends Error {
 }
 
 /**
- * Faults of the row itself: writing it again would fail again. All other faults, and every socket error, are
+ * Faults of an inserted row itself: writing it again would fail again. All other faults, and every socket error, are
  * store_unavailable: losing a record is worse than a second try, which event_id makes safe.
  */
 const ROW_FAULTS = new Map([
@@ -54,11 +54,11 @@ export function clickhouseCode(error: unknown): number | undefined {
   return typeof error.code === 'string' && /^\d+$/.test(error.code) ? Number(error.code) : undefined;
 }
 
-/** Keeps what the driver threw as the cause. */
-export function storeErrorFrom(error: unknown): StoreError {
+/** Keeps what the driver threw as the cause. Only an insert has a row to reject. */
+export function storeErrorFrom(error: unknown, { isInsert = false } = {}): StoreError {
   if (error instanceof StoreError) return error;
   const code = clickhouseCode(error) ?? -1;
-  const rowFault = ROW_FAULTS.get(code);
+  const rowFault = isInsert ? ROW_FAULTS.get(code) : undefined;
   if (rowFault !== undefined) {
     const message = `The store rejected this record (${rowFault}). Sending it again will not help.`;
     return new StoreError('row_rejected', message, error);

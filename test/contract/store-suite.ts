@@ -123,11 +123,14 @@ export function storeSuite(
       expect(await countOf(project_id)).to.equal(0);
     });
 
-    it('reports a failed statement as store_unavailable, and a slow one as overloaded', async () => {
+    it('reports a failed statement, also one with a bad parameter, as store_unavailable, and a slow one as overloaded', async () => {
       const slow =
         'SELECT sleepEachRow(0.1) FROM numbers(100) SETTINGS max_execution_time = 0.3, max_block_size = 1';
 
       expect(await codeOf(store.lookups.query('SELECT * FROM no_such_table'))).to.equal('store_unavailable');
+      expect(await codeOf(store.reads.query('SELECT toUUID({id: String})', { id: 'x' }))).to.equal(
+        'store_unavailable',
+      );
       expect(await codeOf(store.lookups.query(slow))).to.equal('overloaded');
     });
 
