@@ -29,7 +29,15 @@ export function createQueryParser<Q extends TObject>(schema: Q): (url: string) =
     return queryInvalid({ path: name, message }, code);
   });
   return (url) => {
-    const given = new URL(url, 'http://localhost').searchParams;
+    const { search, searchParams: given } = new URL(url, 'http://localhost');
+    for (const pair of search.slice(1).split('&')) {
+      const [name = ''] = new URLSearchParams(pair).keys();
+      if (parameters.has(name) && !isUtf8(pair))
+        throw queryInvalid(
+          { path: name, message: 'is not percent-encoded UTF-8' },
+          parameters.get(name)?.['x-problem'],
+        );
+    }
     const values: Record<string, string | number | string[]> = {};
     for (const [name, { type, maxItems = 1 }] of parameters) {
       const all = given.getAll(name);
@@ -44,6 +52,16 @@ export function createQueryParser<Q extends TObject>(schema: Q): (url: string) =
     }
     return parse(values);
   };
+}
+
+/** `URLSearchParams` would replace other bytes by U+FFFD. A `%` that encodes nothing stands for itself there. */
+function isUtf8(encoded: string): boolean {
+  try {
+    decodeURIComponent(encoded.replace(/%(?![\da-f]{2})/gi, '%25'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function queryInvalid(fault: Fault, code: 'query_invalid' | 'window_invalid' = 'query_invalid') {

@@ -193,6 +193,19 @@ describe('a bad parameter of a read', () => {
     expect((JSON.parse(text) as { totals: { total: number } }).totals.total).to.equal(2);
   });
 
+  it('is 422 and named when its percent-encoding is not UTF-8, and read as it is when it is', async () => {
+    for (const bytes of ['%FF', 'a%C3', '%ED%A0%80', '%C0%80', '%ff%zz']) {
+      for (const name of [...FILTERS, 'not.agent', 'q', 'cursor', 'window']) {
+        const { code, errors } = await problem('decisions', `x=%FF&${name}=${bytes}`);
+        const expected = name === 'window' ? 'window_invalid' : 'query_invalid';
+        expect([code, errors?.[0]?.path], bytes).to.deep.equal([expected, name]);
+        expect(errors?.[0]?.message).to.equal('is not percent-encoded UTF-8');
+      }
+    }
+    for (const value of ['%EF%BF%BD', '%C3%A4', '100%', '%zz', '%C3%A4+b'])
+      expect((await ask(service, 'decisions', { query: `x=%FF&q=${value}` })).status, value).to.equal(200);
+  });
+
   it('with a NUL character is 422', async () => {
     for (const name of FILTERS)
       for (const query of [`${name}=a%00b`, `not.${name}=deny&not.${name}=a%00b`])
