@@ -1,8 +1,15 @@
 const ENTITY_TAG = /(W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g;
+/** Tags with commas between them (RFC 9110 sections 5.6.1 and 8.8.3). An element may be empty. */
+const LIST = new RegExp(`^(?:[ \\t,]|${ENTITY_TAG.source}(?=[ \\t]*(?:,|$)))*$`);
+
+/** The tags that a conditional header lists, as matches of ENTITY_TAG; none when the header is malformed. */
+function entityTags(header: string): RegExpExecArray[] {
+  return LIST.test(header) ? [...header.matchAll(ENTITY_TAG)] : [];
+}
 
 /** The one ETag that a conditional header names, without W/; undefined for a list, `*` and anything else. */
 export function singleEntityTag(header: string): string | undefined {
-  const [first, second] = [...header.matchAll(ENTITY_TAG)];
+  const [first, second] = entityTags(header);
   return second === undefined ? first?.[2] : undefined;
 }
 
@@ -13,8 +20,7 @@ export function singleEntityTag(header: string): string | undefined {
  */
 export function etagMatches(header: string, etag: string, comparison: 'weak' | 'strong' = 'weak'): boolean {
   if (header.trim() === '*') return true;
-  for (const [, weak, tag] of header.matchAll(ENTITY_TAG)) {
-    if (tag === etag && (weak === undefined || comparison === 'weak')) return true;
-  }
-  return false;
+  return entityTags(header).some(
+    ([, weak, tag]) => tag === etag && (weak === undefined || comparison === 'weak'),
+  );
 }

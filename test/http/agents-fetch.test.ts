@@ -78,7 +78,12 @@ describe('GET /v1/agents/{name}', () => {
     ['its weak form', (tag) => `W/${tag}`, 304],
     ['*', () => '*', 304],
     ['another ETag', () => '"0000"', 200],
+    ['a list with it and empty elements', (tag) => `, "a,b",,${tag},`, 304],
     ['the ETag without its quotes', (tag) => tag.slice(1, -1), 200],
+    ['a lower-case w/', (tag) => `w/${tag}`, 200],
+    ['a list with an unquoted tag', (tag) => `a, ${tag}`, 200],
+    ['a list without commas', (tag) => `"a" ${tag}`, 200],
+    ['* in a list', (tag) => `*, ${tag}`, 200],
     ['an ETag that begins like it', (tag) => `${tag.slice(0, -1)}0"`, 200],
     ['nothing', () => '', 200],
   ];
