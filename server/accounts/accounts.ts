@@ -73,7 +73,8 @@ export class Accounts {
     if (!invites || (found !== undefined && found.password_hash !== '')) return undefined;
     const account = found ?? (await store.register(email, () => Promise.resolve('')));
     if (account === undefined) return undefined;
-    mailer.post({ kind: 'invite', to: account.email, token: await tokens.issue('invite', account) });
+    const token = await tokens.issue('invite', account);
+    mailer.post({ kind: 'invite', to: account.email, token, isClaimed: account.is_claimed });
     return account;
   }
 

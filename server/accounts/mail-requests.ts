@@ -61,7 +61,8 @@ export class MailRequests {
       const { store, tokens, mailer } = this.#deps;
       const account = await store.find(email);
       if (account === undefined || account.email === '') return;
-      mailer.post({ kind, to: account.email, token: await tokens.issue(kind, account) });
+      const token = await tokens.issue(kind, account);
+      mailer.post({ kind, to: account.email, token, isClaimed: account.is_claimed });
     };
     // A caller with many requests must not hold up the first of somebody else.
     await this.#work.run(work, { priority: pending === 0 ? 1 : 0 }).finally(() => this.#end(address));

@@ -3,21 +3,14 @@ import type { Counter } from 'prom-client';
 import type { Config } from '../config.ts';
 import { createDevSender } from './dev-sender.ts';
 import { MailQueue } from './mail-queue.ts';
-import {
-  alertMessageFrom,
-  type AlertMail,
-  messageFrom,
-  type MailKind,
-  type TokenMailKind,
-} from './messages.ts';
+import { alertMessageFrom, type AlertMail, messageFrom, type MailKind, type TokenMail } from './messages.ts';
 import { createSmtpSender, isMailbox } from './smtp-sender.ts';
 
-type MailRequest = { kind: TokenMailKind; to: string; token: string };
 export type Mailer = {
   /** Whether there is a provider. Without one, mails are printed. */
   isSending: boolean;
   /** Queues a mail and returns at once. */
-  post(request: MailRequest): void;
+  post(mail: TokenMail): void;
   /** The same for alerts. Resolves with whether the provider took it. */
   postAlert(mail: AlertMail): Promise<boolean>;
   /** Counts and logs a mail that was accepted and is not sent. */
@@ -46,7 +39,7 @@ export function createMailer(config: Config, { logger, counter }: MailerDeps): M
   const queue = new MailQueue({ send, counter, logger });
   return {
     isSending: provider !== undefined,
-    post: ({ kind, to, token }) => void queue.post(messageFrom(kind, { to, token }, letterhead)),
+    post: (mail) => void queue.post(messageFrom(mail, letterhead)),
     postAlert: (mail) => queue.post(alertMessageFrom(mail, serviceName)),
     drop: (kind, reason) => queue.drop(kind, reason),
     close: async () => {

@@ -17,14 +17,15 @@ type Words = {
   otherwise: string;
 };
 
+/** `isClaimed`: whether anybody has proved the address of the account. */
+export type TokenMail = { kind: TokenMailKind; to: string; token: string; isClaimed: boolean };
+
 /** Builds the mail with the one-time link. */
 export function messageFrom(
-  kind: TokenMailKind,
-  { to, token }: { to: string; token: string },
-  letterhead: Letterhead,
+  { kind, to, token, isClaimed }: TokenMail,
+  { serviceName, dashboardUrl }: Letterhead,
 ): Message {
-  const { serviceName, dashboardUrl } = letterhead;
-  const { path, ...words } = wordsOf(kind, serviceName);
+  const { path, ...words } = wordsOf(kind, { serviceName, isClaimed });
   return messageOf(kind, { to, link: `${dashboardUrl}/${path}/${token}`, words });
 }
 
@@ -47,7 +48,10 @@ function messageOf(kind: MailKind, { to, link, words }: { to: string; link: stri
   return { kind, to, subject: words.subject, text: textFrom(words, link), html: htmlFrom(words, link) };
 }
 
-function wordsOf(kind: TokenMailKind, serviceName: string): Words & { path: string } {
+function wordsOf(
+  kind: TokenMailKind,
+  { serviceName, isClaimed }: { serviceName: string; isClaimed: boolean },
+): Words & { path: string } {
   if (kind === 'verify') {
     return {
       subject: `Verify your ${serviceName} account`,
@@ -74,10 +78,14 @@ function wordsOf(kind: TokenMailKind, serviceName: string): Words & { path: stri
     path: 'reset-password',
     why: `Someone requested a new password for your ${serviceName} account. To choose one, open this link:`,
     action: 'Choose a new password',
-    validity: 'The link works once, within one hour. A new password signs you out on all devices.',
+    validity: `The link works once, within one hour. A new password signs you out on all devices.${isClaimed ? '' : LOSSES}`,
     otherwise: 'If this was not you, ignore this e-mail: your password has not changed.',
   };
 }
+
+/** What the first reset takes from an account whose address nobody has proved. */
+const LOSSES =
+  ' Because nobody has verified this address yet, it also revokes the keys of the projects of this account and removes their other members.';
 
 /** The link has its own line, so that no mail program takes punctuation as part of it. */
 function textFrom({ why, validity, otherwise }: Words, link: string): string {

@@ -50,6 +50,18 @@ describe('an account that a stranger registered on the address of somebody else'
     expect(items.map(({ account_id }) => account_id)).to.deep.equal([stranger.id]);
   });
 
+  it('is warned of these losses in the mail of the first reset, and not in the next one', async () => {
+    const email = newEmail();
+    await newPerson(service, email);
+    const warning = async () => {
+      const token = await mailedToken(service, 'reset', email);
+      await useToken(service, 'reset', token, NEW_PASSWORD);
+      return new RegExp(`${token}\\n\\n(.*)`).exec(service.output())?.[1]?.includes('revokes the keys');
+    };
+
+    expect([await warning(), await warning()]).to.deep.equal([true, false]);
+  });
+
   it('keeps what its holder makes after that, at the next reset', async () => {
     const email = newEmail();
     const { stranger } = await registerOn(email);

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { messageFrom } from '../../../server/mail/messages.ts';
 
 const LETTERHEAD = { serviceName: 'Gatehouse', dashboardUrl: 'http://localhost:8000' };
-const LETTER = { to: 'ann@example.com', token: 'T0ken_-' };
+const LETTER = { to: 'ann@example.com', token: 'T0ken_-', isClaimed: true };
 
 describe('messageFrom', () => {
   it('writes the subjects and the links of both mails', () => {
-    const verify = messageFrom('verify', LETTER, LETTERHEAD);
-    const reset = messageFrom('reset', LETTER, LETTERHEAD);
+    const verify = messageFrom({ ...LETTER, kind: 'verify' }, LETTERHEAD);
+    const reset = messageFrom({ ...LETTER, kind: 'reset' }, LETTERHEAD);
 
     expect([verify.subject, reset.subject]).to.deep.equal([
       'Verify your Gatehouse account',
@@ -18,10 +18,8 @@ describe('messageFrom', () => {
   });
 
   it('escapes the name of the service in HTML', () => {
-    const { html } = messageFrom('verify', LETTER, {
-      ...LETTERHEAD,
-      serviceName: `<img src=x onerror="1">&'`,
-    });
+    const serviceName = `<img src=x onerror="1">&'`;
+    const { html } = messageFrom({ ...LETTER, kind: 'verify' }, { ...LETTERHEAD, serviceName });
 
     expect(html).not.to.contain('<img');
     expect(html).to.contain('&lt;img src=x onerror=&quot;1&quot;&gt;&amp;&#39;');
