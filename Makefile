@@ -8,7 +8,7 @@ BUILT := node_modules/.built
 SOURCES := $(shell find client server -type f -not -path '*/dist/*' -not -path '*/node_modules/*' -not -name '*.md')
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(INSTALLED): package.json package-lock.json client/package.json
 	@echo 'Installing packages …'
@@ -30,16 +30,16 @@ test: $(BUILT) ## Build and run every test
 bench: $(BUILT) ## Measure the service next to its bounds and its rivals
 	@npm run --silent bench -- $(ARGS)
 
-chaos: $(BUILT) ## Kill services and store under load and count what is there (ARGS="--cycles 100 --seed 1")
+chaos: $(BUILT) ## Kill services and store under load and count records (ARGS="--cycles 100")
 	@npm run --silent chaos -- $(ARGS)
 
-tamper: $(BUILT) ## Attack a store and its log, and print what both verifiers say (ARGS="--records 100000")
+tamper: $(BUILT) ## Attack a store and its log with both verifiers (ARGS="--records 100000")
 	@npm run --silent tamper -- $(ARGS)
 
-mutants: $(INSTALLED) ## Break the pure parts of the code in small ways and count what no test notices
+mutants: $(INSTALLED) ## Break the pure code in small ways and count what no test notices
 	@npm run --silent mutants
 
-demo: $(INSTALLED) ## Fill a store with a realistic fleet (ARGS="--rows 1000000 --days 30 --seed 1")
+demo: $(INSTALLED) ## Fill a store with a realistic fleet (ARGS="--rows 1000000 --days 30")
 	@npm run --silent demo -- $(ARGS)
 
 check: $(INSTALLED) ## Check formatting, types and lint rules
@@ -48,26 +48,26 @@ check: $(INSTALLED) ## Check formatting, types and lint rules
 fmt: $(INSTALLED) ## Format everything
 	@npm run --silent format
 
-observe-check: $(BUILT) ## Let a real Prometheus scrape the service, evaluate the alerts and answer every panel
+observe-check: $(BUILT) ## Let a real Prometheus evaluate the alerts and answer every panel
 	@npm run --silent observe:check
 
-collector-check: $(BUILT) ## Let a real syslog-ng carry files of events to the service while both are killed
+collector-check: $(BUILT) ## Let a real syslog-ng send files of events while it and the service are killed
 	@npm run --silent collector:check
 
-mastra-check: $(BUILT) ## Run the contract of the adapters against the real Mastra, which is installed for that
+mastra-check: $(BUILT) ## Run the contract of the adapters against Mastra, which it installs
 	@npm run --silent mastra:check
 
-claude-check: $(BUILT) ## The same against the real Claude Agent SDK with Claude Code, and a mock of its model on loopback
+claude-check: $(BUILT) ## The same against the Claude Agent SDK with Claude Code and a mock model
 	@npm run --silent claude:check
 
-package-check: $(BUILT) ## Run the contract over ai 5 and 6, are-the-types-wrong over the packed client, and tests of it in Jest
+package-check: $(BUILT) ## Test the packed client: with ai 5 and 6, its types, and in Jest
 	@npm run --silent package:check
 
 sbom: ## Write what the service depends on to sbom.cdx.json (CycloneDX)
 	@npm sbom --sbom-format cyclonedx --sbom-type application --package-lock-only --omit dev > sbom.cdx.json
 	@echo 'Wrote sbom.cdx.json'
 
-up: ## Start the whole stack with Docker: ClickHouse, Gatehouse, Prometheus, Grafana, Mailpit
+up: ## Start ClickHouse, Gatehouse, Prometheus, Grafana and Mailpit with Docker
 	docker compose up --build --detach
 
 down: ## Stop the stack

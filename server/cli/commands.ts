@@ -105,7 +105,7 @@ const COMMANDS: Record<string, Command> = {
   },
   'member add': {
     usage: '--project ID --email EMAIL [--role ROLE]',
-    help: `Add an account to a project, or change its role: ${ROLES.join(', ')} (default: editor).`,
+    help: `Add an account to a project or change its role: ${ROLES.join(', ')} (default editor).`,
     run: withProject(async (admin, options, projectId) => {
       const account = await admin.accountStore.find(required(options, 'email'));
       if (account === undefined)
@@ -185,14 +185,18 @@ const COMMANDS: Record<string, Command> = {
   },
 };
 
+/** The help of a command stands under it. */
+const ENTRIES = Object.entries(COMMANDS).map(
+  ([name, { usage, help }]) => `  ${name} ${usage}`.trimEnd() + `\n      ${help}`,
+);
+
 export const USAGE = `npm run gate -- <command> [--json]
 
-${Object.entries(COMMANDS)
-  .map(([name, { usage, help }]) => `  ${`${name} ${usage}`.padEnd(50)} ${help}`)
-  .join('\n')}
+${ENTRIES.join('\n')}
 
-The commands use the store and the root key that the environment names, as the service does: GATE_DATA_DIR,
-GATE_CLICKHOUSE_URL, GATE_SIGNING_KEY; "audit" commands need none of them. With --json they print JSON.
+The commands use the store and the root key that the environment names, as the service does:
+GATE_DATA_DIR, GATE_CLICKHOUSE_URL, GATE_SIGNING_KEY; "audit" commands need none of them.
+With --json they print JSON.
 `;
 
 /** Undefined for a name such as "constructor", which every object has. */

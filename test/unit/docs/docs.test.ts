@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { createTypescriptEngine, parsePolicy } from '../../../client/policy/language/index.ts';
+import { USAGE } from '../../../server/cli/commands.ts';
 import { PROBLEMS } from '../../../server/errors.ts';
 import { createMetrics } from '../../../server/metrics.ts';
 import { openapiDocument } from '../../../server/openapi/document.ts';
@@ -24,6 +25,16 @@ const anchorOf = (heading: string) =>
     .toLowerCase()
     .replace(/[^\w\- ]/g, '')
     .replaceAll(' ', '-');
+
+describe('the help of make and of the command line', () => {
+  it('has columns that start below each other, in at most 100 characters', () => {
+    const targets = spawnSync('make', ['-s', 'help'], { cwd: ROOT, encoding: 'utf8' }).stdout.split('\n');
+    const columns = targets.filter(Boolean).map((line) => /^ {2}make \S+ +/.exec(line)?.[0].length);
+
+    expect(new Set(columns)).to.have.property('size', 1);
+    expect([...targets, ...USAGE.split('\n')].filter(({ length }) => length > 100)).to.deep.equal([]);
+  });
+});
 
 describe('the documents', () => {
   it('name every error code with its status', () => {
