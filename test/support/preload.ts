@@ -1,8 +1,14 @@
+import cluster from 'node:cluster';
 import crypto, { type BinaryLike, type ScryptOptions } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
 // Loaded before each service under test (NODE_OPTIONS=--import).
+
+// It ends with the process that started it, also when that is killed. The workers of a service end by themselves.
+const parent = process.ppid;
+const endWithParent = () => process.ppid !== parent && process.kill(process.pid, 'SIGKILL');
+if (cluster.isPrimary) setInterval(endWithParent, 500).unref();
 
 // Its clock runs as many milliseconds ahead as the file says.
 const path = process.env['GATE_TEST_CLOCK_FILE'];
