@@ -1,7 +1,6 @@
 import { endpoint } from '../http/endpoint.ts';
 import { queryInvalid } from '../http/query.ts';
 import { answer, COUNT, nullable, PROJECT_ID, STRING, TIME, UUID } from '../http/schemas.ts';
-import type { Members } from '../members/members.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import { type ActivityCursor, readActivity } from './activity.ts';
 import { Type } from '../type.ts';
@@ -32,7 +31,8 @@ const ACTIVITY = answer(
   'Activity',
 );
 
-export type ActivityDeps = { members: Members; store: BoundedStore };
+type ListMembers = (projectId: string) => Promise<{ account_id: string }[]>;
+export type ActivityDeps = { members: { list: ListMembers }; store: BoundedStore };
 
 export function activityEndpoints({ members, store }: ActivityDeps) {
   return [
