@@ -17,7 +17,7 @@ const OPTIONS: Record<keyof AnyOptions, string> = {
   client: 'object',
   key: 'string',
   localPolicy: 'string',
-  logger: 'object',
+  logger: 'object or function',
   onApproval: 'function',
   passThrough: 'function',
   policy: 'string',
