@@ -5,6 +5,7 @@ import { useAnswer } from '../../api/use-answer.ts';
 import { useRole } from '../../app/role.ts';
 import { PageHead } from '../../ui/page-head.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
+import { useMailedLink } from '../account/mailed-link.ts';
 import { AlertHistory } from './alert-history.tsx';
 import { Mute } from './mute.tsx';
 import { RuleSwitches } from './rule-switches.tsx';
@@ -21,15 +22,17 @@ export type SettingsProps = {
 /** The three rules of a project, who is told, and what was told. */
 export function AlertsPage({ projectId }: { projectId: string }) {
   const { role } = useRole(projectId);
+  const mail = useMailedLink();
   const { data, error, isLoading, reload } = useAnswer(
     call('GET /v1/projects/{id}/alerts/settings', { params: { id: projectId } }),
   );
-  if (data === undefined)
+  // Both, so that nothing moves when the second comes.
+  if (data === undefined || mail.isLoading)
     return (
       <>
         <PageHead title="Alerts" />
         {error !== undefined && <ErrorState error={error} retry={reload} />}
-        {isLoading && <Loading lines={8} />}
+        {(isLoading || mail.isLoading) && <Loading lines={8} />}
       </>
     );
   const may = (needed: 'editor' | 'admin') => role !== undefined && hasRole(role, needed);
@@ -39,7 +42,7 @@ export function AlertsPage({ projectId }: { projectId: string }) {
       <PageHead title="Alerts">
         <Mute {...shared} mayChange={may('editor')} />
       </PageHead>
-      <RuleSwitches {...shared} mayChange={may('editor')} />
+      <RuleSwitches {...shared} mayChange={may('editor')} isPrinted={mail.isPrinted} />
       <WebhookPanel {...shared} mayChange={may('admin')} />
       <AlertHistory projectId={projectId} />
     </>

@@ -1,7 +1,6 @@
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import type { AlertRule } from '../../api/types.ts';
-import { useMailedLink } from '../account/mailed-link.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { SettingsProps } from './alerts-page.tsx';
@@ -19,13 +18,13 @@ const RULE_TEXTS: Record<AlertRule, string> = {
 const RULES = Object.keys(RULE_LABELS) as AlertRule[];
 
 /** Each rule is switched with one press. */
-export function RuleSwitches({ projectId, settings, onChanged, mayChange }: SettingsProps) {
+export function RuleSwitches(props: SettingsProps & { isPrinted: boolean }) {
+  const { projectId, settings, onChanged, mayChange, isPrinted } = props;
   const { run, isRunning, error } = useAction(async (rule: AlertRule, isOn: boolean) => {
     const body = { rules: { [rule]: isOn } };
     await request(call('PUT /v1/projects/{id}/alerts/settings', { params: { id: projectId } }), { body });
     onChanged();
   });
-  const { isPrinted } = useMailedLink();
   return (
     <section class="panel" aria-label="Rules" aria-busy={isRunning}>
       <fieldset class="check-list">
