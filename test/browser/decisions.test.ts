@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { decisionEvent, post } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
 import { longestTaskMs } from './support/longest-task.ts';
 import { addressOf, expectAccessible, useWorld, type World } from './support/world.ts';
 
@@ -84,6 +85,29 @@ describe('Decisions in a browser', function () {
     await views.getByRole('button', { name: 'Delete the view Denials' }).click();
     await views.getByText('None saved in this browser yet.').waitFor();
     expect(faults).to.deep.equal([]);
+  });
+
+  it('keeps the row of the open decision in view, also when the drawer steps on', async () => {
+    const { page } = await world.newPage({ viewport: { width: 1280, height: 800 } });
+    await page.goto(world.projectPath('decisions', { window: '7d' }));
+    await page.locator('.decision-row').first().waitFor();
+    const list = page.locator('.decision-list');
+    const selected = page.locator('.decision-row[aria-selected=true]');
+    const isInView = async () => {
+      const [place, row] = [await list.boundingBox(), await selected.boundingBox()];
+      if (place === null || row === null) return undefined;
+      return row.y >= place.y && row.y + row.height <= place.y + place.height + 1 ? true : undefined;
+    };
+    const { x = 0, y = 0, height = 0 } = (await list.boundingBox()) ?? {};
+    await page.mouse.click(x + 100, y + height - 50);
+    await page.getByRole('complementary', { name: 'Decision' }).waitFor();
+    await eventually(isInView);
+    for (let step = 0; step < 3; step += 1) {
+      const before = addressOf(page);
+      await page.getByRole('button', { name: 'Older' }).click();
+      await page.waitForURL((url) => url.pathname + url.search !== before);
+      await eventually(isInView);
+    }
   });
 
   it('goes back and forth with the browser', async () => {

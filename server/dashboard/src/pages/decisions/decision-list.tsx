@@ -28,7 +28,18 @@ export function DecisionList({ state, columns, isOwn, selected, onOpen, onEnd }:
     if (!isAtEnd && !isLoading && error === undefined && last > rows.length - AHEAD) onEnd();
   }, [last, rows.length, isAtEnd, isLoading, error]);
 
-  const activeIndex = active === undefined ? -1 : rows.findIndex(({ event_id }) => event_id === active);
+  const indexOf = (id: string | undefined) => rows.findIndex(({ event_id }) => event_id === id);
+  const moveTo = (index: number) => {
+    setActive(rows[index]?.event_id);
+    scrollToRow(place.current, { top: index * rowHeight, rowHeight, height });
+  };
+  useEffect(() => {
+    // The drawer makes the list lower when it opens, and its buttons step through the rows.
+    const index = indexOf(selected);
+    if (index >= 0) moveTo(index);
+  }, [selected, height]);
+
+  const activeIndex = indexOf(active);
   const onKeyDown = (event: KeyboardEvent) => {
     const target = targetOf(event.key, {
       index: activeIndex,
@@ -41,8 +52,7 @@ export function DecisionList({ state, columns, isOwn, selected, onOpen, onEnd }:
     }
     if (target === undefined) return;
     event.preventDefault();
-    setActive(rows[target]?.event_id);
-    scrollToRow(place.current, { top: target * rowHeight, rowHeight, height });
+    moveTo(target);
   };
 
   return (
@@ -76,10 +86,7 @@ export function DecisionList({ state, columns, isOwn, selected, onOpen, onEnd }:
             top={(first + offset) * rowHeight}
             isActive={row.event_id === active}
             isSelected={row.event_id === selected}
-            onOpen={(opened) => {
-              setActive(opened.event_id);
-              onOpen(opened);
-            }}
+            onOpen={onOpen}
           />
         ))}
       </div>
