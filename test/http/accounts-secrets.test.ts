@@ -96,9 +96,14 @@ describe('after a full run no secret', () => {
       service.dataDir,
       `SELECT name FROM system.tables WHERE database = currentDatabase()`,
     );
-    for (const { name } of tables) {
-      stored.set(name, JSON.stringify(await runOnStore(service.dataDir, `SELECT * FROM ${name}`)));
-    }
+    const rows = tables.map(
+      ({ name }) => `SELECT '${name}' AS name, formatRow('JSONEachRow', *) AS row FROM ${name}`,
+    );
+    for (const { name, row } of await runOnStore<{ name: string; row: string }>(
+      service.dataDir,
+      rows.join(' UNION ALL '),
+    ))
+      stored.set(name, (stored.get(name) ?? '') + row);
   });
 
   /** A part of a secret is as bad as all of it. */
