@@ -29,6 +29,7 @@ describe('tampering with a store and its log', function () {
       'change a salt': '1 altered',
       'delete one row': '1 missing',
       'insert one row': '1 added',
+      'insert one row of a time to come': '1 added',
       'flip one, delete one, insert one': '1 altered, 1 missing, 1 added',
     });
   });

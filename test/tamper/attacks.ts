@@ -24,10 +24,13 @@ const update = (change: string, where: string) =>
 const remove = (target: Target, id: string) =>
   `ALTER TABLE decisions DELETE WHERE ${row(target, id)} ${WAIT}`;
 const WAIT = 'SETTINGS mutations_sync = 1';
-/** A copy of a row with another id, an hour older. */
-const insert = (target: Target, id: string) =>
+const AN_HOUR_AGO = 'received_at - INTERVAL 1 HOUR';
+/** A verifier that believed it would take the record for one that is too new to be in the log. */
+const TO_COME = 'received_at + INTERVAL 10 YEAR';
+/** A copy of a row with another id, an hour older, that says it was received at `received`. */
+const insert = (target: Target, id: string, received = AN_HOUR_AGO) =>
   'INSERT INTO decisions SELECT * REPLACE (generateUUIDv4() AS event_id, occurred_at - INTERVAL 1 HOUR AS occurred_at, ' +
-  `received_at - INTERVAL 1 HOUR AS received_at) FROM (SELECT * FROM decisions WHERE ${row(target, id)})`;
+  `${received} AS received_at) FROM (SELECT * FROM decisions WHERE ${row(target, id)})`;
 
 export const STORE_ATTACKS: StoreAttack[] = [
   { name: 'nothing', expected: 0, statements: () => [] },
@@ -64,6 +67,11 @@ export const STORE_ATTACKS: StoreAttack[] = [
     name: 'insert one row',
     expected: 12,
     statements: (target) => [insert(target, at(target, 0.6))],
+  },
+  {
+    name: 'insert one row of a time to come',
+    expected: 12,
+    statements: (target) => [insert(target, at(target, 0.6), TO_COME)],
   },
   {
     name: 'flip one, delete one, insert one',
