@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { bucketLabel, tickLabel } from '../../../server/dashboard/src/charts/bucket-label.ts';
 import {
+  countText,
   formatAgo,
   formatBytes,
   formatCompact,
@@ -16,6 +17,11 @@ describe('numbers and times on display', () => {
     const shares = [[0, 0], [0, 9], [1, 100_000], [24, 1000], [240, 1000], [99_999, 100_000], [5, 5]] as const; // prettier-ignore
     const texts = ['–', '0%', '<0.1%', '2.4%', '24%', '>99.9%', '100%'];
     expect(shares.map(([part, whole]) => formatShare(part, whole))).to.deep.equal(texts);
+  });
+
+  it('count one thing in the singular', () => {
+    const texts = [countText(0, 'sender'), countText(1, 'sender'), countText(1234, 'entry', 'entries')];
+    expect(texts).to.deep.equal(['0 senders', '1 sender', '1,234 entries']);
   });
 
   it('are in UTC', () => {

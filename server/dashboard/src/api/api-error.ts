@@ -1,3 +1,4 @@
+import { countText } from '../text/format.ts';
 import type { PolicyFault } from './types.ts';
 
 /** A call that failed: the service's problem (RFC 9457), or `unreachable` when there was no answer. */
@@ -101,9 +102,7 @@ export function explain(error: ApiError): Explanation {
 
 function waitAdvice(seconds: number | undefined): string {
   if (seconds === undefined) return 'Wait a while, then try again.';
-  return seconds < 90
-    ? `Try again in ${seconds} seconds.`
-    : `Try again in ${Math.ceil(seconds / 60)} minutes.`;
+  return `Try again in ${seconds < 90 ? countText(seconds, 'second') : countText(Math.ceil(seconds / 60), 'minute')}.`;
 }
 
 function faultText({ path, message }: PolicyFault): string {

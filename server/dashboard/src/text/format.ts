@@ -62,6 +62,11 @@ export function formatCount(count: number): string {
   return COUNT.format(count);
 }
 
+/** `1 sender`, `1,234 senders`. */
+export function countText(count: number, unit: string, units = `${unit}s`): string {
+  return `${formatCount(count)} ${count === 1 ? unit : units}`;
+}
+
 /** 1.2K, 3.4M */
 export function formatCompact(count: number): string {
   return count < 10_000 ? COUNT.format(count) : COMPACT.format(count);

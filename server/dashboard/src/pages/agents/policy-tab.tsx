@@ -3,7 +3,7 @@ import { CodeEditor } from '../../editor/code-editor.tsx';
 import type { PolicyFault } from '../../api/types.ts';
 import { useRole } from '../../app/role.ts';
 import { useSession } from '../../app/session.tsx';
-import { formatBytes, formatCount, withArticle } from '../../text/format.ts';
+import { countText, formatBytes, withArticle } from '../../text/format.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import type { AgentTabProps } from './agent-page.tsx';
 import { DryRun } from './dry-run.tsx';
@@ -130,7 +130,7 @@ function CheckStatus({ check: { isChecking, result, error } }: { check: CheckSta
     if (result === undefined) return null;
     if (!result.valid) {
       const count = result.errors.length;
-      return <span class="tag tag-bad">{count === 1 ? '1 error' : `${formatCount(count)} errors`}</span>;
+      return <span class="tag tag-bad">{countText(count, 'error')}</span>;
     }
     return (
       <>

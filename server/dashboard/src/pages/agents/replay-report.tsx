@@ -3,7 +3,7 @@ import type { ReplayResult } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { WINDOW_WORDS } from '../../app/period.ts';
 import { decisionPath, placeWith, projectPath } from '../../app/route.ts';
-import { formatCount } from '../../text/format.ts';
+import { countText, formatCount } from '../../text/format.ts';
 import { Inert, Role } from '../../ui/inert.tsx';
 import { OutcomeBadge } from '../../ui/outcome.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -57,7 +57,7 @@ function Coverage({ projectId, agentName, result }: Place & { result: ReplayResu
   return (
     <p>
       {next_cursor === null
-        ? `All ${formatCount(examined)} decisions`
+        ? `All ${countText(examined, 'decision')}`
         : `The newest ${formatCount(examined)} of ${all} decisions`}{' '}
       in {WINDOW_WORDS[window]}
       {not_replayable > 0 &&

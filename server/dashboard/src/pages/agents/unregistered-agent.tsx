@@ -1,7 +1,7 @@
 import { call } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { projectPath } from '../../app/route.ts';
-import { formatCount } from '../../text/format.ts';
+import { countText } from '../../text/format.ts';
 import { shellQuoted } from '../../text/shell-quoted.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { curlCommand } from '../../ui/curl-command.ts';
@@ -32,9 +32,9 @@ export function UnregisteredAgent({ projectId, agentName }: { projectId: string;
   return (
     <EmptyState title="This agent is not registered">
       <p>
-        It recorded {formatCount(total)} {total === 1 ? 'decision' : 'decisions'} in the last 90 days, but it
-        has no policy here. To register it with the tools that it called,{' '}
-        <a href={projectPath(projectId, 'keys')}>create a key</a>, set GATE_API_KEY to it, and run:
+        It recorded {countText(total, 'decision')} in the last 90 days, but it has no policy here. To register
+        it with the tools that it called, <a href={projectPath(projectId, 'keys')}>create a key</a>, set
+        GATE_API_KEY to it, and run:
       </p>
       <CodeBlock
         text={curlCommand('/v1/agents', shellQuoted({ name: agentName, tools }))}

@@ -4,7 +4,7 @@ import { useAnswer } from '../../api/use-answer.ts';
 import { type Period, periodWords } from '../../app/period.ts';
 import { usePeriod } from '../../app/use-period.ts';
 import { placeWith, projectPath } from '../../app/route.ts';
-import { formatCount, formatTime } from '../../text/format.ts';
+import { countText, formatCount, formatTime } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
@@ -57,15 +57,11 @@ function CompletenessTiles({ completeness }: { completeness: Completeness }) {
     [
       'Received',
       percent === null ? '–' : `${percent}%`,
-      `${formatCount(received)} of ${formatCount(emitted)} events`,
+      `${formatCount(received)} of ${countText(emitted, 'event')}`,
     ],
     ['Dropped', formatCount(dropped), 'counted by the senders'],
     ['Missing', formatCount(missing), 'never received'],
-    [
-      'Ended without closing',
-      formatCount(unclosed),
-      `of ${formatCount(emitters)} ${emitters === 1 ? 'sender' : 'senders'}`,
-    ],
+    ['Ended without closing', formatCount(unclosed), `of ${countText(emitters, 'sender')}`],
   ] as const;
   return <Tiles tiles={tiles} />;
 }

@@ -5,7 +5,7 @@ import type { Filters } from '../../app/filters.ts';
 import { hrefWith } from '../../app/location.ts';
 import type { Period } from '../../app/period.ts';
 import { projectPath } from '../../app/route.ts';
-import { formatCost, formatCount, formatDuration, formatTime } from '../../text/format.ts';
+import { countText, formatCost, formatCount, formatDuration, formatTime } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 
 export type SessionProps = { projectId: string; sessionId: string; period: Period };
@@ -57,8 +57,4 @@ function usageText({ calls, input_tokens, output_tokens, cost_usd }: UsageCounts
   if (calls === 0) return 'no model calls';
   const cost = cost_usd > 0 ? `, ${formatCost(cost_usd)}` : '';
   return `${countText(calls, 'model call')}, ${countText(input_tokens + output_tokens, 'token')}${cost}`;
-}
-
-export function countText(count: number, unit: string): string {
-  return `${formatCount(count)} ${unit}${count === 1 ? '' : 's'}`;
 }

@@ -4,14 +4,21 @@ import type { DecisionRecord, ModelCall } from '../../api/types.ts';
 import { hrefWith } from '../../app/location.ts';
 import { periodWords } from '../../app/period.ts';
 import { decisionPath } from '../../app/route.ts';
-import { formatCompact, formatCost, formatCount, formatDuration, formatTime } from '../../text/format.ts';
+import {
+  countText,
+  formatCompact,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatTime,
+} from '../../text/format.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { OutcomeBadge } from '../../ui/outcome.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { useList } from '../../ui/use-list.tsx';
 import { useVirtualRows } from '../../ui/virtual-rows.ts';
-import { countText, type SessionProps } from './session-panel.tsx';
+import type { SessionProps } from './session-panel.tsx';
 
 /** The largest page of the API. */
 const PAGE_ROWS = 500;

@@ -1,7 +1,7 @@
 import type { Completeness } from '../../api/types.ts';
 import type { Period } from '../../app/period.ts';
 import { placeWith, projectPath } from '../../app/route.ts';
-import { formatCount } from '../../text/format.ts';
+import { countText, formatCount } from '../../text/format.ts';
 
 type PanelProps = { projectId: string; period: Period; completeness: Completeness };
 
@@ -22,9 +22,7 @@ function sentenceOf({ percent, dropped, missing, unclosed }: Completeness): stri
   const parts = [
     dropped > 0 ? `${formatCount(dropped)} dropped by clients` : '',
     missing > 0 ? `${formatCount(missing)} missing` : '',
-    unclosed > 0
-      ? `${formatCount(unclosed)} ${unclosed === 1 ? 'sender' : 'senders'} ended without closing`
-      : '',
+    unclosed > 0 ? `${countText(unclosed, 'sender')} ended without closing` : '',
   ].filter((part) => part !== '');
   const share = percent === null ? 'No events in this period' : `${percent}% received`;
   return parts.length === 0 ? share : `${share}: ${parts.join(', ')}`;

@@ -1,7 +1,7 @@
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
-import { formatCount } from '../../text/format.ts';
+import { countText } from '../../text/format.ts';
 import { CheckpointTable } from './checkpoint-table.tsx';
 import { type Log, useLog } from './use-log.ts';
 import { WitnessTable } from './witness-table.tsx';
@@ -27,7 +27,7 @@ function Details({ checkpoint, logKey, verdict, projectId }: Log & { projectId: 
       <section class="panel proof-panel">
         <h2>Checkpoints over time</h2>
         <p>
-          The log of this project has <b>{formatCount(size)}</b> entries. This browser remembers the
+          The log of this project has <b>{countText(size, 'entry', 'entries')}</b>. This browser remembers the
           checkpoints that it saw here, and verifies on each visit that the log still begins with all of them.
         </p>
         <CheckpointTable checkpoints={verdict.checkpoints} />

@@ -1,4 +1,4 @@
-import { formatAgo, formatCount, formatTime, zoneName } from '../../text/format.ts';
+import { countText, formatAgo, formatCount, formatTime, zoneName } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { Table } from '../../ui/table.tsx';
 import type { CheckedWitness } from './verify-log.ts';
@@ -49,5 +49,5 @@ function Verdict({ witness: { fault, size: signed }, size }: { witness: CheckedW
   if (signed === 0) return <span class="tag tag-warn">has signed nothing yet</span>;
   const behind = size - signed;
   if (behind <= 0) return <span class="tag tag-good">signed the current log</span>;
-  return <span class="tag tag-good">holds; {formatCount(behind)} entries since</span>;
+  return <span class="tag tag-good">holds; {countText(behind, 'entry', 'entries')} since</span>;
 }
