@@ -15,15 +15,17 @@ const READS = ['summary', 'timeseries', 'decisions', 'summary'];
 type Demo = { project_id: string; key: string };
 type BenchRestart = { rows: number; seconds: number; directory?: string };
 
-/** Starts after a clean stop and after a kill: how long until it listens and until its filter of identities is complete, and the pace of each second. */
+/** Starts after a clean stop and after a kill: how long until it listens, until its filter of identities is complete and, from the first request on, until the first event is durable; and the pace of each second. */
 export async function benchRestart({ rows, seconds, directory }: BenchRestart): Promise<void> {
   const dataDir = directory ?? temporaryDirectory();
   try {
     if (!existsSync(join(dataDir, 'demo.json'))) await fill(dataDir, rows);
     console.log(`\n${rows} decisions on ${fileSystemOf(dataDir)}, ${CONNECTIONS} connections`);
     const header = Array.from({ length: seconds }, (_, at) => ` second ${at + 1} |`).join('');
-    console.log(`\n| start after | s to listening | s to filter |${header} ${READS.join(' ms | ')} ms |`);
-    console.log(`|---|--:|--:|${'--:|'.repeat(seconds + READS.length)}`);
+    console.log(
+      `\n| start after | s to listening | s to filter | ms to first event |${header} ${READS.join(' ms | ')} ms |`,
+    );
+    console.log(`|---|--:|--:|--:|${'--:|'.repeat(seconds + READS.length)}`);
     await startOnce(dataDir, { after: 'a fill', next: 'SIGTERM', seconds });
     await startOnce(dataDir, { after: 'SIGTERM', next: 'SIGKILL', seconds });
     await startOnce(dataDir, { after: 'SIGKILL', next: 'SIGTERM', seconds });
@@ -49,6 +51,7 @@ async function startOnce(dataDir: string, { after, next, seconds }: Start): Prom
   const listening = (performance.now() - startMs) / 1000;
   const reads = await timesOf(url, demo.project_id);
   const running = generator.begin();
+  const loadMs = performance.now();
   let complete = '-';
   const accepted = async () => {
     const metrics = await readMetrics({ url: url.origin });
@@ -58,6 +61,7 @@ async function startOnce(dataDir: string, { after, next, seconds }: Start): Prom
     return metrics.value(ACCEPTED);
   };
   while ((await accepted()) === 0) await sleep(10);
+  const first = (performance.now() - loadMs).toFixed(0);
   const perSecond: number[] = [];
   for (let before = 0, beforeMs = performance.now(); perSecond.length < seconds;) {
     await sleep(1000);
@@ -67,7 +71,7 @@ async function startOnce(dataDir: string, { after, next, seconds }: Start): Prom
     [before, beforeMs] = [now, nowMs];
   }
   await running;
-  const cells = [listening.toFixed(1), complete, ...perSecond, ...reads.map((ms) => ms.toFixed(0))];
+  const cells = [listening.toFixed(1), complete, first, ...perSecond, ...reads.map((ms) => ms.toFixed(0))];
   console.log(`| ${after} | ${cells.join(' | ')} |`);
   if (next === 'SIGTERM') return endProcess(child);
   const gone = new Promise((resolve) => child.once('exit', resolve));

@@ -13,6 +13,8 @@ import { HOUR_MS } from '../../../server/durations.ts';
 const NIL = '00000000-0000-0000-0000-000000000000';
 const GRANULE_ROWS = 256;
 const STORED = 1200;
+/** Records are compared with identities in slices of ten seconds. */
+const SLICE_END_MS = Math.floor(Date.now() / 10_000) * 10_000;
 /** About one key in 1,000 is a false positive. */
 const FALSE_HITS_MAX = 2;
 
@@ -48,20 +50,46 @@ describe('IdentityIndex on the embedded engine', () => {
     await index.close();
   }
 
+  async function writeRecords(identities: Identity[]): Promise<void> {
+    const columns = ['project_id', 'event_id', 'occurred_at', 'received_at'];
+    const lines = identities.map(({ project_id, event_id, occurredAtMs, receivedAtMs }) =>
+      JSON.stringify([project_id, event_id, occurredAtMs, receivedAtMs]),
+    );
+    await store.writer.insert({ table: 'decisions', columns, lines, token: undefined });
+  }
+
   it('finds at its start what a crash kept out of the table, also when the clock was set back by hours', async () => {
     const lost = identityOf(randomUUID());
     const ahead = identityOf(randomUUID());
     await writeBefore([{ ...ahead, receivedAtMs: ahead.receivedAtMs + 3 * HOUR_MS }]);
-    const columns = ['project_id', 'event_id', 'occurred_at', 'received_at'];
-    const { project_id, event_id, occurredAtMs, receivedAtMs } = lost;
-    const lines = [JSON.stringify([project_id, event_id, occurredAtMs, receivedAtMs])];
-    await store.writer.insert({ table: 'decisions', columns, lines, token: undefined });
+    await writeRecords([lost]);
 
     const index = open({ connection: store.lookups, background: store.background });
     await index.open();
 
     expect([...(await index.findKnown([lost]))]).to.deep.equal([lost]);
     await index.close();
+  });
+
+  it('finds one that is missing where another stands twice, and copies no other', async () => {
+    const project = randomUUID();
+    const agoMs = (ms: number) => ({ ...identityOf(project), receivedAtMs: SLICE_END_MS - ms });
+    const [twice, lost, ...others] = [1, 2, 3, 10_001].map(agoMs) as [Identity, Identity, ...Identity[]];
+    await store.background.command('SYSTEM STOP MERGES event_identities');
+    await writeBefore([twice, ...others]);
+    await writeBefore([twice]);
+    await writeRecords([twice, lost, ...others]);
+
+    const index = open({ connection: store.lookups, background: store.background });
+    await index.open();
+    await index.close();
+
+    const rows = await store.lookups.query<{ event_id: string }>(
+      `SELECT event_id FROM event_identities WHERE project_id = '${project}'`,
+    );
+    const expected = [twice, twice, lost, ...others].map(({ event_id }) => event_id);
+    expect(rows.map(({ event_id }) => event_id).toSorted()).to.deep.equal(expected.toSorted());
+    await store.background.command('SYSTEM START MERGES event_identities');
   });
 
   it('knows every stored identity at each page while the filter fills, with fewer look-ups each time', async () => {
