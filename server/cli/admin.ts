@@ -38,6 +38,8 @@ export async function openAdmin(config: Config) {
     runReadBytes: (text, params) => reads.queryBytes(text, params),
     writers: writersOf(config),
     now,
+    // To compare projections with rows.
+    fewRows: 0,
   });
   const people = { store: createBoundedStore(store.accounts, store.ready), mutex: new KeyedMutex(), now };
   const recordActivity = createRecordActivity(people.store, now);

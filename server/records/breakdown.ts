@@ -1,6 +1,14 @@
 import { sql } from '../store/sql.ts';
 import { rfc3339FromClickhouse } from '../store/time.ts';
-import { countedOf, countsOf, type OutcomeCounts, othersOf, type ReadScope, scopeFields } from './counts.ts';
+import {
+  countedOf,
+  countsOf,
+  type OutcomeCounts,
+  othersOf,
+  type ReadScope,
+  scopeFields,
+  whereOf,
+} from './counts.ts';
 import type { AuditReads } from './days.ts';
 import { NO_WHOLE_PARTS } from './window.ts';
 
@@ -38,8 +46,10 @@ export async function readBreakdown(
   { by, limit }: { by: Dimension; limit: number },
 ) {
   const { column, isInProjections } = DIMENSIONS[by];
-  const wholeParts = isInProjections ? {} : NO_WHOLE_PARTS;
-  const asked = { ...countedOf(scope, DAY_SECONDS), ...wholeParts, by: column, limit };
+  const counted = isInProjections
+    ? await countedOf(days.decisions, scope, DAY_SECONDS)
+    : { ...whereOf(scope), ...NO_WHOLE_PARTS };
+  const asked = { ...counted, by: column, limit };
   const read = (final_days: string[]) =>
     runRead<BreakdownRow>(sql('breakdown'), { ...asked, final_days }, scope.signal);
   const rows = await days.decisions.read(scope.window, read, scope.signal);

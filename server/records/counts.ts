@@ -1,7 +1,7 @@
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { completenessOf } from './completeness.ts';
-import type { AuditReads } from './days.ts';
+import type { AuditReads, ReadDays } from './days.ts';
 import { areInProjections, type DecisionFilters, isFiltered } from './filters.ts';
 import { NO_WHOLE_PARTS, type ReadWindow, wholePartsOf } from './window.ts';
 
@@ -30,10 +30,11 @@ export function whereOf({ projectId, window, filters }: ReadScope): Where {
   return { project_id: projectId, since, before, ...filters };
 }
 
-/** The same for a count, which reads whole days and hours from projections where it can. */
-export function countedOf(scope: ReadScope, bucketSeconds: number) {
-  const isWhole = areInProjections(scope.filters);
-  return { ...whereOf(scope), ...(isWhole ? wholePartsOf(scope.window, bucketSeconds) : NO_WHOLE_PARTS) };
+/** The same for a count, which reads whole days and hours from projections where it can and should. */
+export async function countedOf(days: ReadDays, scope: ReadScope, bucketSeconds: number) {
+  const { filters, window } = scope;
+  const isWhole = areInProjections(filters) && !(await days.hasFewRows(window));
+  return { ...whereOf(scope), ...(isWhole ? wholePartsOf(window, bucketSeconds) : NO_WHOLE_PARTS) };
 }
 
 const DAY_SECONDS = 86_400;
@@ -42,7 +43,7 @@ const DAY_SECONDS = 86_400;
 export async function readSummary(reads: AuditReads, scope: ReadScope) {
   const { runRead, days } = reads;
   const { window, filters, signal } = scope;
-  const asked = { ...countedOf(scope, DAY_SECONDS), limit: GROUPS_MAX };
+  const asked = { ...(await countedOf(days.decisions, scope, DAY_SECONDS)), limit: GROUPS_MAX };
   const read = (final_days: string[]) =>
     runRead<SummaryRow>(sql('summary'), { ...asked, final_days }, signal);
   const [rows, completeness] = await Promise.all([
@@ -82,11 +83,11 @@ export function othersOf(listed: (OutcomeCounts & { entries: number })[], totals
 }
 
 /** GET …/audit/timeseries. */
-export async function readTimeseries({ runRead, days }: AuditReads, scope: ReadScope) {
+export async function readTimeseries(reads: AuditReads, scope: ReadScope) {
   const { window } = scope;
   const { bucketSeconds } = window;
-  const read = (finalDays: string[]) => countOverTime({ runRead }, scope, { bucketSeconds, finalDays });
-  const rows = await days.decisions.read(window, read, scope.signal);
+  const read = (finalDays: string[]) => countOverTime(reads, scope, { bucketSeconds, finalDays });
+  const rows = await reads.days.decisions.read(window, read, scope.signal);
   return {
     ...scopeFields(scope),
     bucket_seconds: bucketSeconds,
@@ -95,12 +96,13 @@ export async function readTimeseries({ runRead, days }: AuditReads, scope: ReadS
 }
 
 /** The buckets that hold records, oldest first. */
-export function countOverTime(
-  { runRead }: Pick<AuditReads, 'runRead'>,
+export async function countOverTime(
+  { runRead, days }: AuditReads,
   scope: ReadScope,
   { bucketSeconds, finalDays }: { bucketSeconds: number; finalDays: string[] },
 ): Promise<BucketRow[]> {
-  const asked = { ...countedOf(scope, bucketSeconds), bucket_seconds: bucketSeconds, final_days: finalDays };
+  const counted = await countedOf(days.decisions, scope, bucketSeconds);
+  const asked = { ...counted, bucket_seconds: bucketSeconds, final_days: finalDays };
   return runRead<BucketRow>(sql('decisions_over_time'), asked, scope.signal);
 }
 

@@ -24,14 +24,21 @@ export type AuditReads = {
 };
 export type ReadsOptions = Omit<ReadDaysOptions, 'table'> & { runReadBytes: RunReadBytes };
 
-type PartsRow = { day: string; may_repeat: number; parts: string[] };
+type PartsRow = { day: string; may_repeat: number; parts: string[]; number: number | string };
+type Range = Pick<ReadWindow, 'sinceMs' | 'beforeMs' | 'toMs'>;
 type ReadDaysOptions = {
   table: 'decisions' | 'llm_invocations';
   writers: Writers;
   runRead: RunRead;
   now: () => number;
+  /** Fewer rows are read as they are. 0: all are read from projections where they can. */
+  fewRows?: number;
 };
 
+/** To plan the part of a statement that reads a projection takes as long as to read this many rows, or longer: docs/storage.md. */
+const FEW_ROWS = 100_000;
+/** Meanwhile a busy writer adds as many again. */
+const NUMBERS_STAND_MS = 5000;
 /** Days after today that may hold rows, because clocks may be ahead. */
 const DAYS_AHEAD = 2;
 const LIST_AGAIN_MS = 1000;
@@ -50,6 +57,9 @@ export class ReadDays {
   readonly #checkedAtMs = new Map<string, number>();
   #listedAtMs = Number.NEGATIVE_INFINITY;
   #listing: Promise<void> | undefined;
+  #numbers = new Map<string, number>();
+  #numbersAtMs = Number.NEGATIVE_INFINITY;
+  #counting: Promise<unknown> | undefined;
   #checking: Promise<void> | undefined;
 
   constructor(options: ReadDaysOptions) {
@@ -57,12 +67,8 @@ export class ReadDays {
   }
 
   /** Runs `work` with the days that it must read with FINAL. Retries with FINAL on all days if parts changed. */
-  async read<T>(
-    { sinceMs, beforeMs, toMs }: Pick<ReadWindow, 'sinceMs' | 'beforeMs' | 'toMs'>,
-    work: (finalDays: string[]) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T> {
-    const days = daysBetween(sinceMs, Math.min(beforeMs - 1, toMs + DAYS_AHEAD * DAY_MS));
+  async read<T>(range: Range, work: (finalDays: string[]) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const days = daysOf(range);
     if (this.#options.writers === 'cluster') return work(days);
     if (this.#options.writers === 'sole') {
       await this.#learn(days);
@@ -75,6 +81,16 @@ export class ReadDays {
     // Meanwhile another process may have added rows that were already there.
     const isSame = (day: string) => finalDays.includes(day) || partsOf(before, day) === partsOf(after, day);
     return days.every(isSame) ? result : work(days);
+  }
+
+  /** Whether a range holds so few rows, of all projects, that they are read sooner as they are than from projections. An estimate. */
+  async hasFewRows(range: Range): Promise<boolean> {
+    const { writers, now, fewRows = FEW_ROWS } = this.#options;
+    if (writers === 'cluster' || fewRows === 0) return false;
+    if (now() - this.#numbersAtMs >= NUMBERS_STAND_MS)
+      await (this.#counting ??= this.#list().finally(() => (this.#counting = undefined)));
+    const numberOf = (day: string) => (this.#numbers.get(day) ?? 0) * shareOf(day, range, now());
+    return daysOf(range).reduce((rows, day) => rows + numberOf(day), 0) < fewRows;
   }
 
   /** Resolves when no check runs in the background; for tests. */
@@ -123,8 +139,10 @@ export class ReadDays {
   }
 
   async #list(signal?: AbortSignal): Promise<Map<string, PartsRow>> {
-    const { table, runRead } = this.#options;
+    const { table, runRead, now } = this.#options;
     const rows = await runRead<PartsRow>(sql('read_parts'), { table }, signal);
+    this.#numbers = new Map(rows.map(({ day, number }) => [day, Number(number)]));
+    this.#numbersAtMs = now();
     return new Map(rows.map((row) => [row.day, row]));
   }
 }
@@ -143,6 +161,18 @@ export function writersOf({ clickhouse, cluster }: Pick<Config, 'clickhouse' | '
 
 function partsOf(listed: Map<string, PartsRow>, day: string): string {
   return listed.get(day)?.parts.join() ?? '';
+}
+
+/** The days that a range may hold rows of. */
+function daysOf({ sinceMs, beforeMs, toMs }: Range): string[] {
+  return daysBetween(sinceMs, Math.min(beforeMs - 1, toMs + DAYS_AHEAD * DAY_MS));
+}
+
+/** How much of a day lies in a range, from 0 to 1; of today, of what has passed. */
+function shareOf(day: string, { sinceMs, beforeMs }: Range, nowMs: number): number {
+  const startMs = Date.parse(day);
+  const endMs = Math.max(startMs + 1, Math.min(startMs + DAY_MS, nowMs));
+  return Math.max(0, Math.min(beforeMs, endMs) - Math.max(sinceMs, startMs)) / (endMs - startMs);
 }
 
 /** The days (UTC) from one instant to another, as YYYY-MM-DD. */

@@ -23,12 +23,12 @@ export async function readLlmInvocations(reads: AuditReads, scope: ReadScope, pa
 }
 
 /** The days that hold matching model calls, newest first. */
-export function countInvocationsPerDay(
-  { runRead }: AuditReads,
+export async function countInvocationsPerDay(
+  { runRead, days }: AuditReads,
   scope: ReadScope,
   final_days: string[],
 ): Promise<DayCount[]> {
-  const counted = countedOf(scope, HOUR_SECONDS);
+  const counted = await countedOf(days.llmInvocations, scope, HOUR_SECONDS);
   return runRead<DayCount>(sql('llm_invocations_per_day'), { ...counted, final_days }, scope.signal);
 }
 

@@ -45,7 +45,7 @@ type BreakdownRow = Sums & {
 /** GET …/audit/llm-usage. */
 export async function readLlmUsage({ runRead, days }: AuditReads, scope: ReadScope) {
   const { window, signal } = scope;
-  const asked = { ...countedOf(scope, HOUR_SECONDS), limit: GROUPS_MAX };
+  const asked = { ...(await countedOf(days.llmInvocations, scope, HOUR_SECONDS)), limit: GROUPS_MAX };
   const read = (final_days: string[]) =>
     runRead<UsageRow>(sql('llm_usage'), { ...asked, final_days }, signal);
   const rows = await days.llmInvocations.read(window, read, signal);
@@ -65,7 +65,8 @@ export async function readLlmUsage({ runRead, days }: AuditReads, scope: ReadSco
 export async function readLlmUsageTimeseries({ runRead, days }: AuditReads, scope: ReadScope) {
   const { window, signal } = scope;
   const { bucketSeconds } = window;
-  const asked = { ...countedOf(scope, bucketSeconds), bucket_seconds: bucketSeconds };
+  const counted = await countedOf(days.llmInvocations, scope, bucketSeconds);
+  const asked = { ...counted, bucket_seconds: bucketSeconds };
   const read = (final_days: string[]) =>
     runRead<BucketRow>(sql('llm_usage_over_time'), { ...asked, final_days }, signal);
   const rows = await days.llmInvocations.read(window, read, signal);

@@ -124,6 +124,8 @@ function makeParts(store: Store, writers: Writers) {
     runReadBytes: () => Promise.reject(new Error('no export here')),
     writers,
     now: Date.now,
+    // Few rows would be read as they are, as those of a user or a session always are.
+    fewRows: 0,
   });
   const streams = {
     decisions: makeStream(store, 'decisions'),

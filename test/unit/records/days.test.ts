@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { readTimeseries } from '../../../server/records/counts.ts';
 import { createReads, ReadDays, type RunRead, type Writers } from '../../../server/records/days.ts';
 import { NO_FILTERS } from '../../../server/records/filters.ts';
+import { readLlmUsage } from '../../../server/records/llm-usage.ts';
 import { verifyReads } from '../../../server/records/verify.ts';
 import { readRange, readWindow } from '../../../server/records/window.ts';
 
@@ -10,7 +12,7 @@ const WINDOW = readWindow('24h', NOW_MS);
 /** The days of the window, with two ahead for clocks that are. */
 const DAYS = ['2026-03-09', '2026-03-10', '2026-03-11', '2026-03-12'];
 
-type Listed = { day: string; may_repeat: number; parts: string[] };
+type Listed = { day: string; may_repeat: number; parts: string[]; number: number };
 
 /** A store that lists parts as told, and counts repeated rows as told. */
 function fakeStore(writers: Writers) {
@@ -37,6 +39,7 @@ const part = (day: string, ...parts: string[]): Listed => ({
   day,
   may_repeat: parts.length > 1 ? 1 : 0,
   parts,
+  number: 50_000 * parts.length,
 });
 
 describe('the days that are read with FINAL', () => {
@@ -126,6 +129,65 @@ describe('the days that are read with FINAL', () => {
     await ask();
     expect(await ask()).to.deep.equal([]);
   });
+});
+
+describe('few rows', () => {
+  const CASES: [Record<string, number>, boolean][] = [
+    [{ '2026-03-08': 1_000_000, '2026-03-09': 100_000, '2026-03-10': 49_999 }, true],
+    [{ '2026-03-09': 100_000, '2026-03-10': 50_000 }, false],
+    [{ '2026-03-11': 99_999 }, true],
+    [{ '2026-03-11': 100_000 }, false],
+    [{}, true],
+  ];
+  for (const [numbers, isFew] of CASES)
+    it(`are ${isFew ? '' : 'not '}the 24 hours from noon to noon with ${JSON.stringify(numbers)} rows`, async () => {
+      const { store, days } = fakeStore('sole');
+      store.listed = Object.entries(numbers).map(([day, number]) => ({ ...part(day, 'a'), number }));
+
+      expect(await days.hasFewRows(WINDOW)).to.equal(isFew);
+    });
+
+  it('are counted again after five seconds, and once for all who ask at the same time', async () => {
+    const { store, days } = fakeStore('several');
+    store.listed = [part('2026-03-09', 'a')];
+    await Promise.all([days.hasFewRows(WINDOW), days.hasFewRows(WINDOW)]);
+    store.nowMs += 4999;
+    await days.hasFewRows(WINDOW);
+    expect(store.lists).to.equal(1);
+
+    store.nowMs += 1;
+    await days.hasFewRows(WINDOW);
+    expect(store.lists).to.equal(2);
+  });
+
+  it('are not counted on a cluster, where no node can list all parts', async () => {
+    const { store, days } = fakeStore('cluster');
+    expect([await days.hasFewRows(WINDOW), store.lists]).to.deep.equal([false, 0]);
+  });
+
+  for (const [what, number, hoursFrom] of [
+    ['are read as they are', 99_999, null],
+    ['are not, if they are more: whole hours are read from projections', 100_000, '2026-03-09 12:00:00'],
+  ] as const)
+    it(what, async () => {
+      const asked: Record<string, unknown>[] = [];
+      const runRead = ((sql: string, params: Record<string, unknown>) => {
+        if (sql.includes('system.parts')) return Promise.resolve([{ ...part('2026-03-10', 'a'), number }]);
+        asked.push(params);
+        return Promise.resolve([]);
+      }) as RunRead;
+      const runReadBytes = () => Promise.resolve(Buffer.alloc(0));
+      const reads = createReads({ runRead, runReadBytes, writers: 'sole', now: () => NOW_MS });
+      const { signal } = new AbortController();
+      const scope = { projectId: 'p', window: WINDOW, filters: NO_FILTERS, signal };
+
+      await readTimeseries(reads, scope);
+      await readLlmUsage(reads, scope);
+
+      expect(
+        asked.filter(({ since }) => since !== undefined).map(({ hours_from }) => hours_from),
+      ).to.deep.equal([hoursFrom, hoursFrom]);
+    });
 });
 
 describe('gate verify', () => {
