@@ -195,7 +195,8 @@ export const USAGE = `npm run gate -- <command> [--json]
 ${ENTRIES.join('\n')}
 
 The commands use the store and the root key that the environment names, as the service does:
-GATE_DATA_DIR, GATE_CLICKHOUSE_URL, GATE_SIGNING_KEY; "audit" commands need none of them.
+GATE_DATA_DIR, GATE_CLICKHOUSE_URL, GATE_SIGNING_KEY. "audit" commands need none of them; without
+--bearer they take the key from GATE_API_KEY, which nobody sees in a list of processes.
 With --json they print JSON.
 `;
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { newPerson, type Person } from '../support/accounts.ts';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
+import { runGate } from '../support/processes.ts';
 import { issue, type Key, keyWith, revoke } from '../support/keys.ts';
 import { ask, type Problem } from '../support/reads.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -35,6 +36,19 @@ describe('GATE_READ_AUTH=required', () => {
       const { status } = await ask(service, endpoint, { projectId: project.project_id, key: project.key });
       expect(status, endpoint).to.equal(200);
     }
+  });
+
+  it('answers the auditor whose key is in GATE_API_KEY, and tells one without', async () => {
+    const { dataDir, url } = service;
+    const args = ['audit', 'verify', '--project', project.project_id, '--url', url];
+
+    const withKey = await runGate({ dataDir, args, env: { GATE_API_KEY: project.key } });
+    const without = await runGate({ dataDir, args, env: { GATE_API_KEY: '' } });
+
+    expect(`${withKey.code} ${withKey.stdout}`).to.match(/^0 Verdict: holds\./);
+    expect(`${without.code} ${without.stderr}`).to.match(
+      /^1 .* answered 401\. .*: GATE_API_KEY=KEY, or --bearer KEY\.\n$/,
+    );
   });
 
   it('is 401 without a key, with a bad one and with a revoked one, before parameters are checked', async () => {

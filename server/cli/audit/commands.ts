@@ -17,10 +17,12 @@ export function auditVerify(
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<Report> {
   return withFileFaults(async () => {
-    const { url, bearer, vkey, state: statePath, receipts: receiptsPath } = options;
+    const { url, vkey, state: statePath, receipts: receiptsPath } = options;
     const shared = { vkey, statePath, receiptsPath };
-    if (url !== undefined)
-      return reportOf(await verifyOnline({ source: { url, projectId, bearer }, wait, ...shared }));
+    if (url !== undefined) {
+      const source = { url, projectId, bearer: bearerOf(options) };
+      return reportOf(await verifyOnline({ source, wait, ...shared }));
+    }
     const { export: exported, proofs, log, at } = options;
     if (exported === undefined || proofs === undefined || log === undefined)
       throw new CommandError('Give either --url URL, or --export FILE, --proofs FILE and --log DIRECTORY.');
@@ -32,10 +34,15 @@ export function auditVerify(
 /** `audit mirror` */
 export function auditMirror(projectId: string, options: AuditOptions): Promise<Report> {
   return withFileFaults(() => {
-    const { url, bearer, vkey, to } = options;
+    const { url, vkey, to } = options;
     if (url === undefined || to === undefined) throw new CommandError('Give --url URL and --to DIRECTORY.');
-    return mirrorLog({ source: { url, projectId, bearer }, to, vkey });
+    return mirrorLog({ source: { url, projectId, bearer: bearerOf(options) }, to, vkey });
   });
+}
+
+/** A key on a command line is seen by all who list processes, and npm prints it. */
+function bearerOf({ bearer }: AuditOptions): string | undefined {
+  return bearer ?? (process.env['GATE_API_KEY'] || undefined);
 }
 
 function timeOf(at: string | undefined): number | undefined {

@@ -42,7 +42,7 @@ async function ask(address: string, headers: Record<string, string>): Promise<Re
 
 function hintOf(status: number): string {
   return status === 401 || status === 403
-    ? ' Give a key of the project with the right read_audit: --bearer KEY.'
+    ? ' Give a key of the project with the right read_audit: GATE_API_KEY=KEY, or --bearer KEY.'
     : '';
 }
 
