@@ -60,32 +60,31 @@ describe('model calls in a browser', function () {
   });
   const timelineOf = (session_id: string) => world.projectPath('decisions', { session_id, view: 'timeline' });
 
-  for (const scheme of ['light', 'dark'] as const)
-    it(`shows the decisions and the model calls of a session in order, in ${scheme}`, async () => {
-      const { page, faults } = await world.newPage({ scheme });
-      await page.goto(timelineOf('mixed'));
-      const steps = stepsOf(page);
-      await steps.nth(3).waitFor();
+  it('shows the decisions and the model calls of a session in order', async () => {
+    const { page, faults } = await world.newPage();
+    await page.goto(timelineOf('mixed'));
+    const steps = stepsOf(page);
+    await steps.nth(3).waitFor();
 
-      const texts = (await steps.allInnerTexts()).map((text) =>
-        text.replaceAll(/\s*\n\s*/g, ' | ').replace(/^[^|]*\| /, ''),
-      );
-      expect(texts).to.deep.equal([
-        'model call | m-plan | 2.3 s · 100 in · 20 out · $0.25 · stop',
-        '+5.0 s | model call | m-act | 12.3K in · 20 out · rate_limited',
-        '+0 ms | Deny | t-deny | Role may not use this tool, whatever its arguments are, and however often it asks for it.',
-        '+1 min | Allow | t-allow',
-      ]);
-      await shoot(page, `timeline-${scheme}`);
-      await expectAccessible(page);
-      await page.setViewportSize(PHONE);
-      await shoot(page, `timeline-phone-${scheme}`);
-      await expectAccessible(page);
-      for (const width of [360, 390, 2560]) expect(await overflowAt(page, width)).to.be.at.most(0);
-      await page.getByRole('link', { name: /t-deny/ }).click();
-      await page.getByRole('complementary', { name: 'Decision' }).getByText('t-deny').first().waitFor();
-      expect(faults).to.deep.equal([]);
-    });
+    const texts = (await steps.allInnerTexts()).map((text) =>
+      text.replaceAll(/\s*\n\s*/g, ' | ').replace(/^[^|]*\| /, ''),
+    );
+    expect(texts).to.deep.equal([
+      'model call | m-plan | 2.3 s · 100 in · 20 out · $0.25 · stop',
+      '+5.0 s | model call | m-act | 12.3K in · 20 out · rate_limited',
+      '+0 ms | Deny | t-deny | Role may not use this tool, whatever its arguments are, and however often it asks for it.',
+      '+1 min | Allow | t-allow',
+    ]);
+    await shoot(page, 'timeline');
+    await expectAccessible(page);
+    await page.setViewportSize(PHONE);
+    await shoot(page, 'timeline-phone');
+    await expectAccessible(page);
+    for (const width of [360, 390, 2560]) expect(await overflowAt(page, width)).to.be.at.most(0);
+    await page.getByRole('link', { name: /t-deny/ }).click();
+    await page.getByRole('complementary', { name: 'Decision' }).getByText('t-deny').first().waitFor();
+    expect(faults).to.deep.equal([]);
+  });
 
   it('shows a session that has model calls alone, and one that has nothing', async () => {
     const { page } = await world.newPage();
@@ -173,36 +172,35 @@ describe('model calls in a browser', function () {
     expect(await names()).to.deep.equal(['long', 'mixed']);
   });
 
-  for (const scheme of ['light', 'dark'] as const)
-    it(`lists the single calls, filtered, sorted and page by page, in ${scheme}`, async () => {
-      const { page, faults } = await world.newPage({ scheme });
-      await page.goto(world.projectPath('usage/calls', { agent: 'caller' }));
-      const rows = page.locator('tbody tr');
-      await rows.nth(99).waitFor();
-      await page.getByText('The newest 100 are loaded').waitFor();
-      await page.getByRole('button', { name: 'Load older' }).click();
-      await rows.nth(199).waitFor();
-      await page.evaluate('scrollTo(0, 0)');
-      await shoot(page, `calls-${scheme}`);
-      await expectAccessible(page);
-      await page.getByRole('search').getByRole('button', { name: 'Session' }).click();
-      await page.getByRole('checkbox', { name: /^mixed/ }).click();
-      await page.getByTestId('total').getByText('2', { exact: true }).waitFor();
-      await page.keyboard.press('Escape');
-      await rows.nth(2).waitFor({ state: 'detached' });
-      expect(await rows.nth(0).innerText()).to.include('rate_limited');
-      await page.getByRole('link', { name: 'Duration' }).click();
-      await page.waitForURL(/order=-Duration/);
-      await page.locator('th[aria-sort=descending]').getByText('Duration').waitFor();
-      expect(await rows.nth(0).innerText()).to.match(/m-plan[^]*2\.3 s[^]*\$0\.25[^]*stop/);
-      await page.setViewportSize(PHONE);
-      await shoot(page, `calls-phone-${scheme}`);
-      await expectAccessible(page);
-      for (const width of [360, 390, 2560]) expect(await overflowAt(page, width)).to.be.at.most(0);
-      await page.getByRole('link', { name: 'Usage', exact: true }).last().click();
-      await page.getByRole('region', { name: 'By model', exact: true }).waitFor();
-      expect(faults).to.deep.equal([]);
-    });
+  it('lists the single calls, filtered, sorted and page by page', async () => {
+    const { page, faults } = await world.newPage();
+    await page.goto(world.projectPath('usage/calls', { agent: 'caller' }));
+    const rows = page.locator('tbody tr');
+    await rows.nth(99).waitFor();
+    await page.getByText('The newest 100 are loaded').waitFor();
+    await page.getByRole('button', { name: 'Load older' }).click();
+    await rows.nth(199).waitFor();
+    await page.evaluate('scrollTo(0, 0)');
+    await shoot(page, 'calls');
+    await expectAccessible(page);
+    await page.getByRole('search').getByRole('button', { name: 'Session' }).click();
+    await page.getByRole('checkbox', { name: /^mixed/ }).click();
+    await page.getByTestId('total').getByText('2', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await rows.nth(2).waitFor({ state: 'detached' });
+    expect(await rows.nth(0).innerText()).to.include('rate_limited');
+    await page.getByRole('link', { name: 'Duration' }).click();
+    await page.waitForURL(/order=-Duration/);
+    await page.locator('th[aria-sort=descending]').getByText('Duration').waitFor();
+    expect(await rows.nth(0).innerText()).to.match(/m-plan[^]*2\.3 s[^]*\$0\.25[^]*stop/);
+    await page.setViewportSize(PHONE);
+    await shoot(page, 'calls-phone');
+    await expectAccessible(page);
+    for (const width of [360, 390, 2560]) expect(await overflowAt(page, width)).to.be.at.most(0);
+    await page.getByRole('link', { name: 'Usage', exact: true }).last().click();
+    await page.getByRole('region', { name: 'By model', exact: true }).waitFor();
+    expect(faults).to.deep.equal([]);
+  });
 
   /** The numbers of all steps, scrolled through from the start. */
   async function allNumbers(page: Page): Promise<number[]> {
