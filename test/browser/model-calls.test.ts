@@ -44,7 +44,7 @@ describe('model calls in a browser', function () {
       'Role may not use this tool, whatever its arguments are, and however often it asks for it.';
     await record('decisions', [
       decision(5, { session_id: 'mixed', tool_name: 't-deny', outcome: 'deny', reason }),
-      decision(65, { session_id: 'mixed', tool_name: 't-allow' }),
+      decision(65, { session_id: 'mixed', tool_name: 't-allow', agent_name: 'helper' }),
     ]);
     // More decisions at first and more calls at last, so that the pages of the two lists cover different times.
     const isCall = (index: number) => index % 10 < (index < 600 ? 3 : 7);
@@ -70,10 +70,10 @@ describe('model calls in a browser', function () {
       text.replaceAll(/\s*\n\s*/g, ' | ').replace(/^[^|]*\| /, ''),
     );
     expect(texts).to.deep.equal([
-      'model call | m-plan | 2.3 s · 100 in · 20 out · $0.25 · stop',
+      'model call | m-plan | caller · 2.3 s · 100 in · 20 out · $0.25 · stop',
       '+5.0 s | model call | m-act | 12.3K in · 20 out · rate_limited',
       '+0 ms | Deny | t-deny | Role may not use this tool, whatever its arguments are, and however often it asks for it.',
-      '+1 min | Allow | t-allow',
+      '+1 min | Allow | t-allow | helper',
     ]);
     await shoot(page, 'timeline');
     await expectAccessible(page);

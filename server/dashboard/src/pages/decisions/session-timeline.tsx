@@ -142,7 +142,7 @@ function Steps({ steps, isWhole }: { steps: Step[]; isWhole: boolean }) {
 
 /** One step, and how long after the one before it. */
 function StepRow({ step, before }: { step: Step; before: Step | undefined }) {
-  const { occurred_at } = step.record;
+  const { occurred_at, agent_name } = step.record;
   const laterMs = before === undefined ? 0 : Date.parse(occurred_at) - Date.parse(before.record.occurred_at);
   const when = (
     <>
@@ -150,11 +150,12 @@ function StepRow({ step, before }: { step: Step; before: Step | undefined }) {
       <span class="timeline-later">{before !== undefined && `+${formatDuration(laterMs)}`}</span>
     </>
   );
+  const agent = agent_name === before?.record.agent_name ? undefined : agent_name;
   if (step.decision === undefined)
     return (
       <div class="timeline-step">
         {when}
-        <CallCells call={step.record} />
+        <CallCells call={step.record} agent={agent} />
       </div>
     );
   const { project_id, event_id, outcome, tool_name, reason } = step.decision;
@@ -168,13 +169,29 @@ function StepRow({ step, before }: { step: Step; before: Step | undefined }) {
         <Inert text={tool_name} />
       </b>
       <span class="timeline-words">
+        <Agent name={agent} isFollowed={reason !== ''} />
         <Inert text={reason} />
       </span>
     </a>
   );
 }
 
-function CallCells({ call: { model, duration_ms, error_type, ...rest } }: { call: ModelCall }) {
+/** The agent, where it is not that of the step before. */
+function Agent({ name, isFollowed }: { name: string | undefined; isFollowed: boolean }) {
+  if (name === undefined) return null;
+  return (
+    <>
+      <span class="timeline-agent">
+        <Inert text={name} />
+      </span>
+      {isFollowed && ' · '}
+    </>
+  );
+}
+
+type CallCellsProps = { call: ModelCall; agent: string | undefined };
+
+function CallCells({ call: { model, duration_ms, error_type, ...rest }, agent }: CallCellsProps) {
   const { input_tokens, output_tokens, cost_usd, finish_reason } = rest;
   const facts = [
     // 0 is what is recorded of a call whose duration was not sent.
@@ -192,6 +209,7 @@ function CallCells({ call: { model, duration_ms, error_type, ...rest } }: { call
         <Inert text={model} />
       </b>
       <span class="timeline-words">
+        <Agent name={agent} isFollowed />
         {facts.join(' · ')}
         {(error_type || finish_reason) !== '' && ' · '}
         <span class={error_type === '' ? '' : 'timeline-error'}>
