@@ -76,6 +76,7 @@ ORDER BY
     name
 LIMIT {limit: UInt32}
 SETTINGS
+    optimize_use_projections = 0, max_threads = 1, -- optional: few_rows
     do_not_merge_across_partitions_select_final = 1,
     use_skip_indexes_on_data_read = 0,
     optimize_use_implicit_projections = 0,

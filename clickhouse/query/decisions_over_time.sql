@@ -72,6 +72,7 @@ FROM
 GROUP BY start_seconds
 ORDER BY start_seconds
 SETTINGS
+    optimize_use_projections = 0, max_threads = 1, -- optional: few_rows
     do_not_merge_across_partitions_select_final = 1,
     use_skip_indexes_on_data_read = 0,
     optimize_use_implicit_projections = 0,

@@ -1,5 +1,6 @@
 -- Whether a sender of this project told of its count in a window: one row if so. Most projects end here, at little cost.
--- table: decisions or llm_invocations, which is also the stream; project_id; from_hour: the hour in which the window begins.
+-- table: decisions or llm_invocations, which is also the stream; project_id; from_hour: the hour in which the window begins; few_rows: see
+-- summary.sql.
 SELECT 1 AS is_heard
 FROM
 (
@@ -21,3 +22,6 @@ FROM
     LIMIT 1
 )
 LIMIT 1
+SETTINGS
+    optimize_use_projections = 0, max_threads = 1, -- optional: few_rows
+    use_skip_indexes_on_data_read = 0

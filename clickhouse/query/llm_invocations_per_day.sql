@@ -47,5 +47,6 @@ FROM
 GROUP BY day
 ORDER BY day DESC
 SETTINGS
+    optimize_use_projections = 0, max_threads = 1, -- optional: few_rows
     do_not_merge_across_partitions_select_final = 1,
     use_skip_indexes_on_data_read = 0

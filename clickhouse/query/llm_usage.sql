@@ -59,4 +59,6 @@ ORDER BY
     calls DESC,
     name
 LIMIT {limit: UInt32} BY facet
-SETTINGS do_not_merge_across_partitions_select_final = 1
+SETTINGS
+    optimize_use_projections = 0, max_threads = 1, -- optional: few_rows
+    do_not_merge_across_partitions_select_final = 1

@@ -52,4 +52,6 @@ FROM
 ) AS rows
 GROUP BY start_seconds
 ORDER BY start_seconds
-SETTINGS do_not_merge_across_partitions_select_final = 1
+SETTINGS
+    optimize_use_projections = 0, max_threads = 1, -- optional: few_rows
+    do_not_merge_across_partitions_select_final = 1

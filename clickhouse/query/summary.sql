@@ -5,6 +5,7 @@
 -- days_from, days_until: the whole days of the range, from the projection counts_by_day; null if they are read by the hour.
 -- hours_from, hours_until: its whole hours, on the other days from the projection counts_by_hour; null if all is read from rows, as
 -- a filter that no projection has requires. The rest, before the first hour and after the last, always comes from rows.
+-- few_rows: 1 where the range holds so few rows that a projection is not worth its plan, nor a second thread its start; else null.
 -- final_days: days on which a row may be stored twice until its parts are merged; only they are read with FINAL.
 -- optional: the service drops these lines where one of the parameters is null or empty, because they select nothing then.
 -- is_counted filters the counts of whole days and hours, not their rows: pushed down into a projection it makes the plan of 90 days
@@ -79,6 +80,7 @@ ORDER BY
     name
 LIMIT {limit: UInt32} BY facet
 SETTINGS
+    optimize_use_projections = 0, max_threads = 1, -- optional: few_rows
     do_not_merge_across_partitions_select_final = 1,
     use_skip_indexes_on_data_read = 0,
     optimize_use_implicit_projections = 0,

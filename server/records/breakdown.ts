@@ -1,16 +1,7 @@
 import { sql } from '../store/sql.ts';
 import { rfc3339FromClickhouse } from '../store/time.ts';
-import {
-  countedOf,
-  countsOf,
-  type OutcomeCounts,
-  othersOf,
-  type ReadScope,
-  scopeFields,
-  whereOf,
-} from './counts.ts';
+import { countedOf, countsOf, type OutcomeCounts, othersOf, type ReadScope, scopeFields } from './counts.ts';
 import type { AuditReads } from './days.ts';
-import { NO_WHOLE_PARTS } from './window.ts';
 
 /** What decisions can be broken down by, with the column, and whether the projections by day and hour have it. */
 const DIMENSIONS = {
@@ -46,9 +37,7 @@ export async function readBreakdown(
   { by, limit }: { by: Dimension; limit: number },
 ) {
   const { column, isInProjections } = DIMENSIONS[by];
-  const counted = isInProjections
-    ? await countedOf(days.decisions, scope, DAY_SECONDS)
-    : { ...whereOf(scope), ...NO_WHOLE_PARTS };
+  const counted = await countedOf(days.decisions, scope, isInProjections ? DAY_SECONDS : undefined);
   const asked = { ...counted, by: column, limit };
   const read = (final_days: string[]) =>
     runRead<BreakdownRow>(sql('breakdown'), { ...asked, final_days }, scope.signal);

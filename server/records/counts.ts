@@ -30,11 +30,15 @@ export function whereOf({ projectId, window, filters }: ReadScope): Where {
   return { project_id: projectId, since, before, ...filters };
 }
 
-/** The same for a count, which reads whole days and hours from projections where it can and should. */
-export async function countedOf(days: ReadDays, scope: ReadScope, bucketSeconds: number) {
+/**
+ * The same for a count, which reads whole days and hours from projections where it can and should. `bucketSeconds` undefined: it asks for
+ * what they do not have.
+ */
+export async function countedOf(days: ReadDays, scope: ReadScope, bucketSeconds: number | undefined) {
   const { filters, window } = scope;
-  const isWhole = areInProjections(filters) && !(await days.hasFewRows(window));
-  return { ...whereOf(scope), ...(isWhole ? wholePartsOf(window, bucketSeconds) : NO_WHOLE_PARTS) };
+  const few_rows = (await days.hasFewRows(window)) ? 1 : null;
+  const isWhole = bucketSeconds !== undefined && few_rows === null && areInProjections(filters);
+  return { ...whereOf(scope), few_rows, ...(isWhole ? wholePartsOf(window, bucketSeconds) : NO_WHOLE_PARTS) };
 }
 
 const DAY_SECONDS = 86_400;

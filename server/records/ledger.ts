@@ -43,7 +43,9 @@ export async function readLedger(
 ): Promise<LedgerRow> {
   const from_hour = secondsText(hourOf(window.sinceMs));
   const asked = { table: stream, project_id: projectId, from_hour };
-  const heard = await runRead(sql('ledger_heard'), asked, signal);
+  const daysOf = stream === 'decisions' ? days.decisions : days.llmInvocations;
+  const few_rows = (await daysOf.hasFewRows(window)) ? 1 : null;
+  const heard = await runRead(sql('ledger_heard'), { ...asked, few_rows }, signal);
   if (heard.length === 0) return NOTHING;
   const nowMs = now();
   const aliveMs = Math.min(nowMs - RETENTION_MS, window.sinceMs);
@@ -61,7 +63,6 @@ export async function readLedger(
     ...(page ?? NO_PAGE),
   };
   const read = (final_days: string[]) => runRead<LedgerRow>(sql('ledger'), { ...params, final_days }, signal);
-  const daysOf = stream === 'decisions' ? days.decisions : days.llmInvocations;
   const [row] = await daysOf.read(
     { sinceMs: oldestMs, beforeMs: Number.POSITIVE_INFINITY, toMs: nowMs },
     read,

@@ -1,7 +1,7 @@
 import { rawJson } from '../json.ts';
 import { sql } from '../store/sql.ts';
 import { rfc3339FromClickhouse } from '../store/time.ts';
-import { bucketsFrom, countedOf, GROUPS_MAX, type ReadScope, scopeFields, whereOf } from './counts.ts';
+import { bucketsFrom, countedOf, GROUPS_MAX, type ReadScope, scopeFields } from './counts.ts';
 import type { AuditReads } from './days.ts';
 
 /** The sums are text: they may exceed 2^53. */
@@ -84,7 +84,8 @@ export async function readLlmUsageBreakdown(
   { by, limit }: { by: UsageDimension; limit: number },
 ) {
   const { window, signal } = scope;
-  const asked = { ...whereOf(scope), by: DIMENSIONS[by], limit };
+  const counted = await countedOf(days.llmInvocations, scope, undefined);
+  const asked = { ...counted, by: DIMENSIONS[by], limit };
   const read = (final_days: string[]) =>
     runRead<BreakdownRow>(sql('llm_usage_breakdown'), { ...asked, final_days }, signal);
   const rows = await days.llmInvocations.read(window, read, signal);

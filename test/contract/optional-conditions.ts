@@ -72,6 +72,7 @@ const GIVEN: Record<string, QueryParams> = {
   until: { until: clickhouseTime(FIRST_MS), limit: 1000 },
   version: { version: 1 },
   final_days: { final_days: DAYS },
+  few_rows: { few_rows: 1 },
   hours_from: HOURS,
   days_from: {
     ...HOURS,
@@ -105,7 +106,7 @@ const OWN: Record<string, QueryParams> = {
   alert_history: { ...HOURS, days_from: DAYS[0] ?? '', days_until: DAYS[1] ?? '' },
 };
 /** They decide how the same records are read. */
-const WAYS = ['final_days', 'hours_from', 'days_from', 'places', 'recent'];
+const WAYS = ['final_days', 'hours_from', 'days_from', 'few_rows', 'places', 'recent'];
 
 /** What each query file answers as it stands is what the service gets, which drops conditions. */
 export function optionalConditionsSuite(store: () => Store): void {
