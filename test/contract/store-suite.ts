@@ -172,6 +172,26 @@ export function storeSuite(
     logTakeoverSuite(() => store);
     optionalConditionsSuite(() => store);
 
+    it('a statement that waits answers all who ask for the same, each with rows of their own, and none who asks later', async () => {
+      const { accounts } = store;
+      const name = randomUUID();
+      const ask = () =>
+        accounts.query<{ id: string; name: string }>(
+          'SELECT toString(generateUUIDv4()) AS id, {name: String} AS name, {other: String} AS other',
+          { name, other: '' },
+        );
+      const other = accounts.query<{ id: string }>('SELECT 1 AS id');
+      const [first, second] = [ask(), ask()];
+      await other;
+      const [[one], [two]] = await Promise.all([first, second]);
+      const [later] = await ask();
+
+      expect(two?.name).to.equal(name);
+      expect(one).to.not.equal(two);
+      expect(later?.id).to.not.equal(one?.id);
+      if (store.kind === 'embedded') expect(one?.id).to.equal(two?.id);
+    });
+
     it('a slow read delays no write', async () => {
       const project_id = randomUUID();
       const slow = store.reads.query(
