@@ -139,11 +139,12 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
   return {
     ...connection,
     command: (sql, params) => line.run(() => connection.command(sql, params)),
-    query: <Row>(sql: string, params?: QueryParams) =>
-      line.share(
-        () => JSON.stringify([sql, params]),
-        () => connection.query<Row>(sql, params),
-      ),
+    query: <Row>(sql: string, params: QueryParams = {}) => {
+      const work = () => connection.query<Row>(sql, params);
+      // A list may be long, and nobody else asks for the same.
+      if (Object.values(params).some(Array.isArray)) return line.run(work);
+      return line.share(() => JSON.stringify([sql, params]), work);
+    },
     queryBytes: (sql, params) => line.run(() => connection.queryBytes(sql, params)),
     // Bytes go to the engine as they are: the driver would copy their text four times. In process the outcome of an insert
     // is always known, so the token would only cost time.
