@@ -1,5 +1,5 @@
 // Tools of the Vercel AI SDK under a policy; the tokens of every model call are recorded. The model is the SDK's mock,
-// which makes one allowed and one denied call; replace it with yours.
+// which makes one allowed and one denied call; replace it with yours. Needs the packages ai and zod.
 import { fileURLToPath } from 'node:url';
 import { generateText, isStepCount, tool, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';

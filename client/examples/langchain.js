@@ -1,5 +1,5 @@
 // An agent of LangChain under a policy. The model is LangChain's fake, which makes one allowed and one denied call; replace it with
-// yours.
+// yours. Needs the packages langchain and zod.
 import { fileURLToPath } from 'node:url';
 import { AIMessage, createAgent, fakeModel, tool, ToolMessage } from 'langchain';
 import { z } from 'zod';

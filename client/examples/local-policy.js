@@ -1,4 +1,4 @@
-// An agent under a local policy file. Needs no service and no key; nothing leaves this process.
+// An agent under a local policy file. Needs no service and no key; without GATE_API_KEY nothing leaves this process.
 import { fileURLToPath } from 'node:url';
 import { govern, PolicyDeniedError } from '@gatehouse/client';
 

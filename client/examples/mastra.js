@@ -1,5 +1,5 @@
 // An agent of Mastra under a policy. The model is the mock of the AI SDK, which makes one allowed and one denied call; replace it
-// with yours.
+// with yours. Needs the packages @mastra/core, ai and zod.
 import { fileURLToPath } from 'node:url';
 import { Agent } from '@mastra/core/agent';
 import { RequestContext } from '@mastra/core/request-context';

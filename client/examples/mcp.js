@@ -1,4 +1,4 @@
-// The tools of an MCP server under a policy. A denied call does not reach the server.
+// The tools of an MCP server under a policy. A denied call does not reach the server. Needs the packages @modelcontextprotocol/sdk and zod.
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';

@@ -1,5 +1,5 @@
 // Tools of the OpenAI Agents SDK under a policy. The model is the SDK's scripted one, which makes one allowed and one denied call;
-// leave it out to use yours.
+// leave it out to use yours. Needs the packages @openai/agents and zod.
 import { fileURLToPath } from 'node:url';
 import { Agent, Runner, tool } from '@openai/agents';
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/testing';
