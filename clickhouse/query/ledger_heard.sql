@@ -22,6 +22,4 @@ FROM
     LIMIT 1
 )
 LIMIT 1
-SETTINGS
-    optimize_use_projections = 0, max_threads = 1, -- optional: few_rows
-    use_skip_indexes_on_data_read = 0
+SETTINGS optimize_use_projections = 0, max_threads = 1 -- optional: few_rows

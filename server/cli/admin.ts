@@ -4,7 +4,7 @@ import { MailedTokens } from '../accounts/mailed-tokens.ts';
 import { AccountStore } from '../accounts/account-store.ts';
 import { createAgents } from '../agents/create-agents.ts';
 import { type ActivityEvent, createRecordActivity } from '../activity/activity.ts';
-import { createReads, writersOf } from '../records/days.ts';
+import { type ReadsOptions, writersOf } from '../records/days.ts';
 import { verifyReads } from '../records/verify.ts';
 import { NO_FILTERS } from '../records/filters.ts';
 import { readWindow } from '../records/window.ts';
@@ -33,14 +33,12 @@ export async function openAdmin(config: Config) {
   const registry = new KeyRegistry(shared);
   const rootKeys = new RootKeys({ ...shared, signing });
   const { reads } = store;
-  const auditReads = createReads({
+  const auditReads: ReadsOptions = {
     runRead: (text, params) => reads.query(text, params),
     runReadBytes: (text, params) => reads.queryBytes(text, params),
     writers: writersOf(config),
     now,
-    // To compare projections with rows.
-    fewRows: 0,
-  });
+  };
   const people = { store: createBoundedStore(store.accounts, store.ready), mutex: new KeyedMutex(), now };
   const recordActivity = createRecordActivity(people.store, now);
   const accountStore = new AccountStore(people);

@@ -37,8 +37,8 @@ type ReadDaysOptions = {
 
 /** To plan the part of a statement that reads a projection takes as long as to read this many rows, or longer: docs/storage.md. */
 const FEW_ROWS = 100_000;
-/** Meanwhile a busy writer adds as many again. */
-const NUMBERS_STAND_MS = 5000;
+/** Meanwhile a busy writer adds twice as many. */
+const PARTS_STAND_MS = 5000;
 /** Days after today that may hold rows, because clocks may be ahead. */
 const DAYS_AHEAD = 2;
 const LIST_AGAIN_MS = 1000;
@@ -57,8 +57,8 @@ export class ReadDays {
   readonly #checkedAtMs = new Map<string, number>();
   #listedAtMs = Number.NEGATIVE_INFINITY;
   #listing: Promise<void> | undefined;
-  #numbers = new Map<string, number>();
-  #numbersAtMs = Number.NEGATIVE_INFINITY;
+  #parts: ReadonlyMap<string, PartsRow> = new Map();
+  #partsAtMs = Number.NEGATIVE_INFINITY;
   #counting: Promise<unknown> | undefined;
   #checking: Promise<void> | undefined;
 
@@ -87,9 +87,9 @@ export class ReadDays {
   async hasFewRows(range: Range): Promise<boolean> {
     const { writers, now, fewRows = FEW_ROWS } = this.#options;
     if (writers === 'cluster' || fewRows === 0) return false;
-    if (now() - this.#numbersAtMs >= NUMBERS_STAND_MS)
+    if (now() - this.#partsAtMs >= PARTS_STAND_MS)
       await (this.#counting ??= this.#list().finally(() => (this.#counting = undefined)));
-    const numberOf = (day: string) => (this.#numbers.get(day) ?? 0) * shareOf(day, range, now());
+    const numberOf = (day: string) => Number(this.#parts.get(day)?.number ?? 0) * shareOf(day, range, now());
     return daysOf(range).reduce((rows, day) => rows + numberOf(day), 0) < fewRows;
   }
 
@@ -138,12 +138,11 @@ export class ReadDays {
     }
   }
 
-  async #list(signal?: AbortSignal): Promise<Map<string, PartsRow>> {
+  async #list(signal?: AbortSignal): Promise<ReadonlyMap<string, PartsRow>> {
     const { table, runRead, now } = this.#options;
     const rows = await runRead<PartsRow>(sql('read_parts'), { table }, signal);
-    this.#numbers = new Map(rows.map(({ day, number }) => [day, Number(number)]));
-    this.#numbersAtMs = now();
-    return new Map(rows.map((row) => [row.day, row]));
+    this.#partsAtMs = now();
+    return (this.#parts = new Map(rows.map((row) => [row.day, row])));
   }
 }
 
@@ -159,7 +158,7 @@ export function writersOf({ clickhouse, cluster }: Pick<Config, 'clickhouse' | '
   return cluster === undefined ? 'several' : 'cluster';
 }
 
-function partsOf(listed: Map<string, PartsRow>, day: string): string {
+function partsOf(listed: ReadonlyMap<string, PartsRow>, day: string): string {
   return listed.get(day)?.parts.join() ?? '';
 }
 

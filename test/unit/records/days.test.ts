@@ -165,9 +165,14 @@ describe('few rows', () => {
     expect([await days.hasFewRows(WINDOW), store.lists]).to.deep.equal([false, 0]);
   });
 
-  for (const [what, number, hoursFrom] of [
-    ['are read as they are', 99_999, null],
-    ['are not, if they are more: whole hours are read from projections', 100_000, '2026-03-09 12:00:00'],
+  for (const [what, number, hoursFrom, fewRows] of [
+    ['are read as they are', 99_999, null, 1],
+    [
+      'are not, if they are more: whole hours are read from projections',
+      100_000,
+      '2026-03-09 12:00:00',
+      null,
+    ],
   ] as const)
     it(what, async () => {
       const asked: Record<string, unknown>[] = [];
@@ -185,31 +190,39 @@ describe('few rows', () => {
       await readLlmUsage(reads, scope);
 
       expect(
-        asked.filter(({ since }) => since !== undefined).map(({ hours_from }) => hours_from),
-      ).to.deep.equal([hoursFrom, hoursFrom]);
+        asked
+          .filter(({ since }) => since !== undefined)
+          .map(({ hours_from, few_rows }) => [hours_from, few_rows]),
+      ).to.deep.equal([
+        [hoursFrom, fewRows],
+        [hoursFrom, fewRows],
+      ]);
     });
 });
 
 describe('gate verify', () => {
-  it('names what the fast reads say otherwise than the rows', async () => {
+  it('names what projections say otherwise than the rows, also where there are few', async () => {
     const counts = { total: 2, allow: 2, deny: 0, needs_approval: 0 };
+    const hours = new Set<unknown>();
     const runRead = ((sql: string, params: Record<string, unknown>) => {
+      if (params['hours_from'] !== undefined && sql.includes('facet')) hours.add(params['hours_from']);
       const isCheck = String(params['final_days']).includes('2026-03-09');
       if (sql.includes('facet') && !sql.includes('llm_invocations'))
         return Promise.resolve([{ facet: '', name: '', ...counts, total: isCheck ? 2 : 3 }]);
       return Promise.resolve([]);
     }) as RunRead;
-    const reads = createReads({
+    const options = {
       runRead,
       runReadBytes: () => Promise.resolve(Buffer.alloc(0)),
-      writers: 'sole',
+      writers: 'sole' as const,
       now: () => NOW_MS,
-    });
+    };
     const { signal } = new AbortController();
     const scope = { projectId: 'p', window: readWindow('24h', NOW_MS), filters: NO_FILTERS, signal };
 
-    expect(await verifyReads(reads, scope)).to.deep.equal([
+    expect(await verifyReads(options, scope)).to.deep.equal([
       { what: 'summary totals', fast: { ...counts, total: 3 }, checked: counts },
     ]);
+    expect([...hours]).to.deep.equal(['2026-03-09 12:00:00']);
   });
 });
