@@ -56,7 +56,7 @@ describe('npm run gate -- audit verify', () => {
     expect([unreadable.code, plain.code]).to.deep.equal([1, 0]);
     expect(unreadable.stderr).to.equal('The receipts have a line that is not a receipt: xxx\n');
     expect(plain.stdout).to.match(
-      /^Verdict: holds\.\nLog: 3 entries\.\nRecords: 3 checked, 0 altered, 0 missing,/,
+      /^Verdict: holds\.\nSize of the log: 3\.\nRecords: 3 checked, 0 altered, 0 missing,/,
     );
   });
 
@@ -67,7 +67,7 @@ describe('npm run gate -- audit verify', () => {
 
     expect([code, stdout]).to.deep.equal([
       0,
-      `${to} holds the log up to 3 entries (0 before). 2 files were fetched.\n`,
+      `${to} holds the log up to size 3 (0 before). Files fetched: 2.\n`,
     ]);
     expect(existsSync(join(to, 'tile/0/000.p/3'))).to.equal(true);
   });

@@ -73,7 +73,7 @@ function wordsOf(
       `Verdict: ${verdict.replaceAll('_', ' ')}. ${join(to, 'checkpoint.refused')} is the evidence.`,
       ...problems,
     ].join('\n');
-  return `${to} holds the log up to ${tree_size} entries (${tree_size_before} before). ${fetched} files were fetched.`;
+  return `${to} holds the log up to size ${tree_size} (${tree_size_before} before). Files fetched: ${fetched}.`;
 }
 
 async function keyOf({ source, to, vkey }: Mirror): Promise<string> {

@@ -89,7 +89,7 @@ function wordsOf(result: Result, verdict: string, { pinned, trusted_on_first_use
   const { checked, altered, missing, added, too_new, expired } = counts;
   const lines = [
     `Verdict: ${verdict.replaceAll('_', ' ')}.`,
-    `Log: ${number(size)} entries.`,
+    `Size of the log: ${number(size)}.`,
     `Records: ${number(checked)} checked, ${number(altered)} altered, ${number(missing)} missing, ${number(added)} added, ` +
       `${number(too_new)} too new for this checkpoint, ${number(expired)} expired.`,
   ];
