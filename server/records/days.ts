@@ -36,8 +36,8 @@ type ReadDaysOptions = {
 };
 
 /** To plan the part of a statement that reads a projection takes as long as to read this many rows, or longer: docs/storage.md. */
-const FEW_ROWS = 100_000;
-/** Meanwhile a busy writer adds twice as many. */
+const FEW_ROWS = 250_000;
+/** Meanwhile a busy writer adds as many. */
 const PARTS_STAND_MS = 5000;
 /** Days after today that may hold rows, because clocks may be ahead. */
 const DAYS_AHEAD = 2;

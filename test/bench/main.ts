@@ -26,6 +26,7 @@ const { values, positionals } = parseArgs({
     only: { type: 'string' },
     connections: { type: 'string', default: '32,64,256' },
     rows: { type: 'string', default: '1000000' },
+    days: { type: 'string', default: '90' },
     directory: { type: 'string' },
     events: { type: 'string', default: '500000' },
     stored: { type: 'string', default: '0' },
@@ -52,6 +53,7 @@ const PARTS: Record<string, () => Promise<void> | void> = {
   reads: () =>
     benchReads({
       rows: Number(values.rows),
+      days: Number(values.days),
       seconds,
       ...only,
       ...(values.directory === undefined ? {} : { directory: values.directory }),

@@ -21,7 +21,7 @@ type Engine = {
   projections: { name: string; rows: string; disk: string }[];
 };
 type Demo = { project_id: string; key: string };
-type BenchReads = { rows: number; seconds: number; directory?: string; only?: string };
+type BenchReads = { rows: number; days: number; seconds: number; directory?: string; only?: string };
 
 const BESIDE_ENGINE: Record<string, (target: Target, engine: Engine) => Promise<void>> = {
   windows: printWindows,
@@ -30,10 +30,10 @@ const BESIDE_ENGINE: Record<string, (target: Target, engine: Engine) => Promise<
 };
 
 /** Every read at a size, next to the plain GROUP BY and to FINAL; a given directory is filled once and kept. */
-export async function benchReads({ rows, seconds, directory, only }: BenchReads): Promise<void> {
+export async function benchReads({ rows, days, seconds, directory, only }: BenchReads): Promise<void> {
   const dataDir = directory ?? temporaryDirectory();
   try {
-    if (!existsSync(join(dataDir, 'demo.json'))) await fill(dataDir, rows);
+    if (!existsSync(join(dataDir, 'demo.json'))) await fill(dataDir, rows, days);
     const demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Demo;
     console.log(`\nThe store lies in ${dataDir}, on ${fileSystemOf(dataDir)}.`);
     const isWanted = (name: string) => only === undefined || only === name;
@@ -41,6 +41,7 @@ export async function benchReads({ rows, seconds, directory, only }: BenchReads)
     const engine = Object.keys(BESIDE_ENGINE).some(isWanted)
       ? await askEngine(dataDir, demo.project_id)
       : undefined;
+    if (isWanted('plans')) console.log(`\n${await askBeside('read-plans', dataDir, demo.project_id)}`);
     const env = { GATE_DATA_DIR: dataDir, GATE_PORT: '0', GATE_LOG_LEVEL: 'info' };
     const parts: Record<string, (target: Target, child: ChildProcess) => Promise<void>> = {
       ...Object.fromEntries(
@@ -68,18 +69,22 @@ export async function benchReads({ rows, seconds, directory, only }: BenchReads)
   }
 }
 
-/** The same questions to the engine alone. It has the store for itself, so no service runs meanwhile. */
+/** The same questions to the engine alone. */
 async function askEngine(dataDir: string, projectId: string): Promise<Engine> {
-  const args = ['test/bench/rivals/read-engine.ts', join(dataDir, 'clickhouse'), projectId];
-  const { stdout } = await run(process.execPath, args, { cwd: ROOT, maxBuffer: 16_000_000 });
-  const engine = JSON.parse(stdout) as Engine;
+  const engine = JSON.parse(await askBeside('read-engine', dataDir, projectId)) as Engine;
   printDisk(engine);
   return engine;
 }
 
-export async function fill(dataDir: string, rows: number): Promise<void> {
+/** What a rival prints that has the store for itself, so no service runs meanwhile. */
+async function askBeside(rival: string, dataDir: string, projectId: string): Promise<string> {
+  const args = [`test/bench/rivals/${rival}.ts`, join(dataDir, 'clickhouse'), projectId];
+  return (await run(process.execPath, args, { cwd: ROOT, maxBuffer: 16_000_000 })).stdout;
+}
+
+export async function fill(dataDir: string, rows: number, days = 90): Promise<void> {
   const env = { PATH: process.env['PATH'], GATE_DATA_DIR: dataDir };
-  const args = ['server/demo/fleet.ts', '--rows', String(rows), '--days', '90'];
+  const args = ['server/demo/fleet.ts', '--rows', String(rows), '--days', String(days)];
   const { stdout } = await run(process.execPath, args, { cwd: ROOT, env });
   console.log(`\n${stdout.trim().split('\n').at(-1)}`);
 }

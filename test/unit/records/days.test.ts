@@ -133,10 +133,10 @@ describe('the days that are read with FINAL', () => {
 
 describe('few rows', () => {
   const CASES: [Record<string, number>, boolean][] = [
-    [{ '2026-03-08': 1_000_000, '2026-03-09': 100_000, '2026-03-10': 49_999 }, true],
-    [{ '2026-03-09': 100_000, '2026-03-10': 50_000 }, false],
-    [{ '2026-03-11': 99_999 }, true],
-    [{ '2026-03-11': 100_000 }, false],
+    [{ '2026-03-08': 1_000_000, '2026-03-09': 300_000, '2026-03-10': 99_999 }, true],
+    [{ '2026-03-09': 300_000, '2026-03-10': 100_000 }, false],
+    [{ '2026-03-11': 249_999 }, true],
+    [{ '2026-03-11': 250_000 }, false],
     [{}, true],
   ];
   for (const [numbers, isFew] of CASES)
@@ -166,10 +166,10 @@ describe('few rows', () => {
   });
 
   for (const [what, number, hoursFrom, fewRows] of [
-    ['are read as they are', 99_999, null, 1],
+    ['are read as they are', 249_999, null, 1],
     [
       'are not, if they are more: whole hours are read from projections',
-      100_000,
+      250_000,
       '2026-03-09 12:00:00',
       null,
     ],
