@@ -22,15 +22,16 @@ const BATCH_FETCHED = new Int32Array(BATCH_KEYS);
 export class Filter {
   readonly keysMax: number;
   readonly words: Int32Array<ArrayBuffer>;
-  keys = 0;
+  keys: number;
   readonly #blocks: number;
 
   static bytesFor(keysMax: number): number {
     return Math.ceil((keysMax * BITS_PER_KEY) / BLOCK_BITS) * (BLOCK_BITS / 8);
   }
 
-  constructor(keysMax: number) {
+  constructor(keysMax: number, keys = 0) {
     this.keysMax = keysMax;
+    this.keys = keys;
     this.words = new Int32Array(Filter.bytesFor(keysMax) / 4);
     this.#blocks = this.words.length / BLOCK_WORDS;
   }

@@ -6,6 +6,7 @@ import { HOUR_MS } from '../durations.ts';
 
 /** An identity is copied within seconds of its record, so the search begins this long before the newest one. */
 const LOOK_BACK_MS = HOUR_MS;
+const SMALL_PART_ROWS = 1_000_000;
 
 type FillOptions = {
   stream: Stream;
@@ -25,8 +26,13 @@ export async function fillIdentities(
   await connection.command(sql('identities_fill'), { stream, table: stream, since });
 }
 
-/** When the newest record was received whose identity was copied; 0 without one. */
+/** When the newest record was received whose identity was copied, or one before; 0 without one. */
 async function newestMs(connection: Connection, stream: Stream): Promise<number> {
-  const [row] = await connection.query<{ newest: string }>(sql('identities_newest'), { stream });
-  return Number(row?.newest ?? 0);
+  for (const part_rows_max of [SMALL_PART_ROWS, null]) {
+    const params = { stream, part_rows_max };
+    const [row] = await connection.query<{ newest: string }>(sql('identities_newest'), params);
+    const newest = Number(row?.newest ?? 0);
+    if (newest > 0) return newest;
+  }
+  return 0;
 }

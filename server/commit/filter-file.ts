@@ -2,21 +2,23 @@ import type { FileHandle } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { crc32 } from 'node:zlib';
 import { Filter, GrowingFilter } from './bloom-filter.ts';
-import { IdentityFilter, FILTER_SIZES } from './identity-filter.ts';
+import { type IdentityFilter, FILTER_SIZES, type SavedFilter } from './identity-filter.ts';
 import type { Stream } from './identity.ts';
 
 /**
- * The file is: 8 bytes of MAGIC; the length of the header, 32 bits, little-endian; the header, JSON; the words of each
- * filter; the CRC-32 of all that, 32 bits, little-endian.
+ * The file is: 8 bytes of MAGIC; the length of the header, 32 bits, little-endian; the header, JSON; the CRC-32 of all that, 32 bits,
+ * little-endian; the words of each filter; the CRC-32 of all that.
  */
 const MAGIC = Buffer.from('GATEBLM\n');
-/** Counts up when the hash, the probes or the layout of the filter changes. */
-export const FILTER_FILE_VERSION = 3;
+/** Counts up when the hash, the probes, or the layout of a filter or of the file changes. */
+export const FILTER_FILE_VERSION = 4;
 const START_BYTES = MAGIC.length + 4;
 const HEADER_BYTES_MAX = 1024 * 1024;
 const CRC_BYTES = 4;
 /** Written, read and added to the checksum at a time: less than a millisecond. */
 const CHUNK_BYTES = 1024 * 1024;
+/** Written before they are synced, so that an insert never waits for the disk behind a whole filter. */
+const SYNC_BYTES = 16 * CHUNK_BYTES;
 
 /** What the store looks like, by place: see events_state.sql. */
 export type EventsState = Record<string, string>;
@@ -57,45 +59,63 @@ export async function writeFilterFile(
   // A copy, because what is added to the filter while it is written would make the checksum wrong. One for all chunks:
   // to allocate one for each takes 25 times as long.
   const copy = new Uint8Array(CHUNK_BYTES);
+  const head = Buffer.concat([MAGIC, uint32(text.length), text]);
   let crc = 0;
-  for (const bytes of [MAGIC, uint32(text.length), text, ...filter.filters.map(bytesOf)]) {
-    for (const part of chunksOf(bytes)) {
-      signal.throwIfAborted();
-      copy.set(part);
-      const chunk = copy.subarray(0, part.length);
-      crc = crc32(chunk, crc);
-      await writeAll(file, chunk);
-    }
+  let written = 0;
+  for (const part of [head, uint32(crc32(head)), ...filter.filters.map(bytesOf)].flatMap(chunksOf)) {
+    signal.throwIfAborted();
+    copy.set(part);
+    const chunk = copy.subarray(0, part.length);
+    crc = crc32(chunk, crc);
+    await writeAll(file, chunk);
+    written += part.length;
+    if (written < SYNC_BYTES) continue;
+    await file.datasync();
+    written = 0;
   }
   await writeAll(file, uint32(crc));
 }
 
+/** A file whose header is right. `readFilter` throws FilterFileError unless the rest is. */
+type FilterFile = Omit<SavedFilter, 'filter'> & {
+  readFilter: (signal: AbortSignal) => Promise<GrowingFilter>;
+};
+
 /**
- * Reads a filter. One that was saved at a clean stop tells of all that the store has; one saved before lacks what later blocks
- * hold. Throws FilterFileError unless it is whole and of this store.
+ * Opens the file of a filter. One that was saved at a clean stop tells of all that the store has; one saved before lacks what later
+ * blocks hold. Throws FilterFileError unless it is of this store.
  */
-export async function readFilterFile(
+export async function openFilterFile(
   file: FileHandle,
   belonging: Belonging & { ageMsMax: number },
-): Promise<IdentityFilter> {
+): Promise<FilterFile> {
   const { size } = await file.stat();
   const start = await readAll(file, Buffer.alloc(START_BYTES));
   if (!start.subarray(0, MAGIC.length).equals(MAGIC)) throw new FilterFileError('it is no filter');
   const length = start.readUInt32LE(MAGIC.length);
   if (length > HEADER_BYTES_MAX) throw new FilterFileError('its header is damaged');
   const text = await readAll(file, Buffer.alloc(length));
+  const headCrc = await readAll(file, Buffer.alloc(CRC_BYTES));
+  const crcOfHead = crc32(text, crc32(start));
+  if (headCrc.readUInt32LE() !== crcOfHead) throw new FilterFileError('its header is damaged');
   const header = headerFrom(text);
   checkBelonging(header, belonging);
+  checkSizes(header, size - START_BYTES - length - 2 * CRC_BYTES);
+  const readFilter = async (signal: AbortSignal) => {
+    const filters = header.filters.map(({ keys_max, keys }) => new Filter(keys_max, keys));
+    let crc = crc32(headCrc, crcOfHead);
+    for (const chunk of filters.map(bytesOf).flatMap(chunksOf)) {
+      signal.throwIfAborted();
+      crc = crc32(await readAll(file, chunk), crc);
+    }
+    const stored = await readAll(file, Buffer.alloc(CRC_BYTES));
+    if (stored.readUInt32LE() !== crc) throw new FilterFileError('its checksum is wrong');
+    return new GrowingFilter(FILTER_SIZES, filters);
+  };
   const lacks = header.is_final
     ? undefined
     : { afterMs: header.saved_at_ms, afterBlock: newestBlockOf(header) };
-  const filters = filtersFrom(header, size - START_BYTES - length - CRC_BYTES);
-  let crc = crc32(text, crc32(start));
-  for (const chunk of filters.map(bytesOf).flatMap(chunksOf)) crc = crc32(await readAll(file, chunk), crc);
-  const stored = await readAll(file, Buffer.alloc(CRC_BYTES));
-  if (stored.readUInt32LE() !== crc) throw new FilterFileError('its checksum is wrong');
-  const filter = new GrowingFilter(FILTER_SIZES, filters);
-  return new IdentityFilter({ filter, filledAtMs: header.filled_at_ms, lacks });
+  return { filledAtMs: header.filled_at_ms, lacks, readFilter };
 }
 
 function headerFrom(text: Buffer): Header {
@@ -149,21 +169,13 @@ function identitiesIn(state: EventsState): [string, string][] {
   return Object.entries(state).filter(([place]) => place.startsWith('event_identities '));
 }
 
-/** Empty filters of the sizes in the header, which must fill the file exactly. */
-function filtersFrom({ filters }: Header, bytes: number): Filter[] {
+/** The filters must fill the file exactly. */
+function checkSizes({ filters }: Header, bytes: number): void {
   const { keysFirst, bytesMax } = FILTER_SIZES;
-  let left = bytes;
-  const made = filters.map(({ keys_max, keys }) => {
-    const size = Filter.bytesFor(keys_max);
-    left -= size;
-    if (keys_max < keysFirst || keys > keys_max || left < 0 || bytes > bytesMax)
-      throw new FilterFileError('its size is wrong');
-    const filter = new Filter(keys_max);
-    filter.keys = keys;
-    return filter;
-  });
-  if (left !== 0) throw new FilterFileError('its size is wrong');
-  return made;
+  const areRight = filters.every(({ keys_max, keys }) => keys_max >= keysFirst && keys <= keys_max);
+  const sizes = filters.map(({ keys_max }) => Filter.bytesFor(keys_max));
+  if (!areRight || bytes > bytesMax || sizes.reduce((sum, size) => sum + size, 0) !== bytes)
+    throw new FilterFileError('its size is wrong');
 }
 
 function bytesOf({ words }: Filter): Uint8Array {

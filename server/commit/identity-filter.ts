@@ -13,9 +13,12 @@ import type { Pair, Stream } from './identity.ts';
 
 export const FILTER_SIZES = { keysFirst: 250_000, bytesMax: 1024 * 1024 * 1024 };
 const GRANULE_ROWS = 256;
+/** A filter is filled with so much room that it seldom grows before it is filled anew: growth doubles its size, in memory and on disk. */
+const ROOM = 1.25;
 const PAGE_GRANULES = 2048;
-/** Keys added before other work has its turn: about 2 ms. */
-const TURN_KEYS = 16_384;
+/** Keys added before a look at the clock, and the time after which other work has its turn. New pages of memory may take ten times as long. */
+const STEP_KEYS = 2048;
+const TURN_MS = 4;
 const UUID_FIRST = '00000000-0000-0000-0000-000000000000';
 const UUID_LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
@@ -109,7 +112,8 @@ export class IdentityFilter {
     const asked = { stream, after_block };
     const params = { ...asked, only_project, page_granules: pageGranules };
     const bounds = await connection.query<Bound>(sql('identities_bounds'), params);
-    if (after_block === null) this.filter.reserve(Number(bounds[0]?.granules ?? 0) * GRANULE_ROWS);
+    if (after_block === null)
+      this.filter.reserve(Math.ceil(Number(bounds[0]?.granules ?? 0) * GRANULE_ROWS * ROOM));
     const pages = projects.flatMap((projectId) => pagesOf(projectId, bounds));
     const read = (page: Page | undefined) => {
       if (page === undefined || signal.aborted || !this.filter.isComplete) return undefined;
@@ -132,9 +136,12 @@ export class IdentityFilter {
   async #addPage({ project_id, to, isLast }: Page, bytes: Buffer): Promise<void> {
     const seed = seedOfText(project_id);
     const words = wordsOf(bytes);
-    for (let at = 0; at < words.length; at += TURN_KEYS * UUID_WORDS) {
-      this.filter.addAll(seed, words.subarray(at, at + TURN_KEYS * UUID_WORDS));
+    let turnMs = performance.now();
+    for (let at = 0; at < words.length; at += STEP_KEYS * UUID_WORDS) {
+      this.filter.addAll(seed, words.subarray(at, at + STEP_KEYS * UUID_WORDS));
+      if (performance.now() - turnMs < TURN_MS) continue;
       await turn();
+      turnMs = performance.now();
     }
     if (isLast) this.#unread?.delete(project_id);
     else this.#unread?.set(project_id, wordsOfUuid(to));

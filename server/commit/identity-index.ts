@@ -10,6 +10,7 @@ import { chunksOf, idsOf, type Identity, keyOf, type Pair, type Stream } from '.
 import type { IdentityConflicts } from './identity-conflicts.ts';
 import { IdentityFilter } from './identity-filter.ts';
 import { RecentIdentities } from './recent-identities.ts';
+import type { TakenFilter } from './saved-filters.ts';
 
 /** Identities of durable rows are copied to event_identities in groups, after this long. */
 const COPY_AFTER_MS = 1000;
@@ -30,8 +31,8 @@ type IdentityIndexOptions = {
   stream: Stream;
   /** Set when other processes write to this store. Without it, an identity that the filter does not hold is new. */
   conflicts?: IdentityConflicts | undefined;
-  /** The filter that the last process left, if it can be used; complete if nothing was written since. */
-  takeFilter?: (() => Promise<IdentityFilter | undefined>) | undefined;
+  /** The filter that the last process left, if it can be used. */
+  takeFilter?: (() => Promise<TakenFilter | undefined>) | undefined;
   /** Called when the filter holds all living identities. */
   onFilterComplete?: () => void;
   /** Granules of identities read at a time while the filter is filled. */
@@ -56,6 +57,9 @@ export class IdentityIndex {
   #copying: { identities: RecentIdentities; done: Promise<void> } | undefined;
   #opening: Promise<void> | undefined;
   #filling: Promise<void> | undefined;
+  #taken: Promise<TakenFilter | undefined> | undefined;
+  /** What was written while the filter of the last process is read. */
+  #unfiltered: Pair[] | undefined;
   #hasDoubts = false;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -82,7 +86,8 @@ export class IdentityIndex {
   add(identities: Identity[]): void {
     for (const identity of identities) {
       this.#uncopied.add(identity);
-      this.#filter?.add(identity);
+      if (this.#unfiltered === undefined) this.#filter?.add(identity);
+      else this.#unfiltered.push(identity);
     }
     this.#timer ??= setTimeout(() => void this.#copyInBackground(), this.#copyAfterMs);
   }
@@ -180,38 +185,52 @@ export class IdentityIndex {
   }
 
   async #recover(): Promise<void> {
-    const { stream, conflicts, takeFilter, onFilterComplete, now } = this.#options;
-    const taken = await takeFilter?.();
-    if (taken !== undefined) this.#filter = taken;
-    if (taken?.isComplete === true) {
-      // Nothing is missing in event_identities: the stop that saved the filter had copied everything.
-      onFilterComplete?.();
-      return;
-    }
-    await fillIdentities(this.#background, { stream, copiedMs: taken?.lacks?.afterMs, nowMs: now() });
+    const { stream, conflicts, takeFilter, now } = this.#options;
+    const taken = await (this.#taken ??= takeFilter?.());
+    // If it lacks nothing, event_identities does not either: the stop that saved it had copied everything.
+    if (taken === undefined || taken.lacks !== undefined)
+      await fillIdentities(this.#background, { stream, copiedMs: taken?.lacks?.afterMs, nowMs: now() });
     conflicts?.resolveRecent();
-    if (this.#filter !== undefined) this.#filling = this.#fill(this.#filter);
+    if (this.#filter !== undefined) this.#filling = this.#fill(this.#filter, taken);
   }
 
-  async #fill(filter: IdentityFilter): Promise<void> {
+  /** Writes need not wait for it: what the filter does not hold yet is looked up. */
+  async #fill(empty: IdentityFilter, taken: TakenFilter | undefined): Promise<void> {
     const { stream, pageGranules, onFilterComplete, logger, now } = this.#options;
     const { signal } = this.#closing;
-    const startMs = performance.now();
     try {
-      await filter.fillFrom({
-        connection: this.#background,
-        stream,
-        now,
-        signal,
-        pageGranules,
-      });
+      const filter = taken === undefined ? empty : await this.#readFilter(taken, empty);
+      if (signal.aborted) return;
+      const startMs = performance.now();
+      const isRead = filter.isComplete;
+      if (!isRead)
+        await filter.fillFrom({
+          connection: this.#background,
+          stream,
+          now,
+          signal,
+          pageGranules,
+        });
       if (!filter.isComplete) return;
       onFilterComplete?.();
       const ms = Math.round(performance.now() - startMs);
-      logger.info({ stream, identities: filter.filter.keys, ms }, 'The identity filter is filled');
+      if (!isRead)
+        logger.info({ stream, identities: filter.filter.keys, ms }, 'The identity filter is filled');
     } catch (error) {
       logger.warn({ err: error }, 'The identity filter is incomplete; identities are looked up in the store');
     }
+  }
+
+  /** Puts the filter that was taken into its place, or the empty one, with what was written meanwhile. */
+  async #readFilter(taken: TakenFilter, empty: IdentityFilter): Promise<IdentityFilter> {
+    const pairs: Pair[] = (this.#unfiltered = []);
+    const filter = (await taken.read(this.#closing.signal)) ?? empty;
+    for (let at = 0; at < pairs.length; at += 1) {
+      filter.add(pairs[at] as Pair);
+      if (at % LINES_PER_TURN === LINES_PER_TURN - 1) await nextTurn();
+    }
+    this.#unfiltered = undefined;
+    return (this.#filter = filter);
   }
 
   async #copyInBackground(): Promise<void> {

@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import type { Connection } from '../store/connection.ts';
 import type { Handover } from '../store/handover.ts';
 import { sql } from '../store/sql.ts';
-import { type EventsState, readFilterFile, writeFilterFile } from './filter-file.ts';
+import { type EventsState, openFilterFile, writeFilterFile } from './filter-file.ts';
 import type { Stream } from './identity.ts';
-import type { IdentityFilter } from './identity-filter.ts';
+import { IdentityFilter, type SavedFilter } from './identity-filter.ts';
 import { DAY_MS } from '../durations.ts';
 
 /** A stop must end within 10 s, and what comes before may have taken 5 s of them. */
@@ -17,6 +17,11 @@ const GROWN_SHARE = 0.1;
 const GROWN_KEYS = 250_000;
 
 type Filters = Record<Stream, IdentityFilter | undefined>;
+
+/** A filter that the last process saved. `read` resolves with undefined if it cannot be used after all. */
+export type TakenFilter = Pick<SavedFilter, 'lacks'> & {
+  read: (signal: AbortSignal) => Promise<IdentityFilter | undefined>;
+};
 
 type SavedFiltersOptions = {
   handover: Handover;
@@ -43,31 +48,38 @@ export class SavedFilters {
     this.#options = options;
   }
 
-  /** The filter that the last process saved, not complete after a crash. Undefined when there is none that can be used. */
-  async take(stream: Stream): Promise<IdentityFilter | undefined> {
+  /** The filter that the last process saved, before it is read. Undefined when there is none that can be used. */
+  async take(stream: Stream): Promise<TakenFilter | undefined> {
     const { handover, logger, now } = this.#options;
     const file = handover.take(nameOf(stream));
     if (file === undefined) return undefined;
-    const startMs = performance.now();
+    const refuse = async (error: unknown) => {
+      await file.close();
+      const reason = (error as Error).message;
+      if ((error as Error).name !== 'AbortError')
+        logger.info({ stream, reason }, 'The identity filter of the last run is not used; it is filled anew');
+      return undefined;
+    };
     try {
       // Once, before either stream writes: each writes to event_identities.
       const state = await (this.#stateAtStart ??= this.#state());
       const belonging = { stream, state, nowMs: now(), ageMsMax: AGE_MS_MAX };
-      const taken = await readFilterFile(file, belonging);
-      const { keys } = taken.filter;
-      const ms = Math.round(performance.now() - startMs);
-      const text = 'The identity filter of the last run is used';
-      logger.info(
-        { stream, identities: keys, ms },
-        taken.isComplete ? text : `${text}, with what came since`,
-      );
-      return taken;
+      const { readFilter, ...saved } = await openFilterFile(file, belonging);
+      const read = async (signal: AbortSignal) => {
+        const startMs = performance.now();
+        const filter = await readFilter(signal);
+        await file.close();
+        const ms = Math.round(performance.now() - startMs);
+        const text = 'The identity filter of the last run is used';
+        logger.info(
+          { stream, identities: filter.keys, ms },
+          saved.lacks === undefined ? text : `${text}, with what came since`,
+        );
+        return new IdentityFilter({ filter, ...saved });
+      };
+      return { lacks: saved.lacks, read: (signal) => read(signal).catch(refuse) };
     } catch (error) {
-      const reason = (error as Error).message;
-      logger.info({ stream, reason }, 'The identity filter of the last run is not used; it is filled anew');
-      return undefined;
-    } finally {
-      await file.close();
+      return refuse(error);
     }
   }
 

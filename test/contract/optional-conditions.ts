@@ -88,6 +88,7 @@ const GIVEN: Record<string, QueryParams> = {
   limit: { limit: 1000 },
   only_project: { only_project: 'nobody' },
   after_block: { after_block: 2 ** 40 },
+  part_rows_max: { part_rows_max: 1 },
   places: { places: [FIRST_MS, FIRST_MS + DAY_MS].map(clickhouseTime) },
 };
 /** What one statement asks for apart from the others. */

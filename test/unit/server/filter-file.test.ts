@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import {
   type EventsState,
   FilterFileError,
-  readFilterFile,
+  openFilterFile,
   writeFilterFile,
 } from '../../../server/commit/filter-file.ts';
 import { GrowingFilter } from '../../../server/commit/bloom-filter.ts';
@@ -23,6 +23,7 @@ const NAME = 'identities-decisions';
 const STATE = { 'decisions a 20260101': '7', 'decisions a 20260102': '9', 'event_identities b all': '12' };
 /** The magic and the length of the header. */
 const START_BYTES = 12;
+const CRC_BYTES = 4;
 
 const pairs = Array.from({ length: 1000 }, () => ({ project_id: randomUUID(), event_id: randomUUID() }));
 
@@ -45,7 +46,8 @@ async function readBack(bytes: Buffer, reader: Reader = {}): Promise<IdentityFil
   if (file === undefined) throw new Error('There is no file');
   const belonging = { stream: 'decisions' as const, state: STATE, nowMs: NOW_MS, ageMsMax: AGE_MS_MAX };
   try {
-    return await readFilterFile(file, { ...belonging, ...reader });
+    const { readFilter, ...saved } = await openFilterFile(file, { ...belonging, ...reader });
+    return new IdentityFilter({ filter: await readFilter(NEVER), ...saved });
   } catch (error) {
     if (error instanceof FilterFileError) return error.message;
     throw error;
@@ -76,14 +78,16 @@ describe('the file of an identity filter', () => {
     expect(readdirSync(dataDir)).to.have.length(1);
   });
 
-  /** The file with another header, and the checksum that belongs to it. */
+  /** The file with another header, and the checksums that belong to it. */
   function withHeader(change: (header: Record<string, unknown>) => void): Buffer {
     const header = JSON.parse(saved.toString('utf8', START_BYTES, headerEnd)) as Record<string, unknown>;
     change(header);
     const text = Buffer.from(JSON.stringify(header));
     const start = Buffer.from(saved.subarray(0, START_BYTES));
     start.writeUInt32LE(text.length, START_BYTES - 4);
-    const whole = Buffer.concat([start, text, saved.subarray(headerEnd)]);
+    const crc = Buffer.alloc(CRC_BYTES);
+    crc.writeUInt32LE(crc32(text, crc32(start)));
+    const whole = Buffer.concat([start, text, crc, saved.subarray(headerEnd + CRC_BYTES)]);
     whole.writeUInt32LE(crc32(whole.subarray(0, -4)), whole.length - 4);
     return whole;
   }
@@ -105,7 +109,7 @@ describe('the file of an identity filter', () => {
     this.timeout(20_000);
     const last = saved.length - 1;
     const inside = Array.from({ length: 12 }, (_, i) => headerEnd + i * Math.floor((last - headerEnd) / 12));
-    const head = Array.from({ length: headerEnd }, (_, at) => at);
+    const head = Array.from({ length: headerEnd + CRC_BYTES }, (_, at) => at);
     for (const at of [...head, ...inside, last - 3, last - 2, last - 1, last]) {
       const bytes = Buffer.from(saved);
       bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << (at % 8)), at);
@@ -122,13 +126,14 @@ describe('the file of an identity filter', () => {
       headerEnd - 1,
       headerEnd,
       headerEnd + 1,
+      headerEnd + CRC_BYTES,
       saved.length - 1,
     ];
     for (const cut of cuts) expect(await readBack(saved.subarray(0, cut)), `${cut}`).to.be.a('string');
     expect(await readBack(Buffer.concat([saved, Buffer.alloc(1)]))).to.equal('its size is wrong');
   });
 
-  it('is not used with another header, though the checksum is right', async () => {
+  it('is not used with another header, though the checksums are right', async () => {
     const filters = (one: object) => ({
       filters: [{ keys_max: FILTER_SIZES.keysFirst, keys: 1000, ...one }],
     });

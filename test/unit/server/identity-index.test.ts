@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { GrowingFilter } from '../../../server/commit/bloom-filter.ts';
 import { keyOf, type Identity } from '../../../server/commit/identity.ts';
+import { FILTER_SIZES, IdentityFilter } from '../../../server/commit/identity-filter.ts';
 import { IdentityIndex } from '../../../server/commit/identity-index.ts';
 import { readConfig } from '../../../server/config.ts';
 import { createLogger } from '../../../server/logger.ts';
@@ -145,5 +148,80 @@ describe('IdentityIndex on the embedded engine', () => {
     expect(perPage.at(-1)).to.be.at.most(FALSE_HITS_MAX);
     expect(perPage.length).to.be.at.least(STORED / GRANULE_ROWS);
     expect(perPage).to.deep.equal(perPage.toSorted((a, b) => b - a));
+  });
+
+  for (const [what, canBeUsed] of [
+    ['', true],
+    [', and when it cannot be used after all', false],
+  ] as const)
+    it(`lets writes go on while it reads the filter of the last process, and knows them${what}`, async () => {
+      const project = randomUUID();
+      const [stored, meanwhile] = [identityOf(project), identityOf(project)];
+      await writeBefore([stored]);
+      const saved = new IdentityFilter({ filter: new GrowingFilter(FILTER_SIZES), filledAtMs: Date.now() });
+      saved.add(stored);
+      const reading = Promise.withResolvers<IdentityFilter | undefined>();
+      const lookedUp: string[] = [];
+      const connection: Connection = {
+        ...store.lookups,
+        query: (sql, params = {}) => {
+          lookedUp.push(...(params['event_ids'] as string[]));
+          return store.lookups.query(sql, params);
+        },
+      };
+      const complete = Promise.withResolvers<void>();
+      const index = new IdentityIndex({
+        connection,
+        background: store.background,
+        stream: 'decisions',
+        logger: createLogger('silent'),
+        now: Date.now,
+        takeFilter: () => Promise.resolve({ lacks: undefined, read: () => reading.promise }),
+        onFilterComplete: complete.resolve,
+      });
+      await index.open();
+
+      index.add([meanwhile]);
+      const known = async () => [...(await index.findKnown([stored, meanwhile, identityOf(project)]))];
+      expect(await known()).to.have.members([stored, meanwhile]);
+      expect(lookedUp).to.have.length(2);
+
+      await index.copied();
+      reading.resolve(canBeUsed ? saved : undefined);
+      await complete.promise;
+      lookedUp.length = 0;
+      expect(await known()).to.have.members([stored, meanwhile]);
+      expect(lookedUp).to.have.members([stored.event_id, meanwhile.event_id]);
+      expect(index.filter === saved).to.equal(canBeUsed);
+      await index.close();
+    });
+
+  it('stops reading it when it is closed, and asks the store for nothing more', async () => {
+    const asked: string[] = [];
+    const background: Connection = {
+      ...store.background,
+      query: (sql, params) => {
+        asked.push(sql);
+        return store.background.query(sql, params);
+      },
+    };
+    const index = new IdentityIndex({
+      connection: store.lookups,
+      background,
+      stream: 'decisions',
+      logger: createLogger('silent'),
+      now: Date.now,
+      takeFilter: () =>
+        Promise.resolve({
+          lacks: undefined,
+          read: (signal) =>
+            new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined))),
+        }),
+    });
+    await index.open();
+    await index.close();
+    await nextTurn();
+
+    expect([asked, index.filterToSave]).to.deep.equal([[], undefined]);
   });
 });
