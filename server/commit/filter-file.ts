@@ -17,7 +17,7 @@ const HEADER_BYTES_MAX = 1024 * 1024;
 const CRC_BYTES = 4;
 /** Written, read and added to the checksum at a time: less than a millisecond. */
 const CHUNK_BYTES = 1024 * 1024;
-/** Written before they are synced, so that an insert never waits for the disk behind a whole filter. */
+/** Written before they are synced, so that an insert waits a third as long for the disk: docs/storage.md. */
 const SYNC_BYTES = 16 * CHUNK_BYTES;
 
 /** What the store looks like, by place: see events_state.sql. */

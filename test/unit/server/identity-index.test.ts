@@ -150,6 +150,30 @@ describe('IdentityIndex on the embedded engine', () => {
     expect(perPage).to.deep.equal(perPage.toSorted((a, b) => b - a));
   });
 
+  it('fills a filter with room for a fifth more, so that it does not grow with the next event', async () => {
+    const stored = 300_000;
+    await store.background.command(
+      `INSERT INTO event_identities (stream, project_id, event_id, occurred_at, received_at)
+       SELECT 'llm_invocations', 'many', generateUUIDv4(), now64(3), now64(3) FROM numbers(${stored})`,
+    );
+    const complete = Promise.withResolvers<void>();
+    const index = new IdentityIndex({
+      connection: store.lookups,
+      background: store.background,
+      stream: 'llm_invocations',
+      logger: createLogger('silent'),
+      now: Date.now,
+      onFilterComplete: complete.resolve,
+      pageGranules: 100,
+    });
+    await index.open();
+    await complete.promise;
+
+    expect(index.filter?.filter.keys).to.be.at.least(stored);
+    expect(index.filter?.filter.filters.at(-1)?.keysMax).to.be.at.least(stored * 1.2);
+    await index.close();
+  });
+
   for (const [what, canBeUsed] of [
     ['', true],
     [', and when it cannot be used after all', false],
