@@ -42,7 +42,7 @@ export type SessionItem = {
 const LAST_VERSION = Number.MAX_SAFE_INTEGER;
 
 /**
- * The sessions of the dashboard: 256 random bits in a cookie, stored hashed. Nothing is kept in memory, so a session
+ * The sessions of the dashboard: 256 random bits in a cookie, stored hashed. Nothing is kept here, so a session
  * ends in every process at once.
  */
 export class Sessions {

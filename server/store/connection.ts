@@ -134,18 +134,13 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
     }));
   const bind: Bind = (sql, params) => ({ query: withParamsSet(sql, params) });
   const connection = connectionOver(async () => (await make()).client, { bind });
-  const line = oneByOne(() => connection.query('SELECT 1'));
+  const inLine = oneByOne(() => connection.query('SELECT 1'));
   const encoder = new LineEncoder();
   return {
     ...connection,
-    command: (sql, params) => line.run(() => connection.command(sql, params)),
-    query: <Row>(sql: string, params: QueryParams = {}) => {
-      const work = () => connection.query<Row>(sql, params);
-      // A list may be long, and nobody else asks for the same.
-      if (Object.values(params).some(Array.isArray)) return line.run(work);
-      return line.share(() => JSON.stringify([sql, params]), work);
-    },
-    queryBytes: (sql, params) => line.run(() => connection.queryBytes(sql, params)),
+    command: (sql, params) => inLine(() => connection.command(sql, params)),
+    query: <Row>(sql: string, params?: QueryParams) => inLine(() => connection.query<Row>(sql, params)),
+    queryBytes: (sql, params) => inLine(() => connection.queryBytes(sql, params)),
     // Bytes go to the engine as they are: the driver would copy their text four times. In process the outcome of an insert
     // is always known, so the token would only cost time.
     insert: async ({ table, columns, lines, last }) => {
@@ -172,50 +167,21 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
  * Runs statements one after the other, as the engine does on one connection. What a statement had written of its answer when it failed
  * or was stopped, the engine (chdb 3.4.0) keeps, and puts before the answer of the next one: `drain` is a statement that takes it.
  */
-function oneByOne(drain: () => Promise<unknown>): Line {
+function oneByOne(drain: () => Promise<unknown>): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   let isClean = true;
-  let length = 0;
-  const waiting = new Map<string, Promise<unknown>>();
-  const run: Line['run'] = (work) => {
-    length += 1;
-    const done = last
-      .then(async () => {
-        if (!isClean) await drain();
-        isClean = false;
-        const result = await work();
-        isClean = true;
-        return result;
-      })
-      .finally(() => (length -= 1));
+  return (work) => {
+    const done = last.then(async () => {
+      if (!isClean) await drain();
+      isClean = false;
+      const result = await work();
+      isClean = true;
+      return result;
+    });
     last = done.catch(() => undefined);
     return done;
   };
-  return {
-    run,
-    share: async <T>(nameOf: () => string, work: () => Promise<T>) => {
-      if (length === 0) return run(work);
-      const name = nameOf();
-      const same = waiting.get(name) as Promise<T> | undefined;
-      if (same !== undefined) return structuredClone(await same);
-      const done = run(() => {
-        waiting.delete(name);
-        return work();
-      });
-      waiting.set(name, done);
-      return done;
-    },
-  };
 }
-
-type Line = {
-  run: <T>(work: () => Promise<T>) => Promise<T>;
-  /**
-   * As `run`, or the result of work of that name that has not begun: it sees all that was written before either was asked for. The calls of
-   * one page come at once, and each asks for the same session, account and role.
-   */
-  share: <T>(nameOf: () => string, work: () => Promise<T>) => Promise<T>;
-};
 
 /** What closes each line when its row gets another value. */
 function endOf(last: string | undefined): string {

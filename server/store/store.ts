@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import { makeDirectory } from '../make-directory.ts';
 import { closeToOthers } from '../private-files.ts';
 import { INSERT_BYTES_MAX, READ_SECONDS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
+import { cacheCallers } from './cached-callers.ts';
 import { connectEmbedded, connectServer, type Connection } from './connection.ts';
 import { type Engines, onCluster, ONE_NODE } from './engines.ts';
 import { Handover } from './handover.ts';
@@ -120,7 +121,8 @@ export function createStore({ clickhouse, cluster, dataDir, asyncInsertMs }: Con
   const usageWriter = connect(EVENT_SETTINGS, INSERT_SILENCE_MS_MAX);
   const readInPlace = clickhouse === undefined ? READS_IN_PLACE : {};
   const lookups = connect({ ...WRITE_SETTINGS, ...readInPlace }, STATEMENT_WAIT_MS_MAX);
-  const accounts = connect(WRITE_SETTINGS, STATEMENT_WAIT_MS_MAX);
+  const uncached = connect(WRITE_SETTINGS, STATEMENT_WAIT_MS_MAX);
+  const accounts = clickhouse === undefined ? cacheCallers(uncached) : uncached;
   const standBack = clickhouse === undefined ? BEHIND_WRITES : {};
   const log = connect({ ...WRITE_SETTINGS, ...readInPlace, ...standBack }, BACKGROUND_SILENCE_MS_MAX);
   const background = connect({ ...WRITE_SETTINGS, ...standBack }, BACKGROUND_SILENCE_MS_MAX);

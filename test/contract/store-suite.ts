@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { DECISION_COLUMNS } from '../../server/ingest/decision-event.ts';
@@ -7,7 +7,7 @@ import { IdentityConflicts } from '../../server/commit/identity-conflicts.ts';
 import { IdentityIndex } from '../../server/commit/identity-index.ts';
 import type { RequestError } from '../../server/errors.ts';
 import { createLogger } from '../../server/logger.ts';
-import { readMigrations } from '../../server/store/sql.ts';
+import { readMigrations, sql } from '../../server/store/sql.ts';
 import type { Store } from '../../server/store/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { entryOf } from '../support/rows.ts';
@@ -173,34 +173,34 @@ export function storeSuite(
     logTakeoverSuite(() => store);
     optionalConditionsSuite(() => store);
 
-    it('a statement that waits answers all who ask for the same, each with rows of their own', async () => {
+    it('who asks about a role after a change gets the new one, however many ask meanwhile', async () => {
       const { accounts } = store;
-      const name = randomUUID();
-      const ask = () =>
-        accounts.query<{ id: string; name: string }>(
-          'SELECT toString(generateUUIDv4()) AS id, {name: String} AS name, {other: String} AS other',
-          { name, other: '' },
-        );
-      const other = accounts.query<{ id: string }>('SELECT 1 AS id');
-      const [first, second] = [ask(), ask()];
-      await other;
-      const [[one], [two]] = await Promise.all([first, second]);
-
-      expect(two?.name).to.equal(name);
-      expect(one).to.not.equal(two);
-      if (store.kind === 'embedded') expect(one?.id).to.equal(two?.id);
-    });
-
-    it('a statement that has begun answers nobody who asks later', async () => {
-      const { accounts } = store;
-      const ask = () => accounts.query<{ id: string }>('SELECT toString(generateUUIDv4()) AS id, sleep(0.5)');
-      const before = accounts.query('SELECT 1 AS id');
-      const begun = ask();
-      await before;
-      await sleep(200);
-      const [[one], [two]] = await Promise.all([begun, ask()]);
-
-      expect(one?.id).to.not.equal(two?.id);
+      const [project_id, account_id] = [randomUUID(), randomUUID()];
+      const askRole = async () => {
+        const params = { project_id, account_id };
+        return (await accounts.query<{ role: string }>(sql('project_role'), params))[0]?.role;
+      };
+      for (const [version, role] of ['viewer', 'editor', 'viewer', 'admin', 'owner'].entries()) {
+        let isChanged = false;
+        const lines = [
+          JSON.stringify([account_id, project_id, 1, role, '', '2026-01-01 00:00:00.000', version]),
+        ];
+        const columns = [
+          'account_id',
+          'project_id',
+          'is_member',
+          'role',
+          'changed_by',
+          'changed_at',
+          'version',
+        ];
+        const change = accounts
+          .insert({ table: 'project_members', columns, lines, token: randomUUID() })
+          .finally(() => (isChanged = true));
+        while (!isChanged) await Promise.all([askRole(), askRole(), nextTurn()]);
+        await change;
+        expect(await askRole()).to.equal(role);
+      }
     });
 
     it('a slow read delays no write', async () => {
