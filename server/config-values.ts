@@ -48,7 +48,7 @@ export function listOf<T>(parse: (text: string) => T) {
       .map(parse);
 }
 
-export function url(...protocols: string[]) {
+function url(...protocols: string[]) {
   return (text: string): URL => {
     const parsed = URL.canParse(text) ? new URL(text) : undefined;
     if (parsed !== undefined && protocols.includes(parsed.protocol) && parsed.hostname !== '') return parsed;

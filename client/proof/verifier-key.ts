@@ -4,7 +4,7 @@ import { base64From, bytesFromStrictBase64, concat } from './bytes.ts';
 import { ProofError } from './proof-error.ts';
 
 /** The signature types of C2SP signed-note that are known here: of logs, and of witnesses (cosignature/v1). */
-export const SIGNATURE_TYPES = { ed25519: 0x01, cosignature: 0x04 } as const;
+const SIGNATURE_TYPES = { ed25519: 0x01, cosignature: 0x04 } as const;
 export type SignatureType = keyof typeof SIGNATURE_TYPES;
 
 /** A key that verifies signatures of notes. keyId is a hint (32 bits), not a hash to rely on. */

@@ -39,7 +39,7 @@ export function conditionTest(condition: Condition): ConditionTest {
 }
 
 /** Undefined if there is no value at the path. */
-export function valueAt(root: JsonValue | undefined, path: PathStep[]): JsonValue | undefined {
+function valueAt(root: JsonValue | undefined, path: PathStep[]): JsonValue | undefined {
   let value = root;
   for (const step of path) {
     if (typeof step === 'number') value = Array.isArray(value) ? value[step] : undefined;

@@ -28,7 +28,7 @@ export type UsageRow = UsageCounts & { name: string };
 type UsageCall = Call<'GET /v1/projects/{id}/audit/llm-usage'>;
 
 /** What the bars and the first order go by: cost, or tokens where no cost was reported. */
-export function sizeBy({ cost_usd }: UsageCounts) {
+function sizeBy({ cost_usd }: UsageCounts) {
   const isCost = cost_usd > 0;
   const sizeOf = (row: UsageCounts) => (isCost ? row.cost_usd : row.input_tokens + row.output_tokens);
   return { share: `Share of ${isCost ? 'cost' : 'tokens'}`, sizeOf };
