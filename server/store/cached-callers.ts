@@ -11,8 +11,8 @@ const TABLES = new Set(['sessions', 'accounts', 'projects', 'project_members']);
 const ANSWERS_MAX = 1000;
 
 /**
- * A connection that remembers who the callers are until a row enters one of those tables through it. So it must be the only one
- * that writes to them. Who asks after an insert has ended, well or not, gets what the store has since.
+ * A connection that remembers who the callers are until a row enters one of those tables through it. It must be the only one that
+ * writes to them. A question that is asked after an insert has ended, well or not, is answered by the store.
  */
 export function cacheCallers(connection: Connection): Connection {
   const answers = new LRUCache<string, Promise<unknown[]>>({ max: ANSWERS_MAX });
