@@ -3,9 +3,7 @@ import type { Connection, QueryParams } from './connection.ts';
 import { sql } from './sql.ts';
 
 /** What is asked about the caller of a request. Each answers with one row at most. */
-const STATEMENTS = new Map(
-  ['session', 'account_by_email', 'project_role', 'project_exists'].map((name) => [sql(name), name]),
-);
+const STATEMENTS = new Map(['session', 'account_by_email', 'project_role'].map((name) => [sql(name), name]));
 /** All that they read. */
 const TABLES = new Set(['sessions', 'accounts', 'projects', 'project_members']);
 const ANSWERS_MAX = 1000;
