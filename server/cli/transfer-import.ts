@@ -49,6 +49,8 @@ export async function importStore(config: Config, from: string): Promise<unknown
   const store = await openStore(config);
   try {
     const startMs = performance.now();
+    // What is imported was received long ago: after an interruption a service would not look for it with what another left.
+    await store.handover?.clear();
     // A service that was killed may have left records without identities, and later ones come now.
     for (const stream of EVENT_TABLES) await fillIdentities(store.background, { stream, nowMs: Date.now() });
     const total: Counts = { imported: 0, skipped: 0, log_entries: 0 };

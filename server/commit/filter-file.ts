@@ -11,7 +11,7 @@ import type { Stream } from './identity.ts';
  */
 const MAGIC = Buffer.from('GATEBLM\n');
 /** Counts up when the hash, the probes, or the layout of a filter or of the file changes. */
-export const FILTER_FILE_VERSION = 4;
+export const FILTER_FILE_VERSION = 5;
 const START_BYTES = MAGIC.length + 4;
 const HEADER_BYTES_MAX = 1024 * 1024;
 const CRC_BYTES = 4;
@@ -30,8 +30,6 @@ type Header = {
   stream: Stream;
   filled_at_ms: number;
   saved_at_ms: number;
-  /** Whether its process wrote nothing more. */
-  is_final: boolean;
   filters: { keys_max: number; keys: number }[];
   state: EventsState;
 };
@@ -43,7 +41,7 @@ export class FilterFileError extends Error {}
 export async function writeFilterFile(
   file: FileHandle,
   { filter, filledAtMs }: IdentityFilter,
-  { stream, state, nowMs, isFinal, signal }: Belonging & { isFinal: boolean; signal: AbortSignal },
+  { stream, state, nowMs, signal }: Belonging & { signal: AbortSignal },
 ): Promise<void> {
   const header: Header = {
     version: FILTER_FILE_VERSION,
@@ -51,7 +49,6 @@ export async function writeFilterFile(
     stream,
     filled_at_ms: filledAtMs ?? nowMs,
     saved_at_ms: nowMs,
-    is_final: isFinal,
     filters: filter.filters.map(({ keysMax, keys }) => ({ keys_max: keysMax, keys })),
     state,
   };
@@ -78,17 +75,18 @@ export async function writeFilterFile(
 
 /** A file whose header is right. `readFilter` throws FilterFileError unless the rest is. */
 type FilterFile = Omit<SavedFilter, 'filter'> & {
+  savedAtMs: number;
+  keys: number;
   readFilter: (signal: AbortSignal) => Promise<GrowingFilter>;
 };
 
+type Reader = Belonging & { isFinal: boolean; ageMsMax: number };
+
 /**
- * Opens the file of a filter. One that was saved at a clean stop tells of all that the store has; one saved before lacks what later
- * blocks hold. Throws FilterFileError unless it is of this store.
+ * Opens the file of a filter. A final one, see Handover, tells of all that the store has; another lacks what later blocks hold.
+ * Throws FilterFileError unless it is of this store.
  */
-export async function openFilterFile(
-  file: FileHandle,
-  belonging: Belonging & { ageMsMax: number },
-): Promise<FilterFile> {
+export async function openFilterFile(file: FileHandle, reader: Reader): Promise<FilterFile> {
   const { size } = await file.stat();
   const start = await readAll(file, Buffer.alloc(START_BYTES));
   if (!start.subarray(0, MAGIC.length).equals(MAGIC)) throw new FilterFileError('it is no filter');
@@ -99,7 +97,7 @@ export async function openFilterFile(
   const crcOfHead = crc32(text, crc32(start));
   if (headCrc.readUInt32LE() !== crcOfHead) throw new FilterFileError('its header is damaged');
   const header = headerFrom(text);
-  checkBelonging(header, belonging);
+  checkBelonging(header, reader);
   checkSizes(header, size - START_BYTES - length - 2 * CRC_BYTES);
   const readFilter = async (signal: AbortSignal) => {
     const filters = header.filters.map(({ keys_max, keys }) => new Filter(keys_max, keys));
@@ -112,10 +110,10 @@ export async function openFilterFile(
     if (stored.readUInt32LE() !== crc) throw new FilterFileError('its checksum is wrong');
     return new GrowingFilter(FILTER_SIZES, filters);
   };
-  const lacks = header.is_final
-    ? undefined
-    : { afterMs: header.saved_at_ms, afterBlock: newestBlockOf(header) };
-  return { filledAtMs: header.filled_at_ms, lacks, readFilter };
+  const { filled_at_ms: filledAtMs, saved_at_ms: savedAtMs } = header;
+  const lacks = reader.isFinal ? undefined : { afterMs: savedAtMs, afterBlock: newestBlockOf(header) };
+  const keys = header.filters.reduce((sum, filter) => sum + filter.keys, 0);
+  return { filledAtMs, savedAtMs, lacks, keys, readFilter };
 }
 
 function headerFrom(text: Buffer): Header {
@@ -134,20 +132,17 @@ function headerFrom(text: Buffer): Header {
 }
 
 /**
- * Which blocks the store has must be known to the filter that a clean stop saved, all of them; what has expired since may be
- * missing. Another one must have been saved of this very table of identities, and not be ahead of it.
+ * A final filter must know all blocks that the store has; what has expired since may be missing. Another one must have been saved of
+ * this very table of identities, and not be ahead of it.
  */
-function checkBelonging(
-  header: Header,
-  { stream, state, nowMs, ageMsMax }: Belonging & { ageMsMax: number },
-) {
+function checkBelonging(header: Header, { stream, state, nowMs, isFinal, ageMsMax }: Reader) {
   if (header.version !== FILTER_FILE_VERSION) throw new FilterFileError('it has another version');
   if (header.endianness !== endianness()) throw new FilterFileError('it has another byte order');
   if (header.stream !== stream) throw new FilterFileError('it is of the other stream');
   const { filled_at_ms: filled, saved_at_ms: saved } = header;
   if (filled > saved || saved > nowMs) throw new FilterFileError('the clock was set back');
   if (nowMs - filled > ageMsMax) throw new FilterFileError('it is too old');
-  if (!header.is_final) {
+  if (!isFinal) {
     const saved = identitiesIn(header.state);
     // An empty table belongs to every store.
     if (saved.length === 0) throw new FilterFileError('it was saved of an empty store');

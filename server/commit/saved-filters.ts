@@ -32,8 +32,8 @@ type SavedFiltersOptions = {
 
 /**
  * Keeps the filters of the two streams for the next start. A filter that lacks a living identity would let it be written
- * twice. So the file of a clean stop is used only if the store still has the same newest blocks as when it was saved. One that was
- * saved before is used after a crash, with the identities of all later blocks.
+ * twice. So the file of a clean stop is used as it is only by the next process, and only if the store still has the same newest blocks
+ * as when it was saved. Any other file is used with the identities of all later blocks.
  */
 export class SavedFilters {
   readonly #options: SavedFiltersOptions;
@@ -51,20 +51,26 @@ export class SavedFilters {
   /** The filter that the last process saved, before it is read. Undefined when there is none that can be used. */
   async take(stream: Stream): Promise<TakenFilter | undefined> {
     const { handover, logger, now } = this.#options;
-    const file = handover.take(nameOf(stream));
-    if (file === undefined) return undefined;
-    const refuse = async (error: unknown) => {
+    const taken = handover.take(nameOf(stream));
+    if (taken === undefined) return undefined;
+    const { file, isFinal } = taken;
+    const refuse = async ({ name, message: reason }: Error) => {
       await file.close();
-      const reason = (error as Error).message;
-      if ((error as Error).name !== 'AbortError')
-        logger.info({ stream, reason }, 'The identity filter of the last run is not used; it is filled anew');
+      if (name === 'AbortError') return undefined;
+      // What does not fit the store now may seem to fit it later. A file that cannot be removed is judged again by the next start.
+      await handover.remove(nameOf(stream)).catch(() => undefined);
+      this.#savedKeys.delete(stream);
+      logger.info({ stream, reason }, 'The identity filter of the last run is not used; it is filled anew');
       return undefined;
     };
     try {
       // Once, before either stream writes: each writes to event_identities.
       const state = await (this.#stateAtStart ??= this.#state());
-      const belonging = { stream, state, nowMs: now(), ageMsMax: AGE_MS_MAX };
-      const { readFilter, ...saved } = await openFilterFile(file, belonging);
+      const reader = { stream, state, nowMs: now(), isFinal, ageMsMax: AGE_MS_MAX };
+      const { readFilter, keys, savedAtMs, ...saved } = await openFilterFile(file, reader);
+      // It stays for the next process until it has grown.
+      this.#savedKeys.set(stream, keys);
+      this.#savedAtMs = Math.max(this.#savedAtMs, savedAtMs);
       const read = async (signal: AbortSignal) => {
         const startMs = performance.now();
         const filter = await readFilter(signal);
@@ -79,11 +85,11 @@ export class SavedFilters {
       };
       return { lacks: saved.lacks, read: (signal) => read(signal).catch(refuse) };
     } catch (error) {
-      return refuse(error);
+      return refuse(error as Error);
     }
   }
 
-  /** Saves each filter once it is complete, and again whenever it has grown. `copied` resolves when all identities in them are in the store. */
+  /** Saves each filter that is complete and has no file, and again whenever it has grown. `copied` resolves when all identities in them are in the store. */
   keep(filters: () => Filters, copied: () => Promise<unknown>): void {
     this.#timer = setInterval(() => {
       this.#saving ??= this.#saveGrown(filters(), copied).finally(() => (this.#saving = undefined));
@@ -103,7 +109,10 @@ export class SavedFilters {
       await Promise.race([this.#saving, late]);
       await Promise.race([this.#save(filters, { isFinal: true, signal }), late]);
     } catch (error) {
-      logger.warn({ err: error }, 'The identity filter was not saved; the next start fills it');
+      logger.warn(
+        { err: error },
+        'The identity filter was not saved; the next start takes longer to have it',
+      );
     }
   }
 
@@ -123,7 +132,7 @@ export class SavedFilters {
       if (!signal.aborted)
         this.#options.logger.warn(
           { err: error },
-          'The identity filter was not saved; a start after a crash takes longer',
+          'The identity filter was not saved; the next start takes longer to have it',
         );
     }
   }
@@ -153,8 +162,8 @@ export class SavedFilters {
       }
       await handover.leave(
         nameOf(stream),
-        (file) => writeFilterFile(file, filter, { stream, state, nowMs, isFinal, signal }),
-        signal,
+        (file) => writeFilterFile(file, filter, { stream, state, nowMs, signal }),
+        { isFinal, signal },
       );
     }
   }

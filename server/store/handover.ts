@@ -2,48 +2,66 @@ import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises
 import { join } from 'node:path';
 
 const PREFIX = 'handover-';
+/** Of a file that may be behind the store: a process has had the store since, or still has it. */
+const BEHIND = '.behind';
 const TEMPORARY = '.tmp';
 
+/** A file that was left, which the taker closes. `isFinal`: a stop left it, and no process has had the store since. */
+type Taken = { file: FileHandle; isFinal: boolean };
+
 /**
- * Files that a process leaves in the data directory for the next one. A file describes the store as its process left it, so
- * it is removed, for good, before the next process can write: it is taken once or never.
+ * Files that a process leaves in the data directory for the next one. A file describes the store as its process left it. Before the
+ * next process can write, the file gets another name, which says so, for good.
  */
 export class Handover {
   readonly #dataDir: string;
-  #taken: Map<string, FileHandle> | undefined;
+  #taken: Map<string, Taken> | undefined;
 
   constructor(dataDir: string) {
     this.#dataDir = dataDir;
   }
 
-  /** Opens what was left, and removes it. Only the process with the lock of the data directory may call it. */
+  /** Opens what was left. Only the process with the lock of the data directory may call it. */
   async open(): Promise<void> {
     if (this.#taken !== undefined) return;
-    const taken = new Map<string, FileHandle>();
+    const taken = new Map<string, Taken>();
     const entries = await readdir(this.#dataDir, { withFileTypes: true });
     const left = entries
       .filter((entry) => entry.isFile() && entry.name.startsWith(PREFIX))
       .map(({ name }) => name);
-    for (const name of left) {
-      const path = join(this.#dataDir, name);
+    for (const fileName of left) {
+      const path = join(this.#dataDir, fileName);
+      const isFinal = !fileName.endsWith(BEHIND);
+      const name = fileName.slice(PREFIX.length, isFinal ? undefined : -BEHIND.length);
       const file = name.endsWith(TEMPORARY) ? undefined : await open(path).catch(() => undefined);
-      if (file !== undefined) taken.set(name.slice(PREFIX.length), file);
-      await unlink(path);
+      if (file === undefined) {
+        await unlink(path);
+        continue;
+      }
+      if (isFinal) await rename(path, this.#pathOf(name));
+      taken.set(name, { file, isFinal });
     }
     if (left.length > 0) await this.#sync();
     this.#taken = taken;
   }
 
-  /** A file that was left, which the caller closes. It has no name any more. */
-  take(name: string): FileHandle | undefined {
-    const file = this.#taken?.get(name);
+  /** A file that was left. It stays for the next process until this one leaves another or removes it. */
+  take(name: string): Taken | undefined {
+    const taken = this.#taken?.get(name);
     this.#taken?.delete(name);
-    return file;
+    return taken;
   }
 
-  /** Leaves a file with what `write` writes: durably and whole, or not at all. Rejects when the signal comes before the end. */
-  async leave(name: string, write: (file: FileHandle) => Promise<void>, signal: AbortSignal): Promise<void> {
-    const path = join(this.#dataDir, PREFIX + name);
+  /**
+   * Leaves a file with what `write` writes: durably and whole, or not at all. `isFinal`: this process writes nothing more to the
+   * store. Rejects when the signal comes before the end.
+   */
+  async leave(
+    name: string,
+    write: (file: FileHandle) => Promise<void>,
+    { isFinal, signal }: { isFinal: boolean; signal: AbortSignal },
+  ): Promise<void> {
+    const path = this.#pathOf(name);
     const temporary = path + TEMPORARY;
     const file = await open(temporary, 'w', 0o600);
     try {
@@ -55,6 +73,7 @@ export class Handover {
       }
       signal.throwIfAborted();
       await rename(temporary, path);
+      if (isFinal) await rename(path, join(this.#dataDir, PREFIX + name));
       await this.#sync();
     } catch (error) {
       await unlink(temporary).catch(() => undefined);
@@ -62,9 +81,25 @@ export class Handover {
     }
   }
 
+  /** Removes what other processes left, for good. */
+  async clear(): Promise<void> {
+    for (const name of this.#taken?.keys() ?? []) await this.remove(name);
+    await this.close();
+  }
+
+  /** Removes what another process left under this name, for good. */
+  async remove(name: string): Promise<void> {
+    await unlink(this.#pathOf(name));
+    await this.#sync();
+  }
+
   async close(): Promise<void> {
-    for (const file of this.#taken?.values() ?? []) await file.close();
+    for (const { file } of this.#taken?.values() ?? []) await file.close();
     this.#taken?.clear();
+  }
+
+  #pathOf(name: string): string {
+    return join(this.#dataDir, PREFIX + name + BEHIND);
   }
 
   async #sync(): Promise<void> {

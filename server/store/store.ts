@@ -138,7 +138,7 @@ export function createStore({ clickhouse, cluster, dataDir, asyncInsertMs }: Con
       if (release === undefined) throw new StoreInUseError(dataDir);
       closeToOthers(dataDir, join(dataDir, EMBEDDED_FOLDER));
     }
-    // Before anything is written, also by a command that does not use it: what is left then describes another store.
+    // Before anything is written, also by a command that does not use it: what is left may be behind the store from then on.
     await handover?.open();
     await migrate(background, engines);
   };

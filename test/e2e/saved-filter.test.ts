@@ -7,12 +7,19 @@ import { eventually } from '../support/eventually.ts';
 import { runOnStore } from '../support/engine.ts';
 import { gate } from '../support/gate.ts';
 import { readMetrics } from '../support/metrics.ts';
-import { startTestService, storeDirectory, type TestService } from '../support/service.ts';
+import {
+  startTestService,
+  storeDirectory,
+  temporaryDirectory,
+  type TestService,
+} from '../support/service.ts';
 
 const STREAMS = ['decisions', 'llm_invocations'];
 const FILES = STREAMS.map((stream) => `handover-identities-${stream}`);
+const BEHIND = FILES.map((name) => `${name}.behind`);
 const USED = 'The identity filter of the last run is used';
 const FILLED = 'The identity filter is filled';
+const WITH_LATER = `${USED}, with what came since`;
 
 function leftIn(dataDir: string): string[] {
   return readdirSync(dataDir).filter((name) => name.startsWith('handover-'));
@@ -58,39 +65,53 @@ describe('the identity filter across a restart', () => {
     return metrics.value('gate_ingest_decisions_total{result="accepted"}');
   }
 
-  it('is kept by a clean stop, and used once', async () => {
-    const first = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+  const start = () => startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+
+  it('is kept by a clean stop, and used as it is once', async () => {
+    const first = await start();
     await filtersOf(first);
     expect(await postAll(first)).to.equal(2);
     expect(await first.stop()).to.equal(0);
     expect(leftIn(dataDir)).to.have.members(FILES);
 
-    const second = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+    const second = await start();
     expect(await filtersOf(second)).to.deep.equal(bothAre(USED));
+    expect(leftIn(dataDir)).to.have.members(BEHIND);
     expect(await postAll(second)).to.equal(1);
     await second.kill();
   });
 
-  it('is saved while the service runs, and used after kill -9 with what came since', async () => {
-    const running = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
-    const isSaved = () => FILES.every((name) => leftIn(dataDir).includes(name)) || undefined;
-    await eventually(() => Promise.resolve(isSaved()));
-    expect(await postAll(running)).to.equal(1);
-    await running.kill();
-
-    const next = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
-    expect(await filtersOf(next)).to.deep.equal(bothAre(FILLED));
-    expect(next.output().split(`${USED}, with what came since`)).to.have.length(3);
-    expect(await postAll(next)).to.equal(1);
-    expect(await next.stop()).to.equal(0);
+  it('is used after each kill -9, with what came since', async () => {
+    for (let kills = 0; kills < 2; kills += 1) {
+      const service = await start();
+      expect(await filtersOf(service)).to.deep.equal(bothAre(FILLED));
+      expect(service.output().split(WITH_LATER)).to.have.length(3);
+      expect(await postAll(service)).to.equal(1);
+      await service.kill();
+    }
   });
 
-  it('is removed by a command that opens the store', async () => {
+  it('is used after a command, as after a kill', async () => {
+    await (await start()).stop();
     await gate(dataDir, 'project', 'list');
+    expect(leftIn(dataDir)).to.have.members(BEHIND);
 
-    expect(leftIn(dataDir)).to.deep.equal([]);
-    const service = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+    const service = await start();
     expect(await filtersOf(service)).to.deep.equal(bothAre(FILLED));
+    expect(service.output().split(WITH_LATER)).to.have.length(3);
+    expect(await postAll(service)).to.equal(1);
+    await service.stop();
+  });
+
+  it('is removed by an import, whose records were received long ago', async () => {
+    const directory = join(temporaryDirectory(), 'export');
+    await gate(dataDir, 'export', '--to', directory);
+    await gate(dataDir, 'import', '--from', directory);
+    expect(leftIn(dataDir)).to.deep.equal([]);
+
+    const service = await start();
+    expect(await filtersOf(service)).to.deep.equal(bothAre(FILLED));
+    expect(service.output()).not.to.contain(USED);
     expect(await postAll(service)).to.equal(1);
     await service.stop();
   });
@@ -105,32 +126,41 @@ describe('the identity filter across a restart', () => {
     events.push(foreign);
     expect(leftIn(dataDir)).to.have.length(2);
 
-    const service = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+    const service = await start();
     expect(await filtersOf(service)).to.deep.equal(bothAre(FILLED));
     expect(service.output()).to.contain('the store was written to since');
     expect(await postAll(service)).to.equal(1);
-    await service.stop();
+    // It is filled and saved anew while the service runs.
+    await eventually(() => BEHIND.every((name) => leftIn(dataDir).includes(name)) || undefined);
+    await service.kill();
+    const next = await start();
+    expect(await filtersOf(next)).to.deep.equal(bothAre(FILLED));
+    expect(next.output().split(WITH_LATER)).to.have.length(3);
+    expect(await postAll(next)).to.equal(1);
+    await next.stop();
   });
 
   it('is used after merges by another program, which write no event', async () => {
     for (const table of ['decisions', 'event_identities'])
       await runOnStore(dataDir, `OPTIMIZE TABLE ${table} FINAL`);
-    const service = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+    const service = await start();
 
     expect(await filtersOf(service)).to.deep.equal(bothAre(USED));
     expect(await postAll(service)).to.equal(1);
     await service.stop();
   });
 
-  it('that cannot be saved does not keep a stop from its end, nor the next start', async () => {
-    mkdirSync(join(dataDir, 'handover-identities-decisions.tmp'));
-    const service = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+  it('that cannot be saved does not keep a stop from its end, nor the next start from its use of the one before', async () => {
+    mkdirSync(join(dataDir, 'handover-identities-decisions.behind.tmp'));
+    const service = await start();
     await filtersOf(service);
 
-    expect([await service.stop(), leftIn(dataDir).length]).to.deep.equal([0, 1]);
-    expect(service.output()).to.contain('The identity filter was not saved; the next start fills it');
-    const next = await startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
+    expect(await service.stop()).to.equal(0);
+    expect(leftIn(dataDir)).to.have.members([BEHIND[0], `${BEHIND[0]}.tmp`, BEHIND[1]]);
+    expect(service.output()).to.contain('The identity filter was not saved; the next start');
+    const next = await start();
     expect(await filtersOf(next)).to.deep.equal(bothAre(FILLED));
+    expect(next.output().split(WITH_LATER)).to.have.length(3);
     expect(await postAll(next)).to.equal(1);
     await next.stop();
   });

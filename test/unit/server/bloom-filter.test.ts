@@ -87,7 +87,7 @@ describe('GrowingFilter', () => {
     expect([
       FILTER_FILE_VERSION,
       crc32(new Uint8Array(filter?.words.buffer ?? new ArrayBuffer())),
-    ]).to.deep.equal([4, 449675711]);
+    ]).to.deep.equal([5, 449675711]);
   });
 
   it('orders UUIDs as ClickHouse does: by their second half, and without a sign', () => {

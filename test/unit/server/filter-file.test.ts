@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import {
@@ -34,19 +35,23 @@ function filledFilter(): IdentityFilter {
   return filter;
 }
 
-type Reader = { stream?: Stream; state?: EventsState; nowMs?: number };
+type Reader = { stream?: Stream; state?: EventsState; nowMs?: number; isFinal?: boolean };
 
 /** Leaves these bytes and reads them as the next process does. Resolves with the filter, or why it is not used. */
 async function readBack(bytes: Buffer, reader: Reader = {}): Promise<IdentityFilter | string> {
   const dataDir = temporaryDirectory();
-  writeFileSync(join(dataDir, `handover-${NAME}`), bytes);
-  const handover = new Handover(dataDir);
-  await handover.open();
-  const file = handover.take(NAME);
-  if (file === undefined) throw new Error('There is no file');
-  const belonging = { stream: 'decisions' as const, state: STATE, nowMs: NOW_MS, ageMsMax: AGE_MS_MAX };
+  const path = join(dataDir, NAME);
+  writeFileSync(path, bytes);
+  const file = await open(path);
+  const asked = {
+    stream: 'decisions' as const,
+    state: STATE,
+    nowMs: NOW_MS,
+    isFinal: true,
+    ageMsMax: AGE_MS_MAX,
+  };
   try {
-    const { readFilter, ...saved } = await openFilterFile(file, { ...belonging, ...reader });
+    const { readFilter, ...saved } = await openFilterFile(file, { ...asked, ...reader });
     return new IdentityFilter({ filter: await readFilter(NEVER), ...saved });
   } catch (error) {
     if (error instanceof FilterFileError) return error.message;
@@ -63,14 +68,11 @@ describe('the file of an identity filter', () => {
   before(async () => {
     const dataDir = temporaryDirectory();
     const handover = new Handover(dataDir);
-    const belonging = {
-      stream: 'decisions' as const,
-      state: STATE,
-      nowMs: NOW_MS,
+    const belonging = { stream: 'decisions' as const, state: STATE, nowMs: NOW_MS, signal: NEVER };
+    await handover.leave(NAME, (file) => writeFilterFile(file, filter, belonging), {
       isFinal: true,
       signal: NEVER,
-    };
-    await handover.leave(NAME, (file) => writeFilterFile(file, filter, belonging), NEVER);
+    });
     const path = join(dataDir, `handover-${NAME}`);
     saved = readFileSync(path);
     headerEnd = START_BYTES + saved.readUInt32LE(START_BYTES - 4);
@@ -174,20 +176,21 @@ describe('the file of an identity filter', () => {
       expect(typeof (await readBack(saved, { state })) !== 'string', JSON.stringify(state)).to.equal(isUsed);
   });
 
-  it('of a process that wrote more is used, incomplete, unless the table of identities is another or older', async () => {
-    const notFinal = withHeader((header) => Object.assign(header, { is_final: false }));
+  it('that may be behind is used, incomplete, unless the table of identities is another or older', async () => {
+    const isFinal = false;
     const later = { ...STATE, 'decisions a 20260103': '10', 'event_identities b all': '13' };
     for (const state of [STATE, later]) {
-      const read = await readBack(notFinal, { state });
+      const read = await readBack(saved, { state, isFinal });
       if (typeof read === 'string') throw new Error(read);
       expect([read.isComplete, read.filter.keys]).to.deep.equal([false, 1000]);
+      expect(read.lacks).to.deep.equal({ afterMs: NOW_MS, afterBlock: 12 });
     }
     const { 'event_identities b all': _identities, ...without } = STATE;
     const restored = { ...without, 'event_identities restored all': '12' };
     for (const state of [without, restored, { ...STATE, 'event_identities b all': '11' }])
-      expect(await readBack(notFinal, { state })).to.equal('the store is older, or another one');
-    const ofNothing = withHeader((header) => Object.assign(header, { is_final: false, state: {} }));
-    expect(await readBack(ofNothing)).to.equal('it was saved of an empty store');
+      expect(await readBack(saved, { state, isFinal })).to.equal('the store is older, or another one');
+    const ofNothing = withHeader((header) => Object.assign(header, { state: {} }));
+    expect(await readBack(ofNothing, { isFinal })).to.equal('it was saved of an empty store');
   });
 
   it('is not used for the other stream, or by a clock that is behind', async () => {

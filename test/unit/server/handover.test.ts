@@ -10,42 +10,71 @@ describe('Handover', () => {
   let dataDir: string;
   beforeEach(() => (dataDir = temporaryDirectory()));
 
-  const leave = (name: string, text: string, signal = NEVER) =>
-    new Handover(dataDir).leave(name, async (file) => void (await file.write(text)), signal);
+  const leave = (name: string, text: string, { isFinal = true, signal = NEVER } = {}) =>
+    new Handover(dataDir).leave(name, async (file) => void (await file.write(text)), { isFinal, signal });
 
-  it('gives a file to the next process once, and has removed it before', async () => {
-    await leave('one', 'from the first');
-    writeFileSync(join(dataDir, 'demo.json'), '{}');
+  /** Opens what was left, as a process that is killed then, and tells what it takes. */
+  async function takeAll(...names: string[]) {
     const next = new Handover(dataDir);
     await next.open();
+    const taken = names.map((name) => next.take(name));
+    return Promise.all(
+      taken.map(async (one) => {
+        const text = await one?.file.readFile('utf8');
+        await one?.file.close();
+        return one && [text, one.isFinal];
+      }),
+    );
+  }
 
-    expect(readdirSync(dataDir)).to.deep.equal(['demo.json']);
-    const file = next.take('one');
-    expect(await file?.readFile('utf8')).to.equal('from the first');
-    await file?.close();
-    expect([next.take('one'), next.take('two')]).to.deep.equal([undefined, undefined]);
+  it('gives the file of a stop to the next process as final, and to later ones as one that may be behind', async () => {
+    await leave('one', 'of a stop');
+    writeFileSync(join(dataDir, 'demo.json'), '{}');
+
+    expect(await takeAll('one', 'two')).to.deep.equal([['of a stop', true], undefined]);
+    expect(readdirSync(dataDir)).to.have.members(['demo.json', 'handover-one.behind']);
+    expect(await takeAll('one')).to.deep.equal([['of a stop', false]]);
   });
 
-  it('removes what nobody takes, and what a stop did not finish', async () => {
+  it('has one file of a name: the latest', async () => {
+    await leave('one', 'of a running process', { isFinal: false });
+    expect(readdirSync(dataDir)).to.deep.equal(['handover-one.behind']);
+    await leave('one', 'of its stop');
+    expect(readdirSync(dataDir)).to.deep.equal(['handover-one']);
+    expect(await takeAll('one')).to.deep.equal([['of its stop', true]]);
+    await leave('one', 'of the next', { isFinal: false });
+    expect(await takeAll('one')).to.deep.equal([['of the next', false]]);
+  });
+
+  it('gives a file once, and removes what nobody may use and what a stop did not finish', async () => {
     await leave('one', 'text');
-    writeFileSync(join(dataDir, 'handover-two.tmp'), 'half');
+    await leave('two', 'text');
+    writeFileSync(join(dataDir, 'handover-three.behind.tmp'), 'half');
     const next = new Handover(dataDir);
     await next.open();
+    await next.take('one')?.file.close();
 
-    expect([readdirSync(dataDir), next.take('two'), next.take('two.tmp')]).to.deep.equal([
-      [],
+    expect([next.take('one'), next.take('three'), next.take('three.behind.tmp')]).to.deep.equal([
+      undefined,
       undefined,
       undefined,
     ]);
-    await next.close();
+    expect(readdirSync(dataDir)).to.have.members(['handover-one.behind', 'handover-two.behind']);
+    await next.clear();
+    expect([readdirSync(dataDir), next.take('two')]).to.deep.equal([['handover-one.behind'], undefined]);
+    await next.remove('one');
+    expect(readdirSync(dataDir)).to.deep.equal([]);
   });
 
   it('leaves nothing when the writing fails or takes too long', async () => {
-    const failing = new Handover(dataDir).leave('one', () => Promise.reject(new Error('ENOSPC')), NEVER);
-    const faults = await Promise.all([
-      failing.catch((error: Error) => error.message),
-      leave('two', 'text', AbortSignal.abort(new Error('late'))).catch((error: Error) => error.message),
-    ]);
+    const failing = new Handover(dataDir).leave('one', () => Promise.reject(new Error('ENOSPC')), {
+      isFinal: true,
+      signal: NEVER,
+    });
+    const late = leave('two', 'text', { signal: AbortSignal.abort(new Error('late')) });
+    const faults = await Promise.all(
+      [failing, late].map((leaving) => leaving.catch((error: Error) => error.message)),
+    );
 
     expect([faults, readdirSync(dataDir)]).to.deep.equal([['ENOSPC', 'late'], []]);
   });

@@ -24,22 +24,18 @@ describe('filters of identities that are saved while the service runs', () => {
     new IdentityFilter({ filter: new GrowingFilter(FILTER_SIZES), filledAtMs: STARTED_MS - 2 * HOUR_MS });
 
   /** A service whose filters are complete, and the time of its clock. */
-  function start() {
-    const dataDir = temporaryDirectory();
+  function start(dataDir = temporaryDirectory()) {
     const clock = { nowMs: STARTED_MS };
-    const saved = new SavedFilters({
-      handover: new Handover(dataDir),
-      connection,
-      logger: createLogger('silent'),
-      now: () => clock.nowMs,
-    });
+    const handover = new Handover(dataDir);
+    const logger = createLogger('silent');
+    const saved = new SavedFilters({ handover, connection, logger, now: () => clock.nowMs });
     const filters = { decisions: completeFilter(), llm_invocations: completeFilter() };
     const savedAtMs = (stream: Stream) => {
-      const path = join(dataDir, `handover-identities-${stream}`);
+      const path = join(dataDir, `handover-identities-${stream}.behind`);
       if (!existsSync(path)) return undefined;
       return Number(/"saved_at_ms":(\d+)/.exec(readFileSync(path, 'latin1'))?.[1]);
     };
-    return { clock, saved, filters, savedAtMs };
+    return { dataDir, handover, clock, saved, filters, savedAtMs };
   }
 
   it('are not saved when others begin to write to the store during a save', async () => {
@@ -69,5 +65,28 @@ describe('filters of identities that are saved while the service runs', () => {
     await saved.saveLast(NOTHING);
 
     expect(first).to.equal(STARTED_MS);
+  });
+
+  it('are not saved again by the next process until they have grown', async () => {
+    const { dataDir, saved, filters } = start();
+    await saved.saveLast(filters);
+    const next = start(dataDir);
+    next.clock.nowMs += HOUR_MS;
+    await next.handover.open();
+    const taken = await next.saved.take('decisions');
+    const decisions = await taken?.read(new AbortController().signal);
+    next.saved.keep(
+      () => ({ decisions, llm_invocations: next.filters.llm_invocations }),
+      () => Promise.resolve(),
+    );
+
+    // The other stream was not taken: it is saved, after the one that was taken.
+    await eventually(() => (next.savedAtMs('llm_invocations') === next.clock.nowMs ? true : undefined));
+    const untouched = next.savedAtMs('decisions');
+    for (let key = 0; key < 250_000; key += 1) decisions?.filter.add(key, [key, key, key, key]);
+    await eventually(() => (next.savedAtMs('decisions') === next.clock.nowMs ? true : undefined));
+    await next.saved.saveLast(NOTHING);
+
+    expect([untouched, decisions?.isComplete]).to.deep.equal([STARTED_MS, true]);
   });
 });
