@@ -13,7 +13,7 @@ import type { RegisteredAgent, RegisterOptions } from './policy/register-agent.t
 export const configure = (options: ConfigureOptions = {}): Gate =>
   gates.configure(checkedOptions('configure', options));
 
-/** Sends what waits for a batch, and resolves when no event is in flight. */
+/** Sends the events that wait for a batch, and resolves when no event is in flight. */
 export const flush = (): Promise<void> => gates.flush();
 
 /** Takes no more events, waits for those in flight (15 s by default), then closes every connection. May be repeated. */

@@ -1,7 +1,7 @@
 /** POSTs in flight per sender. The next event is dropped, or waits for its batch. */
 export const IN_FLIGHT_MAX = 32;
 
-/** What `batch: true` means. */
+/** The values behind `batch: true`. */
 export const BATCH_DEFAULTS = { maxEvents: 100, maxWaitMs: 50, maxPending: 10_000 };
 
 /** The service takes no larger batch. */
@@ -13,7 +13,7 @@ export const BATCH_RANGES_MAX = 200;
 /** As much as the largest event may have, so that batches in flight take no more memory than single posts; the service takes 8 MiB. */
 export const BATCH_BYTES_MAX = 1024 * 1024;
 
-/** Of events that wait for a batch; what comes then is dropped. */
+/** Bytes of events that wait for a batch; further events are dropped. */
 export const PENDING_BYTES_MAX = 16 * 1024 * 1024;
 
 /** A journal goes on in a new file, so that the old one can be removed once its events are settled. */
@@ -57,7 +57,7 @@ export const COPY_UNITS_PER_LEAF = 128;
 /** Bounds the memory of 32 events in flight. */
 export const EVENT_CHARACTERS_MAX = 1024 * 1024;
 
-/** Of an error's body only this much is read: enough for its code and detail. */
+/** At most this much of an error's body is read, which is enough for its code and detail. */
 export const PROBLEM_CHARACTERS_MAX = 4_096;
 
 /** An agent record has at most 1 MiB of texts and a module of about 140 KB. */

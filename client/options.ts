@@ -59,7 +59,7 @@ export function checkedOptions<Options extends object>(of: string, options: Opti
   };
 }
 
-/** Null is as good as nothing. */
+/** Null counts as absent. */
 function checkType(of: string, types: string, value: unknown): void {
   const type = Number.isNaN(value) ? 'NaN' : Array.isArray(value) ? 'array' : typeof value;
   if (value !== null && !types.split(' or ').includes(type))
@@ -72,7 +72,7 @@ function bothNames(name: string, alias: string, [value, other]: (string | undefi
   return other === undefined ? {} : { [name]: other, [alias]: other };
 }
 
-/** The option that is spelt most alike. */
+/** The option with the most similar name. */
 function nearestOption(name: string): string | undefined {
   const plain = (text: string): string => text.replaceAll(/[_-]/g, '').toLowerCase();
   const [best] = Object.keys(OPTIONS)
@@ -95,7 +95,7 @@ function editDistance(a: string, b: string): number {
   return row.at(-1) ?? 0;
 }
 
-/** Throws a ValueError that says what tools must look like, and which function takes those that were given. */
+/** Throws a ValueError that says what tools must look like, and which function takes the given ones. */
 export function checkToolFunctions(tools: unknown): void {
   if (typeof tools !== 'object' || tools === null || Array.isArray(tools)) {
     throw new ValueError('tools must be an object of functions by name, as { search: (args) => … }');

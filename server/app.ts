@@ -66,7 +66,7 @@ export function createApp(deps: AppDeps): Express {
   // Express would hash every JSON answer for a weak ETag.
   app.disable('etag');
   app.enable('case sensitive routing').enable('strict routing');
-  // Attempts are counted by caller, and behind a proxy all callers have its address.
+  // Attempts are counted per caller, and behind a proxy all callers would have its address.
   app.set('trust proxy', deps.trustedProxies);
   const observe = createObserve({ logger, metrics });
   mountEndpoints(app, createEndpoints(deps), { access, observe, logger });

@@ -16,7 +16,7 @@ type Limits = {
 type RunOptions = {
   /** Ends the wait. */
   signal?: AbortSignal | undefined;
-  /** The highest is first. Each priority has a queue of its own: a full one refuses nobody of another. */
+  /** The highest is first. Each priority has a queue of its own, so a full one does not affect the others. */
   priority?: number;
 };
 
@@ -68,7 +68,7 @@ export class BoundedQueue {
   }
 }
 
-/** Of one thread: the engine's own threads have as much to do again for each event. */
+/** Of one thread: for each event the engine's own threads have as much work again. */
 const BUSY_UTILIZATION = 0.2;
 const REST_FACTOR = 10;
 /** On a slow machine, too, urgent work must get a place soon. */

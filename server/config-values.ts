@@ -21,7 +21,8 @@ const parseGroupRoles = createParser<GroupRoles>(
   ),
 );
 
-// Each function reads the text of one variable and throws what is wrong with it. A message holds no value that may be secret.
+// Each function reads the text of one variable, or throws an error that says what is wrong. No message holds a value that may be
+// secret.
 
 export function integer(min: number, max: number) {
   return (text: string): number => {
@@ -93,7 +94,7 @@ export function dashboardUrl(text: string): string {
   throw new Error('must have no user, query or fragment, because paths are appended to it');
 }
 
-/** Codes and secrets travel to it, so it must be https, except on this machine. */
+/** It receives codes and secrets, so it must be https, except on this machine. */
 export function issuer(text: string): URL {
   const parsed = webUrl(text);
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(parsed.hostname);
@@ -153,7 +154,7 @@ function isEd25519File(path: string): boolean {
   }
 }
 
-/** `<url> <verifier key>`. Lists of witnesses often give the key as that of an ordinary signature: it is the same key. */
+/** `<url> <verifier key>`. Lists of witnesses often give the key with the type of an ordinary signature: it is the same key. */
 export function witness(text: string): Witness {
   const [address = '', key = '', ...others] = text.split(/ +/);
   try {

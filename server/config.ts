@@ -24,7 +24,7 @@ export type Config = {
   /** Undefined: the listener speaks plaintext HTTP. */
   tls: TlsFiles | undefined;
   dataDir: string;
-  /** `1` makes the demo with its fleet, `project` without. */
+  /** `1` creates the demo with its fleet, `project` without it. */
   demo: (typeof DEMO_CHOICES)[number];
   clickhouse: ClickHouseConfig | undefined;
   cluster: string | undefined;
@@ -53,10 +53,10 @@ export type Config = {
   webhookPrivate: boolean;
   logLevel: string;
   batchRowsMax: number;
-  /** At most one insert in so many milliseconds has fewer than `batchRowsMin` rows. */
+  /** At most one insert per this many milliseconds has fewer than `batchRowsMin` rows. */
   batchIntervalMs: number;
   batchRowsMin: number;
-  /** For so long the server gathers the rows of all processes into one part; 0: each insert makes its own. */
+  /** How long the server gathers the rows of all processes into one part; 0: each insert makes its own. */
   asyncInsertMs: number;
   queueRowsMax: number;
   workers: number;

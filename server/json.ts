@@ -11,7 +11,7 @@ const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => number };
  */
 const NUMBER_AT_RISK = /(?:"\s*:|[[,])\s*(?:-0|-?\d+[.eE]|-?\d{16})/;
 
-/** Parses JSON text. The engine's message quotes the text, which may hold a password: only the position is kept of it. */
+/** Parses JSON text. The engine's message quotes the text, which may hold a password: only its position is kept. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

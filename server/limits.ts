@@ -17,7 +17,7 @@ export const RETRY_AFTER_SECONDS = 5;
 export const WRITE_WAIT_MS_MAX = 4500;
 /** A row that would wait longer than this for its flush is refused at once. */
 export const QUEUE_WAIT_MS_MAX = 1000;
-/** Rows of one insert have about so many bytes at most. */
+/** The rows of one insert have about this many bytes at most. */
 export const INSERT_BYTES_MAX = 32 * 1024 * 1024;
 /** Beyond this many bytes of queued rows, callers are refused. */
 export const QUEUE_BYTES_MAX = 256 * 1024 * 1024;
@@ -58,7 +58,7 @@ export const REVOCATION_AGE_MS_MAX = 4000;
 /** With other processes on the store: a rotation of the root key is published by each of them within this time. */
 export const ROOT_KEYS_AGE_MS_MAX = 1000;
 
-/** Of the request line and the headers: 20 values of one filter, of 200 characters each, fit in. */
+/** The request line and the headers: room for 20 values of one filter with 200 characters each. */
 export const HEAD_BYTES_MAX = 64 * 1024;
 /** A whole request, headers and body, must arrive within this time. */
 export const REQUEST_ARRIVAL_MS_MAX = 30 * SECOND_MS;
@@ -98,7 +98,7 @@ export const INVITE_TOKEN_MS_MAX = 7 * DAY_MS;
 /** A session ends when it is idle for this long, and at the latest this long after the login. */
 export const SESSION_IDLE_MS_MAX = 12 * 60 * 60 * SECOND_MS;
 export const SESSION_MS_MAX = 7 * DAY_MS;
-/** What is kept of the User-Agent of a login. */
+/** How much of a login's User-Agent is stored. */
 export const USER_AGENT_CHARS_MAX = 300;
 /** A sign-on at the provider must end within this time. */
 export const SIGN_ON_MS_MAX = 10 * 60 * SECOND_MS;
@@ -119,7 +119,7 @@ export const MAILS_PER_RECIPIENT_MAX = 20;
 export const MAILS_PER_ADDRESS_MAX = 500;
 /** Members that one account may add: the answer tells whether an address has an account, and may send a mail. */
 export const MEMBERS_ADDED_PER_ACCOUNT_MAX = 60;
-/** A mailed token cannot be guessed; this only bounds the work that wrong tokens cause. */
+/** A mailed token cannot be guessed; this only bounds the work caused by wrong tokens. */
 export const TOKEN_FAILURES_PER_ADDRESS_MAX = 300;
 export const REGISTRATIONS_PER_ADDRESS_MAX = 600;
 /** Uses of mailed tokens at once, and those that may wait. */
@@ -127,8 +127,8 @@ export const TOKEN_USES_RUNNING_MAX = 2;
 export const TOKEN_USES_WAITING_MAX = 64;
 export const TOKEN_USES_WAIT_MS_MAX = 2 * SECOND_MS;
 /**
- * Each call that needs no credential is answered at this pace: what comes faster for longer waits up to two seconds. It
- * also bounds the keys that attempts are counted by: 45,000 for each call in 15 minutes.
+ * Each call that needs no credential is answered at this pace: faster requests wait up to two seconds. It also bounds the number of
+ * keys that attempts are counted by: 45,000 for each call in 15 minutes.
  */
 export const STRANGERS_PACE = { perSecond: 50, burst: 100, waitMsMax: 2 * SECOND_MS } as const;
 
@@ -151,7 +151,7 @@ export const WEBHOOK_RETRY_MS = [1000, 5000, 25_000] as const;
 export const WEBHOOKS_SENDING_MAX = 8;
 export const WEBHOOK_URL_CHARS_MAX = 2000;
 
-/** Entries about reads that a process remembers to have written. */
+/** Activity entries of reads that a process remembers, so as not to write them again. */
 export const READ_ENTRIES_KNOWN_MAX = 10_000;
 /** Entries about exports are inserted at most this often, together. */
 export const EXPORT_ENTRIES_MS_MIN = 250;

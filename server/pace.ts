@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 type PaceOptions = { perSecond: number; burst: number; waitMsMax: number };
 
 /**
- * Slows down what comes faster than `perSecond` for longer than a burst, each by at most waitMsMax. Nothing is refused: a
- * caller who sends its next request when the last was answered is held to its number of connections per waitMsMax.
+ * Slows down requests that exceed `perSecond` for longer than a burst, each by at most waitMsMax. Nothing is refused: a caller that
+ * waits for each answer is limited to its number of connections per waitMsMax.
  */
 export class Pace {
   readonly #options: PaceOptions;

@@ -16,12 +16,13 @@ export function parseRfc3339(text: string): number | undefined {
   return commonTime(text) ?? parse(text);
 }
 
-/** Reads a common time by hand, in a tenth of the time. Undefined for anything unusual. */
+/** Parses the common form by hand, ten times as fast. Undefined for any other form. */
 function commonTime(text: string): number | undefined {
   if (text.length !== COMMON_LENGTH || COMMON_MARKS.some(([at, mark]) => text[at] !== mark)) return undefined;
   const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 2), digits(text, 8, 2)];
   const [hour, minute, second] = [digits(text, 11, 2), digits(text, 14, 2), digits(text, 17, 2)];
-  // Date.UTC takes the years before 100 for others, and what is too large for a later time. Of no digit it makes NaN.
+  // Date.UTC maps years before 100 to other years, and fields that are too large to a later time. A character that is not a digit gives
+  // NaN.
   if (year < 100 || month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59)
     return undefined;
   const ms = Date.UTC(year, month - 1, day, hour, minute, second, digits(text, 20, 3));

@@ -36,7 +36,7 @@ import { createBoundedStore } from './store/bounded-store.ts';
 import { withTimeout } from './store/with-timeout.ts';
 import { shareMetrics } from './workers.ts';
 
-/** For each piece of background work at the stop. What does not enter the log before enters it at the next start. */
+/** For each piece of background work at the stop. Records that are not logged by then are logged after the next start. */
 const CLOSE_MS_MAX = 1500;
 
 /** A running service. */
@@ -224,7 +224,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   }
 }
 
-/** A root key that was replaced still works, but what it signs is refused by clients that know only its successors. */
+/** A replaced root key still works, but clients that know only its successors refuse its signatures. */
 async function warnOfSuccessor(rootKeys: RootKeys, logger: Logger): Promise<void> {
   const successor = await rootKeys.successor();
   if (successor === undefined) return;

@@ -66,7 +66,7 @@ const HINTS: Record<string, string> = {
 };
 
 /**
- * Returns the parser of a schema, which fills in defaults, or throws what `fail` makes of the faults. The first fault is
+ * Returns the parser of a schema, which fills in defaults, or throws the error that `fail` returns for the faults. The first fault is
  * the one that counts. The schema is compiled at the first use: at a start, all of them together took a tenth of a second.
  */
 export function createParser<T>(

@@ -1,7 +1,7 @@
 import { DecisionError } from '../govern/decision-errors.ts';
 import type { CallOptions, PolicyRun } from '../govern/run.ts';
 
-/** What decides calls. */
+/** Decides calls. */
 export type AdmittingRun = Pick<PolicyRun, 'admit'>;
 
 type GovernedCall = CallOptions & { run: AdmittingRun; tool: string; args: unknown };
@@ -14,8 +14,8 @@ type Endings<Result> = {
 };
 
 /**
- * Decides one call, then executes it or tells the model why not. Every other error is thrown: what the tool throws is for the
- * framework, and so is what an approver throws to pause a run.
+ * Decides one call, then executes it or tells the model why not. Every other error is thrown: the tool's errors belong to the
+ * framework, and so do those that an approver throws to pause a run.
  */
 export async function callOrTell<Result>(
   { run, tool, args, ...options }: GovernedCall,

@@ -8,16 +8,16 @@ import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { checkedOptions } from '../options.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 
-/** What Claude Code tells every hook. */
+/** The input that Claude Code passes to every hook. */
 export type HookInput = {
   session_id: string;
-  /** The same from a prompt of the user to the next. */
+  /** Stays the same from one user prompt to the next. */
   prompt_id?: string;
   /** Set within a subagent. */
   agent_type?: string;
 };
 
-/** What a hook answers. */
+/** The output of a hook. */
 export type HookOutput = {
   decision?: 'block';
   reason?: string;
@@ -58,8 +58,8 @@ type ToolInput = HookInput & { tool_name: string; tool_input: unknown };
 
 /**
  * Hooks that put the sessions of the Claude Agent SDK under an agent's policy; throws if there is no policy. Each prompt of the user
- * begins a run. Claude Code decides what becomes of a hook's answer: to enforce a policy on tools of MCP servers, put the gateway
- * before the servers.
+ * begins a run. Claude Code decides how to treat a hook's output: to enforce a policy on tools of MCP servers, put the gateway before
+ * the servers.
  */
 export async function governHooks({ caller, ...options }: GovernHooksOptions): Promise<GovernedHooks> {
   const binding = await bind(checkedOptions('governHooks', options), bindingDeps);
@@ -117,7 +117,7 @@ function permission(permissionDecision: 'allow' | 'deny', permissionDecisionReas
   };
 }
 
-/** The runs of the sessions that go on, by their ids. */
+/** The runs of the open sessions, by session id. */
 class Sessions {
   readonly #sessions = new Map<string, Session>();
   readonly #binding: PolicyBinding;

@@ -38,7 +38,7 @@ export class MessageRuns {
     return own;
   }
 
-  /** A run begins with these messages: whoever made them made them in another run. */
+  /** A run begins with these messages, so an earlier owner of them was another run. */
   forget(messages: readonly object[]): void {
     for (const message of messages) this.#known.delete(message);
   }

@@ -9,7 +9,7 @@ import type { PolicySource } from '../policy/policy-source.ts';
 import { callOrTell } from './call-or-tell.ts';
 import { MessageRuns, type KnownRun } from './langchain-runs.ts';
 
-/** What LangChain knows of the run: the `context` and the `configurable` that `invoke` or `stream` were given. */
+/** LangChain's data about the run: the `context` and the `configurable` that `invoke` or `stream` were given. */
 export type CallerRuntime<Context> = {
   context?: Context;
   configurable?: Record<string, unknown>;
@@ -61,7 +61,7 @@ export async function governMiddleware<Context = unknown>({
       wrapToolCall: async (request, handler) => {
         const { toolCall, state, runtime } = request;
         const { name, args, id } = toolCall as ToolCall;
-        // A run that was paused may resume in another process, with messages that nobody knows.
+        // A run that was paused may resume in another process, with messages that this process has not seen.
         const known = runOf(state, runtime, state.messages.at(-1));
         const execute = (decided: unknown) =>
           handler({ ...request, toolCall: { ...toolCall, args: decided as Record<string, unknown> } });
@@ -77,7 +77,7 @@ async function toolMessage(
   refusal: DecisionError,
   { name, id = '' }: { name: string; id?: string | undefined },
 ) {
-  // Loaded with the first refusal. Whoever uses LangChain has it loaded already.
+  // Loaded at the first refusal. A program that uses LangChain has loaded it already.
   const { ToolMessage } = await import('@langchain/core/messages');
   return new ToolMessage({ content: String(refusal), name, tool_call_id: id, status: 'error' });
 }

@@ -6,7 +6,7 @@ import { checkedOptions } from '../options.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 import { callOrTell } from './call-or-tell.ts';
 
-/** The RequestContext of Mastra, as far as it is looked at. */
+/** The part of Mastra's RequestContext that is read here. */
 export type RequestContext = { get(key: string): unknown };
 
 export type GovernAgentOptions = BindingOptions & {
@@ -16,7 +16,7 @@ export type GovernAgentOptions = BindingOptions & {
   caller?: ((requestContext: RequestContext) => RunOptions) | undefined;
 };
 
-/** A call as a hook of Mastra is given it. */
+/** A call as Mastra passes it to a hook. */
 export type ToolHookContext = { toolName: string; input?: unknown; context?: unknown };
 
 type InputProcessor = {

@@ -95,7 +95,7 @@ function governed<Tool extends FunctionTool>(tool: Tool, runOf: RunOf): Tool {
   };
 }
 
-/** What is not JSON is given as text, which every policy denies. */
+/** Arguments that are not JSON are passed on as text, which every policy denies. */
 function argumentsIn(input: string): unknown {
   try {
     return JSON.parse(input);

@@ -18,7 +18,7 @@ type BatchDeps = OutboxDeps & {
 const NO_SUCH_CALL: readonly number[] = [404, 405];
 const TOO_LARGE = 413;
 
-/** Lets events wait for each other and posts them together; what comes while too many wait is dropped. */
+/** Gathers events and posts them together; drops events while too many are waiting. */
 export class BatchPosts implements Outbox {
   readonly full: string;
   readonly #deps: BatchDeps;
@@ -28,7 +28,7 @@ export class BatchPosts implements Outbox {
   #bytesMax = BATCH_BYTES_MAX;
   #isBatching = true;
   #eventsInFlight = 0;
-  /** So many of those that wait, from the first, do so no longer. */
+  /** How many of the waiting events, from the first, are due now. */
   #due = 0;
   #timer: NodeJS.Timeout | undefined;
   #isScheduled = false;
@@ -74,7 +74,7 @@ export class BatchPosts implements Outbox {
     });
   }
 
-  /** Lets nothing that waits now wait for more. */
+  /** Makes every waiting event due. */
   #sendAll(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -122,7 +122,7 @@ export class BatchPosts implements Outbox {
     if (status === TOO_LARGE && events.length > 1) return this.#sendSmaller(events);
     if (isBatch && result.kind === 'accepted') outcomes.settleBatch(rejectionsFrom(result), events.length);
     else outcomes.settle(result, events.length);
-    // What shutdown cut off is kept for the next start.
+    // Events that shutdown cut off are kept for the next start.
     if (!signal.aborted) journal?.settle(events);
   }
 
@@ -135,7 +135,7 @@ export class BatchPosts implements Outbox {
     this.#sendAgain(events);
   }
 
-  /** From now on: what does not fit through a proxy today will not fit tomorrow. */
+  /** From now on: a proxy that refuses this size now will refuse it later. */
   #sendSmaller(events: readonly QueuedEvent[]): void {
     this.#bytesMax = Math.min(this.#bytesMax, bytesOf(events) / 2);
     this.#sendAgain(events);

@@ -4,7 +4,7 @@ import { ARGUMENTS_BYTES_MAX } from '../limits.ts';
 import { EventCopier, type Shaped } from './plain-copy.ts';
 import { fitted } from './truncate.ts';
 
-/** A decision to record. What is left out is filled in; ids and timestamps are made. */
+/** A decision to record. Omitted fields are filled in; ids and timestamps are generated. */
 export type DecisionInput = {
   agent_name: string;
   tool_name: string;
@@ -29,7 +29,7 @@ export function decisionEventFrom(decision: DecisionInput, nowMs: number) {
   const copier = new EventCopier();
   const text = (value: unknown): string => copier.text(value);
   const outcome = text(decision.outcome);
-  // Before the arguments, which may use up what is read of an event.
+  // Before the arguments, which may use up the event's read budget.
   const [user_id, session_id] = [text(decision.user_id), text(decision.session_id)];
   return {
     event_id: text(decision.event_id) || crypto.randomUUID(),

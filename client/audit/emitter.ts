@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** The place of an event on its emitter. No drop is found out later: both are known when the event is emitted. */
+/** An event's position in the sequence of its emitter. Both numbers are final when the event is emitted, because events are only dropped then. */
 export type EventNumber = {
   /** 1 for the first event. */
   readonly sequence: number;
@@ -10,12 +10,12 @@ export type EventNumber = {
 
 type Tally = { dropped: number; failed: number };
 
-/** What a sender emitted, and what became of it as far as it is known. */
+/** A sender's events so far, with the outcomes that are known. */
 export type Totals = { emitted: number } & Tally;
 
 /**
- * Numbers the events of one sender on one event loop, those that are dropped too, so that the service finds out what did not
- * arrive. An event that fails counts as emitted and not as dropped: the service may have stored it.
+ * Numbers the events of one sender on one event loop, dropped ones included, so that the service can detect what did not arrive. An
+ * event that fails counts as emitted and not as dropped: the service may have stored it.
  */
 export class Emitter {
   readonly id: string;
@@ -23,7 +23,7 @@ export class Emitter {
   readonly #before: Tally;
   #emitted = 0;
 
-  /** `tally` counts what became of the events of the sender. */
+  /** `tally` counts the outcomes of the sender's events. */
   constructor(tally: () => Tally, id: string = randomUUID()) {
     this.id = id;
     this.#tally = tally;
@@ -35,7 +35,7 @@ export class Emitter {
     return { sequence: this.#emitted, dropped: this.#tally().dropped - this.#before.dropped };
   }
 
-  /** What the service is told when no more events come. */
+  /** The totals that the close report sends to the service. */
   totals(): Totals {
     const { dropped, failed } = this.#tally();
     return {

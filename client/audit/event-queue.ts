@@ -3,10 +3,10 @@ import type { EventNumber } from './emitter.ts';
 /** An event as it is sent. */
 export type QueuedEvent = EventNumber & { text: string; bytes: number };
 
-/** `rangesMax`: so many ranges of numbers without a hole. */
+/** `rangesMax`: at most this many contiguous ranges of numbers. */
 type TakeLimits = { eventsMax: number; bytesMax: number; rangesMax?: number };
 
-/** Events that wait to be sent, in the order of their numbers, within a number and a size. */
+/** Events waiting to be sent, in the order of their numbers, bounded in count and in bytes. */
 export class EventQueue {
   #events: QueuedEvent[] = [];
   #bytes = 0;

@@ -157,7 +157,7 @@ export class Gates {
     void within(settled, SHUTDOWN_TIMEOUT_MS);
   }
 
-  /** In one line, in the log of the first gate: whoever reads it needs the number, and what to do. */
+  /** One line in the first gate's log: how many events were lost, and what to do. */
   #tellLost(): void {
     const gates = [...this.#open.values(), ...this.#closing];
     const lost = gates.reduce((total, { gate }) => total + gate.stats().in_flight, 0);

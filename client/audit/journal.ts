@@ -94,7 +94,7 @@ export class Journal {
   }
 }
 
-/** What a process that was killed left of a sender. */
+/** A sender's journal that a killed process left behind. */
 export class AbandonedJournal {
   readonly emitter: string;
   readonly #paths: readonly string[];
@@ -138,7 +138,7 @@ export class Journals {
     try {
       mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     } catch {
-      // The first event tells.
+      // The first event reports it.
     }
     return new Journal(emitter, { prefix, logger: this.#logger });
   }
@@ -162,7 +162,7 @@ export class Journals {
   }
 }
 
-/** None of a directory that cannot be read: the first event that is written tells why. */
+/** None for an unreadable directory: the first event to be written reports why. */
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
@@ -184,7 +184,7 @@ function hashOf(target: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(target)).digest('hex').slice(0, 32);
 }
 
-/** A process with the id of this one is this one: the other has ended. */
+/** An id equal to our own is ours, so the journal's process has ended. */
 function isRunning(pid: number): boolean {
   if (pid === process.pid) return false;
   try {

@@ -10,9 +10,9 @@ export type Outbox = {
   /** Why `tryAdd` returns false. */
   readonly full: string;
   tryAdd(bodyFrom: () => string, number: EventNumber): boolean;
-  /** Sends what waits, and resolves when every event is settled. */
+  /** Sends the waiting events, and resolves when every event is settled. */
   drain(): Promise<void>;
-  /** Fails what waits. */
+  /** Fails the waiting events. */
   discard(): void;
 };
 

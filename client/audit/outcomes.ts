@@ -7,10 +7,10 @@ import type { SendResult } from './post-event.ts';
 /** Codes that one warning names. */
 const CODES_MAX = 5;
 
-/** The key is wrong, or may not do this: so is every event after it. */
+/** The key is wrong or lacks the scope, so later events will fail, too. */
 const KEY_REFUSED: readonly number[] = [401, 403];
 
-/** Counts what became of the events of one sender, and warns of those that were not stored. */
+/** Counts the outcomes of one sender's events, and warns of those that were not stored. */
 export class Outcomes {
   readonly #path: string;
   readonly #logger: Logger;

@@ -112,7 +112,7 @@ class Recorder extends Walk<Copy> {
     return defect === 'circular' ? '[Circular]' : '[Unreadable]';
   }
 
-  /** A record shows what JSON would show of any object. */
+  /** A record shows any object as JSON would. */
   protected override admit(): void {}
 }
 

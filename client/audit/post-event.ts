@@ -3,7 +3,7 @@ import { requireBuiltin } from '../builtin.ts';
 import { messageOf } from '../errors.ts';
 import type { Sleep } from './loop.ts';
 
-/** What became of one POST; failures are values, because audit never throws. */
+/** The outcome of one POST. Failures are values, because audit never throws. */
 export type SendResult =
   | { kind: 'accepted'; status: number; text: string }
   | { kind: 'retryable'; status: number }
@@ -23,7 +23,7 @@ type PostTarget = {
   timeoutMs: number;
   agent: http.Agent;
   contentType: string;
-  /** So much of the answer is read. */
+  /** At most this much of the answer is read. */
   answerCharactersMax: number;
 };
 
@@ -119,7 +119,7 @@ export function problemFrom(text: string): string {
   }
 }
 
-/** The code and detail of what a service says of an error; empty for any other value. */
+/** The code and detail of a problem object; empty for any other value. */
 export function problemOf(value: unknown): string {
   const { code, detail } = Object(value) as { code?: unknown; detail?: unknown };
   return [code, detail].filter((part) => typeof part === 'string').join(': ');

@@ -12,13 +12,13 @@ type RecoveryDeps = {
   logger: Logger;
   /** Sends the events of this sender in batches. */
   outboxOf: (sender: Pick<OutboxDeps, 'emitter' | 'outcomes'>) => Outbox;
-  /** Tells the service the totals of a sender; false if it does not answer. */
+  /** Reports a sender's totals to the service; false if it does not answer. */
   report: (emitterId: string, totals: Totals) => Promise<boolean>;
 };
 
 /**
- * Sends what processes that were killed left in their journals, with the same numbers, then reports their totals. What was stored
- * already changes nothing. What does not arrive is left for the next start. Never rejects.
+ * Sends the events that killed processes left in their journals, with the same numbers, then reports their totals. Events that are
+ * already stored change nothing. Events that do not arrive are left for the next start. Never rejects.
  */
 export async function recover(journals: Journals, deps: RecoveryDeps): Promise<void> {
   const { logger, path, target } = deps;

@@ -22,7 +22,7 @@ import { SinglePosts } from './single-posts.ts';
 const CLOSED =
   'Audit events after shutdown() are not sent. Call it once, when the program ends, or call configure() again';
 
-/** What a sender sends, and how the service names it. */
+/** The kind of events that a sender posts: their path, and the service's name for them. */
 export type EventStream = { path: string; stream: string };
 
 type SenderOptions = EventStream & {
@@ -84,7 +84,7 @@ export class Sender {
           });
   }
 
-  /** Builds the body synchronously, so that it says what is true now, unless the event is dropped. */
+  /** Builds the body synchronously, so that it shows the present state, unless the event is dropped. */
   emit(bodyFrom: () => string): void {
     if (this.#isClosed) return;
     if (!this.#options.loop.isRunning()) return this.warnOfLoop();
@@ -133,7 +133,7 @@ export class Sender {
     return this.#connection.outbox.drain();
   }
 
-  /** For a closed sender: drains it, and tells the service how many events there were. Once, however often it is called. */
+  /** For a closed sender: drains it, and reports its totals to the service. Once, however often it is called. */
   finish(): Promise<void> {
     return (this.#finished ??= Promise.all([this.drain(), this.#recovered]).then(async () => {
       const { emitter, journal } = this.#connection;

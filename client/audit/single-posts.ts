@@ -18,7 +18,7 @@ export class SinglePosts implements Outbox {
     return this.#inFlight.size;
   }
 
-  /** Builds the body synchronously, so that it says what is true now, but only once it has a slot. */
+  /** Builds the body synchronously, so that it shows the present state, but only once it has a slot. */
   tryAdd(bodyFrom: () => string, number: EventNumber): boolean {
     return this.#inFlight.tryStart(() => this.#deliver(bodyFrom, number));
   }

@@ -1,7 +1,7 @@
 import type { ApprovalContext, ApprovalRequest } from '../govern/approval.ts';
 import { isObject, type Message } from './message.ts';
 
-/** So much of the arguments a person is shown. */
+/** At most this much of the arguments is shown to a person. */
 const SHOWN_CHARACTERS_MAX = 2_000;
 
 type Waiting = { resolve: (isApproved: boolean) => void; reject: (error: Error) => void };
@@ -21,7 +21,7 @@ export class Elicitation {
   offeredBy(params: unknown): void {
     const capabilities = isObject(params) ? params['capabilities'] : undefined;
     const offered = isObject(capabilities) ? capabilities['elicitation'] : undefined;
-    // Without a mode it is that of forms.
+    // Without a mode, forms are meant.
     this.#isOffered = isObject(offered) && (Object.keys(offered).length === 0 || 'form' in offered);
   }
 

@@ -32,7 +32,7 @@ const CHANGED = {
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #elicitation: Elicitation;
-  /** By the id of the call: cancels what is decided or waits for an approval. */
+  /** By the id of the call: cancels a call that is being decided or waits for an approval. */
   readonly #calls = new Map<string, AbortController>();
   readonly #lists = new Set<string>();
   #run: Promise<PolicyRun> | undefined;
@@ -66,7 +66,7 @@ export class Gateway {
   fromServer(line: Buffer): void {
     const message = this.#lists.size === 0 ? undefined : parsed(line);
     if (Array.isArray(message)) return message.forEach((one) => this.fromServer(Buffer.from(lineOf(one))));
-    // Some clients take an id as a number, others as a text: what either takes for the list is one.
+    // Some clients take an id as a number, others as a text: a list in either form counts.
     const isList =
       isObject(message) && message['method'] === undefined && this.#lists.delete(String(message['id']));
     const result = isList ? message['result'] : undefined;
@@ -99,7 +99,7 @@ export class Gateway {
       this.#refuseHeld(name, params['arguments']);
       const admitted = await run.admit(name, params['arguments'], { callId: key, signal: abort.signal });
       if (abort.signal.aborted) return;
-      // What was decided on, and not what came.
+      // Forward the arguments that were decided on, not the original ones.
       const decided = { ...message, params: { ...params, arguments: admitted() } };
       this.#options.toServer(lineOf(decided));
     } catch (error) {

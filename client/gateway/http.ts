@@ -54,7 +54,7 @@ export class RemoteServer {
   #session: string | undefined;
   #version: string | undefined;
   #initializeId: unknown;
-  /** What has no answer keeps its order: it is taken before the next message goes. */
+  /** Messages without an answer keep their order: each is accepted before the next one is sent. */
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(options: RemoteServerOptions) {
@@ -117,7 +117,7 @@ export class RemoteServer {
     if (!isAnswered) throw new Error('The server ended its answer before it was complete');
   }
 
-  /** What the server sends of its own accord, until the end. A server without such a stream answers 405. */
+  /** Reads the messages that the server sends of its own accord, until the end. A server without such a stream answers 405. */
   async #listen(): Promise<void> {
     let lastId: string | undefined;
     while (!this.#closing.signal.aborted) {

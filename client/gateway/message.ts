@@ -1,4 +1,4 @@
-/** A JSON-RPC message. Only what the gateway looks at is known of it. */
+/** A JSON-RPC message. Only the fields that the gateway reads. */
 export type Message = {
   id?: unknown;
   method?: unknown;
@@ -53,7 +53,7 @@ function problemOf(text: string, value: unknown): string | undefined {
   if (ambiguity !== undefined || !isCall) return ambiguity;
   if (!isObject(params)) return 'tools/call needs params';
   if (isMisspelt(params, ['name', 'arguments', 'task', '_meta'])) return 'a key of params differs in case';
-  // A call that is not answered cannot be told that it is denied.
+  // A call without an id gets no answer, so its caller could not learn of a denial.
   return typeof id === 'string' || typeof id === 'number' ? undefined : 'tools/call needs an id';
 }
 

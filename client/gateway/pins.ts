@@ -75,7 +75,7 @@ function keptIn(path: string): Kept | undefined {
   }
 }
 
-/** Of all that a model may be told of a tool, whatever the order of the keys. */
+/** Covers everything that a model may be told about a tool, independent of the order of the keys. */
 function hashOf(listed: Record<string, unknown>): string {
   const { _meta, icons: _icons, ...tool } = listed;
   const sorted = (_key: string, value: unknown): unknown =>

@@ -6,8 +6,8 @@ type Kind = 'read-only' | 'additive' | 'destructive';
 
 /**
  * A policy in YAML for the tools of an MCP server, by their annotations: those that only read run, the others need an approval, and
- * destructive ones need it for admins, too. Without annotations a tool is destructive, as MCP has it. Throws if the names of the tools
- * cannot be in a policy.
+ * destructive ones need it for admins, too. A tool without annotations counts as destructive, as in MCP. Throws if the names of the
+ * tools cannot be in a policy.
  */
 export async function policyOfTools(agentName: string, tools: readonly ListedTool[]): Promise<string> {
   const kinds = new Map(tools.map((tool) => [tool.name, kindOf(tool)]));

@@ -24,7 +24,7 @@ const DESCRIPTION_CHARACTERS_MAX = 4_000;
 const PROTOCOL_VERSION = '2025-06-18';
 const METHOD_NOT_FOUND = -32601;
 
-/** All tools of an MCP server, which is started or asked for that. Throws if it does not list them in two minutes. */
+/** All tools of an MCP server, which is started or called for this. Throws if it does not list them in two minutes. */
 export async function listServerTools(address: ServerAddress, logger: Logger): Promise<ListedTool[]> {
   const conversation = 'url' in address ? overHttp(address, logger) : overStdio(address);
   const timer = setTimeout(
@@ -144,7 +144,7 @@ function overHttp(
   return conversation;
 }
 
-/** Undefined for what a server writes to standard output beside the protocol. */
+/** Undefined for output that is not part of the protocol. */
 function messageFrom(line: string): Message | undefined {
   try {
     const value: unknown = JSON.parse(line);

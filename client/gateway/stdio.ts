@@ -41,7 +41,7 @@ export async function serveStdio({
     toServer: writerTo(server.stdin, stdin),
   });
   const end = (): void => endServer(server);
-  // What one side no longer reads ends the other.
+  // When one side stops reading, the other ends.
   server.stdin.on('error', () => undefined);
   stdout.on('error', end);
   for (const signal of SIGNALS) process.on(signal, () => server.kill(signal));

@@ -4,7 +4,7 @@ import { ValueError } from '../errors.ts';
 import type { Decision } from '../policy/language/runtime.ts';
 import { ApprovalRequiredError, type ApprovalFailure } from './decision-errors.ts';
 
-/** The question to whoever approves calls. */
+/** The question to the approver. */
 export type ApprovalRequest = {
   tool: string;
   arguments: unknown;
@@ -16,7 +16,7 @@ export type ApprovalRequest = {
   event_id: string;
 };
 
-/** Who asks, and until when an answer counts. */
+/** Identifies the call, and says until when an answer counts. */
 export type ApprovalContext = {
   agentName: string;
   userId?: string | undefined;
@@ -33,9 +33,9 @@ export type OnApproval = (request: ApprovalRequest, context: ApprovalContext) =>
 export type ApprovalOptions = {
   /** Approves the calls that need it. Without it they are refused. */
   onApproval?: OnApproval | undefined;
-  /** How long an approval is waited for, in milliseconds; default without end. */
+  /** How long to wait for an approval, in milliseconds; default without end. */
   approvalTimeoutMs?: number | undefined;
-  /** Cancels the approvals that are waited for. */
+  /** Cancels pending approvals. */
   signal?: AbortSignal | undefined;
   /**
    * Errors of `onApproval` that reach the caller as they are, because a framework throws them to pause a run. Those of LangGraph

@@ -8,7 +8,7 @@ import type { ResolveOptions, ResolvePolicy } from '../policy/resolve-policy.ts'
 import type { PolicySource } from '../policy/policy-source.ts';
 import { Run, type PolicyRun, type RunOptions, type SyncPolicyRun } from './run.ts';
 
-/** What `bindPolicy` takes: the options of `configure` and of `resolvePolicy`, and those that hold for every run. */
+/** The options of `bindPolicy`: those of `configure` and of `resolvePolicy`, and defaults for every run. */
 export type BindingOptions = Omit<ResolveOptions, 'agentName'> &
   ConfigureOptions &
   RunOptions & {

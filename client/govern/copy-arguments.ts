@@ -12,7 +12,7 @@ export function copyArguments(args: unknown): CopiedArguments {
   try {
     return { ok: true, value: new Copier().copy(args) };
   } catch (error) {
-    // Getters, toJSON and proxies may throw anything; what cannot be copied cannot be decided.
+    // Getters, toJSON and proxies may throw anything; a call that cannot be copied cannot be decided.
     return { ok: false, code: error instanceof TooLarge ? 'too_large' : 'bad_call' };
   }
 }
@@ -27,7 +27,7 @@ class Copier extends Walk<Copy> {
   }
 
   protected override leaf(target: Copy, key: string, value: unknown): void {
-    // A policy cannot see into a function, and one called toJSON would make the copy say something else than it holds.
+    // A policy cannot see into a function, and one called toJSON would make the copy claim something other than its content.
     if (typeof value === 'function') throw new TypeError('A function is not data');
     this.unitsLeft -= 1;
     addMember(target, key, value);
@@ -59,8 +59,8 @@ const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const { Buffer } = globalThis as { Buffer?: { prototype: object; from(bytes: ArrayBufferLike): object } };
 
 /**
- * A new Date, URL, Buffer or typed array with the same content. Only of these very classes: a subclass, or an own toJSON,
- * may say something else than it holds.
+ * A new Date, URL, Buffer or typed array with the same content. Only of these very classes: a subclass, or an own toJSON, may claim
+ * something other than its content.
  */
 function rebuiltFrom(value: object): object | undefined {
   const type = Object.getPrototypeOf(value) as object | null;

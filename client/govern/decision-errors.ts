@@ -2,7 +2,7 @@ import { ERROR_TYPES, type Decision } from '../policy/language/decision.ts';
 
 type DecidedCall = { tool: string; event_id: string };
 
-/** What the model and the log are told of a decision. */
+/** The parts of a decision that the model and the log get. */
 type Told = { reason: string; violations: readonly string[]; hint: Decision['hint'] };
 
 /** The call must not run; the policy's decision says why. */
@@ -25,7 +25,7 @@ export abstract class DecisionError extends Error {
     this.hint = hint;
   }
 
-  /** What most frameworks tell the model of a tool that throws: why the call did not run, and what to do instead. */
+  /** The text that most frameworks give the model when a tool throws: why the call did not run, and what to do instead. */
   override toString(): string {
     return this.#isElaborate ? super.toString() : `${super.toString()}\n${this.#details()}`;
   }

@@ -24,16 +24,16 @@ export type Caller = {
   sessionId?: string | undefined;
 };
 
-/** The caller of one run, and who approves its calls. What is not set is as in the options of the binding. */
+/** The caller and the approver of one run. Options that are not set default to those of the binding. */
 export type RunOptions = Caller & ApprovalOptions;
 
-/** What a framework knows of one tool call. */
+/** A framework's data about one tool call. */
 export type CallOptions = {
   /** The framework's own id of the call, for the approver. */
   callId?: string | undefined;
   /** Cancels the wait for an approval; default the run's signal. */
   signal?: AbortSignal | undefined;
-  /** Approves this call, in place of whoever approves those of the run. */
+  /** Approves this call in place of the run's approver. */
   onApproval?: OnApproval | undefined;
 };
 
@@ -47,7 +47,7 @@ export type Execute<Result = unknown> = (args: unknown) => Result;
 export type PolicyRun = {
   /** Decides and records the call. Never throws: what the outcome means is up to the caller. */
   decide(tool: string, args?: unknown): DecidedCall;
-  /** What `decide` would say; records nothing. */
+  /** The result that `decide` would give; records nothing. */
   preview(tool: string, args?: unknown): DecidedCall;
   /**
    * Decides and records the call, asks for an approval if one is needed, then executes it on the arguments that were decided on.
@@ -55,8 +55,8 @@ export type PolicyRun = {
    */
   call<Result>(tool: string, args: unknown, execute: Execute<Result>): Promise<Awaited<Result>>;
   /**
-   * For adapters: `call` up to the execution. An allowed call is admitted at once, one that needs approval later; a denied call
-   * throws. Call what it returns right before the tool runs: it gives the arguments, or throws if an approver changed them.
+   * For adapters: `call` up to the execution. An allowed call is admitted at once, one that needs approval later; a denied call throws.
+   * Call the returned function right before the tool runs: it gives the arguments, or throws if an approver changed them.
    */
   admit(tool: string, args: unknown, options?: CallOptions): Admitted | Promise<Admitted>;
   /** Those of these tools that this role may use, some perhaps not with all arguments. Default all of the agent. Records nothing. */

@@ -4,7 +4,7 @@ import { httpRequest } from './http-request.ts';
 import { PolicyError } from '../errors.ts';
 import { bytesOfJwk } from './public-key.ts';
 
-/** What the service publishes: its public keys by kid, and the successions between them (docs/policy.md, "Trust"). */
+/** The service's published keys: its public keys by kid, and the successions between them (docs/policy.md, "Trust"). */
 export type KeySet = { keys: ReadonlyMap<string, Uint8Array>; successions: readonly string[] };
 
 /** Fetches the key set, past any cache on the way. Throws a PolicyError without at least one key. */

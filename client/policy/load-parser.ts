@@ -5,7 +5,7 @@ type Parse = typeof parsePolicy;
 
 let parse: Parse | undefined;
 
-/** Loads what reads policies in YAML: an agent whose policy is a signed module does without it. */
+/** Loads the parser of YAML policies, which an agent with a signed module does not need. */
 export async function loadParser(): Promise<void> {
   parse ??= await withRequire(async () => (await import('./language/parse-policy.ts')).parsePolicy);
 }
@@ -16,7 +16,7 @@ export function parserOfPolicies(): Parse {
   return parse;
 }
 
-/** The YAML parser is CommonJS and requires modules of Node: in an ESM bundle there is nothing that it could do that with. */
+/** The YAML parser is CommonJS and requires modules of Node: an ESM bundle has no `require`. */
 async function withRequire<T>(load: () => Promise<T>): Promise<T> {
   const scope = globalThis as { require?: unknown };
   const isInBundle = !/\/load-parser\.[jt]s$/.test(import.meta.url ?? '');

@@ -54,7 +54,7 @@ class PlatformSource implements PolicySource {
   #held: HeldRecord;
   #refreshing: Promise<void> | undefined;
   #fetches = 0;
-  /** The latest fetch that succeeded. An earlier one that ends after it has no say. */
+  /** The latest fetch that succeeded. An earlier one that ends after it is ignored. */
   #newest = 0;
   /** Of the last refresh that used up its time and failed; undefined once one succeeded. */
   #failedAtMs: number | undefined;
@@ -94,7 +94,7 @@ class PlatformSource implements PolicySource {
   refreshSync(): void {
     const { trust, now } = this.#options;
     const startedAtMs = performance.now();
-    // Nothing goes on behind a blocked thread, so the full time is tried again now and then.
+    // Nothing continues behind a blocked thread, so the full time is allowed again now and then.
     const isShort = this.#failedAtMs !== undefined && now() < this.#failedAtMs + FULL_WAIT_EVERY_MS;
     try {
       refuseInLocalMode();
@@ -137,9 +137,9 @@ class PlatformSource implements PolicySource {
       if (refresh.number > this.#newest) this.#install(result, refresh.number);
     } catch (error) {
       if (refresh.number < this.#newest) return;
-      // Whatever a refresh fails on, the verified policy stays (docs/client.md, "Refresh").
+      // The verified policy stays, whatever made the refresh fail (docs/client.md, "Refresh").
       this.#noteIfSlow(startedAtMs);
-      // That no answer came has been said.
+      // The missing answer has been reported already.
       const isSaid = refresh.isLate && error instanceof PolicyError && error.code === 'unreachable';
       if (!isSaid) this.#keep(error);
     }
@@ -243,7 +243,7 @@ function heldFrom(options: PlatformOptions, { record, etag, signed }: Fresh): He
   }
   const policy = engineFromYaml(record.policy_yaml);
   const agentVersionId = record.agent_version_id ?? null;
-  // Nobody vouches for its version, but an older policy must not follow it, though that one is signed.
+  // Nothing proves its version, but an older policy must not follow it, not even a signed one.
   const { version } = record;
   const nothing = { kid: undefined, wasmHash: undefined, expiry: undefined };
   return Object.freeze({ origin: 'yaml', etag, agentVersionId, version, ...nothing, policy });
@@ -254,7 +254,7 @@ function expiryFrom(expiresAtMs: number, nowMs: number): Expiry {
   return { expiresAtMs, askAtMs: nowMs + (expiresAtMs - nowMs) / 2 };
 }
 
-/** What must happen before a policy is in force; throws if it must not be. */
+/** The checks before a policy takes effect; throws if it must not. */
 function prepare({ agentName, bearerKey, stateDir, logger }: PlatformOptions, held: HeldRecord): void {
   const { projectId } = parseBearerKey(bearerKey);
   const floor = stateDir === undefined ? undefined : new VersionFloor(stateDir, { projectId, agentName });

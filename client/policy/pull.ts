@@ -39,7 +39,7 @@ export type PullResult = {
   pulled: Pulled;
   /** The keys trusted before, and those that this pull came to trust. */
   trusted: TrustedKeys | undefined;
-  /** What the log must say. */
+  /** Warnings to log. */
   warnings: readonly KeyWarning[];
 };
 

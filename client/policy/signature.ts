@@ -1,6 +1,6 @@
 import { verifyAsync } from '@noble/ed25519';
 
-/** Whether this Ed25519 key (32 raw bytes) signed the message. Nothing is signed by a missing key. */
+/** Whether this Ed25519 key (32 raw bytes) signed the message. False for a missing key. */
 export async function isSignedBy(
   publicKey: Uint8Array | undefined,
   { message, signature }: { message: Uint8Array; signature: Uint8Array },

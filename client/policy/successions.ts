@@ -13,8 +13,8 @@ type Succession = { from: string; to: string; key: Uint8Array; message: Uint8Arr
 const TYPE = 'gatehouse-succession+jwt';
 
 /**
- * The keys of a chain of successions that begins at a trusted key and ends at `kid`; undefined without such a chain.
- * Whatever is not a valid succession is ignored.
+ * The keys of a chain of successions that begins at a trusted key and ends at `kid`; undefined without such a chain. Invalid
+ * successions are ignored.
  */
 export async function followSuccessions(
   kid: string,

@@ -27,14 +27,14 @@ export async function pullTrusting(
 ): Promise<PullResult> {
   const trusted = trust.keys;
   const result = await pull({ ...request, trusted });
-  // Another source was first to use this address: what it trusts counts, so this one must verify against that.
+  // Another source was first to use this address: its trusted keys count, so this one must verify against them.
   const isLate = trusted === undefined && trust.keys !== undefined;
   if (isLate && !isPartOf(result.trusted, trust.keys)) return pullTrusting(trust, request, pull);
   keepTrusted(trust, result);
   return result;
 }
 
-/** A pull only adds keys, so what overlapping pulls added is kept. */
+/** A pull only adds keys, so the additions of overlapping pulls are kept. */
 export function keepTrusted(trust: Trust, { trusted }: Pick<PullResult, 'trusted'>): void {
   if (trusted !== undefined) trust.keys = new Map([...trusted, ...(trust.keys ?? [])]);
 }

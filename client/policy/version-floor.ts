@@ -6,9 +6,9 @@ import { PolicyError, messageOf } from '../errors.ts';
 type Agent = { projectId: string; agentName: string };
 
 /**
- * The smallest version of an agent that may be installed, kept in a directory across processes. The version is part of
- * a file's name, and a file is made before smaller ones are removed: whatever is killed, and whichever processes share
- * the directory, the version never goes down. Methods throw `state_unavailable` when the directory cannot be used.
+ * The smallest version of an agent that may be installed, kept in a directory across processes. The version is part of a file's name,
+ * and a file is made before smaller ones are removed: the version never goes down, even if processes share the directory or are killed.
+ * Methods throw `state_unavailable` when the directory cannot be used.
  */
 export class VersionFloor {
   readonly #directory: string;
@@ -59,7 +59,7 @@ export class VersionFloor {
 
   #write(version: number): void {
     const file = openSync(this.#pathOf(version), 'w', 0o600);
-    // For readers only: the name says it all, so a file that was cut short still counts.
+    // For human readers only: the name holds the version, so a file that was cut short still counts.
     writeSync(file, `${JSON.stringify({ ...this.#agent, version })}\n`);
     fsyncSync(file);
     closeSync(file);

@@ -10,7 +10,7 @@ export const EMPTY_ROOT: Uint8Array = sha256(new Uint8Array());
 const LEAF = Uint8Array.of(0);
 const NODE = Uint8Array.of(1);
 
-/** What the log holds of a record: SHA-256 of its salt (16 bytes) and its line in the NDJSON export, without newline. */
+/** The log entry of a record: SHA-256 of its salt (16 bytes) and its line in the NDJSON export, without newline. */
 export function entryOf(salt: Uint8Array, line: string): Uint8Array {
   return sha256(concat(salt, utf8From(line)));
 }

@@ -67,7 +67,7 @@ function holds(key: VerifierKey, { body, signature }: { body: string; signature:
   return isSigned(key.publicKey, { message, signature: signature.subarray(TIME_BYTES) });
 }
 
-/** What a witness signs of a note (C2SP tlog-cosignature, cosignature/v1). The time is in seconds since the epoch. */
+/** The message that a witness signs for a note (C2SP tlog-cosignature, cosignature/v1). The time is in seconds since the epoch. */
 export function cosignedMessage(body: string, seconds: number): string {
   return `cosignature/v1\ntime ${seconds}\n${body}`;
 }

@@ -5,7 +5,7 @@ import { authenticate, hasBearerKey, requireToken } from './authenticate.ts';
 import { hasRole, type Role, type Scope } from '../rights.ts';
 import { requireOwnOrigin, sessionSecretOf } from './session-cookie.ts';
 
-/** Who did something: an account by its session, or a bearer key. Fields that do not apply are ''. */
+/** The author of an action: an account by its session, or a bearer key. Fields that do not apply are ''. */
 export type Actor = { account_id: string; email: string; key_id: string };
 
 /** The actor of something that no account and no key did, such as a failed login or the command line. */
@@ -42,7 +42,7 @@ export type MemberCaller = { actor: Actor; role: Role };
 /** Someone with a right in the project: a member, or a bearer key, which has no role. */
 type ProjectCaller = { actor: Actor; role: Role | undefined; agents?: KeyIdentity['agents'] };
 
-/** What an endpoint learns about its caller, by who may call it. */
+/** What an endpoint knows about its caller, which depends on its audience. */
 export type CallerOf<A extends Audience> = A extends 'anyone' | 'scraper'
   ? undefined
   : A extends 'session'
@@ -58,9 +58,9 @@ type Caller = CallerOf<Audience>;
 type Identify = (req: IncomingMessage, params: Params) => Caller | Promise<Caller>;
 
 /**
- * Returns what identifies the callers of an endpoint, by who may call it. It fails with unauthenticated, with forbidden
- * (the credential lacks this right, or a browser sent the request from another site; whether or not the project exists),
- * or with store_unavailable.
+ * Returns the function that identifies the callers of an endpoint with this audience. It fails with unauthenticated, with forbidden
+ * (the credential lacks this right, or a browser sent the request from another site; whether or not the project exists), or with
+ * store_unavailable.
  */
 export type Access = (allow: Audience) => Identify;
 

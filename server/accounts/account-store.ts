@@ -10,7 +10,7 @@ export type Account = {
   email: string;
   email_folded: string;
   is_verified: boolean;
-  /** Whoever has the address has proved it, by a mailed token. Until then the account may be a stranger's. */
+  /** The owner of the address has proved it with a mailed token. Until then the account may be a stranger's. */
   is_claimed: boolean;
   password_hash: string;
   /** Changes with the password. Sessions and reset tokens of an earlier epoch are invalid. */
@@ -74,7 +74,7 @@ export class AccountStore {
   /** An account that only single sign-on leads to. */
   async registerWithoutEmail(): Promise<Account> {
     const account = this.#newAccount('');
-    // No e-mail begins so, and the key of an account must differ from all others.
+    // No e-mail address begins like this, and the key of an account must differ from all others.
     const made = { ...account, email_folded: `sso:${account.id}`, password_hash: '' };
     await this.#append(made, 'registered');
     return made;

@@ -62,8 +62,8 @@ export class Accounts {
   }
 
   /**
-   * The account that may become a member: one whose address is verified. Where people are invited, also one that nobody
-   * can have entered yet; it is made here, and a mail lets its owner choose a password. Undefined for others.
+   * The account that may become a member: one whose address is verified. Where invitations are allowed, also one that nobody can have
+   * signed in to yet: it is created here, and a mail lets its owner choose a password. Undefined for others.
    */
   async findInvitee(email: string): Promise<Account | undefined> {
     const { store, tokens, mailer, invites } = this.#deps;
@@ -90,7 +90,7 @@ export class Accounts {
   }
 
   /**
-   * Ends all sessions of the account. If nobody has proved its address before, its keys and the members of its projects go,
+   * Ends all sessions of the account. If nobody has proved its address before, its keys and the members of its projects are removed,
    * too: a stranger may have registered it.
    */
   async resetPassword(
@@ -101,7 +101,7 @@ export class Accounts {
     const account = await this.#tokenUses.run(() => tokens.findReset(token));
     const epoch = await store.setPassword(account, 'password_set', async () => {
       const hash = await passwords.run((hashing) => hashing.hash(password));
-      // Before, so that it can be tried again when it fails; and after, for what a session made meanwhile.
+      // Before, so that a failure can be retried; and after, for what a session created meanwhile.
       if (!account.is_claimed) await dispossess(account, address);
       // Recorded before the password is stored: storing it uses up the token, so a failure after that could not be retried.
       await recordActivity({ event: 'password_reset', actor: actorFrom(account), address });
@@ -112,7 +112,7 @@ export class Accounts {
     // The address of an invited person was never anybody else's.
     const isInvited = account.password_hash === '' && !account.is_verified;
     if (isInvited) await store.setVerified(account);
-    // The new password already stops whoever was guessing; its owner must not stay locked out.
+    // The new password already stops an attacker who was guessing; its owner must not stay locked out.
     await limits.succeeded({ email: account.email_folded, address });
     return isInvited ? { ...account, is_verified: true } : account;
   }

@@ -3,7 +3,7 @@ import { EMAIL_CHARS_MAX, PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN } from '../limi
 import { bodyInvalid, createParser } from '../validate.ts';
 import { Type } from '../type.ts';
 
-/** Bounds what is only compared, never stored. */
+/** Bounds values that are only compared, never stored. */
 const COMPARED = Type.String({ maxLength: 10_000 });
 const NEW_PASSWORD = Type.String({
   minLength: PASSWORD_CHARS_MIN,

@@ -12,7 +12,7 @@ type DispossessDeps = {
 };
 type Owner = { id: string; email: string };
 
-/** Takes from the projects that an account made their other members and all their keys. */
+/** Removes the other members and all keys from the projects that an account created. */
 export type Dispossess = (account: Owner, address: string) => Promise<void>;
 
 /**

@@ -35,7 +35,7 @@ export class LoginLimits {
     });
   }
 
-  /** The order of those who wait: addresses that signed in last, then new ones, then those that failed last. */
+  /** The order of waiting callers: first addresses whose last login succeeded, then new ones, then those whose last login failed. */
   async priorityOf(address: string): Promise<number> {
     if (this.#signedIn.has(address)) return 1;
     return (await this.#perAddress.isUnused(address)) ? 0 : -1;

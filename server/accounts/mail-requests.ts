@@ -40,7 +40,7 @@ export class MailRequests {
     this.#deps = deps;
   }
 
-  /** Returns at once. What is over a limit, or cannot be done, is dropped; failures are logged and counted. */
+  /** Returns at once. A request that is over a limit, or fails, is dropped; failures are logged and counted. */
   post(request: MailRequest): void {
     void this.#do(request).catch((error: unknown) =>
       this.#deps.mailer.drop(request.kind, problemFrom(error).code),
@@ -64,7 +64,7 @@ export class MailRequests {
       const token = await tokens.issue(kind, account);
       mailer.post({ kind, to: account.email, token, isClaimed: account.is_claimed });
     };
-    // A caller with many requests must not hold up the first of somebody else.
+    // A caller with many requests must not delay the first request of another caller.
     await this.#work.run(work, { priority: pending === 0 ? 1 : 0 }).finally(() => this.#end(address));
   }
 

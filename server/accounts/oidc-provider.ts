@@ -5,7 +5,7 @@ import { RequestError } from '../errors.ts';
 import { SIGN_ONS_RUNNING_MAX, SIGN_ONS_WAITING_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
 import { isEmail } from './credentials.ts';
 
-/** What the browser keeps between the start of a sign-on and its callback. */
+/** The values that the browser keeps between the start of a sign-on and its callback. */
 export type SignOn = { state: string; nonce: string; verifier: string };
 
 /** A person as the provider describes them. */
@@ -26,9 +26,9 @@ const SCOPE = 'openid email profile';
 const METADATA_MS_MAX = 60 * 60 * 1000;
 
 /**
- * Speaks with the OpenID Connect provider: authorization code flow with PKCE, state and nonce (OpenID Connect Core 1.0 section
- * 3.1, RFC 7636). The library is loaded at the first sign-on. Rejects with provider_unavailable, or with token_invalid when
- * what came back does not hold.
+ * Speaks with the OpenID Connect provider: authorization code flow with PKCE, state and nonce (OpenID Connect Core 1.0 section 3.1, RFC
+ * 7636). The library is loaded at the first sign-on. Rejects with provider_unavailable, or with token_invalid when the callback is not
+ * valid.
  */
 export class OidcProvider {
   readonly #config: OidcConfig;
@@ -163,7 +163,7 @@ function providerUnavailable(cause: unknown): RequestError {
   return new RequestError('provider_unavailable', detail, { cause });
 }
 
-/** The code of the library's error says what did not hold. The message could quote what came from outside. */
+/** The code of the library's error says which check failed. The message could quote outside input. */
 function signOnInvalid(cause: unknown): RequestError {
   const { code, error } = cause as { code?: unknown; error?: unknown };
   const reason = [error, code].find((text) => typeof text === 'string' && /^\w{1,60}$/.test(text));

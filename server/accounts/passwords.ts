@@ -11,10 +11,10 @@ const PHC = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
 type Cost = typeof COST;
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-/** Registrations wait for everybody else. */
+/** Registrations come after all other work. */
 export const BEHIND_LOGINS = -2;
 
-/** What work may do once its turn has come: one of the two, once. */
+/** What work may do once its turn has come: call one of the two, once. */
 export type Hashing = {
   hash(password: string): Promise<string>;
   /** Does the same work for an account that does not exist (`stored` undefined) or has no password (''). */
@@ -42,10 +42,7 @@ export class Passwords {
     this.#queue = new BoundedQueue({ ...limits, yields: true });
   }
 
-  /**
-   * Runs work with a password when its turn comes, the highest priority first. What it asks the store is bounded with it.
-   * Rejects with `overloaded`.
-   */
+  /** Runs work with a password when its turn comes, the highest priority first. Its statements are bounded with it. Rejects with `overloaded`. */
   run<T>(work: (hashing: Hashing) => Promise<T>, priority = 0): Promise<T> {
     return this.#queue.run(() => work(this.#hashing), { priority });
   }

@@ -8,7 +8,7 @@ export function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
-/** What is stored of a secret. Plain SHA-256 is enough, because 256 random bits cannot be guessed. */
+/** The stored form of a secret. Plain SHA-256 is enough, because 256 random bits cannot be guessed. */
 export function hashOfSecret(secret: string): string {
   return sha256Hex(secret);
 }

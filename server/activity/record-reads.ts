@@ -11,7 +11,7 @@ import { clickhouseTime } from '../store/time.ts';
 import { type ActivityEntry, activityRow } from './activity.ts';
 import { HOUR_MS } from '../durations.ts';
 
-/** What is read of a project's records. */
+/** The kinds of reads of a project's records. */
 export type ReadKind =
   | 'summary'
   | 'timeseries'

@@ -30,7 +30,7 @@ export type Saved = { version: AgentVersion; created: boolean; isNew: boolean; a
 
 type Saver = { projectId: string; by: string; note?: string | undefined };
 type Texts = Pick<AgentVersion, 'tools' | 'agent_yaml' | 'policy_yaml' | 'system_md'>;
-/** What the next version holds, given the latest one. May refuse by throwing. */
+/** Returns the texts of the next version, given the latest one. May refuse by throwing. */
 type Change = (latest: AgentVersion | undefined) => Texts | Promise<Texts>;
 type AgentSaverOptions = {
   store: AgentStore;

@@ -51,7 +51,7 @@ export class BundleSigner {
     const { kid } = manifestOf(version);
     if (kid === undefined) return undefined;
     if (kid === signingKey.kid && this.dueAtMs(version) > now()) return undefined;
-    // This process was left behind by a rotation. What the new key signed stays.
+    // A rotation has replaced this process's key. Signatures by the new key stay.
     if (kid !== signingKey.kid && (await rootKeys.isSuccessor(kid))) return undefined;
     if (!(await this.#isSound(version))) {
       const { project_id, agent_name, version: number } = version;
@@ -71,7 +71,10 @@ export class BundleSigner {
     return { ...version, bundle_manifest, bundle_signature_b64, signed_at };
   }
 
-  /** Whoever can write to the store must not get a signature: a trusted key signed this, or it is what its texts compile to. */
+  /**
+   * Write access to the store must not be enough to obtain a signature: a trusted key must have signed this version, or its texts must
+   * compile to it.
+   */
   async #isSound(version: AgentVersion): Promise<boolean> {
     const module = moduleOf(version);
     if (version.etag !== `"${sha256Hex(module)}"`) return false;
@@ -102,7 +105,7 @@ export function expiryOf(version: AgentVersion): number | undefined {
   return expires_at === undefined ? undefined : Date.parse(expires_at);
 }
 
-/** What a stored manifest says, verified or not. */
+/** The content of a stored manifest, verified or not. */
 function manifestOf({ bundle_manifest }: AgentVersion): Partial<BundleManifest> {
   return bundle_manifest === '' ? {} : (JSON.parse(bundle_manifest) as Partial<BundleManifest>);
 }

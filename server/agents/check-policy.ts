@@ -50,14 +50,14 @@ export async function checkPolicy({ policy_yaml, calls, replay }: Check, context
   return threads.run(projectId, check, signal);
 }
 
-/** Pauses between pages, in times of what a page takes: a replay leaves the store to ingest most of the time. */
+/** The pause between pages, as a multiple of the time that a page takes: a replay leaves the store to ingest most of the time. */
 const REPLAY_PAUSE = 4;
 
 type Place = { occurred_ms: number; event_id: string };
 
 /**
- * Replays the newest recorded decisions of an agent page by page, so that memory holds one page of them. Their places are
- * read first: from then on the store reads only the arguments of each page.
+ * Replays the newest recorded decisions of an agent page by page, so that memory holds one page of them. Their positions are read
+ * first; after that the store reads only the arguments of each page.
  */
 async function replayRecorded(
   ask: Ask,

@@ -81,7 +81,7 @@ export class PolicyReader {
     return served.expiresAtMs > now() ? served : signing;
   }
 
-  /** Never rejects: what cannot be signed now is served as it is, and tried again after a while. */
+  /** Never rejects: a bundle that cannot be signed now is served as it is, and signing is tried again later. */
   async #sign(served: ServedPolicy, projectId: string, agentName: string): Promise<ServedPolicy> {
     const { sign, logger, counter, now } = this.#options;
     const version = await sign(projectId, agentName).catch((err: unknown) => {

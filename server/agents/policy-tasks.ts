@@ -16,7 +16,7 @@ import type { AgentTool } from './agent-version.ts';
 import { Replay } from './replay.ts';
 import { yamlFaults } from './yaml-faults.ts';
 
-/** What a thread does for a caller. Everything here may take seconds on hostile input. */
+/** The tasks that a thread runs for callers. Everything here may take seconds on hostile input. */
 export type PolicyTasks = ReturnType<typeof createPolicyTasks>;
 
 type Manifest = { name: string; tools: AgentTool[] };

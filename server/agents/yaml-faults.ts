@@ -2,7 +2,7 @@ import { isCollection, isMap, isPair, isScalar, LineCounter, parseDocument } fro
 
 const FAULTS_MAX = 100;
 
-/** What makes a text no YAML (version 1.2), in its order. The dashboard loads this module, too, once YAML is edited. */
+/** The faults that make a text invalid YAML (version 1.2), in the order of the text. The dashboard loads this module, too, once YAML is edited. */
 export function yamlFaults(text: string): { line: number; column: number; message: string }[] {
   const lines = new LineCounter();
   const { errors, contents } = parseDocument(text, {
@@ -22,7 +22,7 @@ export function yamlFaults(text: string): { line: number; column: number; messag
     });
 }
 
-/** Where scalar keys are that their map has already. */
+/** The positions of scalar keys that repeat an earlier key of their map. */
 function duplicateKeys(root: unknown): number[] {
   const offsets: number[] = [];
   for (const nodes = [root]; nodes.length > 0;) {

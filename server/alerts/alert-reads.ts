@@ -19,7 +19,7 @@ type CountsRow = Named &
 type HistoryRow = Named & { total: number; denied: number; first_at: string };
 type CallsRow = Omit<Named, 'tool_name'> & { last_at: string; hours: number[]; calls: number[] };
 
-/** What the rules look at, by project. */
+/** The data that the rules evaluate, by project. */
 export type Seen = { counts: ToolCounts[]; history: ToolHistory[]; agents: AgentCalls[] };
 type Past = { history: Map<string, HistoryRow[]>; calls: Map<string, CallsRow[]> };
 type Where = { projectIds: string[]; nowMs: number; signal: AbortSignal };
@@ -28,7 +28,7 @@ type Where = { projectIds: string[]; nowMs: number; signal: AbortSignal };
 const CALLS_MS = 8 * DAY_MS + HOUR_MS;
 
 /**
- * Reads what the rules look at, of all projects at once. The windows are read anew for each evaluation, exactly. What was
+ * Reads the data that the rules evaluate, of all projects at once. The windows are read anew for each evaluation, exactly. The time
  * before them is read once an hour, from the projections.
  */
 export class AlertReads {

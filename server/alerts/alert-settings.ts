@@ -23,7 +23,7 @@ type SettingsRow = Record<Rule, number> & {
 type Change = (held: AlertSettings) => Partial<Omit<AlertSettings, 'project_id'>>;
 type Options = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
 
-/** Which rules are on in a project, and who is told. All rules are off at first. */
+/** Which rules are on in a project, and who is notified. All rules are off at first. */
 export class AlertSettingsStore {
   readonly #options: Options;
 
@@ -41,7 +41,7 @@ export class AlertSettingsStore {
     return (await this.#rows(null)).map(settingsFrom);
   }
 
-  /** Changes of one project run one after the other. Resolves with what the settings are then. */
+  /** Changes of one project run one after the other. Resolves with the new settings. */
   async change(projectId: string, changedBy: string, change: Change): Promise<AlertSettings> {
     const { store, mutex, now } = this.#options;
     return mutex.run(`alerts:${projectId}`, async () => {

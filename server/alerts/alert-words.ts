@@ -1,7 +1,7 @@
 import type { Alert } from './alert.ts';
 import { HOUR_MS } from '../durations.ts';
 
-/** What an alert says. The dashboard says it in the same words. */
+/** The facts of an alert. The dashboard puts them in the same words. */
 export type AlertFacts = Omit<Alert, 'id' | 'fired_at' | 'state'>;
 
 /** The page of the dashboard with the very decisions: of a silence, those of the hour before it. */
@@ -21,7 +21,7 @@ export function linkOf(alert: AlertFacts, dashboardUrl: string): string {
   return `${dashboardUrl}/projects/${encodeURIComponent(project_id)}/decisions?${query.toString()}`;
 }
 
-/** An alert in one line. Names come from whoever sends events: nothing in them may break a line or turn its direction. */
+/** An alert in one line. Names come from the senders of events: nothing in them may break the line or change its direction. */
 export function sentenceOf(alert: AlertFacts): string {
   const { rule, total, denied, usual_total, usual_denied } = alert;
   const [agent, tool] = [alert.agent_name, alert.tool_name].map((name) =>

@@ -2,11 +2,11 @@ import { sha256Hex } from '../sha256.ts';
 import type { Finding, Rule } from './rules.ts';
 import { DAY_MS, HOUR_MS } from '../durations.ts';
 
-/** What became of an alert. `failed`: nobody could be told. */
+/** The state of an alert. `failed`: nobody could be notified. */
 export const STATES = ['pending', 'sent', 'muted', 'failed'] as const;
 export type AlertState = (typeof STATES)[number];
 
-/** A finding that people are told of. Times are RFC 3339. */
+/** A finding that people are notified of. Times are RFC 3339. */
 export type Alert = {
   id: string;
   project_id: string;
@@ -24,17 +24,17 @@ export type Alert = {
   state: AlertState;
 };
 
-/** A spike that lasts is told again after this time; another tool of the agent may be told sooner. */
+/** A spike that lasts raises another alert after this time; another tool of the agent may raise one sooner. */
 const SAME_SPIKE_MS = 6 * HOUR_MS;
 const SAME_AGENT_MS = HOUR_MS;
-/** Of one rule in one project. Whoever may write events could cause any number. */
+/** Of one rule in one project. A sender of events could cause any number. */
 export const ALERTS_A_DAY_MAX = 20;
-/** Alerts of so long are known when others are made. */
+/** New alerts are compared with those of this long. */
 export const KNOWN_MS = DAY_MS;
 
 /**
- * The alert of a finding. Two services that evaluate the same minute make the same one. A new name is told once, a silence once
- * for each last call.
+ * The alert of a finding. Two services that evaluate the same minute make the same one. A new name raises one alert, a silence one for
+ * each last call.
  */
 export function alertFrom(
   { rule, agent_name, tool_name, ...found }: Finding,
@@ -64,7 +64,7 @@ function uuidFrom(hex: string): string {
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
 }
 
-/** Those of the alerts that are news, given the alerts of the last day and all that have one of their ids. */
+/** The alerts that are new, given the alerts of the last day and all that have one of their ids. */
 export function newsOf(alerts: readonly Alert[], known: readonly Alert[]): Alert[] {
   const ids = new Set(known.map(({ id }) => id));
   const counts = new Map<string, number>();

@@ -8,7 +8,7 @@ import type { Deliveries } from './deliveries.ts';
 import { findDenials, findNewNames, findSilence, RULES } from './rules.ts';
 import { HOUR_MS, MINUTE_MS } from '../durations.ts';
 
-/** The clock is looked at so often. */
+/** How often the clock is checked. */
 const LOOK_EVERY_MS = 1000;
 /** An alert that a service left undelivered is taken over after this time, and given up after an hour. */
 const TAKE_OVER_MS = 2 * MINUTE_MS;
@@ -24,8 +24,8 @@ export type AlertsDeps = {
 };
 
 /**
- * Evaluates the rules of all projects at the start of each minute. Of several services on one store one does; another goes on when
- * it is gone.
+ * Evaluates the rules of all projects at the start of each minute. Of several services on one store, one does so; when it is gone,
+ * another takes over.
  */
 export class Alerts {
   readonly #deps: AlertsDeps;
@@ -60,7 +60,7 @@ export class Alerts {
 
   #look(): void {
     const minute = minuteOf(this.#deps.now());
-    // A minute that a slow store takes longer for is left out: the next one sees its windows, too.
+    // While a slow store takes longer than a minute, the next minute is skipped: the one after covers its windows, too.
     if (minute === this.#minute || this.#running !== undefined) return;
     this.#minute = minute;
     this.#running = this.evaluate(minute)
@@ -73,7 +73,7 @@ export class Alerts {
       .finally(() => (this.#running = undefined));
   }
 
-  /** Evaluates a minute, unless another service does. Resolves when what is new is durable and on its way. */
+  /** Evaluates a minute, unless another service does. Resolves when new alerts are durable and on their way. */
   async evaluate(nowMs: number): Promise<void> {
     const { settings, store, reads, counter } = this.#deps;
     const inUse = await settings.inUse();
@@ -121,7 +121,7 @@ export class Alerts {
     for (const { id } of pending) this.#delivering.set(id, delivering);
   }
 
-  /** Tells people of alerts, except those that another service left too long ago, or of a project that is muted by now. */
+  /** Notifies people of alerts, except those that another service left too long ago, or of a project that is muted by now. */
   async #settle(alerts: Alert[], settings: AlertSettings, nowMs: number): Promise<void> {
     const { deliveries, store } = this.#deps;
     const isOld = ({ fired_at }: Alert) => nowMs - Date.parse(fired_at) >= HOUR_MS;

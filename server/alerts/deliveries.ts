@@ -26,7 +26,7 @@ export type DeliveryDeps = {
   now: () => number;
 };
 
-/** Tells people of alerts: by mail, and by the webhook of the project. Bounded in time. */
+/** Notifies people of alerts, by mail and by the webhook of the project. Bounded in time. */
 export class Deliveries {
   readonly #deps: DeliveryDeps;
   readonly #attempts = new PQueue({ concurrency: WEBHOOKS_SENDING_MAX });
@@ -40,14 +40,14 @@ export class Deliveries {
     for (const result of WEBHOOK_RESULTS) deps.counter.inc({ result }, 0);
   }
 
-  /** What did not arrive by then is sent again by the next service. */
+  /** Alerts that have not arrived by then are sent again by the next service. */
   stop(): void {
     this.#ending.abort();
   }
 
   /**
-   * Tells of alerts of one project that fired at once: one mail for all, a webhook for each. Reports of each whether anybody was
-   * told; not of those that were still on their way when the service stopped.
+   * Delivers alerts of one project that fired at once: one mail for all, a webhook for each. Reports for each whether anybody was
+   * notified, except for those still on their way when the service stopped.
    */
   async deliver(
     alerts: Alert[],
@@ -111,7 +111,7 @@ export class Deliveries {
   }
 }
 
-/** `{ type, timestamp, data }`, as Standard Webhooks recommends. The id is the alert's: whoever gets it twice knows it. */
+/** `{ type, timestamp, data }`, as Standard Webhooks recommends. The id is the alert's, so a receiver can detect a repeated delivery. */
 function messageOf(
   alert: Alert,
   { name, url, atMs }: { name: string; url: string; atMs: number },

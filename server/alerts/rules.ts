@@ -5,16 +5,16 @@ export const RULES = ['denials', 'new_names', 'silence'] as const;
 export type Rule = (typeof RULES)[number];
 
 /**
- * The windows that end at an evaluation. The shorter one is, the less usual traffic dilutes a spike that has just begun; the
- * longer ones see what is too little for a minute.
+ * The windows that end at an evaluation. The shorter one is, the less usual traffic dilutes a spike that has just begun; the longer
+ * ones find spikes that are too small for a minute.
  */
 export const WINDOWS_MS = { minute: 60_000, short: 5 * 60_000, long: HOUR_MS } as const;
 export const WINDOWS = ['minute', 'short', 'long'] as const;
 export type InWindows = Record<(typeof WINDOWS)[number], Share>;
-/** Denial shares are compared with those of so long before. */
+/** Denial shares are compared with those of this long before. */
 export const BASELINE_MS = 7 * DAY_MS;
 
-/** What one agent did with one tool. Times are milliseconds since the epoch. */
+/** One agent's calls of one tool. Times are milliseconds since the epoch. */
 export type ToolCounts = InWindows & {
   agent_name: string;
   tool_name: string;
@@ -22,10 +22,10 @@ export type ToolCounts = InWindows & {
   firstMs: number | undefined;
   lastMs: number | undefined;
 };
-/** What one agent did with one tool before the windows. */
+/** One agent's calls of one tool before the windows. */
 export type ToolHistory = Share & { agent_name: string; tool_name: string; firstMs: number };
 
-/** What a rule found. `tool_name` is '' where it is about all tools of the agent. */
+/** The finding of a rule. `tool_name` is '' where it is about all tools of the agent. */
 export type Finding = {
   rule: Rule;
   agent_name: string;
@@ -45,16 +45,16 @@ export type Finding = {
  */
 const FALSE_ALARMS_A_DAY = 0.001;
 const EVALUATIONS_A_DAY = 24 * 60;
-/** A handful of denials may be anything. */
+/** Fewer denials may have any cause. */
 const DENIALS_MIN = 5;
-/** Significant is not yet far: the odds of a denial must be so many times the usual ones. */
+/** A significant difference may still be small: the odds of a denial must be at least this many times the usual ones. */
 const ODDS_RATIO_MIN = 3;
 
 type Group = InWindows & { agent_name: string; tool_name: string; before: Share };
 
 /**
- * Denial shares far above their own baseline, by agent and by agent and tool. Of an agent only the group that is least likely
- * by chance is told.
+ * Denial shares far above their own baseline, by agent and by agent and tool. For each agent, only the group that is least likely by
+ * chance is reported.
  */
 export function findDenials(counts: ToolCounts[], history: ToolHistory[], nowMs: number): Finding[] {
   const groups = groupsOf(counts, history);
@@ -112,10 +112,10 @@ export function keyOf(agent_name: string, tool_name: string): string {
   return `${agent_name}\0${tool_name}`;
 }
 
-/** In its first day all that an agent or a project does is new. */
+/** In the first day of an agent or a project everything is new. */
 const LEARNING_MS = DAY_MS;
 
-/** Agents that the project, and tools that an agent, never had before. Of a new agent the tools are not told one by one. */
+/** Agents that the project, and tools that an agent, never had before. The tools of a new agent are not reported one by one. */
 export function findNewNames(counts: ToolCounts[], history: ToolHistory[], nowMs: number): Finding[] {
   const firsts = new Map<string, number>();
   let projectFirstMs = nowMs;
@@ -147,17 +147,17 @@ export function findNewNames(counts: ToolCounts[], history: ToolHistory[], nowMs
 type HourlyCalls = ReadonlyMap<number, number>;
 export type AgentCalls = { agent_name: string; lastMs: number; hours: HourlyCalls };
 
-/** Silence is told when on each of the last seven days there were so many calls at the same time. */
+/** Silence is reported when each of the last seven days had at least this many calls at the same time. */
 const MISSED_CALLS_MIN = 30;
 const DAYS_COMPARED = 7;
-/** Who is silent for longer than that has been told, or has left. */
+/** A longer silence has been reported already, or the agent is gone. */
 const SILENCE_MS_MAX = DAY_MS;
 
 /**
- * Agents that have gone silent: since their last call, each of the last seven days had 30 calls or more at the same time of the
- * day. A week has a weekend in it, so the quietest day is the measure. If calls come independently (Poisson), an agent as busy
- * as last week is silent by chance with a probability below 1e-10, whatever its rate: P(N = 0) · P(N >= 30) is largest at
- * 15 calls. `watchedSinceMs`: nobody can say whether an agent was silent before that.
+ * Agents that have gone silent: since their last call, each of the last seven days had 30 calls or more at the same time of the day. A
+ * week has a weekend in it, so the quietest day is the measure. If calls come independently (Poisson), an agent as busy as last week is
+ * silent by chance with a probability below 1e-10, whatever its rate: P(N = 0) · P(N >= 30) is largest at 15 calls. `watchedSinceMs`:
+ * whether an agent was silent before that is unknown.
  */
 export function findSilence(agents: AgentCalls[], watchedSinceMs: number, nowMs: number): Finding[] {
   return agents.flatMap(({ agent_name, lastMs, hours }) => {
@@ -168,7 +168,7 @@ export function findSilence(agents: AgentCalls[], watchedSinceMs: number, nowMs:
     );
     const total = Math.floor(Math.min(...daily));
     if (total < MISSED_CALLS_MIN) return [];
-    // From the last call on, so that a silence is known by it.
+    // From the last call on, which identifies the silence.
     const range = { fromMs: lastMs, toMs: nowMs, total: 0, denied: 0 };
     return [{ rule: 'silence', agent_name, tool_name: '', ...range, usual: { total, denied: 0 } }];
   });

@@ -9,7 +9,7 @@ import type { WebhookTarget } from './alert-settings.ts';
 export type WebhookMessage = { id: string; body: string; atMs: number };
 type Options = { mayBePrivate: boolean; signal: AbortSignal };
 
-/** Why a webhook was not delivered. Says nothing of what the receiver answered. */
+/** Why a webhook was not delivered. Does not quote the receiver's answer. */
 export class WebhookFault extends Error {}
 
 /** Addresses that are not of the public Internet (IANA special-purpose registries, RFC 6890). */
@@ -32,7 +32,7 @@ function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-/** What is wrong with the address of a webhook, for the one who sets it; undefined: nothing. */
+/** Why the address of a webhook is refused, for the person who sets it; undefined if it is not. */
 export function webhookFault(text: string, mayBePrivate: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.username !== '' || url.password !== '' || url.hash !== '')

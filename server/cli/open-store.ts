@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import { createLogger } from '../logger.ts';
 import { createStore, fatalStoreFault, type Store, waitForSchema } from '../store/store.ts';
 
-/** To be stopped in the middle would leave the lock of the migrations behind. */
+/** A stop in the middle would leave the lock of the migrations behind. */
 const SCHEMA_WAITS = 10;
 
 /** Opens the store without a service. Throws StoreInUseError when a running service holds the embedded store. */

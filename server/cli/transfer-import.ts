@@ -36,9 +36,8 @@ type Event = Identity & { line: string };
 type Counts = { imported: number; skipped: number; log_entries: number };
 
 /**
- * Imports an export into the store that the environment names. Skips events whose identity the store has and other rows
- * that it has, so that an import can be interrupted and repeated. Logs are extended, and come first: what is in them does not
- * enter again.
+ * Imports an export into the store that the environment names. Skips events whose identity the store has and other rows that it has, so
+ * that an import can be interrupted and repeated. Logs are extended, and come first, so that their records do not enter again.
  */
 export async function importStore(config: Config, from: string): Promise<unknown> {
   const directory = resolve(from);
@@ -49,9 +48,10 @@ export async function importStore(config: Config, from: string): Promise<unknown
   const store = await openStore(config);
   try {
     const startMs = performance.now();
-    // What is imported was received long ago: after an interruption a service would not look for it with what another left.
+    // Imported records were received long ago. After an interrupted import, a service that relied on these files would not look back
+    // that far.
     await store.handover?.clear();
-    // A service that was killed may have left records without identities, and later ones come now.
+    // A killed service may have left records without identities; later identities are about to be written.
     for (const stream of EVENT_TABLES) await fillIdentities(store.background, { stream, nowMs: Date.now() });
     const total: Counts = { imported: 0, skipped: 0, log_entries: 0 };
     const log = await LogTransfer.open(store, { directory, manifest });
@@ -142,7 +142,7 @@ function eventsFrom(lines: string[], columns: string[]): Event[] {
   });
 }
 
-/** Of the unexpired events those without an identity, and of these the ones that an interrupted import did not write, either. */
+/** The unexpired events that have no identity, and those of them whose rows an interrupted import has not written, either. */
 async function newEvents(
   { lookups }: Store,
   stream: Stream,
@@ -166,7 +166,7 @@ async function newEvents(
   return { unmarked, unwritten: unmarked.filter((event) => !written.has(keyOf(event))) };
 }
 
-/** writer: as the sequencer would mark them, which then finds one writer. */
+/** writer: as the sequencer would mark them, so that it finds one writer. */
 async function writeIdentities(
   connection: Connection,
   events: Event[],

@@ -74,7 +74,7 @@ async function* piecesOf(path: string): AsyncGenerator<ExportedPiece[]> {
   if (pieces.length > 0) yield pieces;
 }
 
-/** A log has one key. One that the operator replaced is known to both stores, or to the one that was used later. */
+/** A log has one key. If the operator replaced it, both stores know the new one, or the store that was used last. */
 async function requireSameKey(store: Store, { directory, manifest }: Exported): Promise<void> {
   const file = manifest.files.find(({ table }) => table === 'log_keys');
   if (file === undefined) return;

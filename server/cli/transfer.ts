@@ -14,10 +14,7 @@ export type Manifest = {
   /** In the order in which they are imported. */
   files: Part[];
 };
-/**
- * One file. Of a day or of a range of the log's rounds: how many rows it had and what came last (the latest received_at, or
- * committed_at) when it was written.
- */
+/** One file. For a day or a range of the log's rounds: its number of rows and its latest received_at or committed_at when it was written. */
 export type Part = {
   name: string;
   table: string;
@@ -27,9 +24,9 @@ export type Part = {
   newest?: string;
 };
 
-/** Since 2 with the log. */
+/** Version 2 added the log. */
 export const FORMAT = 2;
-/** The log is imported first: what was logged must not enter again. */
+/** The log is imported first, so that logged records do not enter again. */
 export const LOG_TABLE = 'log_chunks';
 
 /** Events, exported by day. Their identities are not exported; the import creates them. */

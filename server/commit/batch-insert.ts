@@ -13,13 +13,13 @@ export type BatchInsertOptions = {
   columns: readonly string[];
   connection: Connection;
   identities: IdentityIndex;
-  /** For so long the store gathers rows of other processes into the same part; 0 or left out: it does not. */
+  /** How long the store gathers rows of other processes into the same part; 0 or undefined: it does not. */
   mergeMs?: number;
   /** Set when the rows enter the log. */
   flushes?: Flushes | undefined;
 };
 
-/** What one insert and its repetitions have in common. */
+/** The values that one insert and its repetitions share. */
 type Attempt = { token: string | undefined; flush: bigint | undefined };
 type Failed = Attempt & { fault: StoreError };
 
@@ -32,7 +32,7 @@ const RETRY_AFTER_MS = [50, 300] as const;
 /** A cluster gathers twice: on the node that takes the insert, and on each shard. */
 const MERGES = 2;
 
-/** Inserts batches of rows. One bad row does not fail the others, and an unknown outcome is found out. */
+/** Inserts batches of rows. One bad row does not fail the others, and an unknown outcome is resolved. */
 export class BatchInsert {
   readonly #options: BatchInsertOptions & Outcomes;
   readonly #uncertain: UncertainInserts;
@@ -44,7 +44,7 @@ export class BatchInsert {
     this.#uncertain = new UncertainInserts(options);
   }
 
-  /** Finds out what earlier inserts of unknown outcome have written. */
+  /** Finds out which rows earlier inserts of unknown outcome have written. */
   resolveUncertain(): Promise<void> {
     return this.#uncertain.resolve();
   }
@@ -88,8 +88,8 @@ export class BatchInsert {
   }
 
   /**
-   * After an insert of unknown outcome: looks which rows are there, and inserts the others again. Resolves with whether all
-   * are, and none will come twice.
+   * After an insert of unknown outcome: finds the rows that are there, and inserts the others again. Resolves with whether all rows are
+   * there and none can arrive twice.
    */
   async #retry(rows: Row[], { fault, ...attempt }: Failed): Promise<boolean> {
     let missing = rows;

@@ -94,7 +94,7 @@ export function createCommits(
     /** Runs `work`, which writes events of a project past the commits. */
     aside: <T>(projectId: string, work: () => Promise<T>) =>
       decisions.identities.aside(projectId, () => usage.identities.aside(projectId, work)),
-    /** Every caller has an answer by now, so a store that does not respond must not delay the stop. */
+    /** Every caller has been answered, so a store that does not respond must not delay the stop. */
     close: async () => {
       const closeOne = async ({ commit, identities }: typeof decisions) => {
         await withTimeout(commit.drain(), CLOSE_STEP_MS_MAX);

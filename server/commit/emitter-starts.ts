@@ -5,12 +5,12 @@ import { DAY_MS } from '../durations.ts';
 
 type Deps = { connection: Connection; ready: () => Promise<void>; logger: Logger; now: () => number };
 
-/** The days of records that are looked at, counted from today: a service may be away for a few of them. */
+/** The days of records to read, counted back from today: a service may be down for a few of them. */
 const DAYS_BACK = { first: 90, last: 85 } as const;
 /** It reads much, and a start has more urgent work. */
 const FIRST_AFTER_MS = 60_000;
 
-/** Once a day, keeps which senders have records that are about to expire. */
+/** Once a day, stores which senders have records that are about to expire. */
 export class EmitterStarts {
   readonly #deps: Deps;
   #timer: NodeJS.Timeout | undefined;

@@ -10,7 +10,7 @@ import type { Stream } from './identity.ts';
  * little-endian; the words of each filter; the CRC-32 of all that.
  */
 const MAGIC = Buffer.from('GATEBLM\n');
-/** Counts up when the hash, the probes, or the layout of a filter or of the file changes. */
+/** Must be incremented when the hash, the probes, or the layout of a filter or of the file changes. */
 export const FILTER_FILE_VERSION = 5;
 const START_BYTES = MAGIC.length + 4;
 const HEADER_BYTES_MAX = 1024 * 1024;
@@ -20,7 +20,7 @@ const CHUNK_BYTES = 1024 * 1024;
 /** Written before they are synced, so that an insert waits a third as long for the disk: docs/storage.md. */
 const SYNC_BYTES = 16 * CHUNK_BYTES;
 
-/** What the store looks like, by place: see events_state.sql. */
+/** The state of the store, by place: see events_state.sql. */
 export type EventsState = Record<string, string>;
 /** Of the filter or the process that reads it: the stream, the state of the store and the time of the clock. */
 type Belonging = { stream: Stream; state: EventsState; nowMs: number };
@@ -34,7 +34,7 @@ type Header = {
   state: EventsState;
 };
 
-/** Why a file is not used, as the end of a sentence. */
+/** The reason why a file is not used, as the end of a sentence. */
 export class FilterFileError extends Error {}
 
 /** Writes a complete filter, to which others may add meanwhile. Rejects when the signal comes. */
@@ -53,8 +53,8 @@ export async function writeFilterFile(
     state,
   };
   const text = Buffer.from(JSON.stringify(header));
-  // A copy, because what is added to the filter while it is written would make the checksum wrong. One for all chunks:
-  // to allocate one for each takes 25 times as long.
+  // A copy, because keys added to the filter during the write would make the checksum wrong. One for all chunks: to allocate one for
+  // each takes 25 times as long.
   const copy = new Uint8Array(CHUNK_BYTES);
   const head = Buffer.concat([MAGIC, uint32(text.length), text]);
   let crc = 0;
@@ -83,8 +83,8 @@ type FilterFile = Omit<SavedFilter, 'filter'> & {
 type Reader = Belonging & { isFinal: boolean; ageMsMax: number };
 
 /**
- * Opens the file of a filter. A final one, see Handover, tells of all that the store has; another lacks what later blocks hold.
- * Throws FilterFileError unless it is of this store.
+ * Opens the file of a filter. A final one, see Handover, has all identities of the store; any other lacks those of later blocks. Throws
+ * FilterFileError unless it is of this store.
  */
 export async function openFilterFile(file: FileHandle, reader: Reader): Promise<FilterFile> {
   const { size } = await file.stat();
@@ -132,8 +132,8 @@ function headerFrom(text: Buffer): Header {
 }
 
 /**
- * A final filter must know all blocks that the store has; what has expired since may be missing. Another one must have been saved of
- * this very table of identities, and not be ahead of it.
+ * A final filter must know all blocks that the store has; blocks that have expired since may be missing. Any other filter must have
+ * been saved from this very table of identities, and not be ahead of it.
  */
 function checkBelonging(header: Header, { stream, state, nowMs, isFinal, ageMsMax }: Reader) {
   if (header.version !== FILTER_FILE_VERSION) throw new FilterFileError('it has another version');

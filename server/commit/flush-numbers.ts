@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 
-/** Numbers of one millisecond. A process takes the same one of each, at random, so that two processes hardly ever have one number. */
+/** Numbers of one millisecond. A process always takes the same random one of them, so that two processes hardly ever share a number. */
 const NUMBERS_PER_MS = 4_096_000n;
 
-/** Hears what becomes of the inserts of logged rows. */
+/** Is notified of the outcomes of inserts of logged rows. */
 export type Flushes = {
   /** The number of a new insert. */
   next: () => bigint;

@@ -15,7 +15,7 @@ import {
 
 export type GroupCommitOptions = BatchInsertOptions &
   QueueBounds & {
-    /** Left out: a flush begins as soon as it is worth it to this process. */
+    /** Undefined: a flush begins as soon as it pays for this process. */
     interval?: FlushInterval;
     /** Resolves when the store may be written to. */
     ready: () => Promise<void>;
@@ -62,7 +62,7 @@ export class GroupCommit {
     return result;
   }
 
-  /** As `write`, for one or more rows: resolves with the result of each, when all that can be are durable. */
+  /** As `write`, for one or more rows: resolves with the result of each row once all accepted rows are durable. */
   writeAll(entries: readonly Entry[], sinceMs = performance.now()): Promise<RowResult[]> {
     return new Promise((resolve, reject) => {
       if (this.#queue.isFullFor(entries.length, this.#pace.flushMs)) {

@@ -11,7 +11,7 @@ type ConflictOptions = {
   engines: Engines;
   stream: Stream;
   logger: Logger;
-  /** The log decides which row stays. This only finds out what was written after all. */
+  /** The log decides which row stays. This only finds rows that were written after all. */
   isLogged?: boolean;
 };
 type MarkRow = Pair & { times: string[] };
@@ -53,7 +53,7 @@ export class IdentityConflicts {
     this.#running ??= this.#run();
   }
 
-  /** Resolves what another writer may have left behind when it ended. */
+  /** Resolves conflicts that another writer may have left behind when it ended. */
   resolveRecent(): void {
     if (this.#options.isLogged === true) return;
     this.#schedule(0, async () => {
@@ -63,7 +63,7 @@ export class IdentityConflicts {
     });
   }
 
-  /** Looks later, and again, whether these were written after all. `onFound` gets those that were. */
+  /** Checks later, repeatedly, whether these were written after all. `onFound` gets those that were. */
   resolveUncertain(identities: Identity[], onFound: (written: Identity[]) => void): void {
     for (const waitMs of UNCERTAIN_AFTER_MS)
       this.#schedule(waitMs, async () => onFound(await this.#removeDuplicates(identities)));

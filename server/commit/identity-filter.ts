@@ -13,7 +13,7 @@ import type { Pair, Stream } from './identity.ts';
 
 export const FILTER_SIZES = { keysFirst: 250_000, bytesMax: 1024 * 1024 * 1024 };
 const GRANULE_ROWS = 256;
-/** A filter is filled with so much room that it seldom grows before it is filled anew: growth doubles its size, in memory and on disk. */
+/** Room in a new filter, so that it seldom grows before it is filled anew: growth doubles its size, in memory and on disk. */
 const ROOM = 1.25;
 const PAGE_GRANULES = 2048;
 /** Keys added before a look at the clock, and the time after which other work has its turn. New pages of memory may take ten times as long. */
@@ -30,7 +30,7 @@ type FillOptions = {
   pageGranules?: number | undefined;
 };
 
-/** `lacks`: what came after it was saved, in later blocks of the store; undefined when nothing did. */
+/** `lacks`: from where on it lacks identities, which later blocks of the store hold; undefined if it lacks none. */
 export type SavedFilter = {
   filter: GrowingFilter;
   filledAtMs: number;
@@ -43,7 +43,7 @@ type Page = { project_id: string; from: string; to: string; isLast: boolean };
 /** Tells which identities are certainly new. It is exact only in a process that is the sole writer of its store. */
 export class IdentityFilter {
   readonly filter: GrowingFilter;
-  /** When the filling began: what has expired since stays in it. Undefined before. */
+  /** When the filling began; identities that have expired since stay in it. Undefined before. */
   filledAtMs: number | undefined;
   /** Projects that are not completely read yet, with the event_id up to which they are. Undefined until the projects are known. */
   #unread: Map<string, UuidWords | undefined> | undefined;
@@ -156,7 +156,7 @@ export class IdentityFilter {
   }
 }
 
-/** The bounds only make pages of similar size: whatever they are, the pages of a project hold all of it. */
+/** The bounds only make pages of similar size: the pages of a project always cover all of it. */
 function pagesOf(projectId: string, bounds: Bound[]): Page[] {
   const between = bounds.filter(({ project_id }) => project_id === projectId).map(({ event_id }) => event_id);
   const ends = [...between, UUID_LAST];

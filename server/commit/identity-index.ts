@@ -18,7 +18,7 @@ const COPY_AFTER_MS = 1000;
 const COPY_AFTER_MS_SHARED = 250;
 /** With more identities than this not copied yet, writes wait for the copy. */
 const UNCOPIED_MAX = 500_000;
-/** A copy of tens of thousands leaves the event loop to the others in between. */
+/** A copy of tens of thousands yields the event loop in between. */
 const LINES_PER_TURN = 2000;
 const WRITER_MAX = 2 ** 48 - 1;
 const COLUMNS = ['stream', 'project_id', 'event_id', 'occurred_at', 'received_at', 'writer'] as const;
@@ -42,9 +42,8 @@ type IdentityIndexOptions = {
 };
 
 /**
- * Tells exactly which identities are taken, for as long as their records live. Three layers, each asked only when the
- * one before cannot tell: a map of the identities written last, a filter that tells what is certainly new, and the table
- * event_identities.
+ * Tells exactly which identities are taken, for as long as their records live. Three layers, each used only when the one before cannot
+ * decide: a map of the latest identities, a filter that recognizes new ones, and the table event_identities.
  */
 export class IdentityIndex {
   readonly #options: IdentityIndexOptions;
@@ -58,7 +57,7 @@ export class IdentityIndex {
   #opening: Promise<void> | undefined;
   #filling: Promise<void> | undefined;
   #taken: Promise<TakenFilter | undefined> | undefined;
-  /** What was written while the filter of the last process is read. */
+  /** Identities written while the filter of the last process is read. */
   #unfiltered: Pair[] | undefined;
   #hasDoubts = false;
   #isClosed = false;
@@ -97,19 +96,19 @@ export class IdentityIndex {
     return this.#filter;
   }
 
-  /** The filter, once everything that was written is in it and in event_identities; else undefined. */
+  /** The filter, if all written identities are in it and in event_identities; else undefined. */
   get filterToSave(): IdentityFilter | undefined {
     return this.#isClosed && !this.#hasDoubts && this.#filter?.isComplete === true ? this.#filter : undefined;
   }
 
-  /** An insert failed, so the event table may hold rows that nobody told of: the next start must look. */
+  /** An insert failed, so the event table may hold rows that were never reported: the next start must look for them. */
   doubt(): void {
     this.#hasDoubts = true;
   }
 
   /**
-   * Runs `work`, which writes events of a project and their identities to the store itself. Until the filter has read them they
-   * are looked up.
+   * Runs `work`, which writes events of a project and their identities to the store itself. Until the filter has read them, identities
+   * of the project are looked up.
    */
   async aside<T>(projectId: string, work: () => Promise<T>): Promise<T> {
     const { stream, pageGranules, logger, now } = this.#options;
@@ -160,7 +159,7 @@ export class IdentityIndex {
     return this.#copy();
   }
 
-  /** Copies what is left. */
+  /** Copies the remaining identities. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#timer);
@@ -221,7 +220,7 @@ export class IdentityIndex {
     }
   }
 
-  /** Puts the filter that was taken into its place, or the empty one, with what was written meanwhile. */
+  /** Installs the filter that was taken, or the empty one, with the identities written meanwhile. */
   async #readFilter(taken: TakenFilter, empty: IdentityFilter): Promise<IdentityFilter> {
     const pairs: Pair[] = (this.#unfiltered = []);
     const filter = (await taken.read(this.#closing.signal)) ?? empty;

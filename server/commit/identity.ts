@@ -1,7 +1,7 @@
 /** The table that holds the events. */
 export type Stream = 'decisions' | 'llm_invocations';
 
-/** What identifies an event. */
+/** The key of an event. */
 export type Pair = { project_id: string; event_id: string };
 
 /** The identity of a stored event, with the times that bound its search and its life. */

@@ -1,6 +1,6 @@
 import type { Row } from './write-queue.ts';
 
-/** How much may be taken at once. The first unit may have up to `unitRowsMax` rows, even if that is more than `rowsMax`. */
+/** Limits of one take. The first unit may have up to `unitRowsMax` rows, even if that is more than `rowsMax`. */
 type Take = { rowsMax: number; bytesMax: number; unitRowsMax?: number };
 
 /** Rows in order of arrival. */
@@ -48,7 +48,7 @@ export class Lane {
   }
 }
 
-/** About: the bytes of a line that is ASCII. */
+/** An estimate: exact for ASCII lines. */
 export function bytesOf(rows: Row[]): number {
   let bytes = 0;
   for (const { entry } of rows) bytes += entry.line.length;

@@ -7,12 +7,12 @@ import type { Stream } from './identity.ts';
 import { IdentityFilter, type SavedFilter } from './identity-filter.ts';
 import { DAY_MS } from '../durations.ts';
 
-/** A stop must end within 10 s, and what comes before may have taken 5 s of them. */
+/** A stop must end within 10 s, and the steps before may have taken 5 s of them. */
 const SAVE_MS_MAX = 3000;
 /** Then the filter is filled anew, without the identities that have expired since. */
 const AGE_MS_MAX = 30 * DAY_MS;
 const GROWN_CHECK_MS = 2000;
-/** A start after a crash reads what came since the last save: at most about this share, or this many. */
+/** A start after a crash reads the identities since the last save: at most about this share, or this many. */
 const GROWN_SHARE = 0.1;
 const GROWN_KEYS = 250_000;
 
@@ -57,7 +57,7 @@ export class SavedFilters {
     const refuse = async ({ name, message: reason }: Error) => {
       await file.close();
       if (name === 'AbortError') return undefined;
-      // What does not fit the store now may seem to fit it later. A file that cannot be removed is judged again by the next start.
+      // A file that does not fit the store now could seem to fit it later. If it cannot be removed, the next start checks it again.
       await handover.remove(nameOf(stream)).catch(() => undefined);
       this.#savedKeys.delete(stream);
       logger.info({ stream, reason }, 'The identity filter of the last run is not used; it is filled anew');
@@ -68,7 +68,7 @@ export class SavedFilters {
       const state = await (this.#stateAtStart ??= this.#state());
       const reader = { stream, state, nowMs: now(), isFinal, ageMsMax: AGE_MS_MAX };
       const { readFilter, keys, savedAtMs, ...saved } = await openFilterFile(file, reader);
-      // It stays for the next process until it has grown.
+      // The file stays for the next process until the filter has grown.
       this.#savedKeys.set(stream, keys);
       this.#savedAtMs = Math.max(this.#savedAtMs, savedAtMs);
       const read = async (signal: AbortSignal) => {
@@ -117,7 +117,7 @@ export class SavedFilters {
   }
 
   async #saveGrown(filters: Filters, copied: () => Promise<unknown>): Promise<void> {
-    // With the time of a clock that was set back since, a start would look for what is missing from too late on.
+    // If the clock was set back since the save, a later start would begin its search too late.
     if (this.#options.now() < this.#savedAtMs) this.#savedKeys.clear();
     const isGrown = ([stream, filter]: [string, IdentityFilter | undefined]) => {
       const saved = this.#savedKeys.get(stream as Stream);

@@ -9,7 +9,7 @@ const ROWS_MAX = 200_000;
 
 type UncertainInsertsOptions = { stream: Stream; connection: Connection; identities: IdentityIndex };
 
-/** Rows of inserts that failed without telling whether the rows were written. */
+/** Rows of failed inserts that may have been written. */
 export class UncertainInserts {
   readonly #options: UncertainInsertsOptions;
   #rows: Identity[] = [];

@@ -8,7 +8,7 @@ export type Entry = { identity: Identity; line: string };
 
 /** `duplicate`: an earlier row with the same identity is the record. */
 export type WriteResult = 'accepted' | 'duplicate';
-/** What became of a row. An error is always row_rejected: any other fails the whole unit. */
+/** The outcome of a row. An error is always row_rejected: any other error fails the whole unit. */
 export type RowResult = WriteResult | StoreError;
 
 /** The rows of one caller. They share a flush where its bounds allow it, and are answered together. */
@@ -34,11 +34,11 @@ export type Row = {
 
 export type QueueBounds = { batchRowsMax: number; queueRowsMax: number; queueBytesMax: number };
 
-/** Rows of larger units in a flush that single callers wait for: they make it longer. At least one unit is taken. */
+/** The most rows of larger units in a flush that single callers wait for, because they make it longer. At least one unit is taken. */
 const TOGETHER_BESIDE_SINGLE = 500;
 /**
- * So many single callers in one flush are a stream: they send again within this time. They wait for fewer rows of larger units,
- * which are divided for it.
+ * This many single callers in one flush are a stream: they send again within STREAM_MS. They wait for fewer rows of larger units, which
+ * are divided for it.
  */
 const STREAM_ROWS = 16;
 const STREAM_MS = 200;
@@ -70,8 +70,8 @@ export class WriteQueue {
   }
 
   /**
-   * Whether so many more rows go beyond the bounds; an empty queue takes any unit. Also when the expected wait is too long:
-   * a 503 at once is better than one after a wait.
+   * Whether this many more rows exceed the bounds; an empty queue takes any unit. Also full when the expected wait is too long: a 503
+   * at once is better than one after a wait.
    */
   isFullFor(more: number, flushMs: number): boolean {
     const { queueRowsMax, queueBytesMax, batchRowsMax } = this.#bounds;

@@ -20,7 +20,7 @@ type Filled = { decisions: string; llm_invocations: string; is_recent: number };
 /** This seed has an incident on the day before the start. */
 const SIZE = { rows: 25_000, days: 7, seed: 1393 };
 
-/** Fills the project "Demo fleet" in the background: a week at the first start, later what is missing up to now. */
+/** Fills the project "Demo fleet" in the background: a week at the first start, later the time since the last record. */
 export class DemoFleet {
   readonly #deps: DemoFleetDeps;
   readonly #stopping = new AbortController();
@@ -57,7 +57,7 @@ export class DemoFleet {
     const startMs = now();
     const params = { project_id: projectId, now: clickhouseTime(startMs) };
     const [filled] = await connection.query<Filled>(sql('fleet_newest'), params);
-    // A restart after a short break shows the same figures as before.
+    // After a short break a restart shows the same figures as before.
     if (filled === undefined || filled.is_recent === 1) return;
     await this.fillProject({ ...SIZE, projectId, since: filled, signal: this.#stopping.signal });
     logger.info({ project_id: projectId, ms: now() - startMs }, 'The demo fleet is filled');

@@ -54,7 +54,7 @@ export function policyOf({ name, tools, roles }: FleetAgent): string {
   return [...head, ...rows, 'rules: []', ''].join('\n');
 }
 
-/** What the policy decides, by role and tool. */
+/** The decisions of the policy, by role and tool. */
 export function decisionsOf(agent: FleetAgent): Decision[][] {
   const parsed = parsePolicy(policyOf(agent));
   if (!parsed.ok) throw new Error(`The policy of ${agent.name} is invalid`);

@@ -14,7 +14,7 @@ export type FleetOptions = {
   days: number;
   seed: number;
   nowMs: number;
-  /** Hears of the inserts, so that the decisions enter the log. */
+  /** Is notified of the inserts, so that the decisions enter the log. */
   flushes: Flushes;
   /** Only rows after this time are written. Default: all. */
   since?: Record<Stream, string>;
@@ -48,10 +48,7 @@ export async function registerFleet(agentSaver: AgentSaver, projectId: string): 
   return versionIds;
 }
 
-/**
- * Writes the fleet, the oldest day first. A day is one insert, so what is written has no gaps. Resolves with the number of
- * decisions that were written.
- */
+/** Writes the fleet, the oldest day first. A day is one insert, so there are no gaps. Resolves with the number of decisions that were written. */
 export async function fillFleet(connection: Connection, options: FleetOptions): Promise<number> {
   const { isMerged = false, onProgress, signal } = options;
   const days = fleetDays(options);
@@ -90,7 +87,7 @@ async function writeDay(
   await connection.command(sql('fleet_identities'), { ...target, stream, table: stream });
   if (!isDecisions) return 0;
   flushes.ended(flush, true);
-  // Not the number that was planned: of today, what is still to come is left out.
+  // Not the planned number: the rest of today is left out.
   const [row] = await connection.query<{ rows: string }>(sql('fleet_day_rows'), {
     ...target,
     flush: `${flush}`,

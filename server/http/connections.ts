@@ -9,12 +9,12 @@ import { networkOf } from './rate-limit.ts';
 export type Connections = Map<Socket, Set<ServerResponse>>;
 
 const SWEEP_MS = 1000;
-/** The end of an answer reaches a caller before the reset does that follows if it keeps sending. */
+/** Gives the end of an answer time to reach the caller before the reset that follows if the caller keeps sending. */
 const LINGER_MS = 1000;
 
 /** One address may have this share of all connections. */
 const ADDRESS_SHARE_MAX = 0.75;
-/** The embedded engine needs files, too. */
+/** The embedded engine needs file descriptors, too. */
 const FILES_SHARE_MAX = 0.75;
 
 /** Connections, the oldest first; `fresh` are those that have had no answer yet. */
@@ -29,7 +29,7 @@ export class ConnectionTable {
   readonly connections: Connections = new Map();
   readonly #max: number;
   readonly #unreadMsMax: number;
-  /** What a caller had read of its answers when it last read something. */
+  /** How much of its answers a caller had read when it last read something. */
   readonly #progress = new WeakMap<Socket, { readBytes: number; atMs: number }>();
   readonly #all = createGroup();
   readonly #byNetwork = new Map<string, Group>();
@@ -66,7 +66,7 @@ export class ConnectionTable {
     res.on('close', () => {
       answers?.delete(res);
       if (this.#all.fresh.delete(socket)) this.#groupOf(socket).fresh.delete(socket);
-      // It was answered before all of it came, and may never come.
+      // Answered before the whole request arrived; the rest may never come.
       if (!res.req.complete) endLater(socket, LATE_REQUEST_MS_MAX, () => res.req.complete);
     });
   }
@@ -96,7 +96,7 @@ export class ConnectionTable {
     return this.#byNetwork.get(networkOf(socket.remoteAddress ?? '')) ?? createGroup();
   }
 
-  /** Closes a connection of a full group. False when the service works for all of them. */
+  /** Closes a connection of a full group. False when the service is working on requests of all of them. */
   #hasRoom({ all, fresh }: Group, max: number): boolean {
     if (all.size < max) return true;
     const victim = this.#oldestIdle(fresh) ?? this.#oldestIdle(all);
@@ -121,7 +121,7 @@ export class ConnectionTable {
     }
   }
 
-  /** Answers that callers do not read stay in memory: the oldest are given up, and beyond the bound the largest. */
+  /** Answers that callers do not read stay in memory: the oldest are dropped, and beyond the bound the largest. */
   #endUnread(): void {
     const nowMs = performance.now();
     const unread: Socket[] = [];

@@ -19,7 +19,7 @@ export function createHttpServer(take: RequestListener, { app, tls, logger }: Se
     headersTimeout: HEADERS_ARRIVAL_MS_MAX,
     connectionsCheckingInterval: ARRIVAL_CHECK_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // Node's own answer would be no problem document and have no id.
+    // Node's own answer would not be a problem document and would have no id.
     requireHostHeader: false,
     IncomingMessage: withPrototype(IncomingMessage, app.request),
     ServerResponse: withPrototype(ServerResponse, app.response),

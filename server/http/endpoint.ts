@@ -19,7 +19,7 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   ? Name | ParamNames<Rest>
   : never;
 
-/** What a handler gets: everything that came, authorized and validated. */
+/** The input of a handler: the request, authorized and validated. */
 export type Call<P extends string, W extends Audience, Q extends TObject, B extends TSchema> = {
   req: Request;
   res: Response;
@@ -27,11 +27,11 @@ export type Call<P extends string, W extends Audience, Q extends TObject, B exte
   params: Record<ParamNames<P>, string>;
   query: Static<Q>;
   body: Static<B>;
-  /** The body as it came: its numbers have all their digits. */
+  /** The body as it was sent: its numbers have all their digits. */
   text: string;
   /** Reads a body that is declared as a list, and calls `onItem` for each item as it arrives. See `readItems`. */
   readItems(onItem: (item: Item) => void): Promise<void>;
-  /** Since when (performance.now) the caller waits for the service: the arrival of its body is its own time. */
+  /** Since when (performance.now) the caller has been waiting for the service, which begins once its body has arrived. */
   sinceMs: number;
   /** Aborts when the caller disconnects before it has its answer. */
   readonly signal: AbortSignal;
@@ -68,11 +68,11 @@ export type Endpoint<
   body?: { schema: B; example: object; isList?: true };
   /** The good answers, by status. The first is the default. */
   answers: A;
-  /** What can go wrong beyond the credential, the query, the body and the store. */
+  /** Problems beyond those of the credential, the query, the body and the store. */
   problems?: readonly ProblemCode[];
   /** Deferred log lines cost the caller nothing: they are written together, some milliseconds after the answer. */
   log?: 'deferred';
-  /** Called with each problem that this endpoint answers. */
+  /** Called with each problem that this endpoint answers with. */
   onProblem?(code: ProblemCode): void;
   /** Returns the body of the answer, or sends the answer itself and returns undefined. */
   handle(

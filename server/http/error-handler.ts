@@ -4,10 +4,7 @@ import { RequestError } from '../errors.ts';
 import { StoreError } from '../store/store-error.ts';
 import { sendProblem } from './problem.ts';
 
-/**
- * The one place that turns an error into an answer. An unexpected error is a bug: the log gets all of it, the caller
- * nothing.
- */
+/** The one place that turns an error into an answer. An unexpected error is a bug: the log gets all of it, the caller no details. */
 export function answerError(error: unknown, { res, logger }: { res: ServerResponse; logger: Logger }): void {
   const problem = problemFrom(error);
   if (problem.code === 'internal') logger.error({ err: error }, 'Unexpected error');
@@ -22,7 +19,7 @@ export function answerError(error: unknown, { res, logger }: { res: ServerRespon
 export function problemFrom(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   if (error instanceof StoreError) return new RequestError(error.code, error.message, { cause: error.cause });
-  // Express marks what the caller did wrong, such as an invalid percent-encoding.
+  // Express marks faults of the caller, such as an invalid percent-encoding.
   const status = (error as { status?: unknown }).status;
   if (status === 400) return new RequestError('not_found', 'The path is not valid', { cause: error });
   return new RequestError('internal', 'Internal error. See the server log for details', { cause: error });

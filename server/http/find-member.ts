@@ -10,9 +10,9 @@ import {
 } from './json-bytes.ts';
 
 /**
- * The text value of a member of a JSON object, without parsing the object: to parse megabytes of nested brackets takes most
- * of a second. Of several members with the name the last counts, as for a parser. Undefined where the value is no text, or
- * where the name or the value is written with escapes.
+ * The text value of a member of a JSON object, without parsing the object: to parse megabytes of nested brackets takes most of a
+ * second. Of several members with the name the last one counts, as for a parser. Undefined if the value is not a string, or if the name
+ * or the value is written with escapes.
  */
 export function findMember(json: Buffer, name: string): string | undefined {
   const key = Buffer.from(`"${name}"`);

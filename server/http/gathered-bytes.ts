@@ -1,8 +1,8 @@
 const EMPTY: Buffer = Buffer.alloc(0);
 
 /**
- * Bytes that arrive in pieces. They are copied into one buffer as they come: a list of pieces would take a hundred times its
- * bytes when a caller sends them one by one.
+ * Bytes that arrive in pieces. They are copied into one buffer as they arrive: a list of pieces would take a hundred times the memory
+ * when a caller sends single bytes.
  */
 export class GatheredBytes {
   #buffer = EMPTY;

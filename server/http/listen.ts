@@ -55,7 +55,7 @@ export async function listen(
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, () => resolve());
   });
-  // An error such as too many open files would end the process if nothing listened.
+  // Without a listener, an error such as too many open files would end the process.
   server
     .removeAllListeners('error')
     .on('error', (error) => logger?.error({ err: error }, 'A connection could not be accepted'));
@@ -79,7 +79,7 @@ function headFaultOf({ httpVersion, headers, url = '' }: IncomingMessage): strin
   return undefined;
 }
 
-/** Logs an answer that no handler made. */
+/** Logs an answer that did not come from a handler. */
 type Refusals = (line: { req: { id: string }; res: { statusCode: number }; reason: string }) => void;
 
 function refuse(

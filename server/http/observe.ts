@@ -6,8 +6,8 @@ import { requestIdOf } from './request-id.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
 /**
- * A flush answers its callers all at once, and the next one starts when they have sent again. Deferred lines are written
- * while that flush runs.
+ * A flush answers all its callers at once, and the next one starts when they have sent again. Deferred lines are written while that
+ * next flush runs.
  */
 const DEFERRED_MS = 8;
 
@@ -52,7 +52,7 @@ function labelsOf(req: Request, status: number) {
   return { route, method: METHODS.has(req.method) ? req.method : 'other', status };
 }
 
-/** Runs what it is given in one go, `delayMs` after the first of it came. */
+/** Runs the work that it is given together, `delayMs` after the first of it. */
 function createDeferred(delayMs: number): (work: () => void) => void {
   let waiting: (() => void)[] = [];
   const runAll = () => {

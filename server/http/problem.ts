@@ -37,7 +37,7 @@ export function problemText(error: RequestError): string {
   });
 }
 
-/** The Cache-Control of every problem, and of every answer under /v1 that does not say another. */
+/** The Cache-Control of every problem, and of every answer under /v1 that does not set another. */
 export const NO_CACHE = 'private, no-store';
 
 /** The only place that adds the headers of an error's status. */

@@ -54,7 +54,7 @@ export function createQueryParser<Q extends TObject>(schema: Q): (url: string) =
   };
 }
 
-/** `URLSearchParams` would replace other bytes by U+FFFD. A `%` that encodes nothing stands for itself there. */
+/** `URLSearchParams` would replace other bytes by U+FFFD. There, a `%` that encodes nothing stands for itself. */
 function isUtf8(encoded: string): boolean {
   try {
     decodeURIComponent(encoded.replace(/%(?![\da-f]{2})/gi, '%25'));

@@ -11,7 +11,7 @@ import { withoutSecrets } from './without-secrets.ts';
 const CONTENT_TYPE_CHARS_MAX = 256;
 type Compression = 'gzip' | 'zstd';
 const DECOMPRESS = { gzip: promisify(gunzip), zstd: promisify(zstdDecompress) };
-/** Compressed bytes may be so many times the inflated ones: each flush of a compressor adds a few (RFC 1951 section 3.2.4, RFC 8878). */
+/** How many times the inflated bytes the compressed ones may be: each flush of a compressor adds a few (RFC 1951 section 3.2.4, RFC 8878). */
 export const COMPRESSED_RATIO_MAX = 4;
 
 /**
@@ -109,14 +109,14 @@ function readBytes(
   });
 }
 
-/** What zlib gives with `info`. */
+/** The result of zlib with the option `info`. */
 type Inflated = { buffer: Buffer; engine: { bytesWritten: number } };
 
 async function decompress(raw: Buffer, encoding: Compression): Promise<Buffer> {
   try {
     const options = { maxOutputLength: BODY_BYTES_MAX, info: true };
     const { buffer, engine } = (await DECOMPRESS[encoding](raw, options)) as unknown as Inflated;
-    // Node ignores what follows the first frame.
+    // Node ignores bytes after the first frame.
     if (encoding === 'zstd' && engine.bytesWritten < raw.length)
       throw new Error('Bytes follow the first frame');
     return buffer;

@@ -21,8 +21,8 @@ const INFLATE = {
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Calls `onChunk` with each piece of a body of at most 8 MiB, inflated, as it arrives. Rejects with what `onChunk` throws,
- * and with body_invalid, batch_too_large or overloaded.
+ * Calls `onChunk` with each piece of a body of at most 8 MiB, inflated, as it arrives. Rejects with an error that `onChunk` throws, and
+ * with body_invalid, batch_too_large or overloaded.
  */
 export function readChunks(
   req: IncomingMessage,

@@ -9,7 +9,7 @@ import { type ArrivingBytes, mediaTypeOf, notUtf8, tooLarge } from './read-body.
 import { readChunks, batchTooLarge } from './read-chunks.ts';
 import { splitArray, splitLines } from './split-items.ts';
 
-/** An item as it was sent, or the fault that refuses it alone. A refused item may have a value all the same. */
+/** An item as it was sent, or the fault that refuses it alone. A refused item may still have a value. */
 export type Item = { value: unknown; text: string; fault: RequestError | undefined };
 
 type ReadItemsOptions = { arriving: ArrivingBytes; onItem: (item: Item) => void };
@@ -17,8 +17,8 @@ type ReadItemsOptions = { arriving: ArrivingBytes; onItem: (item: Item) => void 
 const LIST_TYPES = ['application/json', 'application/x-ndjson'] as const;
 
 /**
- * Reads a list of items while it arrives, a JSON array or JSON lines, and calls `onItem` for each in order. A line that is
- * no JSON, and an item over 1 MiB, are refused alone. Throws body_invalid (no list, or an empty one), batch_too_large or
+ * Reads a list of items while it arrives, a JSON array or JSON lines, and calls `onItem` for each in order. A line that is not JSON,
+ * and an item over 1 MiB, are refused without the others. Throws body_invalid (no list, or an empty one), batch_too_large or
  * overloaded.
  */
 export async function readItems(req: IncomingMessage, { arriving, onItem }: ReadItemsOptions): Promise<void> {
@@ -28,7 +28,7 @@ export async function readItems(req: IncomingMessage, { arriving, onItem }: Read
     items += 1;
     if (items > BATCH_EVENTS_MAX) throw batchTooLarge(`${BATCH_EVENTS_MAX} events`);
     const item = end - start > BODY_BYTES_MAX ? longItemFrom(chunk, start, end) : itemFrom(chunk, start, end);
-    // An array with an element that is no JSON is no JSON.
+    // An array with an element that is not JSON is not JSON.
     if (!isLines && item.fault?.code === 'body_invalid') throw item.fault;
     onItem(item);
   });
@@ -51,8 +51,8 @@ function itemFrom(chunk: Buffer, start: number, end: number): Item {
 }
 
 /**
- * White space around an item does not count. An item that is too large without it is not parsed, like such a body: only its
- * event_id is looked for, which the answer tells.
+ * White space around an item does not count. An item that is still too large is not parsed, like a body of that size: only its event_id
+ * is searched for, because the answer names it.
  */
 function longItemFrom(chunk: Buffer, from: number, to: number): Item {
   let [start, end] = [from, to];

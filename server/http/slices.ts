@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** After so much work on one body, or so many pieces of it, the event loop turns to the others. */
+/** After this much work on one body, or this many pieces of it, the event loop turns to other work. */
 const SLICE_MS_MAX = 5;
 const SLICE_PIECES_MAX = 1000;
 

@@ -71,12 +71,12 @@ function isBlank(chunk: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/** What may come next, between items. */
+/** What the array may contain next, between items. */
 type Place = 'array' | 'first' | 'item' | 'separator' | 'nothing';
 
 /**
- * The elements of a JSON array. Only the array itself is checked, so an element may be no JSON: the body is a JSON array
- * exactly when all its elements parse.
+ * The elements of a JSON array. Only the array itself is checked, so an element may be invalid JSON: the body is a JSON array exactly
+ * when all its elements parse.
  */
 export function splitArray(onItem: OnItem): Splitter {
   const carried = new Carried(onItem);

@@ -11,7 +11,7 @@ type Pair = { cert: Buffer; key: Buffer };
 /** Changed files must be in use within a minute. A pair that does not fit is reported at the second look. */
 const LOOK_EVERY_MS = 5000;
 
-/** What a listener needs, read from the files. Throws what is wrong with them. */
+/** The options of a listener, read from the files. Throws an error that says what is wrong with them. */
 export function readTls(files: TlsFiles): SecureContextOptions & Pair {
   const [cert, key] = [read('GATE_TLS_CERT', files.cert), read('GATE_TLS_KEY', files.key)];
   const certificate = parse(
@@ -32,8 +32,8 @@ export function readTls(files: TlsFiles): SecureContextOptions & Pair {
 }
 
 /**
- * Takes up files that change, for new connections. A pair that does not fit, or cannot be read, is logged as an error and
- * leaves the old one in use. Returns a function that ends it.
+ * Uses changed files for new connections. A pair that does not fit, or cannot be read, is logged as an error, and the old one stays in
+ * use. Returns a function that ends it.
  */
 export function followTlsFiles(
   server: Pick<Server, 'setSecureContext'>,
@@ -52,7 +52,7 @@ export function followTlsFiles(
       logger?.info({ valid_to: validTo, fingerprint256 }, 'The changed TLS certificate is in use');
     } catch (error) {
       const { message } = error as Error;
-      // The two files are not replaced at the same moment, so only what stays wrong is an error.
+      // The two files are not replaced at the same moment, so only a lasting mismatch is an error.
       const isSame = fault?.message === message;
       if (isSame && fault?.isReported === false)
         logger?.error({ reason: message }, 'The changed TLS files are not used; the old ones stay in use');

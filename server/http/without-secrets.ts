@@ -5,7 +5,7 @@ const isRandom = (word: string) => /[A-Z]/.test(word) && /\d/.test(word);
 const PARAMETER = /([?&][^=&#?]*=)[^&#]*/g;
 const SECRET_NAME = /token|key|pass|pwd|secret|auth|bearer|jwt|credential|session|cookie/i;
 
-/** A URL, or what a caller took for one, may hold mailed tokens and bearer keys, which must not reach a log or an error. */
+/** A URL, even a malformed one, may hold mailed tokens and bearer keys, which must not reach a log or an error. */
 export function withoutSecrets(url: string): string {
   return url
     .replace(/\/(verify-email|reset-password)\/[^/?#]+/g, '/$1/[redacted]')

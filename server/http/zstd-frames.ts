@@ -1,13 +1,13 @@
 import { ZstdDecompress } from 'node:zlib';
 
-/** Each frame costs a turn of the event loop, however little is in it. */
+/** Each frame costs a turn of the event loop, however small it is. */
 const FRAMES_MAX = 1000;
 
 type Done = (error?: Error | null) => void;
 
 /**
- * Decompresses zstd with one frame or several (RFC 8878 section 3): a sender may end a frame whenever it flushes. Node's own
- * stream ends after the first frame and says nothing of the bytes behind it, unless they come in a later chunk.
+ * Decompresses zstd with one frame or several (RFC 8878 section 3): a sender may end a frame whenever it flushes. Node's own stream
+ * ends after the first frame and does not report the bytes after it, unless they come in a later chunk.
  */
 export class ZstdFrames extends ZstdDecompress {
   #isFlushing = false;

@@ -76,7 +76,7 @@ export function decisionEventFrom(body: DecisionBody, bodyText: string): Decisio
   };
 }
 
-/** Stands for JSON nested too deeply for JSON.stringify. It is over 8,192 bytes for certain, so `admitSizes` refuses it. */
+/** Stands for JSON nested too deeply for JSON.stringify. It is over 8,192 bytes, so `admitSizes` refuses it. */
 const TOO_DEEP = ' '.repeat(16 * 1024);
 
 function jsonTextOf(value: object | null | undefined, textOf: (value: object) => string): string {

@@ -4,13 +4,13 @@ import { sql } from '../store/sql.ts';
 import { StoreError } from '../store/store-error.ts';
 import { clickhouseTime } from '../store/time.ts';
 
-/** What a sender says when it ends: whose events of which kind, and how many it emitted, dropped and failed to send. */
+/** The report of a sender that ends: its emitter, the kind of events, and how many it emitted, dropped and failed to send. */
 export type CloseReport = Emitter & { emitted: number; dropped: number; failed: number };
 type Emitter = { project_id: string; stream: string; emitter: string };
 
 type Waiting = { report: CloseReport; resolve: () => void; reject: (error: unknown) => void };
 
-/** Keeps the close reports of senders, of each the first. A fleet ends at once, so those that come together share an insert. */
+/** Stores the close reports of senders, the first of each. A whole fleet may end at once, so reports that arrive together share an insert. */
 export class EmitterCloses {
   readonly #store: BoundedStore;
   readonly #now: () => number;

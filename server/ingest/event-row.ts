@@ -3,7 +3,7 @@ import type { Event } from './event.ts';
 import { LEDGER_COLUMNS, UNTOLD } from './ledger.ts';
 import { nextSalt } from './salt.ts';
 
-/** What the service adds to an event. */
+/** The fields that the service adds to an event. */
 export type ServerFields = { project_id: string; agent_version_id: string; receivedAtMs: number };
 
 /** The columns that the service adds before the event, in the order of `lineStartFrom`. */
@@ -59,8 +59,8 @@ export function lineStartFrom({ project_id, agent_version_id, receivedAtMs }: Se
 }
 
 /**
- * What the event itself gives to its line. Times are milliseconds since the epoch: ClickHouse reads a number as the ticks of a
- * DateTime64(3).
+ * The part of a line that comes from the event itself. Times are milliseconds since the epoch: ClickHouse reads a number as the ticks
+ * of a DateTime64(3).
  */
 export function eventTextFrom<E extends Event>(event: E, { fields }: RowKind<E>): string {
   const values: unknown[] = [];
@@ -68,7 +68,7 @@ export function eventTextFrom<E extends Event>(event: E, { fields }: RowKind<E>)
   return JSON.stringify(values).slice(1, -1);
 }
 
-/** What follows the event in its line, and is its alone. */
+/** The end of the line, after the event: values that no other event shares. */
 export function lineEndFrom<E extends Event>(ledger: string, { isLogged }: RowKind<E>): string {
   return isLogged ? `,${ledger},"${nextSalt()}"]` : `,${ledger}]`;
 }

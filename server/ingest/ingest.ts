@@ -17,14 +17,14 @@ export type IngestDeps = {
   now: () => number;
 };
 
-/** What one kind of event does differently from another. */
+/** The differences between the kinds of events. */
 export type EventKind<Body, E extends Event> = {
   schema: TObject;
   eventFrom: (body: Body, bodyText: string) => E;
   row: RowKind<E>;
   commit: GroupCommit;
   counter: Counter<'result'>;
-  /** Checks that come after the one of the time. */
+  /** Checks after the check of the time. */
   admit?: (event: E) => void;
   /** Accepted events are counted by their outcome, if they have one. */
   written?: { counter: Counter<'outcome'>; outcomeOf: (event: E) => string };

@@ -53,7 +53,7 @@ type Candidate = Pick<Event, 'event_id' | 'occurred_at' | 'occurredAtMs' | 'agen
   outcome: string;
   /** Of the line of its row: see `eventTextFrom`. */
   text: string;
-  /** Counts only when the time is right: the check of the time comes first. */
+  /** Counts only if the time is valid: the check of the time comes first. */
   fault: RequestError | undefined;
 };
 
@@ -73,14 +73,14 @@ export class Judgement<Body extends object, E extends Event> {
   #accepted = 0;
   #duplicates = 0;
   #results: RowResult[] = [];
-  /** All that were taken. */
+  /** All events taken so far. */
   events = 0;
 
   constructor(options: JudgementOptions<Body, E>) {
     this.#options = options;
   }
 
-  /** Takes the next event. What is kept of it is little more than the line of its row. */
+  /** Takes the next event. Keeps little more of it than the line of its row. */
   take(item: Item): void {
     const index = this.events;
     this.events += 1;
@@ -122,7 +122,7 @@ export class Judgement<Body extends object, E extends Event> {
     return this.#candidates;
   }
 
-  /** Takes what became of each event that `judgeTimes` returned. */
+  /** Takes the outcome of each event that `judgeTimes` returned. */
   settle(results: RowResult[]): void {
     const accepted = new Map<string, number>();
     this.#results = results;

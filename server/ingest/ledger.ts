@@ -1,20 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { UUID_PATTERN } from './event.ts';
 
-/** The columns of what a sender tells of its events, in the order of the texts below. */
+/** The columns of a sender's accounting, in the order of the texts below. */
 export const LEDGER_COLUMNS = ['emitter', 'sequence', 'dropped'] as const;
 
 /** Stands for no emitter in a record. */
 export const NO_EMITTER = '00000000-0000-0000-0000-000000000000';
-/** The values of an event whose sender told nothing, or nothing that can be read. */
+/** The values of an event whose sender sent no valid accounting. */
 export const UNTOLD = `"${NO_EMITTER}",0,null`;
 
 const UUID = new RegExp(UUID_PATTERN);
 const NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 
 /**
- * The values of one event, as the end of its line, from its headers: whose it is, its number there, and how many numbers below
- * were dropped. A header that is malformed counts as absent; without an emitter and a number there is nothing to tell.
+ * The values of one event, as the end of its line, from its headers: its emitter, its number there, and how many lower numbers were
+ * dropped. A malformed header counts as absent; without an emitter and a number the event counts as unnumbered.
  */
 export function ledgerOf(headers: IncomingHttpHeaders): string {
   if (headers['gate-emitter'] === undefined) return UNTOLD;
@@ -38,7 +38,7 @@ export function ledgersOf(
   return (place) => `"${folded}",${numbers[place]},${dropped}`;
 }
 
-/** The numbers of ranges such as `5-60,63-70`, if there are so many. */
+/** The numbers of ranges such as `5-60,63-70`, if there are exactly `count`. */
 function numbersFrom(text: string, count: number): number[] | undefined {
   const numbers: number[] = [];
   for (const range of text.split(',')) {

@@ -22,8 +22,8 @@ export function wantsReceipt({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Signs what will enter the log for records that stand. The line of a record is made by the store, so its entry is read
- * back: those who ask at the same time share a statement.
+ * Signs the log entries of accepted records. The store makes the line of a record, so its entry is read back: simultaneous callers
+ * share a statement.
  */
 export class Receipts {
   readonly #options: ReceiptsOptions;

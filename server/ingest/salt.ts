@@ -7,7 +7,7 @@ const bytes = Buffer.alloc(POOL_BYTES);
 let digits = '';
 let at = 0;
 
-/** 16 random bytes that nobody had before, as 32 hex digits. From a pool: a call of its own for each would cost 20 times as much. */
+/** 16 fresh random bytes, as 32 hex digits. From a pool: a separate call for each would cost 20 times as much. */
 export function nextSalt(): string {
   if (at === digits.length) {
     digits = randomFillSync(bytes).toString('hex');

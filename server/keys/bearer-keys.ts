@@ -142,7 +142,7 @@ export class BearerKeys {
       if (typ !== 'JWT') throw new Error('not a bearer key');
       const publicKey = await this.#rootKeys.find(String(kid));
       if (publicKey === undefined) throw new Error('unknown kid');
-      // The signature covers the rest, but not its own spelling.
+      // The signature covers everything except its own spelling.
       if (!isBase64url(bearerKey.slice(bearerKey.lastIndexOf('.') + 1))) throw new Error('not base64url');
       const { payload } = await jwtVerify<{ scope?: unknown; agents?: unknown }>(bearerKey, publicKey, {
         algorithms: ['EdDSA'],

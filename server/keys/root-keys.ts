@@ -74,7 +74,7 @@ export class RootKeys {
     return next;
   }
 
-  /** The rotations of the store, whoever signed them. Rejects when the store is away. */
+  /** The rotations of the store, trusted or not. Rejects when the store is away. */
   async rotations(): Promise<Rotation[]> {
     await this.#options.ready();
     return this.#options.connection.query<Rotation>(sql('root_key_successions'));
@@ -106,7 +106,7 @@ export class RootKeys {
     await this.#options.connection.insert({ table: 'root_key_successions', columns, lines, token: '' });
   }
 
-  /** Never rejects: what was read before stays. */
+  /** Never rejects: on a failure the keys read before stay. */
   #refresh(): Promise<void> {
     const { isSoleWriter, now } = this.#options;
     const isFresh = now() - this.#triedAtMs <= ROOT_KEYS_AGE_MS_MAX || (isSoleWriter && this.#isComplete);

@@ -71,7 +71,7 @@ function readOrMakeKeyFile(path: string): KeyObject {
   }
 }
 
-/** Where the root key is when the configuration names none. */
+/** The path of the root key when the configuration names none. */
 function keyFileOf(dataDir: string): string {
   return join(dataDir, 'signing-key.pem');
 }
@@ -84,7 +84,7 @@ export async function makeNextKey(dataDir: string): Promise<SigningKeys> {
   return next;
 }
 
-/** The key of an earlier rotation that did not come to its end; undefined when its file is gone. */
+/** The key of an interrupted rotation; undefined when its file is gone. */
 export async function readNextKey(dataDir: string, kid: string): Promise<SigningKeys | undefined> {
   const path = nextKeyFileOf(dataDir, kid);
   return existsSync(path) ? signingKeysFrom(readKeyFile(path)) : undefined;

@@ -27,7 +27,7 @@ export async function vouchedKey(jws: string, by: KeyObject, typ: Type): Promise
     const { payload } = await jwtVerify<{ key?: { x?: unknown } }>(jws, by, options);
     return await publicKeyOf(String(payload.key?.x));
   } catch {
-    // A row that nobody signed, or that holds no key, vouches for nothing.
+    // A row without a valid signature or key vouches for nothing.
     return undefined;
   }
 }

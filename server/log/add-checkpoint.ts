@@ -8,7 +8,7 @@ import {
 import type { Witness } from '../config-values.ts';
 import { WITNESS_ANSWER_CHARS_MAX, WITNESS_MS_MAX } from '../limits.ts';
 
-/** What a log offers: its signed checkpoint, and the proof that it extends the one of `oldSize`. */
+/** An offer of a log to a witness: its signed checkpoint, and the proof that it extends the one of `oldSize`. */
 export type Offer = { oldSize: number; proof: readonly Uint8Array[]; checkpoint: string };
 /** `at_size`: the witness is at another size than `oldSize`. */
 export type WitnessAnswer =
@@ -22,8 +22,8 @@ export function offerText({ oldSize, proof, checkpoint }: Offer): string {
 }
 
 /**
- * Offers a checkpoint to a witness, and verifies its cosignature. Rejects when the witness does not answer, or answers what
- * is not in the protocol: a signature that does not hold is worth nothing.
+ * Offers a checkpoint to a witness, and verifies its cosignature. Rejects when the witness does not answer, or its answer violates the
+ * protocol, such as an invalid signature.
  */
 export async function addCheckpoint(
   { url, key }: Witness,

@@ -27,7 +27,7 @@ const LOG = {
   params: { id: PROJECT_ID },
   problems: ['overloaded'],
 } as const;
-/** not_found: of what cannot be the id of a project. */
+/** not_found: for a text that cannot be the id of a project. */
 const SIGNED = [...LOG.problems, 'log_key_mismatch', 'not_found'] as const;
 const TEXT = 'text/plain; charset=utf-8';
 

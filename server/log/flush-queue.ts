@@ -5,7 +5,7 @@ export type Waiting = { flush: bigint; isFresh: boolean; isFinal: boolean; rows?
 
 /** A lost insert may still be carried out: after the server has given up the connection, and long after. */
 const LOOK_AGAIN_MS = [12_000, 70_000] as const;
-/** Beyond this many, those that wait are forgotten, and found by a scan of the store. */
+/** Beyond this many, the waiting inserts are forgotten; a scan of the store finds them. */
 const WAITING_MAX = 100_000;
 
 /** The inserts of this process that wait for the log. */
@@ -29,7 +29,7 @@ export class FlushQueue extends FlushNumbers {
     return this.#waiting.values().some(({ isFresh }) => !isFresh);
   }
 
-  /** When the one that waits longest came, by performance.now(). */
+  /** When the longest waiting insert was added, by performance.now(). */
   get oldestMs(): number | undefined {
     let oldest: number | undefined;
     for (const { sinceMs } of this.#waiting.values()) oldest = Math.min(oldest ?? sinceMs, sinceMs);
@@ -61,7 +61,7 @@ export class FlushQueue extends FlushNumbers {
     this.#onEnded();
   }
 
-  /** Puts back what a round did not do. Part of it may be in the log. */
+  /** Puts back inserts that a round did not complete. Some of their records may be in the log. */
   putBack(taken: readonly Waiting[]): void {
     for (const one of taken) {
       const later = this.#waiting.get(one.flush);
@@ -69,7 +69,7 @@ export class FlushQueue extends FlushNumbers {
     }
   }
 
-  /** Removes and returns the oldest: so many fresh ones that are at least so old, and others with so many rows. */
+  /** Removes and returns the oldest inserts: up to `fresh` fresh ones that are at least `ageMs` old, and others with up to `careful` rows. */
   take({ fresh, careful, ageMs }: { fresh: number; careful: number; ageMs: number }): Waiting[] {
     const left = { fresh, careful };
     const taken: Waiting[] = [];

@@ -6,10 +6,10 @@ import { LogRounds } from './rounds.ts';
 import { SubtreeHashes } from './subtree-hashes.ts';
 import { HASH_BYTES } from './subtrees.ts';
 
-/** Consecutive entries of an exported log, from the index `start` on; as hex digits with spaces between. */
+/** Consecutive entries of an exported log, from the index `start` on; as hex digits separated by spaces. */
 export type ExportedPiece = Omit<Piece, 'count'> & { start: number };
 
-/** The log of the store does not begin as that of the export, or the export lacks entries. */
+/** The log of the store begins differently from that of the export, or the export lacks entries. */
 export class LogForkError extends Error {}
 
 const DIGITS = 2 * HASH_BYTES + 1;
@@ -29,8 +29,8 @@ class ImportTables extends LogTables {
 }
 
 /**
- * Extends the logs of a store with those of an export, in rounds as the sequencer's: so a service that runs on the store cannot
- * fork them, and an import that was interrupted goes on where it ended.
+ * Extends the logs of a store with those of an export, in rounds like the sequencer's, so that a service on the store cannot fork them
+ * and an interrupted import continues where it ended.
  */
 export class LogImport {
   readonly #log: LogStore;
@@ -58,7 +58,7 @@ export class LogImport {
       await this.#compare(ofProject, await this.#log.size(projectId));
   }
 
-  /** Appends what the store does not have. The pieces follow those of the call before. Resolves with the number of new entries. */
+  /** Appends the entries that the store does not have. The pieces follow those of the previous call. Resolves with the number of new entries. */
   async append(pieces: readonly ExportedPiece[]): Promise<number> {
     let left: Piece[] = [];
     this.#take = async () => (left = await this.#leftOf(pieces));
@@ -75,7 +75,7 @@ export class LogImport {
     await this.#hashes.store();
   }
 
-  /** What the logs do not have yet. Asked after the head of the rounds was read: if a log grows meanwhile, the round is lost. */
+  /** The entries that the logs do not have yet. Read after the head of the rounds: if a log grows meanwhile, the round is lost. */
   async #leftOf(pieces: readonly ExportedPiece[]): Promise<Piece[]> {
     const left: Piece[] = [];
     for (const [projectId, ofProject] of Map.groupBy(pieces, ({ project_id }) => project_id)) {

@@ -40,7 +40,7 @@ export class LogSigner {
     return this.#keyOf(projectId);
   }
 
-  /** The signed checkpoint as text: that of one head is always the same. Rejects as `verifierKey`. */
+  /** The signed checkpoint as text, always the same for one head. Rejects as `verifierKey`. */
   async sign(head: TreeHead, projectId: string): Promise<string> {
     await this.#claim();
     const body = checkpointBody(head);

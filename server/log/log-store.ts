@@ -26,7 +26,7 @@ export type LogStore = {
 
 const PLACE_BYTES = 8;
 
-/** The hashes of `rows`, each behind its place, up to the first gap. */
+/** The hashes in `rows`, each preceded by its position, up to the first gap. */
 function firstHashes(rows: Buffer, from: number): Buffer {
   const width = PLACE_BYTES + HASH_BYTES;
   const hashes: Buffer[] = [];
@@ -37,7 +37,7 @@ function firstHashes(rows: Buffer, from: number): Buffer {
   return Buffer.concat(hashes);
 }
 
-/** The pieces of `bytes`: of each its start, its number of entries, and the entries. */
+/** Parses pieces: each is its start, its number of entries, and the entries. */
 function piecesFrom(bytes: Buffer): LogPiece[] {
   const pieces: LogPiece[] = [];
   for (let at = 0; at < bytes.length;) {

@@ -3,7 +3,7 @@ import { chunksOf, idsOf } from '../commit/identity.ts';
 import type { LostRow } from '../commit/remove-rows.ts';
 import { sql } from '../store/sql.ts';
 
-/** What a round takes: inserts by their numbers, or one hour of rows from before the log. */
+/** The input of a round: inserts by their numbers, or one hour of rows from before the log. */
 export type Source = {
   flushes: readonly string[];
   /** Start of the hour as the store prints it. */
@@ -12,7 +12,7 @@ export type Source = {
   since: string;
 };
 
-/** Records of one project in the order in which they enter, as hex digits with spaces between. */
+/** Records of one project in the order in which they enter, as hex digits separated by spaces. */
 export type Piece = {
   project_id: string;
   entries: string;
@@ -46,7 +46,7 @@ type RivalRow = Omit<Rival, 'version' | 'flush' | 'entry'> &
   Record<'row_version' | 'number' | 'digits', string>;
 type Contested = { project_id: string; event_id: string; times: string[] };
 
-/** Rounds behind the newest whose inserts are not looked for any more; those of the last hour, for some services. */
+/** How many rounds back inserts are still looked for: an hour's rounds of several services. */
 const ROUNDS_BACK = 20_000;
 const CHUNK_COLUMNS = [
   'round',
@@ -60,7 +60,7 @@ const CHUNK_COLUMNS = [
   'flushes',
 ] as const;
 
-/** What the sequencer asks of the store. Every method rejects with a StoreError. */
+/** The sequencer's statements. Every method rejects with a StoreError. */
 export class LogTables {
   readonly #connection: Connection;
 
@@ -162,7 +162,7 @@ export class LogTables {
     return found;
   }
 
-  /** Of several proposals of one round the store keeps the first, and says nothing to the others. */
+  /** Of several proposals for one round the store keeps the first and silently discards the others. */
   commit({ round, proposal, proposed_at, rows }: Proposal): Promise<void> {
     const lines = rows.map(({ project_id, start, entries, received_from, received_to, flushes }) =>
       JSON.stringify([
@@ -206,7 +206,7 @@ export class LogTables {
     return this.#connection.query(sql('log_hours'), { since });
   }
 
-  /** Hashes subtrees of a level that are complete. from, to: their places in the level. */
+  /** Hashes complete subtrees of a level. from, to: their positions in the level. */
   hash(project_id: string, { level, from, to }: { level: number; from: number; to: number }): Promise<void> {
     const isFirst = level === 1;
     const params = {

@@ -32,7 +32,7 @@ type LogHeads = {
 
 const LATELY_MS = 1000;
 
-/** What the logs of all projects share: the signer, newest checkpoints, and roots and tiles that were read lately, which never change. */
+/** State shared by the logs of all projects: the signer, the newest checkpoints, and recently read roots and tiles, which never change. */
 export function createLogHeads(signer: LogSigner): LogHeads {
   return {
     signer,
@@ -121,7 +121,7 @@ export class ProjectLog {
     return newest;
   }
 
-  /** As `newest`, or as it was at most a second ago: what was proven then is proven now. */
+  /** As `newest`, but up to a second old: a proof of then is still valid now. */
   async lately(): Promise<Signed> {
     return this.#heads.lately.get(this.#projectId) ?? (await this.newest());
   }

@@ -46,7 +46,7 @@ export async function readProof(
   };
 }
 
-/** What was logged when the record was received. It is read beside the record, although it is not yet known which entry is wanted. */
+/** The entries that were logged when the record was received. They are read in parallel with the record, before it is known which entry is wanted. */
 function piecesOf(log: ProjectLog, projectId: string, places: readonly Place[]): Promise<LogPiece[]> {
   const times = places.map(({ received_at }) => received_at).sort();
   const [from, to] = [times[0], times.at(-1)];

@@ -4,18 +4,18 @@ import type { LostRow } from '../commit/remove-rows.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { ChunkRow, LogTables, Piece, Rival, Source } from './log-tables.ts';
 
-/** What a round takes. */
+/** The work of one round. */
 export type Work = {
   /** Inserts of this process that succeeded, seen for the first time. */
   fresh: readonly string[];
-  /** Inserts of which the log may have some records already, or rows may still come; not the last look if `isFinal` is false. */
+  /** Inserts that may have records in the log already, or rows still to come; if `isFinal` is false, they will be looked at again. */
   careful: readonly { flush: string; isFinal: boolean }[];
   /** Rows from before the log. */
   hour?: { hour: string; number: number; isFinal: boolean } | undefined;
 };
 
 export type Outcome = {
-  /** False when another process had the round: the same work is to be done again, with care. */
+  /** False when another process took the round: the same work must be done again, carefully. */
   isDone: boolean;
   /** Inserts with rows that lost a conflict and are still there. */
   incomplete: string[];
@@ -54,17 +54,17 @@ const PROPOSALS = 2 ** 48 - 1;
 const LOOKS_MAX = 5;
 /** Rows that are still there after a removal are removed again at once, this many times. */
 const REMOVALS_MAX = 5;
-/** What a process that is alone read of its own last round stands for so long; a proposal must be younger than 5 minutes. */
+/** How long a sole process may rely on what it read of its own last round; a proposal must be younger than 5 minutes. */
 const NEWS_STAND_MS = 60_000;
 const NO_ONE = { received_from: '1970-01-01 00:00:00.000', received_to: '1970-01-01 00:00:00.000' };
 
 /**
- * Appends records to the logs of projects, in rounds. The log is what the rounds in the store say, and of each round the store
- * keeps one proposal: so a process that was frozen anywhere in between finds its round taken, and changes nothing.
+ * Appends records to the logs of projects, in rounds. The rounds in the store define the log, and the store keeps one proposal per
+ * round. So a process that was frozen at any point finds its round taken, and changes nothing.
  */
 export class LogRounds {
   readonly #deps: RoundDeps;
-  /** The newest round that was seen, and the sizes of logs with it, as far as they were asked for. */
+  /** The newest round that was seen, and the sizes of logs after it, as far as they were read. */
   #round: number | undefined;
   /** The time of the store that was read last, and when by performance.now(); undefined while a round may be under way. */
   #newest: { now: string; atMs: number } | undefined;
@@ -78,10 +78,11 @@ export class LogRounds {
     return this.#round ?? 0;
   }
 
-  /** Rejects with a StoreError: the work may be done or not, and is to be done again, with care. */
+  /** Rejects with a StoreError: the work may or may not be done, and must be done again, carefully. */
   async run(work: Work): Promise<Outcome> {
     const { tables, isShared, expiredBefore } = this.#deps;
-    // Before the look: of two services with one identity, the one that looks last sees the marks of both, and the rounds of the other.
+    // Before looking for rivals: of two services with one identity, the one that looks last sees the marks of both, and the other's
+    // rounds.
     const now = this.#lately() ?? (await this.#readNews()).now;
     this.#newest = undefined;
     const round = this.round + 1;
@@ -89,7 +90,7 @@ export class LogRounds {
     if (isShared && careful.length > 0) await tables.mark(careful);
     const head = { round, proposal: String(randomInt(PROPOSALS)), proposed_at: now };
     if (!isShared && work.fresh.length > 0 && careful.length === 0) {
-      // Nothing can lose and nothing is logged, so the entries need not leave the engine.
+      // No row can lose and none is logged yet, so the entries need not leave the engine.
       const source = { flushes: work.fresh, since: expiredBefore() };
       const starts = await this.#sizesOf(await tables.projectsOf(source));
       if (starts.size > 0) {
@@ -124,7 +125,7 @@ export class LogRounds {
     return { isDone, grown: new Map(grown.map(({ project_id, size }) => [project_id, size])) };
   }
 
-  /** The time of the store in the last news, if there can be no others. */
+  /** The store's time at the last read, if no other process can have written since. */
   #lately(): string | undefined {
     if (this.#deps.isShared || this.#newest === undefined) return undefined;
     return performance.now() - this.#newest.atMs < NEWS_STAND_MS ? this.#newest.now : undefined;
@@ -157,7 +158,7 @@ export class LogRounds {
     let losses = hour === undefined ? await this.#look(fresh, careful) : [];
     for (let looks = 1; ; looks += 1) {
       const pieces = await tables.pieces(source, { lost: losses.map(({ row }) => row), logged });
-      // Rows of other inserts are all there. Of these, some may have come since the look.
+      // Other inserts are complete. Rows of these may have arrived since the look.
       const more = careful.length > 0 ? await this.#look(fresh, careful) : [];
       const known = new Set(losses.map(({ row }) => nameOf(row)));
       if (more.every(({ row }) => known.has(nameOf(row)))) return { pieces, losses };
@@ -167,7 +168,7 @@ export class LogRounds {
     }
   }
 
-  /** Of each identity with several rows, the one in the log has it, else the one received first. All others lose. */
+  /** Of several rows with one identity, the logged one wins, else the one received first. All others lose. */
   async #look(fresh: readonly string[], careful: readonly string[]): Promise<Loss[]> {
     const { tables, isShared } = this.#deps;
     const rivals = [
@@ -231,7 +232,7 @@ function complete({ fresh, careful }: Work, incomplete: readonly string[]): stri
   return [...fresh, ...last].filter((flush) => !out.has(flush));
 }
 
-/** Rows that are there for what they list alone. */
+/** Rows that only list inserts. */
 function listing(
   work: Work,
   { incomplete, isFirst }: { incomplete: string[]; isFirst: boolean },

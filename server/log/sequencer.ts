@@ -15,7 +15,7 @@ export type SequencerOptions = {
   isShared: boolean;
   /** Resolves when the store may be used, and the identities that a crash left out are marked. */
   opened: () => Promise<void>;
-  /** Resolves when the identities of all inserts that have ended are marked in the store. */
+  /** Resolves when the identities of all finished inserts are marked in the store. */
   markOwn: () => Promise<void>;
   remove: (rows: LostRow[]) => Promise<void>;
   logger: Logger;
@@ -27,14 +27,14 @@ const ROUND_EVERY_MS = { alone: 1500, shared: 1000 };
 /** Rows of an insert that was under way longer could still have come first; see docs/storage.md. */
 const SHARED_AGE_MS = 1000;
 const SCAN_EVERY_MS = 5000;
-/** Inserts of other services: their own service has them in the log sooner than this, or not at all. */
+/** Inserts of other services: within this time their own service has logged them, or it never will. */
 const FOREIGN_AGE_MS = 5000;
-/** After this long no insert is carried out any more. */
+/** No insert is carried out after this long. */
 const LANDED_MS = 70_000;
 const SCAN_BACK_MS = 180_000;
 /** A start looks back this far from the newest insert that is complete in the log. */
 const START_BACK_MS = 3_600_000;
-/** So many fresh inserts, and others with so many rows. */
+/** The most fresh inserts in a round, and the most rows of other inserts. */
 const TAKE = { fresh: 2000, careful: 100_000 };
 const HOURS_EVERY_MS = 60_000;
 
@@ -45,7 +45,7 @@ export class Sequencer {
   readonly #rounds: LogRounds;
   readonly #hashes: SubtreeHashes;
   readonly #closing = new AbortController();
-  /** What the running round takes. */
+  /** The inserts of the running round. */
   #taken: Waiting[] = [];
   #running: Promise<void> | undefined;
   #wake: (() => void) | undefined;
@@ -78,7 +78,7 @@ export class Sequencer {
     this.#running ??= this.#run();
   }
 
-  /** Logs what waits, if the store answers in time. */
+  /** Logs the waiting inserts, if the store answers in time. */
   async close(): Promise<void> {
     this.#queue.close();
     this.#closing.abort();
@@ -111,7 +111,7 @@ export class Sequencer {
     }
   }
 
-  /** Until the next round is due and something waits. */
+  /** Waits until the next round is due and an insert is waiting. */
   async #pause(dueMs: number): Promise<void> {
     const { signal } = this.#closing;
     await sleep(Math.max(0, dueMs - performance.now()), undefined, { signal }).catch(() => undefined);
@@ -130,7 +130,7 @@ export class Sequencer {
     this.#wake = undefined;
   }
 
-  /** Resolves with whether all that was taken is done. */
+  /** Resolves with whether all taken inserts are done. */
   async #turn(taken: Waiting[]): Promise<boolean> {
     const { isShared, opened, markOwn } = this.#options;
     await opened();
@@ -174,7 +174,7 @@ export class Sequencer {
       const isFirst = !this.#hasScanned || this.#queue.hasOverflowed;
       const newest = isFirst ? await tables.newestFlush(head) : 0n;
       const from = isFirst ? newest - numberAt(START_BACK_MS) : numberAt(nowMs - SCAN_BACK_MS);
-      // In a store of one process, whoever wrote before has ended. Its clock may have been ahead.
+      // In a store with one process, every earlier writer has ended. Its clock may have been ahead.
       const to = isShared ? numberAt(nowMs - (isFirst ? 0 : FOREIGN_AGE_MS)) : (1n << 63n) - 1n;
       const found = await tables.unlisted({ from: from > 0n ? from : 1n, to, head });
       this.#hasScanned = true;
@@ -203,7 +203,7 @@ export class Sequencer {
   }
 }
 
-/** The inserts of a round, as it takes them. */
+/** The inserts as the work of a round. */
 export function workOf(taken: Waiting[]): Work {
   return {
     fresh: taken.filter(({ isFresh }) => isFresh).map(({ flush }) => `${flush}`),

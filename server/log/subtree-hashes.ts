@@ -8,7 +8,7 @@ const TOGETHER_MAX = 500;
 /** The statement costs nearly as much for one subtree as for a hundred. */
 const EVERY_MS = 10_000;
 
-/** Stores the hashes of subtrees that became complete, now and then. Who reads the log can do without those that are not stored. */
+/** Stores the hashes of complete subtrees from time to time. Readers of the log do not depend on them. */
 export class SubtreeHashes {
   readonly #tables: Pick<LogTables, 'hash' | 'hashesOf'>;
   readonly #logger: Logger;
@@ -22,12 +22,12 @@ export class SubtreeHashes {
     this.#logger = logger;
   }
 
-  /** These logs have so many entries now. */
+  /** Notes the new sizes of these logs. */
   grew(sizes: ReadonlyMap<string, number>): void {
     for (const [projectId, size] of sizes) this.#waiting.set(projectId, size);
   }
 
-  /** When to store what became complete, by performance.now(); Infinity while nothing did. */
+  /** When to store the next hashes, by performance.now(); Infinity if there are none to store. */
   get dueMs(): number {
     return this.#waiting.size === 0 ? Infinity : this.#storedAtMs + EVERY_MS;
   }

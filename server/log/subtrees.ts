@@ -7,7 +7,7 @@ export const SUBTREE = 256;
 const LEAF = 0;
 const NODE = 1;
 
-/** The hashes of leaves (RFC 6962, section 2.1): of 32 bytes each, one behind another. */
+/** The hashes of leaves (RFC 6962, section 2.1): 32 bytes each, concatenated. */
 export function leafHashes(entries: Buffer): Buffer {
   const hashes = Buffer.allocUnsafe(entries.length);
   const input = Buffer.alloc(1 + HASH_BYTES, LEAF);

@@ -21,10 +21,7 @@ type WitnessesOptions = {
 type Grown = { size: number; sinceMs: number; isQuiet: boolean };
 type Cosigned = { size: number; atMs: number };
 
-/**
- * Whether a log is offered now: at most once a minute, and not amid a burst, so that the cosignature is of the checkpoint
- * that stays for a while.
- */
+/** Whether a log is offered now: at most once a minute, and not amid a burst, so that the cosigned checkpoint stays the newest for a while. */
 export function isDue(
   { sinceMs, isQuiet }: Omit<Grown, 'size'>,
   offeredAtMs: number,
@@ -35,8 +32,8 @@ export function isDue(
 }
 
 /**
- * Offers checkpoints that grew to the witnesses, each for itself, so that one that is away delays nothing. Their cosignatures
- * are in the store: every service shows them. Several services may do the same; each looks in the store first.
+ * Offers the checkpoints of grown logs to each witness independently, so that an unreachable one delays nothing. The cosignatures are
+ * in the store, so every service shows them. Several services may do the same; each looks in the store first.
  */
 export class Witnesses {
   readonly #options: WitnessesOptions;
@@ -121,7 +118,7 @@ export class Witnesses {
     }
   }
 
-  /** Resolves with true when the witness has signed what the log has now. */
+  /** Resolves with true when the witness has signed the log's present state. */
   async #offer(witness: Witness, projectId: string): Promise<boolean> {
     const { logOf, logger, now } = this.#options;
     const log = logOf(projectId);

@@ -13,7 +13,7 @@ export type Mailer = {
   post(mail: TokenMail): void;
   /** The same for alerts. Resolves with whether the provider took it. */
   postAlert(mail: AlertMail): Promise<boolean>;
-  /** Counts and logs a mail that was accepted and is not sent. */
+  /** Counts and logs a mail that was accepted but will not be sent. */
   drop(kind: MailKind, reason: string): void;
   close(): Promise<void>;
 };

@@ -31,7 +31,7 @@ export function messageFrom(
 
 export type AlertMail = { to: string; project: string; sentences: string[]; link: string };
 
-/** Builds the mail that tells of an alert, or of all that fired at once. */
+/** Builds the mail about an alert, or about all that fired at once. */
 export function alertMessageFrom({ to, project, sentences, link }: AlertMail, serviceName: string): Message {
   const [first = '', ...others] = sentences;
   const words = {
@@ -83,11 +83,11 @@ function wordsOf(
   };
 }
 
-/** What the first reset takes from an account whose address nobody has proved. */
+/** What an account loses at its first reset if nobody had proved its address. */
 const LOSSES =
   ' Because nobody has verified this address yet, it also revokes the keys of the projects of this account and removes their other members.';
 
-/** The link has its own line, so that no mail program takes punctuation as part of it. */
+/** The link has its own line, so that no mail program treats punctuation as part of it. */
 function textFrom({ why, validity, otherwise }: Words, link: string): string {
   return `${why}\n\n${link}\n\n${validity}\n${otherwise}\n`;
 }

@@ -136,7 +136,7 @@ export function memberEndpoints(deps: MemberDeps) {
         const member = (await membersOf(id)).find((one) => one.account_id === account_id);
         if (member !== undefined) await remove(call, member);
         const revoked = withKeys ? await revokeKeys(call, account_id) : [];
-        // The keys of an account that has left can be revoked, too: an earlier call may have failed between the two.
+        // The keys of an account that has left can be revoked, too: an earlier call may have failed between the two steps.
         if (member === undefined && revoked.length === 0) throw noSuchMember();
         return undefined;
       },

@@ -48,7 +48,7 @@ export class Members {
       await this.#requireOtherOwner(membership);
       await this.#write(membership, { held, role });
       try {
-        // Another process may have let the other owner go in the meantime.
+        // Another process may have removed the other owner in the meantime.
         await this.#requireOtherOwner(membership);
       } catch (error) {
         await this.#write(membership, { held, role: 'owner' });
@@ -58,8 +58,8 @@ export class Members {
   }
 
   /**
-   * Gives an account the roles that its groups at the provider give, by project, and ends the memberships that a group gave
-   * and none gives any more. Memberships that members gave stay, and so does the last owner of a project.
+   * Gives an account the roles that its groups at the provider give, by project, and ends memberships that came from a group and are no
+   * longer given. Memberships that members gave stay, and so does the last owner of a project.
    */
   async setByGroups(accountId: string, roles: ReadonlyMap<string, Role>): Promise<void> {
     const rows = await this.#options.store.query<{ project_id: string }>(sql('memberships_by_group'), {
@@ -94,7 +94,7 @@ export class Members {
       pair,
     );
     const nowMs = now();
-    // Whoever changes the role that a group gave does not make the membership outlive the group.
+    // A changed role does not make a membership outlive the group that gave it.
     const isFromGroup = held !== undefined && newest?.by_group === 1;
     const values = {
       ...pair,

@@ -82,7 +82,7 @@ function operationFrom(given: Endpoint, components: Components): Json {
   };
 }
 
-/** The credentials of which one is needed; an empty one stands for none. */
+/** The accepted credentials, one of which is needed; an empty object means none is. */
 function securityOf(allow: Audience): Record<string, string[]>[] {
   if (allow === 'anyone') return [];
   if (allow === 'scraper') return [{}, { metricsToken: [] }];

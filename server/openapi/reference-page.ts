@@ -160,7 +160,7 @@ function exampleText(example: unknown): string {
   return typeof example === 'string' ? example : JSON.stringify(example, null, 2);
 }
 
-/** Problems all have the same body, which needs no word in each. */
+/** All problems have the same body, which is not repeated in each. */
 function answerHtml([status, { description, headers = {}, content = {} }]: [
   string,
   Operation['responses'][string],

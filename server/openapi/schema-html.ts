@@ -42,7 +42,7 @@ function fieldHtml({ name, schema, note, description = schema.description }: Fie
   </li>`;
 }
 
-/** Text with `code` in it, as the document's descriptions have it. */
+/** Text with `code` spans, as in the document's descriptions. */
 export function inlineHtml(text: string): Html[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }

@@ -14,7 +14,7 @@ type BundleParts = {
   expires_at?: string | undefined;
 };
 
-/** What a save stores and a fetch serves. Without a module nothing is signed. */
+/** The part of a version that a save stores and a fetch serves. Without a module nothing is signed. */
 export type Bundle =
   | {
       kind: 'signed';

@@ -3,7 +3,7 @@ import { INDEX_BIT, NODE } from './blob-layout.ts';
 import type { BlobWriter } from './blob-writer.ts';
 import { packOperator } from './pack-operator.ts';
 
-/** What the conditions of one policy share: the blob, the paths (each once) and the scratch memory they need. */
+/** State shared by the conditions of one policy: the blob, the paths (each once) and the scratch memory they need. */
 export class PackedConditions {
   readonly blob: BlobWriter;
   readonly paths: PathStep[][] = [];

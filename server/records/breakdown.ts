@@ -3,7 +3,7 @@ import { rfc3339FromClickhouse } from '../store/time.ts';
 import { countedOf, countsOf, type OutcomeCounts, othersOf, type ReadScope, scopeFields } from './counts.ts';
 import type { AuditReads } from './days.ts';
 
-/** What decisions can be broken down by, with the column, and whether the projections by day and hour have it. */
+/** The dimensions of a breakdown of decisions, with the column, and whether the projections by day and hour have it. */
 const DIMENSIONS = {
   agent: { column: 'agent_name', isInProjections: true },
   role: { column: 'role', isInProjections: true },

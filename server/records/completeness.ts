@@ -8,7 +8,7 @@ export async function readCompleteness(reads: AuditReads, scope: ReadScope) {
   return { ...scopeFields(scope), ...(await completenessOf(reads, scope, STREAMS)) };
 }
 
-/** What arrived of what these streams' senders emitted, as an answer has it. */
+/** How many of the events that senders emitted have arrived, in the form of the answer. */
 export async function completenessOf(reads: AuditReads, scope: ReadScope, streams: readonly Stream[]) {
   const { emitters, unclosed, received, dropped, missing } = await countsOf(reads, scope, streams);
   const emitted = received + dropped + missing;
@@ -23,7 +23,7 @@ export async function completenessOf(reads: AuditReads, scope: ReadScope, stream
   };
 }
 
-/** The same as numbers, of which some are too large for a double: a sender may tell of any number. */
+/** The same counts as numbers. Some may be too large for a double, because a sender may report any number. */
 export async function countsOf(reads: AuditReads, scope: ReadScope, streams: readonly Stream[]) {
   const rows = await Promise.all(streams.map((stream) => readLedger(reads, scope, { stream })));
   const sum = (key: 'emitters' | 'unclosed' | 'received') => rows.reduce((all, row) => all + row[key], 0);

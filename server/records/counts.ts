@@ -31,8 +31,8 @@ export function whereOf({ projectId, window, filters }: ReadScope): Where {
 }
 
 /**
- * The same for a count, which reads whole days and hours from projections where it can and should. `bucketSeconds` undefined: it asks for
- * what they do not have.
+ * The same for a count, which reads whole days and hours from projections where it can and should. `bucketSeconds` undefined: the count
+ * needs columns that they do not have.
  */
 export async function countedOf(days: ReadDays, scope: ReadScope, bucketSeconds: number | undefined) {
   const { filters, window } = scope;
@@ -72,7 +72,7 @@ export async function readSummary(reads: AuditReads, scope: ReadScope) {
   };
 }
 
-/** What a list leaves out, null for nothing: with it, the list adds up to the totals. */
+/** The sum of the rows that a list leaves out, null if there are none. With it, the list adds up to the totals. */
 export function othersOf(listed: (OutcomeCounts & { entries: number })[], totals: OutcomeCounts) {
   const entries = (listed[0]?.entries ?? 0) - listed.length;
   if (entries === 0) return null;

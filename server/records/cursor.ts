@@ -24,7 +24,7 @@ function cursorFrom(text: string): Cursor | undefined {
   return isInRange && cursorText(cursor) === text ? cursor : undefined;
 }
 
-/** Throws what `fail` makes of the fault for any text that is not a cursor. Default: query_invalid. */
+/** For any text that is not a cursor, throws the error that `fail` returns; by default query_invalid. */
 export function parseCursor(
   text: string,
   { path, fail }: { path: string; fail: (fault: Fault) => RequestError } = IN_QUERY,

@@ -10,12 +10,12 @@ export type RunRead = <Row>(sql: string, params: QueryParams, signal?: AbortSign
 export type RunReadBytes = (sql: string, params: QueryParams, signal?: AbortSignal) => Promise<Buffer>;
 
 /**
- * Who writes to the store, and so may write a row twice: this process alone, several on one ClickHouse server, or
- * several on a cluster, where no node can list all parts.
+ * The writers of a store, which may write a row twice: this process alone, several on one ClickHouse server, or several on a cluster,
+ * where no node can list all parts.
  */
 export type Writers = 'sole' | 'several' | 'cluster';
 
-/** What every read of records needs. */
+/** The dependencies of every read of records. */
 export type AuditReads = {
   runRead: RunRead;
   runReadBytes: RunReadBytes;
@@ -31,7 +31,7 @@ type ReadDaysOptions = {
   writers: Writers;
   runRead: RunRead;
   now: () => number;
-  /** Fewer rows are read as they are. 0: all are read from projections where they can. */
+  /** Ranges with fewer rows are read without projections. 0: projections are used wherever possible. */
   fewRows?: number;
 };
 
@@ -107,7 +107,7 @@ export class ReadDays {
     if (nowMs - this.#listedAtMs < LIST_AGAIN_MS) return;
     const isFirst = this.#listedAtMs === Number.NEGATIVE_INFINITY;
     this.#listing ??= this.#relist(days, nowMs).finally(() => (this.#listing = undefined));
-    // Without a list, everything would be read with FINAL. An old list is good enough.
+    // Without a list, everything would be read with FINAL. An old list is enough.
     if (isFirst) await this.#listing;
     else this.#listing.catch(() => undefined);
   }
@@ -115,7 +115,7 @@ export class ReadDays {
   async #relist(days: string[], nowMs: number): Promise<void> {
     const listed = await this.#list();
     this.#listedAtMs = nowMs;
-    // Also the days that were not asked for: the next read may be about others.
+    // Also the other days: the next read may need them.
     for (const day of [...days, ...listed.keys()])
       if (listed.get(day)?.may_repeat !== 1) this.#unique.add(day);
     const unsure = days.filter((day) => !this.#unique.has(day));

@@ -11,11 +11,11 @@ import { HOUR_MS } from '../durations.ts';
 type Options = { reads: AuditReads; gauge: Gauge<'stream' | 'state'>; logger: Logger };
 
 const EVERY_MS = 5 * 60_000;
-/** Looking takes no more than this share of the time. */
+/** The counts may take no more than this share of the time. */
 const SHARE_MAX = 1 / 20;
 
 /**
- * Sets the gauge of what became of the events of the last full hour, of all projects together, counted as the reads count it.
+ * Sets the gauge of emitted events by their outcome, for the last full hour and all projects together, counted as the reads count them.
  * The running hour is left out, because its events are still on the way.
  */
 export class EmittedGauge {
@@ -32,14 +32,14 @@ export class EmittedGauge {
     this.#looking = this.#turn();
   }
 
-  /** Resolves when the store is asked nothing any more. */
+  /** Resolves when no statement runs any more. */
   async close(): Promise<void> {
     this.#ending.abort();
     clearTimeout(this.#timer);
     await this.#looking;
   }
 
-  /** Resolves when the gauge says what is in the store. */
+  /** Resolves when the gauge is up to date. */
   async look(): Promise<void> {
     const { gauge } = this.#options;
     for (const stream of STREAMS)
@@ -55,7 +55,7 @@ export class EmittedGauge {
       await this.look();
     } catch (error) {
       if (signal.aborted) return;
-      // What was counted before is not true any more.
+      // The old counts are no longer true.
       gauge.reset();
       logger.warn({ err: error }, 'What did not arrive cannot be counted; trying again later');
     }

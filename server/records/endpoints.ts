@@ -230,7 +230,7 @@ export function recordEndpoints(deps: ReadDeps) {
       answers: { 200: { description: 'All records', mediaTypes: ['application/x-ndjson'] } },
       handle: (call) => sendExport(call, 'proofs'),
     }),
-    // Behind the export, whose path it matches.
+    // After the export, whose path it would match.
     endpoint({
       ...READ,
       path: '/v1/projects/{id}/audit/decisions/{event_id}',

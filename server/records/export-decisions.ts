@@ -15,7 +15,7 @@ export const EXPORT_FORMATS = {
 } as const;
 
 export type ExportFormat = keyof typeof EXPORT_FORMATS;
-/** `proofs`: what leads to the place of a record in the log, for `exportProofs`. */
+/** `proofs`: the fields that `exportProofs` needs to find a record in the log. */
 type PageFormat = ExportFormat | 'proofs';
 export const EXPORT_FORMAT_NAMES = Object.keys(EXPORT_FORMATS) as ExportFormat[];
 

@@ -45,7 +45,7 @@ function placesOf(page: Buffer): Place[] {
   });
 }
 
-/** The indexes by entry, in hex. Records that did not enter yet have none. */
+/** The indexes by entry, in hex. Records that have not entered the log yet have none. */
 async function readIndexes(
   { runRead }: AuditReads,
   { projectId, signal }: ReadScope,

@@ -14,7 +14,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The columns of decision_line.sql. */
 type DecisionLineRow = { received_at: string; line: string; salt: string };
-/** What the log knows of a record. received_at: as the store prints it. */
+/** The data of a record that the log is made of. received_at: as the store prints it. */
 export type DecisionLine = { received_at: string; line: string; salt: Uint8Array; entry: Uint8Array };
 type Reads = Pick<AuditReads, 'runRead'>;
 
@@ -26,7 +26,7 @@ export async function findDecision(reads: Reads, wanted: Wanted): Promise<Decisi
   return find<DecisionRow>(reads, { ...wanted, places: await placesOf(reads, wanted) }, 'decision');
 }
 
-/** The same record as what the log knows of it. `places`: of placesOf, by whoever needs them, too. */
+/** The same record, as a DecisionLine. `places`: the result of placesOf, if the caller has it. */
 export async function findDecisionLine(
   reads: Reads,
   { places, ...wanted }: Wanted & { places?: readonly Place[] },

@@ -66,7 +66,7 @@ function byPlace({ place: a }: Placed, { place: b }: Placed): number {
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** What comes after the cursor in one stream: of its own millisecond, only what sorts behind it. */
+/** The part after the cursor in one stream: of the cursor's own millisecond, only gaps that sort after it. */
 function pageOf(stream: Stream, limit: number, cursor: GapCursor | undefined): GapPage {
   if (cursor === undefined) return { limit, until: null, until_emitter: FIRST_ID, until_first: 0 };
   const until = clickhouseTime(cursor.beforeMs);

@@ -10,8 +10,8 @@ export const STREAMS = ['decisions', 'llm_invocations'] as const;
 export type Stream = (typeof STREAMS)[number];
 
 /**
- * A gap in the numbers of an emitter: the first of them, how many they are, how many drops the later neighbour tells of in all,
- * and 1 when it belongs to the window.
+ * A gap in the numbers of an emitter: the first of them, how many they are, how many drops the later neighbour reports in all, and 1
+ * when it belongs to the window.
  */
 export type Gap = [first: number, size: number, told: number, isInside: 0 | 1];
 /** A gap on a page; see ledger.sql. */
@@ -25,17 +25,17 @@ export type LedgerRow = {
   pages?: [emitter: string, gaps: Gap[], page: ListedGap[]][];
 };
 
-/** Which gaps to list: so many, those after a place in the list. */
+/** Which gaps to list: how many, and after which place in the list. */
 export type GapPage = { limit: number; until: string | null; until_emitter: string; until_first: number };
 const NOTHING: LedgerRow = { emitters: 0, unclosed: 0, received: 0, gaps: [] };
 const NO_PAGE = { limit: null, until: null };
 
-/** A sender that was not heard of for so long and did not close has ended without closing. */
+/** A sender that has been silent for this long and did not close counts as ended without closing. */
 const SILENCE_MS = HOUR_MS;
-/** Rows may be stored for so long after they expire. */
+/** How long rows may stay stored after they expire. */
 const STORED_AFTER_MS = 2 * DAY_MS;
 
-/** Asks ledger.sql for one stream. */
+/** Runs ledger.sql for one stream. */
 export async function readLedger(
   { runRead, days, now }: AuditReads,
   { projectId, window, signal }: ReadScope,
@@ -72,8 +72,8 @@ export async function readLedger(
 }
 
 /**
- * How many of each gap were dropped, for all gaps of an emitter in order: what the later neighbour tells of, less what explains
- * the gaps before. The rest of a gap is missing.
+ * How many of each gap were dropped, for all gaps of an emitter in order: the drops that the later neighbour reports, less those that
+ * explain earlier gaps. The rest of a gap is missing.
  */
 export function droppedOf(gaps: readonly Gap[]): number[] {
   let explained = 0;

@@ -21,7 +21,7 @@ const NOTHING: Sums = { calls: 0, ...ZERO, total_cost: '0' };
 /** All whole parts of a range are read by the hour. */
 const HOUR_SECONDS = 3600;
 
-/** What model calls can be broken down by, with the column. */
+/** The dimensions of a breakdown of model calls, with the column. */
 const DIMENSIONS = {
   model: 'model',
   agent: 'agent_name',
@@ -102,7 +102,7 @@ export async function readLlmUsageBreakdown(
   };
 }
 
-/** What the list leaves out, null for nothing: with it, the list adds up to the totals. */
+/** The sum of the rows that the list leaves out, null if there are none. With it, the list adds up to the totals. */
 function othersOf(rows: BreakdownRow[]) {
   const [first] = rows;
   if (first === undefined || first.entries === rows.length) return null;

@@ -34,7 +34,7 @@ export async function readRecords<Row extends Placed>(
   const last = listed.at(-1);
   const counted = counts.reduce((sum, { total }) => sum + total, 0);
   return {
-    // Records that came between the two statements are in the page alone.
+    // Records that arrived between the two statements are only in the page.
     total: rows.length === 0 ? counted : Math.max(counted, page.offset + rows.length),
     next_cursor: rows.length > listed.length && last !== undefined ? cursorText(cursorAt(last)) : null,
     rows: listed,
@@ -91,7 +91,7 @@ export function daysOfPage(counts: DayCount[], { limit, offset, cursor }: PageRe
       continue;
     }
     days.push(day);
-    // How many rows of the cursor's own day are left is not known.
+    // The number of remaining rows on the cursor's own day is unknown.
     if (day !== cursorDay) certain += total;
   }
   return { days, offset: skip };

@@ -13,8 +13,8 @@ export type Difference = { what: string; fast: unknown; checked: unknown };
 type Answers = Record<string, unknown>;
 
 /**
- * Asks everything twice for the same instant: as the endpoints do, and from rows alone, with FINAL on every day.
- * Resolves with the entries that differ.
+ * Runs every read twice for the same instant: as the endpoints do, and from rows alone, with FINAL on every day. Resolves with the
+ * entries that differ.
  */
 export async function verifyReads(options: ReadsOptions, scope: ReadScope): Promise<Difference[]> {
   // Projections, also where few rows would be read as they are.

@@ -18,9 +18,9 @@ export type WindowName = keyof typeof WINDOWS;
 /** The bucket sizes of a range: the smallest that makes few enough buckets. */
 export const BUCKET_SECONDS = [60, 300, 900, 3600, 21_600, 86_400] as const;
 const BUCKETS_MAX = 200;
-/** No record occurs so late: the end of what has no upper end. It begins a day. */
+/** Later than every record: the end of ranges without an upper end. It is the start of a day. */
 const NEVER_MS = Date.UTC(2100, 0, 1);
-/** The times that RFC 3339 can write in UTC. */
+/** The range of times that RFC 3339 can express in UTC. */
 const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 const WEEK_MS = 7 * DAY_MS;
@@ -29,14 +29,14 @@ const WEEK_MS = 7 * DAY_MS;
 export type ReadWindow = {
   /** Null for a range that the caller gave. */
   name: WindowName | null;
-  /** As the answer says it. */
+  /** As given in the answer. */
   fromMs: number;
   toMs: number;
-  /** Not before what is expired. */
+  /** Never earlier than the oldest living record. */
   sinceMs: number;
   /** Long after now for a window, which has no upper end. */
   beforeMs: number;
-  /** About where its newest records are. */
+  /** The approximate time of its newest records. */
   newestMs: number;
   bucketSeconds: number;
 };

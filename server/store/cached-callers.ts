@@ -2,15 +2,15 @@ import { LRUCache } from 'lru-cache';
 import type { Connection, QueryParams } from './connection.ts';
 import { sql } from './sql.ts';
 
-/** What is asked about the caller of a request. Each answers with one row at most. */
+/** The statements that identify the caller of a request. Each has at most one row. */
 const STATEMENTS = new Map(['session', 'account_by_email', 'project_role'].map((name) => [sql(name), name]));
-/** All that they read. */
+/** The tables that they read. */
 const TABLES = new Set(['sessions', 'accounts', 'projects', 'project_members']);
 const ANSWERS_MAX = 1000;
 
 /**
- * A connection that remembers who the callers are until a row enters one of those tables through it. It must be the only one that
- * writes to them. A question that is asked after an insert has ended, well or not, is answered by the store.
+ * A connection that caches these statements until a row is inserted into one of the tables through it. It must be the only writer of
+ * these tables. A statement that starts after an insert has succeeded or failed goes to the store.
  */
 export function cacheCallers(connection: Connection): Connection {
   const answers = new LRUCache<string, Promise<unknown[]>>({ max: ANSWERS_MAX });

@@ -3,7 +3,7 @@ import { sha256Hex } from '../sha256.ts';
 import { StoreError } from './store-error.ts';
 
 type Claim<T> = {
-  /** Finds the holder. Of several it must always return the same one. */
+  /** Finds the holder. If there are several, it must always return the same one. */
   find: () => Promise<T | undefined>;
   /** Writes the claim with this token, of which the store keeps the first only. */
   write: (token: string) => Promise<void>;

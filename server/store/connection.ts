@@ -23,7 +23,7 @@ export type EncodedRows = {
   lines: string[];
   /** The store keeps the rows of a token once. Undefined: it may merge them with rows of other processes. */
   token: string | undefined;
-  /** The value of the last column, the same in all rows. The lines do not have it. */
+  /** The value of the last column, the same in all rows. It is not in the lines. */
   last?: string | undefined;
 };
 
@@ -94,7 +94,7 @@ export function connectServer(
 const EMBEDDED_CONFIG = fileURLToPath(new URL('../../clickhouse/embedded.xml', import.meta.url));
 
 /**
- * A statement that nobody waits for any more keeps the engine open behind a close, and a process that exits meanwhile may crash
+ * A statement without a waiting caller keeps the engine open after a close, and a process that exits meanwhile may crash
  * (https://github.com/chdb-io/chdb-core/issues/177). A close waits for it, but a stop must end in time.
  */
 const DRAIN_MS_MAX = 3000;
@@ -164,8 +164,8 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
 }
 
 /**
- * Runs statements one after the other, as the engine does on one connection. What a statement had written of its answer when it failed
- * or was stopped, the engine (chdb 3.4.0) keeps, and puts before the answer of the next one: `drain` is a statement that takes it.
+ * Runs statements one after the other, as the engine does on one connection. When a statement fails or is stopped, the engine (chdb
+ * 3.4.0) keeps the part of its answer that was written, and puts it before the next answer: `drain` is a statement that discards it.
  */
 function oneByOne(drain: () => Promise<unknown>): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
@@ -183,7 +183,7 @@ function oneByOne(drain: () => Promise<unknown>): <T>(work: () => Promise<T>) =>
   };
 }
 
-/** What closes each line when its row gets another value. */
+/** The end of each line when its row gets another value. */
 function endOf(last: string | undefined): string {
   return last === undefined ? '' : `,${last}]`;
 }

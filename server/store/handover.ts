@@ -2,7 +2,7 @@ import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises
 import { join } from 'node:path';
 
 const PREFIX = 'handover-';
-/** Of a file that may be behind the store: a process has had the store since, or still has it. */
+/** Marks a file that may be behind the store: a process has opened the store since. */
 const BEHIND = '.behind';
 const TEMPORARY = '.tmp';
 
@@ -11,7 +11,7 @@ type Taken = { file: FileHandle; isFinal: boolean };
 
 /**
  * Files that a process leaves in the data directory for the next one. A file describes the store as its process left it. Before the
- * next process can write, the file gets another name, which says so, for good.
+ * next process can write, the file is renamed durably, so that later ones know that it may be behind.
  */
 export class Handover {
   readonly #dataDir: string;
@@ -21,7 +21,7 @@ export class Handover {
     this.#dataDir = dataDir;
   }
 
-  /** Opens what was left. Only the process with the lock of the data directory may call it. */
+  /** Opens the files that were left. Only the process with the lock of the data directory may call it. */
   async open(): Promise<void> {
     if (this.#taken !== undefined) return;
     const taken = new Map<string, Taken>();
@@ -45,7 +45,7 @@ export class Handover {
     this.#taken = taken;
   }
 
-  /** A file that was left. It stays for the next process until this one leaves another or removes it. */
+  /** A file that was left. It stays for later processes until this one leaves another or removes it. */
   take(name: string): Taken | undefined {
     const taken = this.#taken?.get(name);
     this.#taken?.delete(name);
@@ -53,8 +53,8 @@ export class Handover {
   }
 
   /**
-   * Leaves a file with what `write` writes: durably and whole, or not at all. `isFinal`: this process writes nothing more to the
-   * store. Rejects when the signal comes before the end.
+   * Leaves a file that `write` fills: durably and whole, or not at all. `isFinal`: this process writes nothing more to the store.
+   * Rejects when the signal comes before the end.
    */
   async leave(
     name: string,
@@ -81,13 +81,13 @@ export class Handover {
     }
   }
 
-  /** Removes what other processes left, for good. */
+  /** Durably removes the files that other processes left. */
   async clear(): Promise<void> {
     for (const name of this.#taken?.keys() ?? []) await this.remove(name);
     await this.close();
   }
 
-  /** Removes what another process left under this name, for good. */
+  /** Durably removes the file that another process left under this name. */
   async remove(name: string): Promise<void> {
     await unlink(this.#pathOf(name));
     await this.#sync();

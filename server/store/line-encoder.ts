@@ -6,10 +6,7 @@ const NEWLINE = 0x0a;
 /** Lines as bytes, which stay as they are until they are released. */
 export type EncodedLines = { value: Buffer; release: () => void };
 
-/**
- * Writes lines of text into a buffer that is used again for the next insert: pages that are new for each insert took a tenth
- * of its time.
- */
+/** Writes lines of text into a buffer that the next insert reuses: new pages of memory took a tenth of each insert's time. */
 export class LineEncoder {
   #kept = Buffer.allocUnsafeSlow(64 * 1024);
   #isInUse = false;

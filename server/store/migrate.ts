@@ -32,7 +32,7 @@ export async function migrate(connection: Connection, engines = ONE_NODE): Promi
   if ((await pendingMigrations(connection)).length === 0) return;
   await lock(connection, engines);
   try {
-    // Read again: another process may have done the work while this one waited for the lock.
+    // Read again: another process may have migrated while this one waited for the lock.
     for (const migration of await pendingMigrations(connection))
       await apply(migration, { connection, engines });
   } finally {

@@ -14,7 +14,7 @@ type PoolOptions = { waitingMax: number; waitMsMax: number; killer: Connection }
 /** A kill is repeated until the statement has ended, because it may come before the statement begins. */
 const KILL_EVERY_MS = 50;
 
-/** The connections that read at once, and one that kills what runs on them. */
+/** The connections that read in parallel, and one that kills their statements. */
 export function createReadPool(connect: (settings: ClickHouseSettings) => Connection): ReadPool {
   const readers = Array.from({ length: READS_RUNNING_MAX }, () => {
     const tag = `gatehouse-read-${randomUUID()}`;
@@ -77,7 +77,7 @@ export class ReadPool {
           // Without the signal: the embedded driver would only stop listening, and the statement would run on.
           return await work(reader.connection);
         } catch (error) {
-          // The others have no time left to find out themselves that the store is away.
+          // The others have no time left to find out for themselves that the store is away.
           if (isSilence(error)) this.#queue.rejectWaiting(error);
           throw error;
         } finally {

@@ -57,7 +57,7 @@ export type Store = {
   readonly background: Connection;
   readonly accounts: Connection;
   readonly reads: ReadPool;
-  /** What the last process left for this one. Only an embedded store has it. */
+  /** Files that the last process left for this one. Only an embedded store has it. */
   readonly handover: Handover | undefined;
   ready: () => Promise<void>;
   isUp: () => Promise<boolean>;
@@ -67,9 +67,9 @@ export type Store = {
 /** How long a close waits for an answer to the kill of what still runs. */
 const KILL_MS_MAX = 1000;
 
-// Answers are small. By default threads of their own format each of them, which is a third of the processor time of a look-up.
+// Answers are small. By default separate threads format them, which is a third of the processor time of a look-up.
 const ANSWER_SETTINGS: ClickHouseSettings = { output_format_parallel_formatting: 0 };
-// What an insert of a small batch needs: no threads to start, no parallel parser.
+// For inserts of small batches: no threads to start, no parallel parser.
 const WRITE_SETTINGS: ClickHouseSettings = {
   ...ANSWER_SETTINGS,
   max_threads: 1,
@@ -86,18 +86,18 @@ const READ_SETTINGS: ClickHouseSettings = {
   max_execution_time: READ_SECONDS_MAX,
   output_format_json_quote_64bit_integers: 0,
 };
-// In process, all statements share the CPUs: those that no writer waits for get a lower priority.
+// In process, all statements share the CPUs: those that do not hold up a write get a lower priority.
 const BEHIND_WRITES: ClickHouseSettings = { os_threads_nice_value_query: 10 };
-// A look-up or a round of the log reads hundreds of small pieces. By default another thread, which stands back for nobody, reads
-// each of them, and that takes longer.
+// A look-up or a round of the log reads hundreds of small pieces. By default another thread at normal priority reads each of them,
+// which takes longer.
 const READS_IN_PLACE: ClickHouseSettings = { local_filesystem_read_method: 'pread' };
 
 /**
- * What lets a server merge the inserts of all processes into one part. The wait is fixed: by default it is as short as 50 ms
- * when inserts are far apart, which is 20 parts a second. Twice the largest insert fits, since one that does not makes a
- * part of its own. The server does not look for repeated inserts: of a merged insert into a Distributed table the shards see
- * one token, and would discard the rows of others with it. On a cluster, one replica of each shard merges what all nodes
- * send it; a node that is a replica itself would write its share at once instead.
+ * Lets a server merge the inserts of all processes into one part. The wait is fixed: by default it is as short as 50 ms when inserts
+ * are far apart, which is 20 parts a second. Twice the largest insert fits, since one that does not makes a part of its own. The server
+ * does not look for repeated inserts: of a merged insert into a Distributed table the shards see one token, and would discard the rows
+ * of others with it. On a cluster, one replica of each shard merges what all nodes send it; a node that is a replica itself would write
+ * its share at once instead.
  */
 function mergedInserts(mergeMs: number): ClickHouseSettings {
   return {
@@ -138,7 +138,7 @@ export function createStore({ clickhouse, cluster, dataDir, asyncInsertMs }: Con
       if (release === undefined) throw new StoreInUseError(dataDir);
       closeToOthers(dataDir, join(dataDir, EMBEDDED_FOLDER));
     }
-    // Before anything is written, also by a command that does not use it: what is left may be behind the store from then on.
+    // Before anything is written, also by a command that does not use the files: from then on they may be behind the store.
     await handover?.open();
     await migrate(background, engines);
   };
@@ -166,7 +166,7 @@ export function createStore({ clickhouse, cluster, dataDir, asyncInsertMs }: Con
         () => false,
       ),
     close: async () => {
-      // The lock is held: the engine is open. It may take long over what is left, and the process cannot exit before.
+      // The lock is held, so the engine is open. Running statements may take long, and the process cannot exit before they end.
       if (release !== undefined)
         await withTimeout(accounts.query(sql('statements_kill')), KILL_MS_MAX).catch(() => undefined);
       const connections = new Set([writer, usageWriter, lookups, log, background, accounts]);
@@ -243,7 +243,7 @@ function initializeWithRetry(
   };
 }
 
-/** Waits for the running attempt so many times as long as a caller would. A store that refuses is not asked again. */
+/** Waits for the running attempt so many times as long as a caller would. A store that refuses is not tried again. */
 export async function waitForSchema({ ready }: Pick<Store, 'ready'>, waits: number): Promise<void> {
   for (let waited = 1; waited < waits; waited += 1) {
     const isReady = await ready().then(

@@ -3,7 +3,7 @@ export function clickhouseTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, -1).replace('T', ' ');
 }
 
-/** The other way: what the store prints for a DateTime64(3, 'UTC'), as RFC 3339. */
+/** The inverse: a DateTime64(3, 'UTC') as the store prints it, in RFC 3339. */
 export function rfc3339FromClickhouse(text: string): string {
   return `${text.replace(' ', 'T')}Z`;
 }

@@ -1,4 +1,4 @@
-// All but the parser of policies, which loads a parser of YAML.
+// Everything except the policy parser, which loads a YAML parser.
 export { BUNDLE_ABI, BUNDLE_FORMAT, recordHashText } from './bundle-manifest.ts';
 export type { AgentRecord, BundleManifest, RecordParts } from './bundle-manifest.ts';
 export { callTextFrom } from './call-text.ts';

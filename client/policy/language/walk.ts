@@ -16,14 +16,14 @@ type Frame<Target> = {
 };
 
 /**
- * Reads any JavaScript value as JSON.stringify does, each property exactly once: own enumerable properties in order, `toJSON`
- * honoured, boxed primitives unboxed. A subclass writes what is read, as text or as a copy. Unless it overrides them, the
- * rules are strict: what cannot be read in full throws. The stack is its own, so deep nesting does not overflow the caller's.
+ * Reads any JavaScript value as JSON.stringify does, each property exactly once: own enumerable properties in order, `toJSON` honoured,
+ * boxed primitives unboxed. A subclass writes the values, as text or as a copy. By default the rules are strict: a value that cannot be
+ * read in full throws. It keeps a stack of its own, so deep nesting does not overflow the caller's.
  */
 export abstract class Walk<Target> {
   readonly #frames: Frame<Target>[] = [];
   readonly #ancestors = new Set<object>();
-  /** What may still be read; bounds the work on values that generate themselves without end. */
+  /** The remaining read budget; bounds the work on values that generate themselves without end. */
   protected unitsLeft: number = CALL_LOOKS_MAX;
   /** Of a larger typed array only the size is written: listing its elements, one key each, would take seconds. */
   protected binaryBytesMax: number = CALL_BYTES_MAX;
@@ -46,7 +46,7 @@ export abstract class Walk<Target> {
     return undefined;
   }
 
-  /** A text to write in place of what cannot be read; `detail` is what was thrown, or the size of the binary. */
+  /** A text to write in place of an unreadable part; `detail` is the thrown value, or the size of the binary. */
   protected standIn(defect: Defect, detail?: unknown): string {
     if (defect === 'unreadable') throw detail;
     throw defect === 'circular' ? new TypeError('The value contains itself') : new TooLarge();

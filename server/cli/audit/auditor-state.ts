@@ -5,18 +5,18 @@ import { replaceFile } from './replace-file.ts';
 import { GRACE_MS, millisecondsOf } from './times.ts';
 import { DAY_MS } from '../../durations.ts';
 
-/** What an auditor keeps between two visits (docs/proof.md, "State file"). */
+/** The state that an auditor keeps between two visits (docs/proof.md, "State file"). */
 export type AuditorState = {
   format: 1;
   vkey: string;
   checkpoint: string;
-  /** When the log was seen with how many entries. */
+  /** At which times the log was seen, and with how many entries. */
   seen: [time: string, size: number][];
   /** Entries of records that expire early: from index, to index (inclusive), the last day on which one of them occurred. */
   late: [from: number, to: number, day: string][];
 };
 
-/** Undefined when there is no file. Throws a CommandError for a file that is no state. */
+/** Undefined when there is no file. Throws a CommandError for a file that does not hold a state. */
 export function readState(path: string): AuditorState | undefined {
   if (!existsSync(path)) return undefined;
   let state: unknown;
@@ -58,7 +58,7 @@ type Visit = {
   late: LateRecord[];
 };
 
-/** The state after a visit. What is so old that every entry has expired is dropped. */
+/** The state after a visit. Parts so old that every entry has expired are dropped. */
 export function nextState(state: AuditorState | undefined, visit: Visit): AuditorState {
   const { vkey, checkpoint, size, nowMs, oldestMs } = visit;
   const now = new Date(nowMs).toISOString();

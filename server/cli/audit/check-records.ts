@@ -25,7 +25,7 @@ type CheckRecords = {
   size: number;
   /** When the export was made, in milliseconds since the epoch. */
   atMs: number;
-  /** The proofs are so much younger than the export that each of its records must be in the log. */
+  /** The proofs are younger than the export by enough that each of its records must be in the log. */
   isSettled: boolean;
   findings: Findings;
   progress: Progress;
@@ -68,7 +68,7 @@ function hold(checked: CheckedRecords, index: number, { occurredMs, receivedMs }
   if (receivedMs - occurredMs > GRACE_MS) checked.late.push({ index, occurredMs });
 }
 
-/** A longer salt could hold the beginning of a line, and what follows would pass for another record. */
+/** A longer salt could hold the beginning of a line, and the rest of the line would pass for another record. */
 const SALT = /^[A-Za-z0-9+/]{21}[AQgw]==$/;
 
 const leafOf = (line: Buffer, { salt }: ProofLine): Buffer | undefined =>
@@ -76,7 +76,7 @@ const leafOf = (line: Buffer, { salt }: ProofLine): Buffer | undefined =>
     ? leafHash(hash('sha256', Buffer.concat([Buffer.from(salt, 'base64'), line]), 'buffer'))
     : undefined;
 
-/** What the records are that hold no index (docs/proof.md, "Verdicts"). */
+/** Judges the records that hold no index (docs/proof.md, "Verdicts"). */
 class Judgement {
   readonly #checked: CheckedRecords;
   readonly #options: CheckRecords;

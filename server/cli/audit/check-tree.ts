@@ -90,7 +90,7 @@ export function leafHash(entry: Uint8Array): Buffer {
   return hash('sha256', leaf.subarray(0, 1 + entry.length), 'buffer');
 }
 
-/** What is hashed, for a leaf and for a node. */
+/** The input of the hash, for a leaf and for a node. */
 const leaf = Buffer.alloc(1 + 0xffff);
 
 const node = Buffer.alloc(1 + 2 * HASH_BYTES, 1);

@@ -10,7 +10,7 @@ export type AuditOptions = Partial<
   Record<'url' | 'bearer' | 'export' | 'proofs' | 'log' | 'vkey' | 'state' | 'receipts' | 'at' | 'to', string>
 >;
 
-/** `audit verify`: on the files that the options name, or on what a running service answers. */
+/** `audit verify`: checks the files that the options name, or the answers of a running service. */
 export function auditVerify(
   projectId: string,
   options: AuditOptions,
@@ -40,7 +40,7 @@ export function auditMirror(projectId: string, options: AuditOptions): Promise<R
   });
 }
 
-/** A key on a command line is seen by all who list processes, and npm prints it. */
+/** Anyone who lists processes can read a key on a command line, and npm prints it. */
 function bearerOf({ bearer }: AuditOptions): string | undefined {
   return bearer ?? (process.env['GATE_API_KEY'] || undefined);
 }

@@ -12,7 +12,7 @@ const VERDICTS = Object.keys(EXIT_CODES) as Verdict[];
 
 const PROBLEMS_MAX = 20;
 
-/** What a verification found: its verdicts, and the first problems of each. */
+/** The findings of a verification: its verdicts, and the first problems of each. */
 export class Findings {
   readonly #problems = new Map<Verdict, string[]>();
 

@@ -4,7 +4,7 @@ const ALTERED = -1;
 /** Indexes that no record holds: `from` to before `to`, and when the records that hold the nearest ones were received. */
 export type Gap = { from: number; to: number; afterMs: number; beforeMs: number };
 
-/** What holds each index of a log, in 8 bytes an index. */
+/** Which record holds each index of a log, in 8 bytes per index. */
 export class Holders {
   /** When the record that holds an index was received, in milliseconds since the epoch. */
   readonly #receivedMs: Float64Array;
@@ -43,7 +43,7 @@ export class Holders {
   gaps(): Gap[] {
     const gaps: Gap[] = [];
     let afterMs = Number.NEGATIVE_INFINITY;
-    // The gaps since the last held index, which do not know yet when the next one was received.
+    // The gaps since the last held index. The time of the next received one is not known yet.
     let open = 0;
     this.#receivedMs.forEach((receivedMs, index) => {
       const last = gaps.at(-1);

@@ -30,7 +30,8 @@ function missingIn({ from, to, afterMs, beforeMs }: Gap, { oldestMs, state }: Ju
   const endMs = oldestMs + GRACE_MS;
   const sizesSeen = (isBefore: boolean) =>
     state.seen.filter(([time]) => Date.parse(time) <= endMs === isBefore).map(([, size]) => size);
-  // Below the first were received by the end. From the second on entries came later, whatever a record says that was slipped in after them.
+  // Indexes below the first were received by the end. Indexes from the second on came later, whatever time a record claims that was
+  // inserted after them.
   const [explained, young] = [Math.max(0, ...sizesSeen(true)), Math.min(to, ...sizesSeen(false))];
   const isBetweenOld = Math.max(afterMs, beforeMs) <= endMs;
   const missing: number[] = [];

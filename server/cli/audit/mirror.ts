@@ -100,8 +100,8 @@ function check(log: LogDirectory, { head, earlier, findings }: Check): void {
 }
 
 /**
- * Fetches all tiles and entry bundles that are not there yet, and returns their paths. Ends at the first that the log lacks: it has no
- * tile of another length, which may be the page of a proxy.
+ * Fetches all tiles and entry bundles that are not there yet, and returns their paths. Ends at the first that the log lacks. A tile of
+ * another length counts as absent: it may be an error page of a proxy.
  */
 export async function fetchTiles(
   source: Source,
@@ -142,7 +142,7 @@ function filesOfTile(tile: proof.Tile): TileFile[] {
   return tile.level === 0 ? [hashes, entries] : [hashes];
 }
 
-/** Removes what the tree of the checkpoint before does not have: what was fetched now, or by a run that was interrupted. */
+/** Removes files that the tree of the previous checkpoint does not have: fetched now, or by an interrupted run. */
 function removeUnverified(to: string, earlierSize: number, size: number): void {
   const verified = new Set([...filesOfTree(earlierSize)].map(({ name }) => name));
   for (const { name } of filesOfTree(size)) if (!verified.has(name)) rmSync(join(to, name), { force: true });

@@ -1,6 +1,6 @@
 const FIRST_MS = 2_000;
 
-/** Tells on standard error how far long work has come: nothing in the first two seconds, then every two seconds. */
+/** Reports the progress of long work on standard error: nothing in the first two seconds, then every two seconds. */
 export class Progress {
   readonly #what: string;
   readonly #startMs = performance.now();

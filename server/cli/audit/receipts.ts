@@ -13,7 +13,7 @@ import { isTooNew } from './times.ts';
 export type Receipt = { event_id: string; leaf: string; issuedMs: number; isSigned: boolean | undefined };
 export type ReceiptCounts = { checked: number; missing: number; too_new: number; invalid: number };
 
-/** The receipts of a project in a file with one compact JWS a line. Throws a CommandError for a line that is none. */
+/** The receipts of a project in a file with one compact JWS a line. Throws a CommandError for a line that is not a receipt. */
 export function readReceipts(path: string, projectId: string, logDirectory: string): Receipt[] {
   const keys = readKeys(join(logDirectory, 'keys.json'));
   const receipts: Receipt[] = [];

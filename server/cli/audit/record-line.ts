@@ -1,6 +1,6 @@
 import { millisecondsOf } from './times.ts';
 
-/** What a verifier reads of a record. Times in milliseconds since the epoch. */
+/** The fields of a record that a verifier reads. Times in milliseconds since the epoch. */
 export type RecordFields = { event_id: string; occurredMs: number; receivedMs: number };
 
 const HEAD =

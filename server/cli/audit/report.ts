@@ -1,7 +1,7 @@
 import { EXIT_CODES, Findings } from './findings.ts';
 import type { ReceiptCounts } from './receipts.ts';
 
-/** What a verification came to. */
+/** The result of a verification. */
 export type Result = {
   projectId: string;
   size: number;
@@ -32,7 +32,7 @@ export const NO_RESULT: Result = {
   findings: new Findings(),
 };
 
-/** What a command prints, in words and as data, and how it ends. */
+/** The output of a command, in words and as data, and its exit code. */
 export class Report {
   readonly data: Record<string, unknown>;
   readonly text: string;

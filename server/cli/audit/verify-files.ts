@@ -25,11 +25,11 @@ export type VerifyFiles = {
   receiptsPath?: string | undefined;
   /** When the export was made, in milliseconds since the epoch; by default when its file was written last. */
   atMs?: number | undefined;
-  /** The proofs were fetched so long after the export that each of its records must be in the log. */
+  /** The proofs were fetched long enough after the export that each of its records must be in the log. */
   isSettled?: boolean;
 };
 
-/** Verifies an export against a mirrored log: docs/proof.md, "Verdicts". Throws a CommandError for files that are not these. */
+/** Verifies an export against a mirrored log: docs/proof.md, "Verdicts". Throws a CommandError for files of another kind. */
 export function verifyFiles(options: VerifyFiles): Result {
   const { projectId, statePath, receiptsPath } = options;
   const state = statePath === undefined ? undefined : readState(statePath);
@@ -81,11 +81,11 @@ function readText(path: string): string {
   if (!existsSync(path))
     throw new CommandError(`${path} does not exist. "audit mirror" makes a log directory.`);
   const bytes = readFileSync(path);
-  // What is not UTF-8 is neither a note nor a key.
+  // Bytes that are not UTF-8 are neither a note nor a key.
   return isUtf8(bytes) ? bytes.toString() : '';
 }
 
-/** The head that the auditor saw last. One that its key has not signed is no history to rely on. */
+/** The head that the auditor saw last. A head that its key has not signed is not reliable history. */
 function readEarlier(state: AuditorState, projectId: string, findings: Findings): proof.TreeHead | undefined {
   const ofState = new Findings();
   const head = readHead(state.checkpoint, { vkey: state.vkey, projectId }, ofState);

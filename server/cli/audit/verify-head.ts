@@ -3,7 +3,7 @@ import { CommandError } from '../command-error.ts';
 import type { CheckedTree } from './check-tree.ts';
 import type { Findings } from './findings.ts';
 
-/** The checkpoint of a project, signed by its key; undefined, with a finding, when it is not. Throws a CommandError for a key that is none. */
+/** The checkpoint of a project, signed by its key; undefined, with a finding, when it is not. Throws a CommandError for a malformed key. */
 export function readHead(
   text: string,
   { vkey, projectId }: { vkey: string; projectId: string },
@@ -38,7 +38,7 @@ type Compared = {
   findings: Findings;
 };
 
-/** Whether the log extends what was seen of it before. */
+/** Whether the log extends its head of an earlier visit. */
 export function compareHistory({ head, earlier, tree, findings }: Compared): void {
   if (earlier === undefined) return;
   if (earlier.size > head.size)

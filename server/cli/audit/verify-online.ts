@@ -21,7 +21,7 @@ type VerifyOnline = Pick<VerifyFiles, 'vkey' | 'statePath' | 'receiptsPath'> & {
   wait: (ms: number) => Promise<unknown>;
 };
 
-/** Fetches records, proofs and log of a project, and verifies them. They are on disk for as long as that takes. */
+/** Fetches records, proofs and log of a project, and verifies them. They stay on disk until it has ended. */
 export async function verifyOnline({ source, wait, ...options }: VerifyOnline): Promise<Result> {
   const directory = mkdtempSync(join(tmpdir(), 'gatehouse-audit-'));
   try {
@@ -60,7 +60,7 @@ function hasPending(proofsPath: string): boolean {
   return false;
 }
 
-/** Makes a log directory. Of a checkpoint that is not signed no tile is fetched. */
+/** Makes a log directory. Without a signed checkpoint no tile is fetched. */
 async function fetchLog(
   source: Source,
   { log, vkey }: { log: string; vkey: string | undefined },
