@@ -20,7 +20,7 @@ const TYPES: Record<string, string> = {
 /** Files with a hash in their name never change. */
 const FOREVER = 'public, max-age=31536000, immutable';
 const ASK_AGAIN = 'no-cache';
-/** The paths of mailed links hold a token, so no cache may keep them, and no index of a search engine. */
+/** The paths of mailed links hold a token, so neither caches nor search engines may keep them. */
 const NEVER = 'no-store';
 
 /**
@@ -52,8 +52,8 @@ const NOT_PAGES = /^\/(v1|assets|docs)(\/|$)/;
 
 /**
  * The dashboard: its HTML at its own pages, its files under /assets, its icon where browsers look for one by themselves, and
- * robots.txt: crawlers may not ask for data, so pages are empty for them.
- * A browser gets the HTML for an unknown page, too, with 404. Other paths go on to the next route.
+ * robots.txt: crawlers may not request data, so pages are empty for them. A browser gets the HTML for an unknown page, too, with 404.
+ * Other paths go on to the next route.
  */
 export function dashboardRoutes(dist = DIST): Router {
   const files = readFiles(dist);
@@ -78,7 +78,7 @@ export function dashboardRoutes(dist = DIST): Router {
   return router;
 }
 
-/** A person opens an address that is nobody's. Programs do not ask for HTML. */
+/** A person opens an address that does not exist. Programs do not ask for HTML. */
 function isForPeople(req: Request): boolean {
   const isRead = req.method === 'GET' || req.method === 'HEAD';
   return isRead && !NOT_PAGES.test(req.path) && req.accepts(['json', 'html']) === 'html';

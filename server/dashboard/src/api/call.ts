@@ -4,7 +4,7 @@ import type { JsonValue } from './types.ts';
 /** Names an endpoint: `METHOD path`. One that is not declared is a compile error. */
 export type Name = keyof Api;
 
-/** What `parseExact` makes of an answer. */
+/** The result of `parseExact` for an answer. */
 type Parsed<T> = unknown extends T ? JsonValue : T extends object ? { [Key in keyof T]: Parsed<T[Key]> } : T;
 export type Answer<N extends Name> = Parsed<Api[N]['answer']>;
 export type Body<N extends Name> = Api[N]['body'];

@@ -32,7 +32,7 @@ function problemOf(text: string): { code?: string; detail?: string } {
   }
 }
 
-/** The key of a log as this browser saw it first. A service that shows another one later is not believed. */
+/** The key of a log that this browser saw first. A different key from the service later is not trusted. */
 export async function trustedKey(projectId: string): Promise<TrustedKey> {
   const name = `gatehouse.log-key.${projectId}`;
   const shown = (await logText(projectId, 'vkey')).trimEnd();

@@ -11,7 +11,7 @@ function announce(): void {
   for (const listener of listeners) listener();
 }
 
-/** Keeps note of an answer while its last call failed. No `atMs`: there is nothing to show, so nothing is stale. */
+/** Registers an answer as stale while its last call has failed. No `atMs`: there is nothing to show, so nothing is stale. */
 export function useStaleAnswer(
   error: ApiError | undefined,
   { atMs, reload }: { atMs: number | undefined; reload: () => void },
@@ -28,7 +28,7 @@ export function useStaleAnswer(
   }, [error, atMs, reload]);
 }
 
-/** What the page shows although it is not up to date. */
+/** The answers that the page shows although they are out of date. */
 export function useStaleAnswers(): readonly StaleAnswer[] {
   const [answers, setAnswers] = useState<readonly StaleAnswer[]>([]);
   useEffect(() => {

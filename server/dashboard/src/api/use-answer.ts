@@ -47,7 +47,7 @@ export function useAnswer<N extends Name>(
       },
       (error: unknown) => {
         if (!(error instanceof ApiError)) return;
-        // Who has lost access sees nothing any more.
+        // A person who has lost access must see nothing any more.
         if (error.status === 401 || error.status === 403) answers.delete(path);
         setState({ path, data: undefined, error });
       },
@@ -75,7 +75,7 @@ export function forgetAnswers(): void {
   answers.clear();
 }
 
-/** Calls again and again while what went wrong may pass by itself. */
+/** Repeats the call while the error may resolve itself. */
 export function useRetry(error: ApiError | undefined, call: () => void): void {
   useTimer(mayRecover(error) ? RETRY_MS : undefined, call);
 }

@@ -10,7 +10,7 @@ export function verdictOf(proof: RecordProof, key: string): ProofVerdict {
   try {
     return verifyRecordProof(proof, parseVerifierKey(key));
   } catch {
-    // What this browser keeps is no key: it proves nothing.
+    // The stored text is not a key, so nothing is proven.
     return { entry: false, inclusion: false, checkpoint: false };
   }
 }

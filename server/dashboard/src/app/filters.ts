@@ -21,7 +21,7 @@ export function filtersFrom(
   return Object.fromEntries(given.filter(([, values]) => values.length > 0));
 }
 
-/** The filters but those of one field: what its own values are counted under. */
+/** The filters except those of one field, for the counts of that field's values. */
 export function filtersBut(filters: Filters, name: FilterName): Filters {
   const { [name]: _is, [`not.${name}` as const]: _not, ...others } = filters;
   return others;

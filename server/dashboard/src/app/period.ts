@@ -21,7 +21,7 @@ export const LAST_WORDS: Record<LastName, string> = {
 
 export const WINDOW_HOURS: Record<WindowName, number> = { '24h': 24, '7d': 168, '30d': 720, '90d': 2160 };
 
-/** What is shown: a window of the service or another time that ends now, or what lies between two instants (RFC 3339, UTC; `to` is exclusive). */
+/** The period shown: a window of the service or another time that ends now, or the time between two instants (RFC 3339, UTC; `to` is exclusive). */
 export type Period = { window: WindowName } | { last: LastName } | { from: string; to: string };
 
 /** Whether it goes on as time passes. */
@@ -51,7 +51,7 @@ export function periodWords(period: Period): string {
   return `${formatMinute(period.from)} – ${formatMinute(period.to)}`;
 }
 
-/** What the links to the other pages of a project carry along. */
+/** The query that links to the other pages of a project keep. */
 export function periodQuery(query: URLSearchParams): string {
   const isGiven =
     query.has('window') ||

@@ -17,7 +17,7 @@ export type Series = {
   /** The name of a colour: `tone-…`. */
   tone: string;
   values: (number | undefined)[];
-  /** What a click on the legend opens. */
+  /** Opened by a click on the legend. */
   href?: string;
 };
 
@@ -36,7 +36,7 @@ export type BucketChartProps = {
   /** The smallest step of the axis. */
   stepMin?: number;
   size?: 'tall' | 'low';
-  /** What a click on a bucket opens. */
+  /** Opened by a click on a bucket. */
   hrefOf: (period: Period) => string;
 };
 
@@ -163,7 +163,7 @@ function Drawing({
         </svg>
         <div class="chart-x" aria-hidden="true">
           {labelledBuckets(seconds, bucketSeconds).map((at) => (
-            // A label near the end would reach over the edge of a narrow page.
+            // A label near the end would overflow a narrow page.
             <span key={at} style={at > count * 0.9 ? { right: '0' } : { left: `${(at / count) * 100}%` }}>
               {tickLabel(seconds[at] ?? 0, bucketSeconds)}
             </span>

@@ -7,7 +7,7 @@ export function bucketLabel(start: string, bucketSeconds: number, nowIso: string
   const startMs = Date.parse(start);
   const endMs = startMs + bucketSeconds * 1000;
   const isOpen = endMs > Date.parse(nowIso) ? ', so far' : '';
-  // A day of UTC is none where the clock shows another zone.
+  // A UTC day is not a day in another time zone.
   if (bucketSeconds >= DAY_SECONDS && isMidnight(startMs)) return `${formatMs(startMs, 'weekday')}${isOpen}`;
   return `${formatMs(startMs, 'weekdayMinute')}–${formatMs(endMs, 'clock')}${isOpen}`;
 }

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 
-/** The first and the last index of what is selected. */
+/** The first and the last selected index. */
 export type Selection = [first: number, last: number];
 
 const STEPS: Record<string, (index: number, last: number) => number> = {
@@ -61,7 +61,7 @@ export function useSelection(count: number, zoom: (selection: Selection) => void
     if (step === undefined) return;
     event.preventDefault();
     setAnchor(event.shiftKey ? (anchor ?? index) : undefined);
-    // The first press shows where the keys are.
+    // The first press shows the current position.
     setAt(at === undefined ? index : Math.min(count - 1, Math.max(0, step(index, count - 1))));
   };
 
@@ -77,7 +77,7 @@ export function useSelection(count: number, zoom: (selection: Selection) => void
     },
     onFocusIn: () => setAt(index),
     onBlurCapture: leave,
-    // What a drag ends on is no link that was clicked.
+    // A drag that ends on a link is not a click on it.
     onClickCapture: (event: MouseEvent) => {
       if (!hasDragged.current) return;
       hasDragged.current = false;

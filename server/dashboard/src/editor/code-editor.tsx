@@ -65,7 +65,7 @@ type UseEditorOptions = {
   onChange?: ((text: string) => void) | undefined;
 };
 
-/** Half a screen before it is seen. Until then there is its text; to make an editor would hold up a phone. */
+/** Half a screen before it is seen. Until then its text is shown; creating an editor would block a phone. */
 function whenNearlySeen(element: Element): Promise<void> {
   return new Promise((resolve) => {
     const observer = new IntersectionObserver(

@@ -47,7 +47,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions): Editor 
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
     },
     setFaults: (faults) => {
-      // Even no faults would be drawn.
+      // Setting no faults would redraw the editor, too.
       if (faults.length === 0 && diagnosticCount(view.state) === 0) return;
       const diagnostics = faults.map((fault) => diagnosticFrom(view.state.doc, fault));
       view.dispatch(setDiagnostics(view.state, diagnostics));

@@ -96,7 +96,7 @@ function Facet({ projectId, period, filters, path, name, label, ofCalls }: Facet
 
 type Change = { filters: Filters; path: string; name: FilterName; isNot?: boolean };
 
-/** Adds a value to the filter, or to what it excludes, or takes it away again. */
+/** Adds a value to the filter or to its exclusions, or removes it again. */
 function toggle({ filters, path, name, isNot = false }: Change, value: string): void {
   const [param, other] = isNot ? ([`not.${name}`, name] as const) : ([name, `not.${name}`] as const);
   const before = filters[param] ?? [];

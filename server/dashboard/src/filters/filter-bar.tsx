@@ -84,7 +84,7 @@ function OutcomePicker({ projectId, period, filters, path, q, refreshMs }: Outco
 
 type ChipsProps = { filters: Filters; path: string; q: string | undefined };
 
-/** What filters now; each can be taken away. */
+/** The active filters; each can be removed. */
 function Chips({ filters, path, q }: ChipsProps) {
   const chips = FILTER_PARAMS.flatMap((param) => (filters[param] ?? []).map((value) => ({ param, value })));
   const count = chips.length + (q === undefined ? 0 : 1);

@@ -7,7 +7,7 @@ import { useAction } from './use-action.ts';
 type ConfirmProps = {
   title: string;
   text: string;
-  /** A choice that goes with the action. */
+  /** A choice that belongs to the action. */
   children?: ComponentChildren;
   action: string;
   work: () => Promise<unknown>;

@@ -4,7 +4,7 @@ import { Icon } from './icon.tsx';
 const SHOWN_MS = 2000;
 
 type CopyButtonProps = {
-  /** A function is called when it is needed: what is large is not made in vain. */
+  /** A function is called only when needed, so that a large text is not built in vain. */
   text: string | (() => string);
   label?: string;
 };

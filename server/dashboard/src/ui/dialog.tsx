@@ -6,7 +6,7 @@ type DialogProps = {
   title: string;
   kind?: string;
   onClose: () => void;
-  /** True when what opened the dialog goes away or is disabled by what was done in it. */
+  /** True when the action in the dialog removes or disables the element that opened it. */
   done?: { current: boolean };
   children: ComponentChildren;
 };

@@ -2,9 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 type MenuProps = {
-  /** What the button says. */
+  /** The content of the button. */
   summary: ComponentChildren;
-  /** The accessible name of what opens. */
+  /** The accessible name of the panel. */
   label: string;
   kind?: string;
   /** Made when the menu opens; `close` closes it. */

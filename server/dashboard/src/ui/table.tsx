@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 
 type Sort = { href: string; direction: 'ascending' | 'descending' | 'none' };
-/** A column's label and its class, and what sorts by it. Screen readers read a `hidden` label, which is not shown. */
+/** A column's label, its class and its sort link. Screen readers read a `hidden` label, which is not shown. */
 export type Column = string | readonly [label: string, kind: string, sort?: Sort];
 
 type TableProps = { label: string; columns: readonly Column[]; children: ComponentChildren };

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 type TileWords = readonly [label: string, value: string, note: ComponentChildren];
 
-/** Numbers side by side, which lead nowhere. */
+/** Numbers side by side, without links. */
 export function Tiles({ tiles }: { tiles: readonly TileWords[] }) {
   return (
     <div class="tiles">

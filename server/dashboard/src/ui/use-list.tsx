@@ -24,7 +24,7 @@ const NONE: never[] = [];
 export function useList<N extends Name>(pageOf: (cursor?: string) => Call<N>): List<N> {
   const first = useAnswer(pageOf());
   const [older, setOlder] = useState<{ after: unknown; pages: Answer<N>[] }>({ after: undefined, pages: [] });
-  // A first page that is another one now begins a new list.
+  // A changed first page begins a new list.
   const later = older.after === first.data ? older.pages : NONE;
   const pages = useMemo(() => [first.data, ...later] as (Page<N> | undefined)[], [first.data, later]);
   const items = useMemo(() => pages.flatMap((page) => page?.items ?? []) as Items<N>, [pages]);

@@ -1,10 +1,10 @@
 import { hrefWith, usePlace } from '../app/location.ts';
 import type { Column } from './table.tsx';
 
-/** What a column sorts by, by its label. */
+/** The sort keys of the columns, by label. */
 type Keys<Row> = Record<string, (row: Row) => number | string>;
 type SortedOptions = {
-  /** The label that sorts at first; `-` before it sorts downwards. '': as the rows are given. */
+  /** The label of the default order; a leading `-` sorts downwards. '': the given order. */
   first: string;
   /** The parameter of the address that holds the order. */
   param?: string;
@@ -30,7 +30,7 @@ export function useSorted<Row>(
       if (!(label in keys)) return [label, kind];
       const isBy = label === by;
       const isText = rows.some((row) => typeof keys[label]?.(row) === 'string');
-      // A second click turns the order round. Numbers begin with the highest.
+      // A second click reverses the order. Numbers begin with the highest.
       const next = isBy ? !isDown : !isText;
       const target = `${next ? '-' : ''}${label}`;
       const href = hrefWith({ [param]: target === first ? undefined : target });

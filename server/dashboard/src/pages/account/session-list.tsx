@@ -9,7 +9,7 @@ import { ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useAction } from '../../ui/use-action.ts';
 
-/** The sessions of the signed-in account, with what ends them. */
+/** The sessions of the signed-in account, with buttons that end them. */
 export function SessionList({ sessions }: { sessions: Loaded<'GET /v1/auth/sessions'> }) {
   const { run, isRunning, error } = useAction(async (id: string | undefined) => {
     if (id === undefined) await request(call('DELETE /v1/auth/sessions', {}));

@@ -11,7 +11,7 @@ import { Door, submitted } from './door.tsx';
 import { nextPlace } from './next-place.ts';
 import { OpenProject } from './open-project.tsx';
 
-/** What went wrong at a single sign-on, by the code that the service sends the browser back with. */
+/** The faults of a single sign-on, by the code in the redirect back from the service. */
 const SINGLE_SIGN_ON_FAULTS: Record<string, string> = {
   provider_unavailable: 'The single sign-on provider is unavailable. Try again in a moment.',
   token_invalid: 'The sign-in was not completed. Start again.',

@@ -35,7 +35,7 @@ function activityOf(projectId: string, cursor?: string) {
   return call('GET /v1/projects/{id}/activity', { params: { id: projectId }, query: { limit: 50, cursor } });
 }
 
-/** What people did in this project, newest first. */
+/** The activity of people in this project, newest first. */
 export function ActivityPage({ projectId }: { projectId: string }) {
   const { first, items, more } = useList((cursor) => activityOf(projectId, cursor));
   return (

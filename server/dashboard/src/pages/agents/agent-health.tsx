@@ -28,7 +28,7 @@ type HealthProps = {
   agentName: string;
   /** Newest first; undefined while they are loading. */
   versions: VersionSummary[] | undefined;
-  /** Nothing else is asked before. */
+  /** No call is made before. */
   isReady: boolean;
 };
 
@@ -115,7 +115,7 @@ function useHealth({ projectId, agentName, isReady }: HealthProps) {
     series,
     counts: series && totalsOf(series),
     before: previous && totalsOf(previous.series),
-    /** Null: not within what is kept. */
+    /** Null: not within the retention time. */
     last: seen && (seen.items[0]?.last ?? null),
     usage: usage?.totals,
     fleet,
@@ -128,7 +128,7 @@ function rateText(total: number): string {
   return rate === 0 || rate >= 10 ? formatCompact(Math.round(rate)) : rate.toFixed(1);
 }
 
-/** What changed when: the versions that were saved in these days. */
+/** The changes: the versions that were saved in these days. */
 function Saved({ versions, nowMs }: Pick<HealthProps, 'versions'> & { nowMs: number }) {
   const sinceMs = nowMs - (WINDOW_HOURS[WINDOW] / 24) * DAY_MS;
   const saved = (versions ?? []).filter(({ created_at }) => Date.parse(created_at) >= sinceMs);

@@ -50,7 +50,7 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
     versions.reload();
     latest.reload();
   };
-  // What the tab waits for is read first: that takes milliseconds, and the health of an agent up to a second.
+  // The tab's data is read first, because it takes milliseconds and the health of an agent up to a second.
   const isReady = (shown !== undefined && !isRoleLoading) || error !== undefined;
   const isUnregistered = versions.error?.code === 'agent_unknown';
   const decisions = `${projectPath(projectId, 'decisions')}?${new URLSearchParams({ agent: agentName })}`;

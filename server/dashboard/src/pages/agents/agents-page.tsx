@@ -35,7 +35,7 @@ export function AgentsPage({ projectId }: { projectId: string }) {
   const period = usePeriod();
   const agents = useAnswer(call('GET /v1/projects/{id}/agents', { params: { id: projectId } }));
   const summary = useAnswer(summaryOf(projectId, { ...period }));
-  // Together: rows that are sorted by their numbers would change places when these come later.
+  // Wait for both: rows sorted by their numbers would move when the numbers arrive later.
   const isLoading = agents.isLoading || summary.isLoading;
   const rows = agents.data === undefined || isLoading ? undefined : rowsOf(agents.data.items, summary.data);
   return (

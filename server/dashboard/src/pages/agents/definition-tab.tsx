@@ -123,7 +123,7 @@ function TextPart(props: TextPartProps) {
 
 const NO_FAULTS: PolicyFault[] = [];
 
-/** What is wrong with a text as YAML. What reads YAML is loaded when a text has been changed. */
+/** The YAML faults of a text. The YAML parser is loaded once a text has been changed. */
 function useYamlFaults(text: string, isOn: boolean): { isChecking: boolean; faults: PolicyFault[] } {
   const [checked, setChecked] = useState({ text: undefined as string | undefined, faults: NO_FAULTS });
   useEffect(() => {

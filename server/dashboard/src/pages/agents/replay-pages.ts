@@ -2,7 +2,7 @@ import type { ReplayResult } from '../../api/types.ts';
 
 type Changed = Pick<ReplayResult, 'changed' | 'changes'>;
 
-/** What a replay found, together with what the next page of it found. */
+/** The result of a replay together with that of its next page. */
 export function withOlder(newer: ReplayResult, older: ReplayResult): ReplayResult {
   return {
     window: newer.window,

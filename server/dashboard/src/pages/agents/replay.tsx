@@ -11,7 +11,7 @@ import { ReplayReport } from './replay-report.tsx';
 
 const ROWS_MAX = 10_000;
 
-/** What the draft changes for the recorded calls. */
+/** The effect of the draft on the recorded calls. */
 export function Replay(props: DraftProps) {
   const { policyYaml, isValid } = props;
   const [window, setWindow] = useState<WindowName>('7d');
@@ -50,7 +50,7 @@ export function Replay(props: DraftProps) {
 
 type Asked = { projectId: string; agentName: string; policyYaml: string; window: WindowName };
 
-/** The replay of a draft. Its result goes away with the draft or the window that it is of. */
+/** The replay of a draft. Its result is dropped when the draft or the window changes. */
 export function useReplay({ projectId, agentName, policyYaml, window }: Asked) {
   const [replayed, setReplayed] = useState<{ policyYaml: string; result: ReplayResult }>();
   const isCurrent = replayed?.policyYaml === policyYaml && replayed.result.window === window;

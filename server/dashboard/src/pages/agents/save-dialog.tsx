@@ -18,7 +18,7 @@ export type SaveDialogProps = AgentTabProps & {
   text: string;
   /** False while something is still to be shown before saving. */
   isReady?: boolean;
-  /** What saving means, below the changes. */
+  /** Explains the effect of saving, below the changes. */
   children?: ComponentChildren;
   onClose: () => void;
   /** Someone else has saved: load the newer version. */

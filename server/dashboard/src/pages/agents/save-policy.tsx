@@ -7,7 +7,7 @@ import { SaveDialog, type SaveDialogProps } from './save-dialog.tsx';
 
 type SavePolicyProps = Omit<SaveDialogProps, 'part' | 'title' | 'isReady' | 'children'>;
 
-/** Before a policy is saved, its effect on last week's calls is shown, or it could not be found out, or nobody waits for it. */
+/** Before a policy is saved, shows its effect on last week's calls, unless that failed or the person does not wait for it. */
 export function SavePolicy(props: SavePolicyProps) {
   const { latest, text } = props;
   const [isSkipped, setIsSkipped] = useState(false);

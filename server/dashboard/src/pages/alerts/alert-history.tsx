@@ -19,7 +19,7 @@ function pageOf(projectId: string, cursor?: string) {
   return call('GET /v1/projects/{id}/alerts', { params: { id: projectId }, query: { limit: 50, cursor } });
 }
 
-/** What was told, newest first, each with a link to the very records. */
+/** The alerts so far, newest first, each with a link to its records. */
 export function AlertHistory({ projectId }: { projectId: string }) {
   const { first, items, more } = useList((cursor) => pageOf(projectId, cursor));
   return (

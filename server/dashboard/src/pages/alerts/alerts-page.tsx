@@ -11,7 +11,7 @@ import { Mute } from './mute.tsx';
 import { RuleSwitches } from './rule-switches.tsx';
 import { WebhookPanel } from './webhook-panel.tsx';
 
-/** What a part of the page needs to show the settings and to change them. */
+/** The properties of each part of the page: the settings, and how to change them. */
 export type SettingsProps = {
   projectId: string;
   settings: AlertSettings;
@@ -19,7 +19,7 @@ export type SettingsProps = {
   mayChange: boolean;
 };
 
-/** The three rules of a project, who is told, and what was told. */
+/** The three rules of a project, who is notified, and the alerts so far. */
 export function AlertsPage({ projectId }: { projectId: string }) {
   const { role } = useRole(projectId);
   const mail = useMailedLink();

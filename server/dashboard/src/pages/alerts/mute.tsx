@@ -6,7 +6,7 @@ import { useAction } from '../../ui/use-action.ts';
 import type { SettingsProps } from './alerts-page.tsx';
 import { HOUR_MS } from '../../../../durations.ts';
 
-/** Alerts that fire meanwhile are in the history, but nobody is told. */
+/** Alerts that fire meanwhile are in the history, but nobody is notified. */
 export function Mute({ projectId, settings: { muted_until }, onChanged, mayChange }: SettingsProps) {
   const { run, isRunning, error } = useAction(async (hours: number) => {
     const until = hours === 0 ? null : new Date(Date.now() + hours * HOUR_MS).toISOString();

@@ -24,7 +24,7 @@ const COLUMNS = [
   'Sender',
 ] as const;
 
-/** What the senders emitted, against what arrived: the counts, and every gap. */
+/** Compares the events that senders emitted with those that arrived: the counts, and every gap. */
 export function CompletenessPage({ projectId }: { projectId: string }) {
   const period = usePeriod();
   const { data, error, isLoading, reload } = useAnswer(

@@ -56,7 +56,7 @@ export function useColumns(): Columns {
   return { names, isOwn, choose };
 }
 
-/** The columns that a text names; those of the beginning where it names none. */
+/** The columns that a text names, or the default ones if it names none. */
 export function columnsFrom(text: string | undefined): ColumnName[] {
   const given = text?.split(',') ?? [];
   const known = NAMES.filter((name) => given.includes(name));

@@ -28,7 +28,7 @@ const NAME_CHARS_MAX = 400;
 
 type DecisionDrawerProps = { projectId: string; feed: DecisionFeed; among: Among; eventId: string };
 
-/** The details of one decision, by its id: it needs not be in the list. */
+/** The details of one decision, by its id: it need not be in the list. */
 export function DecisionDrawer({ projectId, feed, among, eventId }: DecisionDrawerProps) {
   const beside = feed.near(eventId);
   const { record: listed } = beside;
@@ -76,7 +76,7 @@ export function DecisionDrawer({ projectId, feed, among, eventId }: DecisionDraw
 
 type StepsProps = { newer?: string; older?: string; show: (eventId: string) => void };
 
-/** To the records beside this one in the list. */
+/** Buttons to the neighbours of this record in the list. */
 function Steps({ newer, older, show }: StepsProps) {
   return (
     <span class="drawer-steps">
@@ -92,7 +92,7 @@ function Steps({ newer, older, show }: StepsProps) {
 
 type FarStepsProps = { record: DecisionRecord; among: Among; show: (eventId: string) => void };
 
-/** To the records beside one that is not in the list: they are looked for when they are asked for. */
+/** Buttons to the neighbours of a record that is not in the list: each is looked up when its button is pressed. */
 function FarSteps({ record, among, show }: FarStepsProps) {
   const [ends, setEnds] = useState<Direction[]>([]);
   const { run, isRunning, error } = useAction(async (direction: Direction) => {

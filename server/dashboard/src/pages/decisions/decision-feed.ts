@@ -11,7 +11,7 @@ export const ROWS_MAX = 200_000;
 /** When new rows fill more pages than this, the list starts over. */
 const CATCH_UP_PAGES = 5;
 
-/** A record, or, far down the list, a record without what is large in it. */
+/** A record, or, far down the list, a record without its large fields. */
 export type FeedRow = DecisionRecord & { isWhole: boolean };
 type FetchPage = (cursor: string | undefined, limit: number) => Promise<DecisionsPage>;
 
@@ -111,7 +111,7 @@ export class DecisionFeed {
     return fresh.length;
   }
 
-  /** A record of the list and those beside it, as far as they are loaded. */
+  /** A record of the list and its neighbours, as far as they are loaded. */
   near(eventId: string): { isListed?: true; record?: DecisionRecord; newer?: string; older?: string } {
     const { rows } = this.#state;
     const index = rows.findIndex(({ event_id }) => event_id === eventId);

@@ -10,7 +10,7 @@ const AHEAD = 60;
 type DecisionListProps = {
   state: FeedState;
   columns: ColumnName[];
-  /** The columns were chosen: none of them goes away on a narrow screen. */
+  /** The person chose the columns: none of them is hidden on a narrow screen. */
   isOwn: boolean;
   selected: string | undefined;
   onOpen: (row: FeedRow) => void;

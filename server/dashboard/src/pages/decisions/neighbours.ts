@@ -8,10 +8,10 @@ import { RETENTION_MS } from '../../../../limits.ts';
 
 const PAGE_ROWS = 500;
 const OFFSET_MAX = 10_000;
-/** The next record is mostly near: a short range is counted soon. */
+/** The next record is usually near, and a short range is counted quickly. */
 const SPANS_MS = [MINUTE_MS, 60 * MINUTE_MS, DAY_MS, RETENTION_MS];
 
-/** Which records are gone through: filters and search, of any period. */
+/** The records to step through: filters and search, of any period. */
 export type Among = { projectId: string; query: Record<string, string | readonly string[]> };
 export type Direction = 'newer' | 'older';
 type Range = { fromMs: number; toMs: number };

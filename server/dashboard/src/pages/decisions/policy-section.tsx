@@ -59,7 +59,7 @@ function versionHref({ project_id, agent_name }: DecisionRecord, version: number
   return `${agentPath(project_id, agent_name)}?${query}`;
 }
 
-/** What reads YAML is loaded only when there is a policy to read. */
+/** The YAML parser is loaded only when there is a policy to read. */
 function usePolicyLine(version: AgentVersion | undefined, record: DecisionRecord): PolicyLine | undefined {
   const [line, setLine] = useState<PolicyLine | undefined>(undefined);
   useEffect(() => {

@@ -81,7 +81,7 @@ function Result({ verified, record }: { verified: Verified; record: DecisionReco
 
 async function verifyRecord(record: DecisionRecord): Promise<Verified | 'pending'> {
   const { project_id: id, event_id } = record;
-  // What verifies is loaded only when somebody asks for it.
+  // The verifier is loaded only on request.
   const { verdictOf } = await import('../../api/verify-proof.ts');
   try {
     const path = 'GET /v1/projects/{id}/audit/decisions/{event_id}/proof';

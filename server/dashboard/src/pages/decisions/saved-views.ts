@@ -1,7 +1,7 @@
 /** A view of the list of decisions: its name, the query of its address, and its columns; older ones have none. */
 export type View = { name: string; query: string; columns?: string };
 
-/** The views that a browser kept. What is not one is left out: anything may have been written there. */
+/** The views that a browser kept. Entries that are not views are dropped: the storage may hold anything. */
 export function savedViews(text: string | undefined): View[] {
   try {
     const kept: unknown = JSON.parse(text ?? '[]');

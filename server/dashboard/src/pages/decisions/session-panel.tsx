@@ -10,13 +10,13 @@ import { Inert } from '../../ui/inert.tsx';
 
 export type SessionProps = { projectId: string; sessionId: string; period: Period };
 
-/** The one session that is filtered for, if it is one. */
+/** The session of the filter, if it has exactly one. */
 export function sessionOf(filters: Filters): string | undefined {
   const [sessionId, another] = filters.session_id ?? [];
   return another === undefined && sessionId !== '' ? sessionId : undefined;
 }
 
-/** What a session did, in numbers, with the choice between list and timeline. */
+/** A session in numbers, with the choice between list and timeline. */
 export function SessionPanel({
   projectId,
   sessionId,

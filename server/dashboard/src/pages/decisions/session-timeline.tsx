@@ -72,8 +72,8 @@ export function SessionTimeline({ projectId, sessionId, period }: SessionProps) 
 type Loaded = { steps: Step[]; next: ReturnType<typeof useList>['next'] };
 
 /**
- * All steps in order, as far as both lists are loaded: before the oldest loaded step of a list that goes on, others may be
- * missing. That list is the one to go on with.
+ * All steps in order, as far as both lists are loaded: before the oldest loaded step of an unfinished list, other steps may be missing.
+ * That list is loaded next.
  */
 function merged(lists: Loaded[]): { steps: Step[]; next: Loaded['next'] } {
   const all = lists.flatMap(({ steps }) => steps).sort(compareSteps);
@@ -194,7 +194,7 @@ type CallCellsProps = { call: ModelCall; agent: string | undefined };
 function CallCells({ call: { model, duration_ms, error_type, ...rest }, agent }: CallCellsProps) {
   const { input_tokens, output_tokens, cost_usd, finish_reason } = rest;
   const facts = [
-    // 0 is what is recorded of a call whose duration was not sent.
+    // 0 is recorded for a call whose duration was not sent.
     ...(duration_ms === 0 ? [] : [formatDuration(duration_ms)]),
     `${formatCompact(input_tokens)} in`,
     `${formatCompact(output_tokens)} out`,

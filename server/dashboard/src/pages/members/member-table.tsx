@@ -18,13 +18,13 @@ import { useAction } from '../../ui/use-action.ts';
 
 type MemberTableProps = {
   projectId: string;
-  /** The role of the person who looks at it. */
+  /** The role of the signed-in person. */
   role: Role;
   items: Member[];
   onChanged: () => void;
 };
 
-/** The members with what one may do to each of them. */
+/** The members, with the actions that are allowed on each. */
 export function MemberTable({ projectId, role, items, onChanged }: MemberTableProps) {
   const session = useSession();
   const ownId = session.status === 'in' ? session.me.id : '';

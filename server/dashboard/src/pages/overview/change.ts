@@ -3,14 +3,14 @@ import { DAY_MS } from '../../../../durations.ts';
 
 export const WEEK_MS = 7 * DAY_MS;
 
-/** How many weeks cover so much time. */
+/** How many weeks cover this time. */
 export function weeksOf(lengthMs: number): number {
   return Math.ceil(lengthMs / WEEK_MS);
 }
 
 export type Change = { text: string; direction: 'up' | 'down' | 'same' };
 
-/** What comes after a change: than the week before. */
+/** The words after a change: than the week before. */
 export function thanWords(change: Change | undefined, words: string): string {
   if (change === undefined) return `none ${words}`;
   return `${change.direction === 'same' ? 'as' : 'than'} ${words}`;

@@ -5,7 +5,7 @@ import { countText, formatCount } from '../../text/format.ts';
 
 type PanelProps = { projectId: string; period: Period; completeness: Completeness };
 
-/** What arrived of what the senders emitted, in a sentence. */
+/** The share of emitted events that arrived, in a sentence. */
 export function CompletenessPanel({ projectId, period, completeness }: PanelProps) {
   return (
     <section class="panel" aria-label="Completeness">

@@ -35,7 +35,7 @@ export function NewPanel({ projectId, series, filters, hrefOf }: NewPanelProps) 
   const [fromMs, toMs] = [Date.parse(series.from), Date.parse(series.to)];
   const beforeMs = Math.max(WEEK_MS, toMs - fromMs);
   const isKept = fromMs - beforeMs > Date.now() - RETENTION_MS;
-  // By the hour, so that it is the same question for a while.
+  // Rounded to the hour, so that the call stays the same for a while.
   const endMs = Math.ceil(toMs / HOUR_MS) * HOUR_MS;
   const ask = (by: Kind, sinceMs: number) => {
     const range = rangeOf(Math.floor(sinceMs / HOUR_MS) * HOUR_MS, endMs);

@@ -1,4 +1,4 @@
-/** What began within the period. Where nothing is older, everything would be new: that says nothing. */
+/** The values first seen within the period. None if there are no older records: then every value would be new. */
 export function newOf<T extends { value: string; first: string }>(
   items: T[],
   { fromMs, toMs }: { fromMs: number; toMs: number },

@@ -47,7 +47,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
     wider === undefined ? undefined : summaryOf(projectId, { window: wider, ...filters }),
     { refreshMs: REFRESH_LONG_MS },
   );
-  // Later than the totals and what they are compared with, which are read first.
+  // After the totals and their comparison, which are read first.
   const [isRestDue, setIsRestDue] = useState(false);
   useEffect(
     () => setIsRestDue(!summary.isLoading && !series.isLoading),

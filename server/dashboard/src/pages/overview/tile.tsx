@@ -7,7 +7,7 @@ type TileProps = {
   href: string;
   value: ComponentChildren;
   change?: Change | undefined;
-  /** What it has changed from. */
+  /** What the change is compared with. */
   than?: string | undefined;
   note?: ComponentChildren;
   spark?: number[];
@@ -15,7 +15,7 @@ type TileProps = {
   isBad?: boolean;
 };
 
-/** A number with what it is about, which leads to what is behind it. */
+/** A labelled number that links to the records behind it. */
 export function Tile({ label, href, value, change, than, note, spark, isBad = false }: TileProps) {
   return (
     <a class="tile" href={href}>

@@ -7,7 +7,7 @@ import { Table } from '../../ui/table.tsx';
 import { useSorted } from '../../ui/use-sorted.ts';
 
 export const ROWS = 8;
-/** All of them could be more than a page takes. */
+/** All of them could be too many for a page. */
 export const ROWS_OPEN = 200;
 /** As high as the rows that follow, so that nothing below moves. */
 const LOADING_LINES = 15;
@@ -29,7 +29,7 @@ type TopPanelProps = {
   by: keyof typeof TITLES;
   sort: Sort;
   rows: Row[] | undefined;
-  /** How many there are that `rows` does not hold. */
+  /** How many values are not in `rows`. */
   more?: number;
   hrefOf: (name: string) => string;
 };

@@ -18,7 +18,7 @@ const SEARCH_CHARS_MAX = 200;
 
 export type PanelsProps = { projectId: string; period: Period; filters: Filters; hrefOf: DecisionsHref };
 
-/** What decisions come from, as bars that link to them. */
+/** The sources of decisions, as bars that link to them. */
 export function TopPanels(props: PanelsProps & { summary: Summary }) {
   const { summary, hrefOf } = props;
   const given = usePlace().query.get('sort');

@@ -24,7 +24,7 @@ export function usePrevious<S extends Series>(
   const weeks = weeksOf(lengthMs);
   const earlier = useShifted({ series, ask, shiftMs: weeks * WEEK_MS });
   const isEmpty = earlier === undefined ? !isKept(series, weeks * WEEK_MS) : isEmptySeries(earlier);
-  // Of a week or a multiple of it both are the same.
+  // For a week or a multiple of it, both are the same.
   const needsOther = isEmpty && weeks * WEEK_MS !== lengthMs;
   const before = useShifted({ series: needsOther ? series : undefined, ask, shiftMs: lengthMs });
   if (series === undefined) return undefined;

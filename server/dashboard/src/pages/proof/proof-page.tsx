@@ -6,7 +6,7 @@ import { CheckpointTable } from './checkpoint-table.tsx';
 import { type Log, useLog } from './use-log.ts';
 import { WitnessTable } from './witness-table.tsx';
 
-/** What an auditor needs: the checkpoints over time, the key, the witnesses, and how to verify and mirror the log. */
+/** The page for an auditor: the checkpoints over time, the key, the witnesses, and how to verify and mirror the log. */
 export function ProofPage({ projectId }: { projectId: string }) {
   const { log, error, load } = useLog(projectId);
   return (

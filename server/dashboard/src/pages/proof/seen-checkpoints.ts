@@ -15,7 +15,7 @@ export function seenCheckpoints(logKey: string): SeenCheckpoint[] {
   }
 }
 
-/** Keeps so many that the browser has room for them: the first, the newest, and others spread over the time between. */
+/** Keeps a bounded number: the first, the newest, and others spread over the time between. */
 export function keepCheckpoints(logKey: string, seen: SeenCheckpoint[]): void {
   const kept = [...seen];
   while (kept.length > SEEN_MAX) kept.splice(leastSpread(kept), 1);

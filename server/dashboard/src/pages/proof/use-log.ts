@@ -51,7 +51,7 @@ async function verified(projectId: string): Promise<Log> {
     witnesses,
     fetchTile: (path) => logTile(projectId, path),
   });
-  // After a rewrite, what was seen before stays as it is: it is the evidence.
+  // After a rewrite, the earlier checkpoints are kept unchanged as evidence.
   const { checkpoints } = verdict;
   if (checkpoints.every(({ isInLog }) => isInLog))
     keepCheckpoints(

@@ -43,8 +43,8 @@ type Given = {
 };
 
 /**
- * Verifies from the tiles of the log that it extends every checkpoint that was seen before (RFC 6962 section 2.1.2), and what
- * witnesses signed. Rejects when a tile cannot be fetched. In a module of its own, which is loaded only on this page.
+ * Verifies from the tiles of the log that it extends every checkpoint seen before (RFC 6962 section 2.1.2), and the cosignatures of
+ * witnesses. Rejects when a tile cannot be fetched. In a module of its own, which is loaded only on this page.
  */
 export async function verifyLog({ current, logKey, seen, witnesses, fetchTile }: Given): Promise<LogVerdict> {
   const head = parseCheckpoint(current.checkpoint);
@@ -57,7 +57,7 @@ export async function verifyLog({ current, logKey, seen, witnesses, fetchTile }:
   };
   const isInLog = (older: TreeHead) => isExtended(older, { head, readTile });
   const isSigned = isSignedBy(logKey, current.checkpoint);
-  // A signature takes a phone long enough for one task.
+  // On a phone, one signature takes long enough for a task of its own.
   await nextTask();
   const before = await Promise.all(
     seen.flatMap((one) => {

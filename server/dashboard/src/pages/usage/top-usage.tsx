@@ -9,7 +9,7 @@ import { ErrorState } from '../../ui/states.tsx';
 import { DecisionsLink, OnlyLink, orderParam, UsageLine, UsageTable, useUsageOrder } from './usage-table.tsx';
 
 const ROWS = 10;
-/** All of them could be more than a page takes. */
+/** All of them could be too many for a page. */
 const ROWS_OPEN = 200;
 /** The answer comes by cost. In another order, the page sorts the longest list there is. */
 const ROWS_SORTED = 1000;

@@ -16,7 +16,7 @@ import { SortedUsage } from './usage-table.tsx';
 import { TopUsage } from './top-usage.tsx';
 import { UsageTiles } from './usage-tiles.tsx';
 
-/** What the sums are filtered by. */
+/** The fields that the sums can be filtered by. */
 const FILTERED = ['agent', 'user_id', 'session_id'] as const;
 const REFRESH_MS = 60_000;
 const EXAMPLE = { agent_name: 'my-agent', model: 'my-model', input_tokens: 900, output_tokens: 120 };

@@ -11,7 +11,7 @@ import { Loading } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { useSorted } from '../../ui/use-sorted.ts';
 
-/** What the columns of numbers sort by. */
+/** The sort keys of the numeric columns. */
 const NUMBERS = {
   Calls: ({ calls }: UsageCounts) => calls,
   Input: ({ input_tokens }: UsageCounts) => input_tokens,
@@ -27,7 +27,7 @@ const LOADING_LINES = 10;
 export type UsageRow = UsageCounts & { name: string };
 type UsageCall = Call<'GET /v1/projects/{id}/audit/llm-usage'>;
 
-/** What the bars and the first order go by: cost, or tokens where no cost was reported. */
+/** The measure of the bars and of the default order: cost, or tokens where no cost was reported. */
 function sizeBy({ cost_usd }: UsageCounts) {
   const isCost = cost_usd > 0;
   const sizeOf = (row: UsageCounts) => (isCost ? row.cost_usd : row.input_tokens + row.output_tokens);
@@ -156,7 +156,7 @@ type LineProps = {
   totals: UsageCounts;
   href: string;
   kind?: string;
-  /** What else a row offers, behind its name. */
+  /** Further content of a row, after its name. */
   children?: ComponentChildren;
 };
 
