@@ -142,6 +142,34 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     }
   });
 
+  it('leads from the first and the last bar to the decisions of these bars that are in the period', async () => {
+    const dayMs = Math.floor(Date.now() / DAY_MS - 2) * DAY_MS;
+    const at = (minute: number) => `${new Date(dayMs + minute * MINUTE_MS).toISOString().slice(0, -5)}Z`;
+    // One of each pair is in the period, from 10:37 to 20:12.
+    const events = [636, 638, 1211, 1213].map((minute) =>
+      decisionEvent({ agent_name: 'edges', occurred_at: at(minute) }),
+    );
+    expect(await batchOutcome(sendBatch(world.service, events))).to.include({ accepted: 4 });
+    const { page, faults } = await world.newPage();
+    const path = world.projectPath('overview', { agent: 'edges', from: at(637), to: at(1212) });
+    for (const [key, from, to] of [
+      ['Home', at(637), at(640)],
+      ['End', at(1210), at(1212)],
+    ] as const) {
+      await page.goto(path);
+      const bar = page.getByRole('link', { name: /^Decisions: .*: Allow 1,/ });
+      await page.locator('.chart-bucket').first().focus();
+      await page.keyboard.press(key);
+      await bar.waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/decisions\?/);
+      const query = new URL(page.url()).searchParams;
+      expect([query.get('from'), query.get('to')]).to.deep.equal([from, to]);
+      await totalIs(page, 1);
+    }
+    expect(faults).to.deep.equal([]);
+  });
+
   it('zooms in the list of decisions by a click on a bar and by a drag; Back returns', async () => {
     const { page, faults } = await world.newPage();
     const { buckets, bucket_seconds } = await askJson<Timeseries>(world.service, 'timeseries', {

@@ -31,11 +31,21 @@ describe('numbers and times on display', () => {
     expect(tickLabel(Date.parse('2026-03-03T07:00:00Z') / 1000, 3600)).to.equal('07:00');
   });
 
-  it('say of a bucket that it is not over', () => {
-    const start = '2026-03-03T14:00:00.000Z';
-    expect(bucketLabel(start, 3600, '2026-03-03T14:30:00.000Z')).to.match(/14:00–15:00, so far$/);
-    expect(bucketLabel(start, 3600, '2026-03-03T15:30:00.000Z')).to.match(/14:00–15:00$/);
-  });
+  const from = '2026-03-01T14:37:00.000Z';
+  const to = '2026-03-03T14:30:00.000Z';
+  const buckets: [string, string, number, boolean, RegExp][] = [
+    ['that is whole', '2026-03-02T14:00:00.000Z', 3600, true, /02 Mar,? 14:00–15:00$/],
+    ['that is still growing', '2026-03-03T14:00:00.000Z', 3600, true, /03 Mar,? 14:00–15:00, so far$/],
+    ['that the end of the period cuts', '2026-03-03T14:00:00.000Z', 3600, false, /03 Mar,? 14:00–14:30$/],
+    ['that its beginning cuts', '2026-03-01T14:00:00.000Z', 3600, true, /01 Mar,? 14:37–15:00$/],
+    ['of a whole day', '2026-03-02T00:00:00.000Z', 86_400, true, /02 Mar$/],
+    ['of a part of a day', '2026-03-01T00:00:00.000Z', 86_400, true, /01 Mar,? 14:37–00:00$/],
+    ['of today', '2026-03-03T00:00:00.000Z', 86_400, true, /03 Mar, so far$/],
+  ];
+  for (const [what, start, bucketSeconds, endsNow, label] of buckets)
+    it(`name the time of a bucket ${what}`, () => {
+      expect(bucketLabel(start, { from, to, endsNow, bucketSeconds })).to.match(label);
+    });
 
   it('are short', () => {
     const nowMs = Date.parse('2026-03-03T12:00:00Z');

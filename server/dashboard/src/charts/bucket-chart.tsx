@@ -1,12 +1,13 @@
 import { useId, useMemo, useState } from 'preact/hooks';
 import { navigate } from '../app/location.ts';
 import { rangeOf } from '../api/relative-period.ts';
-import type { Period } from '../app/period.ts';
+import { endsNow, type Period } from '../app/period.ts';
+import { usePeriod } from '../app/use-period.ts';
 import { useZone } from '../app/zone.ts';
 import { periodHref } from '../ui/period-picker.tsx';
 import { Table } from '../ui/table.tsx';
 import { zoneName } from '../text/format.ts';
-import { bucketLabel, tickLabel } from './bucket-label.ts';
+import { bucketLabel, bucketSpan, type Frame, tickLabel } from './bucket-label.ts';
 import { barsPath, linePath } from './paths.ts';
 import { labelledBuckets, ticksOf } from './scale.ts';
 import { type Selection, useSelection } from './use-selection.ts';
@@ -23,9 +24,10 @@ export type Series = {
 
 export type BucketChartProps = {
   label: string;
-  /** When the buckets begin, and the end of the period (RFC 3339). */
+  /** When the buckets begin, and the period (RFC 3339). */
   starts: string[];
   bucketSeconds: number;
+  from: string;
   to: string;
   /** Stacked from the bottom up, or one line. */
   series: Series[];
@@ -45,18 +47,19 @@ export type BucketChartProps = {
  * or Shift and the arrow keys with Enter, zooms.
  */
 export function BucketChart(props: BucketChartProps) {
-  const { label, starts, bucketSeconds, to, series, before, format, size = 'tall', hrefOf } = props;
+  const { label, starts, bucketSeconds, from, to, series, before, format, size = 'tall', hrefOf } = props;
   useZone();
+  const frame = { from, to, endsNow: endsNow(usePeriod()), bucketSeconds };
   const help = useId();
   const startsMs = useMemo(() => starts.map((start) => Date.parse(start)), [starts]);
   const periodOf = ([first, last]: Selection) =>
-    rangeOf(startsMs[first] ?? 0, (startsMs[last] ?? 0) + bucketSeconds * 1000);
+    rangeOf(bucketSpan(startsMs[first] ?? 0, frame)[0], bucketSpan(startsMs[last] ?? 0, frame)[1]);
   const { index, isActive, selection, handlers } = useSelection(starts.length, (selected) =>
     navigate(periodHref(periodOf(selected))),
   );
   const shown = isActive ? index : undefined;
   const every = [...series.toReversed(), ...(before === undefined ? [] : [before])];
-  const name = (at: number) => bucketLabel(starts[at] ?? '', bucketSeconds, to);
+  const name = (at: number) => bucketLabel(starts[at] ?? '', frame);
   const words = every.map(({ label: of, values }) => `${of} ${textOf(values[index], format)}`).join(', ');
   return (
     <div class={`chart chart-${size}`}>
@@ -92,7 +95,7 @@ export function BucketChart(props: BucketChartProps) {
       <span id={help} class="visually-hidden">
         Left and right arrow move. With Shift they select a period; Enter zooms in to it.
       </span>
-      {size === 'tall' && <DataTable {...props} />}
+      {size === 'tall' && <DataTable {...props} frame={frame} />}
     </div>
   );
 }
@@ -174,7 +177,7 @@ function Drawing({
   }, [starts, series, before, zone]);
 }
 
-function DataTable({ label, starts, bucketSeconds, to, series, before, format }: BucketChartProps) {
+function DataTable({ label, starts, frame, series, before, format }: BucketChartProps & { frame: Frame }) {
   const [isOpen, setIsOpen] = useState(false);
   const columns = before === undefined ? series : [...series, before];
   return (
@@ -188,7 +191,7 @@ function DataTable({ label, starts, bucketSeconds, to, series, before, format }:
           {starts
             .map((start, at) => (
               <tr key={start}>
-                <th scope="row">{bucketLabel(start, bucketSeconds, to)}</th>
+                <th scope="row">{bucketLabel(start, frame)}</th>
                 {columns.map(({ label: of, values }) => (
                   <td key={of}>{textOf(values[at], format)}</td>
                 ))}

@@ -64,8 +64,8 @@ export function DenialRateChart({ series, previous, hrefOf, outcomeHref }: Chart
   );
 }
 
-function timesOf({ buckets, bucket_seconds, to }: Timeseries) {
-  return { starts: buckets.map(({ start }) => start), bucketSeconds: bucket_seconds, to };
+function timesOf({ buckets, bucket_seconds, from, to }: Timeseries) {
+  return { starts: buckets.map(({ start }) => start), bucketSeconds: bucket_seconds, from, to };
 }
 
 function hrefProp(href: string | undefined): { href?: string } {

@@ -29,6 +29,7 @@ export function UsageChart({ data, previous, hasCost }: UsageChartProps) {
           label={label}
           starts={data.buckets.map(({ start }) => start)}
           bucketSeconds={data.bucket_seconds}
+          from={data.from}
           to={data.to}
           series={seriesOf(data, hasCost)}
           before={previous && beforeOf(previous, { onto: data, hasCost })}
