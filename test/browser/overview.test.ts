@@ -44,6 +44,9 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
       // The hours of then may lie over two hours of now.
       const most = name === 'Denial rate' ? Math.max(...values) : values.reduce((all, one) => all + one, 0);
       expect(most).to.equal(sum);
+      // The line ends before the bucket that is still growing.
+      expect(await line.getAttribute('d')).not.to.contain(`L${cells.length - 0.5} `);
+      expect(await line.getAttribute('d')).to.contain(`L${cells.length - 1.5} `);
     }
     await expectAccessible(page);
     expect(faults).to.deep.equal([]);

@@ -124,6 +124,7 @@ function Legend({ series: { label, tone, values, href }, index, format }: Legend
 function Drawing({
   starts,
   bucketSeconds,
+  to,
   series,
   kind = 'bars',
   before,
@@ -141,6 +142,8 @@ function Drawing({
     const top = ticks.at(-1) ?? 1;
     const seconds = starts.map((start) => Date.parse(start) / 1000);
     const below = starts.map(() => 0);
+    // A part of a bucket would look like a fall of the line.
+    const finished = seconds.filter((start) => (start + bucketSeconds) * 1000 <= Date.parse(to)).length;
     return (
       <>
         <div class="chart-y" aria-hidden="true">
@@ -162,7 +165,9 @@ function Drawing({
               d={kind === 'bars' ? barsPath(values, { below, top }) : linePath(values, top)}
             />
           ))}
-          {before !== undefined && <path class="chart-line tone-before" d={linePath(before.values, top)} />}
+          {before !== undefined && (
+            <path class="chart-line tone-before" d={linePath(before.values.slice(0, finished), top)} />
+          )}
         </svg>
         <div class="chart-x" aria-hidden="true">
           {labelledBuckets(seconds, bucketSeconds).map((at) => (

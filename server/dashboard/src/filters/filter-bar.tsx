@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { timeseriesOf } from '../api/call.ts';
-import { totalsOf } from '../api/totals-of.ts';
+import { totalsOf } from '../api/series.ts';
 import type { Outcome } from '../api/types.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import {

@@ -1,5 +1,5 @@
 import { breakdownOf, call, timeseriesOf } from '../../api/call.ts';
-import { totalsOf } from '../../api/totals-of.ts';
+import { finishedBuckets, totalsOf } from '../../api/series.ts';
 import type { VersionSummary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { hrefWith } from '../../app/location.ts';
@@ -40,6 +40,7 @@ export function AgentHealth(props: HealthProps) {
   const decisions = (outcome?: string) =>
     placeWith(projectPath(projectId, 'decisions'), { ...of, ...(outcome === undefined ? {} : { outcome }) });
   const nowMs = Date.now();
+  const buckets = series === undefined ? [] : finishedBuckets(series);
   const keys = fleet?.items.reduce((sum, item) => sum + item.keys, 0) ?? 0;
   const isBad = counts !== undefined && before !== undefined && isAlarming(counts, before);
   return (
@@ -57,7 +58,7 @@ export function AgentHealth(props: HealthProps) {
           value={counts && formatCompact(counts.total)}
           change={counts && before && countChange(counts.total, before.total)}
           note={counts && `${rateText(counts.total)} an hour`}
-          spark={series?.buckets.map(({ total }) => total) ?? []}
+          spark={buckets.map(({ total }) => total)}
         />
         <Tile
           label="Denial rate, 7 days"
@@ -65,7 +66,7 @@ export function AgentHealth(props: HealthProps) {
           value={counts && formatShare(counts.deny, counts.total)}
           change={counts && before && shareChange(counts, before)}
           note={counts && `${formatCount(counts.deny)} denied`}
-          spark={series?.buckets.map(({ deny, total }) => (total === 0 ? 0 : deny / total)) ?? []}
+          spark={buckets.map(({ deny, total }) => (total === 0 ? 0 : deny / total))}
           isBad={isBad}
         />
         <Tile

@@ -1,4 +1,4 @@
-import { totalsOf } from '../../api/totals-of.ts';
+import { finishedBuckets, totalsOf } from '../../api/series.ts';
 import type { Outcome, OutcomeCounts, Summary, Timeseries } from '../../api/types.ts';
 import { type Period, WINDOW_WORDS } from '../../app/period.ts';
 import type { Previous } from '../../charts/time-series.tsx';
@@ -20,7 +20,7 @@ type TilesProps = {
 export function Tiles({ period, summary, series, previous, widerSummary, hrefOf, agentsHref }: TilesProps) {
   const totals = summary?.totals;
   const before = previous && totalsOf(previous.series);
-  const buckets = series?.buckets ?? [];
+  const buckets = series === undefined ? [] : finishedBuckets(series);
   const change = (of: (now: OutcomeCounts, then: OutcomeCounts) => Change | undefined) =>
     totals === undefined || before === undefined ? undefined : of(totals, before);
   return (
