@@ -1,11 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { median } from './median.ts';
 import {
   cpuMicroseconds,
   endProcess,
   fileSystemOf,
+  ifRunning,
   load,
   rssMb,
   startPostgres,
@@ -142,11 +143,11 @@ export async function startRival(name: string, script: string, ...args: string[]
 }
 
 function pidsOf({ child, storePids }: Rival): number[] {
-  return [child.pid as number, ...(storePids?.() ?? [])].filter((pid) => existsSync(`/proc/${pid}`));
+  return [child.pid as number, ...(storePids?.() ?? [])];
 }
 
 export function signal(rival: Rival, name: 'SIGCONT' | 'SIGSTOP'): void {
-  for (const pid of pidsOf(rival)) process.kill(pid, name);
+  for (const pid of pidsOf(rival)) ifRunning(() => process.kill(pid, name));
 }
 
 function cpuOf(rival: Rival): number {

@@ -112,14 +112,23 @@ export function rssMb(child: ChildProcess): number {
 
 /** Processor time of a process and of its children that have ended, user and system, in microseconds; 0 when it has ended. */
 export function cpuMicroseconds(pid: number): number {
-  const path = `/proc/${pid}/stat`;
-  const stat = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const stat = ifRunning(() => readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? '';
   const ticks = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')
     .slice(11, 15)
     .map(Number);
   return TICK_MICROSECONDS * ticks.reduce((sum, ticksOfOne) => sum + ticksOfOne, 0);
+}
+
+/** The result of `work` on a process, or undefined when the process has ended: it may end at any moment. */
+export function ifRunning<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
 }
 
 /** Linux counts processor time in hundredths of a second. */
