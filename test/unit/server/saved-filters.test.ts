@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GrowingFilter } from '../../../server/commit/bloom-filter.ts';
 import { FILTER_SIZES, IdentityFilter } from '../../../server/commit/identity-filter.ts';
@@ -14,10 +14,17 @@ import { HOUR_MS } from '../../../server/durations.ts';
 
 const STARTED_MS = Date.UTC(2026, 0, 31);
 const PROJECT = 'p-1';
+const NEVER = new AbortController().signal;
 const NOTHING = { decisions: undefined, llm_invocations: undefined };
 
 describe('filters of identities that are saved while the service runs', () => {
   const connection = connectEmbedded(temporaryDirectory(), {});
+  const handovers: Handover[] = [];
+  before(async () => {
+    await connection.command('CREATE TABLE event_identities (id UInt8) ENGINE = MergeTree ORDER BY id');
+    await connection.command('INSERT INTO event_identities VALUES (1)');
+  });
+  afterEach(() => Promise.all(handovers.splice(0).map((handover) => handover.close())));
   after(() => connection.close());
 
   const completeFilter = () =>
@@ -27,6 +34,7 @@ describe('filters of identities that are saved while the service runs', () => {
   function start(dataDir = temporaryDirectory()) {
     const clock = { nowMs: STARTED_MS };
     const handover = new Handover(dataDir);
+    handovers.push(handover);
     const logger = createLogger('silent');
     const saved = new SavedFilters({ handover, connection, logger, now: () => clock.nowMs });
     const filters = { decisions: completeFilter(), llm_invocations: completeFilter() };
@@ -74,7 +82,7 @@ describe('filters of identities that are saved while the service runs', () => {
     next.clock.nowMs += HOUR_MS;
     await next.handover.open();
     const taken = await next.saved.take('decisions');
-    const decisions = await taken?.read(new AbortController().signal);
+    const decisions = await taken?.read(NEVER);
     next.saved.keep(
       () => ({ decisions, llm_invocations: next.filters.llm_invocations }),
       () => Promise.resolve(),
@@ -88,5 +96,37 @@ describe('filters of identities that are saved while the service runs', () => {
     await next.saved.saveLast(NOTHING);
 
     expect([untouched, decisions?.isComplete]).to.deep.equal([STARTED_MS, true]);
+  });
+
+  it('stay for the process after the next when a stop aborts the reading', async () => {
+    const { dataDir, saved, filters } = start();
+    await saved.saveLast(filters);
+    const stopped = start(dataDir);
+    await stopped.handover.open();
+    const taken = await stopped.saved.take('decisions');
+    expect(await taken?.read(AbortSignal.abort())).to.equal(undefined);
+    const next = start(dataDir);
+    await next.handover.open();
+    const takenAgain = await next.saved.take('decisions');
+    const filter = await takenAgain?.read(NEVER);
+
+    expect([taken?.lacks, filter?.isComplete]).to.deep.equal([undefined, false]);
+    expect(takenAgain?.lacks).to.deep.equal({ afterMs: STARTED_MS, afterBlock: 1 });
+  });
+
+  it('are removed when they are damaged', async () => {
+    const { dataDir, saved, filters } = start();
+    await saved.saveLast(filters);
+    const path = join(dataDir, 'handover-identities-decisions');
+    const bytes = readFileSync(path);
+    bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+    writeFileSync(path, bytes);
+    const next = start(dataDir);
+    await next.handover.open();
+    const taken = await next.saved.take('decisions');
+
+    expect(next.savedAtMs('decisions')).to.equal(STARTED_MS);
+    expect(await taken?.read(NEVER)).to.equal(undefined);
+    expect(next.savedAtMs('decisions')).to.equal(undefined);
   });
 });
