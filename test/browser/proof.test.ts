@@ -133,7 +133,7 @@ describe('Proof in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  /** What the service would say of a witness that signed, one that did not, one that lies, and one that saw more. */
+  /** The service's answers for a witness that signed, one that did not, one that lies, and one that saw a larger log. */
   async function someWitnesses() {
     const witness = await startWitness('witness.example/honest');
     witness.trust(await logText(world.service, 'vkey'));

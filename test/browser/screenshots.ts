@@ -58,7 +58,7 @@ async function takeAll(folder: string): Promise<void> {
   console.log(`Every page, light and dark, in three widths: ${folder}`);
 }
 
-/** What the demo data alone do not show. */
+/** Adds states that the demo data alone do not show. */
 async function rarePages(): Promise<Record<string, string>> {
   const { service, projectId } = world;
   for (const tool_name of ['search', 'refund'])

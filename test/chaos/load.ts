@@ -5,7 +5,7 @@ import { decisionEvent } from '../support/events.ts';
 
 export const AGENT = 'chaos';
 
-/** What callers saw, and which ids they may rely on. */
+/** The answers that callers got, and the ids that they may rely on. */
 export type Account = {
   acknowledged: Set<string>;
   /** Each id with every content that was sent under it. */
@@ -14,7 +14,7 @@ export type Account = {
   slowestMs: number;
 };
 
-/** What a row must have of an event. */
+/** The fields of an event that its row must have. */
 const CONTENT = ['occurred_at', 'outcome', 'reason', 'tool_name', 'role', 'user_id', 'session_id'] as const;
 
 /** The content of an event, or of a row that has the same fields, as a text to compare. */
@@ -34,8 +34,8 @@ type LoadOptions = {
 export type ChaosLoad = { account: Account; end: () => Promise<void> };
 
 /**
- * Callers that never give up: each sends an event until it is acknowledged, now to this service and now to that, at
- * times with another body. What an unclear answer left behind must meet its own second try.
+ * Callers that never give up: each sends an event until it is acknowledged, now to this service and now to that, at times with another
+ * body. A second try must meet the row that an attempt with an unclear answer left.
  */
 export function startLoad({ senders, key, random, url }: LoadOptions): ChaosLoad {
   const account: Account = { acknowledged: new Set(), tried: new Map(), statuses: {}, slowestMs: 0 };

@@ -46,7 +46,7 @@ describe('the Grafana dashboard of decisions', () => {
       [-1, 'early', 'deny', 'no'],
       [7201, 'late', 'deny', 'no'],
     ];
-    // Each statement makes a part. What was not allowed is there twice, which would change shares, too.
+    // Each statement makes a part. Denied and approval rows are stored twice, which would change shares, too.
     for (const version of [1, 2])
       for (const [index, [seconds, agent, outcome, reason, project = PROJECT]] of rows.entries()) {
         if (version === 2 && outcome === 'allow') continue;

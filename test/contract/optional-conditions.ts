@@ -91,7 +91,7 @@ const GIVEN: Record<string, QueryParams> = {
   part_rows_max: { part_rows_max: 1 },
   places: { places: [FIRST_MS, FIRST_MS + DAY_MS].map(clickhouseTime) },
 };
-/** What one statement asks for apart from the others. */
+/** The parameters that only one statement has. */
 const OWN: Record<string, QueryParams> = {
   alert_counts: {
     long_from: clickhouseTime(FIRST_MS - DAY_MS),
@@ -109,7 +109,7 @@ const OWN: Record<string, QueryParams> = {
 /** They decide how the same records are read. */
 const WAYS = ['final_days', 'hours_from', 'days_from', 'few_rows', 'places', 'recent'];
 
-/** What each query file answers as it stands is what the service gets, which drops conditions. */
+/** Each query file must give the same answer as it stands and as the service runs it, without its idle conditions. */
 export function optionalConditionsSuite(store: () => Store): void {
   let params: QueryParams;
   before(async () => {

@@ -93,7 +93,7 @@ async function createProject({ background, lookups }: Store, table: Table) {
     });
   };
 
-  /** What a projection holds of this project: of one user, where it is sorted by user. */
+  /** The rows of this project in a projection: those of one user, if it is sorted by user. */
   const readAs = async ({ type, query, sorting_key }: Projection, settings: string): Promise<string[]> => {
     const user = type === 'Normal' ? `AND ${sorting_key[1]} = 'user-1'` : '';
     const from = `FROM {table: Identifier} WHERE project_id = {project_id: String} ${user} `;

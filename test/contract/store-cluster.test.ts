@@ -8,7 +8,7 @@ const GOLDEN = new URL('../golden/cluster/', import.meta.url);
 const SHARDED = ['decisions', 'llm_invocations', 'event_identities'];
 const engines = onCluster({ cluster: 'fleet', database: 'gatehouse' });
 
-/** What a cluster is told, by the file it comes from. */
+/** The statements for a cluster, by the file they come from. */
 function statements({ render, everywhere }: Engines): Map<string, string[]> {
   const files = readMigrations().map(({ name, statements: some }): [string, string[]] => [
     name,
@@ -42,7 +42,7 @@ describe('the statements of a cluster', () => {
 
       expect(existsSync(file) ? readFileSync(file, 'utf8') : '').to.equal(textOf(list));
       for (const statement of list) {
-        // What a parameter stands for must be given even to a parser.
+        // Even a parser needs the values of parameters.
         const given = statement
           .replaceAll('{table: Identifier}', 'decisions')
           .replace(/\{day: Date\}/, "'2026-01-01'");

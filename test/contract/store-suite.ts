@@ -38,7 +38,7 @@ const codeOf = (work: Promise<unknown>) =>
     (error: RequestError) => error.code,
   );
 
-/** What every store keeps, whatever is behind it. Run once for each connection. */
+/** The contract of every store, whatever is behind it. Run once for each connection. */
 export function storeSuite(
   name: string,
   open: () => Promise<{ store: Store; close: () => Promise<void> }>,

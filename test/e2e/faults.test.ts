@@ -22,7 +22,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 const WRITES = 40;
 
-/** What goes wrong with the store, how it is made to, and how it is well again. */
+/** A fault of the store: its name, how to cause it, and how to end it. */
 type Case = {
   name: string;
   start: (server: ClickHouseServer) => unknown;

@@ -14,10 +14,10 @@ import { eventually } from '../support/eventually.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { HOUR_MS } from '../../server/durations.ts';
 
-/** What becomes of a request on the way: it goes on, gets lost, or its answer does, so that the client sends it again. */
+/** The fate of a request on the way: it passes, it is lost, or its answer is lost, so that the client sends it again. */
 type Fate = 'pass' | 'lose' | 'lose the answer';
 
-/** What stands between the client and the service. `fateOf` may let a request wait. */
+/** A proxy between the client and the service. `fateOf` may delay a request. */
 async function startWay(service: TestService, fateOf: (sequence: string) => Promise<Fate> | Fate) {
   const server = createServer((req, res) => {
     void (async () => {

@@ -30,7 +30,7 @@ describe('a log of which records have expired', () => {
     const directory = temporaryDirectory();
     const state = `${directory}/state.json`;
 
-    /** What an auditor downloads and both verifiers say; the time is that of the service. */
+    /** An auditor's downloads, and the verdicts of both verifiers; the time is that of the service. */
     const visit = async (name: string, aheadMs: number) => {
       mkdirSync(`${directory}/${name}`);
       const files = { ...filesIn(`${directory}/${name}`), state };

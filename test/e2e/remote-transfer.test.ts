@@ -89,7 +89,7 @@ describe('gate export and gate import, from the embedded store to a server', () 
 
   const idOf = (at: number) => String(events.at(at)?.['event_id']);
 
-  /** Whoever kept this state of the log sees nothing lost, added or rewritten. */
+  /** An auditor who kept this state of the log sees nothing lost, added or rewritten. */
   async function expectHolds({ url }: TestService, state: string): Promise<void> {
     const options = { url, bearer: demo.key, state: `${states}/${state}` };
     const { exitCode, text } = await auditVerify(demo.project_id, options);

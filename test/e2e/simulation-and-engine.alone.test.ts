@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../support/service.ts';
 
 // In a file of its own that runs alone: it compares times.
 
-/** What the simulation may be off by in either direction. */
+/** The allowed error of the simulation, in either direction. */
 const FACTOR = 2;
 const CALLERS = 32;
 const SECONDS = 2;

@@ -7,7 +7,7 @@ import { startClickHouse } from '../support/clickhouse-server/start.ts';
 import { keyWith } from '../support/keys.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/** What people call, with the store away or hanging: each takes at least one statement. */
+/** Calls that people make while the store is down or hangs: each takes at least one statement. */
 const calls: [string, (service: TestService) => Promise<Response>][] = [
   ['register', (service) => register(service, newEmail())],
   ['login', (service) => logIn(service, newEmail())],

@@ -14,7 +14,7 @@ import { eventually } from '../support/eventually.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const NEW_PASSWORD = 'a brand new password';
-/** What each kind writes when its token is used; any of it may fail. */
+/** The tables that each kind of token writes to when it is used; any write may fail. */
 const WRITES: [TokenKind, string][] = [
   ['verify', 'accounts'],
   ['verify', 'activity'],

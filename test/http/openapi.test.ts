@@ -67,7 +67,7 @@ describe('the OpenAPI document', () => {
     return { url: search.size === 0 ? url : `${url}?${search.toString()}`, body };
   }
 
-  /** What an example cannot know: the time, and who is who here. */
+  /** Values that an example cannot know: the time, and the ids of this run. */
   function bodyOf({ operationId }: Operation): object {
     if (operationId.startsWith('record'))
       return { event_id: randomUUID(), occurred_at: new Date().toISOString() };
@@ -118,7 +118,7 @@ describe('the OpenAPI document', () => {
     };
     const world: Record<string, string> = { ...ids, key_id: randomUUID(), emitter: randomUUID() };
     const statuses: Record<string, number> = {};
-    // Logging out comes last: everything else needs the session. What is made comes before what shows it.
+    // Logging out comes last, because everything else needs the session. Calls that create something come before those that show it.
     const rank = ({ operationId }: Operation) =>
       operationId === 'logout' ? 2 : /^(record|register|issue|create)/.test(operationId) ? 0 : 1;
     const all = operationsOf(document).sort((a, b) => rank(a.operation) - rank(b.operation));

@@ -22,7 +22,7 @@ const NAMES: Record<string, { once: string[]; filters: string[] }> = {
 };
 const EARLY = '2026-01-01T00:00:00Z';
 const LATE = '2026-01-02T00:00:00Z';
-/** What tries to leave its place in a statement. */
+/** Values that try to break out of their place in a statement. */
 const HOSTILE = [
   "' OR 1=1 --",
   "'; DROP TABLE decisions; --",

@@ -39,7 +39,7 @@ describe('the export of many records', () => {
       env: { ...WITHOUT_LOG, GATE_DATA_DIR: dataDir, ...storeEnvironment(dataDir) },
     });
     if (code !== 0) throw new Error(output);
-    // What the log takes is not measured.
+    // The memory of the log is not measured.
     service = await startTestService({ dataDir, env: WITHOUT_LOG });
     total = (await askJson<{ totals: { total: number } }>(service, 'summary', { query: { window: '7d' } }))
       .totals.total;

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What a part costs: so many milliseconds of one core, and more for each row. */
+/** The cost of a part: milliseconds of one core, and more for each row. */
 export type Cost = { partMs: number; rowMs: number };
 
-/** What a look-up of identities costs a core of one replica of every shard: for each statement, and for each identity in it. */
+/** The cost of a look-up of identities on a core of one replica of every shard: per statement, and per identity in it. */
 type LookUpCost = { queryMs: number; idMs: number };
 
 /** Where and how rows are written. */

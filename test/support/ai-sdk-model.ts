@@ -1,7 +1,7 @@
 import { simulateReadableStream } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 
-/** What the mock model says it used, in each step. */
+/** The usage that the mock model reports, for each step. */
 export const usage = {
   inputTokens: { total: 100, noCache: 60, cacheRead: 40, cacheWrite: 0 },
   outputTokens: { total: 20, text: 15, reasoning: 5 },

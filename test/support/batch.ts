@@ -10,7 +10,7 @@ export type Rejection = {
 };
 export type BatchAnswer = { accepted: number; duplicates: number; rejected: Rejection[] };
 
-/** What a program may rely on: the texts may change. */
+/** The fields that a program may rely on; the texts may change. */
 export function withoutDetail({ index, event_id, status, code }: Rejection) {
   return { index, event_id, status, code };
 }

@@ -5,7 +5,7 @@ import { ROOT } from './service.ts';
 
 const OUT = 'node_modules/.cache/test-server';
 
-/** What a module finds beside itself stays where its source is. */
+/** Files that a module finds beside itself stay where its source is. */
 const keepUrls: Plugin = {
   name: 'keep-urls',
   setup: (bundling) =>

@@ -1,4 +1,4 @@
-/** What a test closes at its end, also when it fails: the last one first. */
+/** Resources that a test closes at its end, also when it fails, in reverse order. */
 export function useCleanups() {
   const cleanups: (() => unknown)[] = [];
   afterEach(async () => {

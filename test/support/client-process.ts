@@ -6,7 +6,7 @@ export type ClientProcess = {
   code: number | null;
   stdout: string;
   stderr: string;
-  /** What the program reported, one value a line. */
+  /** The values that the program reported, one per line. */
   reports: unknown[];
   tookMs: number;
 };

@@ -11,7 +11,7 @@ import { temporaryFile } from './temporary-file.ts';
 
 export type Victim = 'server' | 'client' | 'gateway';
 
-/** What is known after a load: by the server, by the audit service, and by the client. */
+/** The results of a load: from the server, the audit service, and the client. */
 export type LoadResult = {
   /** The calls that the server ran, as `search 12`. */
   ran: string[];
@@ -19,7 +19,7 @@ export type LoadResult = {
   recorded: string[];
   /** The numbers of the recorded events, ascending, each once. */
   sequence: number[];
-  /** What the gateway said of its events at its end. */
+  /** The gateway's own counts of its events, at its end. */
   closed: { emitted: number; dropped: number; failed: number } | undefined;
   client: { answered: number; wrong?: string[]; problem?: string; p50?: number; p99?: number };
 };

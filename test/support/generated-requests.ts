@@ -4,7 +4,7 @@ import type { Operation, OperationAt } from './openapi.ts';
 
 export type Generated = { path: string; headers: Record<string, string>; body: string | undefined };
 
-/** What a generated request may name: path parameters and queries that exist, and credentials that are right. */
+/** Valid values for generated requests: existing path parameters and queries, and valid credentials. */
 export type World = {
   params: Record<string, string>;
   credentials: Record<string, Record<string, string>>;

@@ -27,7 +27,7 @@ export async function connectFully(command: string, args: string[]): Promise<Cli
   return client;
 }
 
-/** What the MCP inspector does, one page after the other: lists, reads and calls all that the server has. */
+/** Does what the MCP inspector does, page by page: lists, reads and calls everything on the server. */
 export async function inspect(
   client: Client,
   argumentsOf: (tool: Tool) => Record<string, unknown>,
@@ -56,7 +56,7 @@ export async function inspect(
     }
   }
   const { tools } = await client.listTools();
-  // What a toggle starts keeps a server alive.
+  // Work that a toggle starts keeps a server alive.
   for (const tool of tools.filter(({ name }) => !name.startsWith('toggle')))
     await tried(
       client.callTool({ name: tool.name, arguments: argumentsOf(tool) }, undefined, {

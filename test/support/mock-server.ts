@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** What the mock does with one request; a contract case writes it down as data. */
+/** The mock's behaviour for one request; contract cases define it as data. */
 export type Reply = {
   status?: number;
   headers?: Record<string, string>;

@@ -16,7 +16,7 @@ import { Provider } from 'oidc-provider';
 type Claims = { email?: string; email_verified?: boolean; groups?: string[] };
 export type TestProvider = {
   issuer: string;
-  /** What it says of each person, by login name, which is the subject. */
+  /** The claims of each person, by login name, which is the subject. */
   people: Map<string, Claims>;
   /** Changes the claims of ID tokens before they are signed again; `key` signs instead of the provider's. */
   forge: { change: (claims: JWTPayload) => JWTPayload; key?: CryptoKey } | undefined;

@@ -18,7 +18,7 @@ export type Document = {
   components: Schema;
 };
 export type OperationAt = { path: string; method: string; operation: Operation };
-/** What came back. The headers have lower-case names. */
+/** The response. Header names are in lower case. */
 export type Answer = { status: number; headers: Record<string, string | undefined>; text: string };
 
 /** The answers that a cache may keep, or must ask about. */

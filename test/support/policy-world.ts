@@ -39,7 +39,7 @@ export type PolicyWorld = {
   clock: { nowMs: number };
   /** Resolves support-bot with exactly these variables set; options win, as ever. */
   resolve: Resolve;
-  /** What resolving fails with. */
+  /** The error of a failed resolve. */
   faultOf: (options: Partial<ResolveOptions>, variables?: Record<string, string>) => Promise<Fault>;
   /** The same with the good key. */
   resolveByKey: (options?: Partial<ResolveOptions>) => Promise<PolicySource>;

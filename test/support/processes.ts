@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { environmentOf, ROOT, scriptOf, spawnService } from './service.ts';
 
-/** What a process printed, on each stream and on both, and how it ended. */
+/** The output of a process, on each stream and on both, and its exit code. */
 export type Ended = { code: number | null; stdout: string; stderr: string; output: string };
 
 /** Runs the service until it ends by itself: for a start that fails. */

@@ -7,14 +7,14 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 export const API_KEY = 'provider-api-key';
 export const MAIL_FROM = 'Gatehouse <no-reply@gate.example.com>';
 
-/** What makes a service send through the server at `url`. */
+/** The variables that make a service send through the server at `url`. */
 export function providerEnv(url: string, more: Record<string, string> = {}): Record<string, string> {
   return { MAILER_API_KEY: API_KEY, GATE_EMAIL_FROM: MAIL_FROM, MAILER_SMTP_URL: url, ...more };
 }
 
 export type ReceivedMail = {
   envelope: { from: string; to: string[] };
-  /** What the sender logged in as. */
+  /** The credentials of the sender. */
   user: string | undefined;
   subject: string;
   from: string;

@@ -28,7 +28,7 @@ export type TestWitness = {
   answered: number[];
   /** Its latest checkpoint by origin. */
   seen: Map<string, Checkpoint>;
-  /** What it does instead of its duty. */
+  /** Its misbehaviour. */
   misbehave: ((body: string) => Verdict | undefined) | undefined;
   trust(vkey: string): void;
   close(): Promise<void>;

@@ -6,7 +6,7 @@ import { filesOfLog, writeFiles } from '../support/proof-vectors/log.ts';
 
 /** A project of which an attacker may change anything: ids in the order in which its events were sent. */
 export type Target = { projectId: string; ids: string[] };
-/** What an auditor has of a project: see docs/proof.md. */
+/** The files that an auditor has of a project: see docs/proof.md. */
 export type AuditFiles = { export: string; proofs: string; log: string; state: string };
 
 type Attack = { name: string; expected: number };

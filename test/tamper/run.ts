@@ -11,7 +11,7 @@ import {
 import { type AuditFiles, FILE_ATTACKS, filesIn, STORE_ATTACKS } from './attacks.ts';
 import { createProjects, download, fill, isLogged, type Project, tamper } from './service.ts';
 
-/** What both verifiers said of an attack. */
+/** The verdicts of both verifiers on an attack. */
 export type Outcome = { attack: string; expected: number; ours: Said; python: Said };
 type Said = { code: number; verdict: string; found: string };
 

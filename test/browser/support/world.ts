@@ -189,7 +189,7 @@ export async function expectAccessible(page: Page): Promise<void> {
 }
 
 async function violationsOn(page: Page, options: string) {
-  // What changes colour slowly is looked at in the end.
+  // Elements that change colour slowly are checked last.
   await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
   await page.evaluate(`Promise.allSettled(document.getAnimations()
     .filter(({ effect }) => effect.getTiming().iterations !== Infinity).map(({ finished }) => finished))`);
@@ -205,7 +205,7 @@ async function violationsOn(page: Page, options: string) {
   }));
 }
 
-/** What the address bar shows, without the host. */
+/** The content of the address bar, without the host. */
 export function addressOf(page: Page): string {
   const { pathname, search } = new URL(page.url());
   return pathname + search;

@@ -29,7 +29,7 @@ import {
 } from './world.ts';
 import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
 
-/** What the records and the filters may hold, by filter. */
+/** The values that records and filters may have, by filter. */
 const VALUES = {
   agent: ['a', 'b', 'é', '😀'],
   role: ['', 'admin', "o'"],

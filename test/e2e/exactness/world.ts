@@ -26,7 +26,7 @@ import { createLogger } from '../../../server/logger.ts';
 import { createStore, type Store } from '../../../server/store/store.ts';
 import type { ModelRecord } from './model.ts';
 
-/** What a history does to the store, and what it asks. */
+/** The actions of a history on the store, and its reads. */
 export type World = {
   store: Store;
   /** What the service keeps in memory between requests. */

@@ -22,7 +22,7 @@ export type Close = {
 };
 export type History = { events: Event[]; closes: Close[] };
 
-/** What stands at a place in the numbers of an emitter; a close report stands half a number behind its last. */
+/** An item at a position in the numbers of an emitter; a close report stands half a number after the last one. */
 type Neighbour = {
   place: number;
   dropped: number;

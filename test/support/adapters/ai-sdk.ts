@@ -4,7 +4,7 @@ import { callOf, modelMaking } from '../ai-sdk-model.ts';
 import type { AdapterHarness, Steps } from './contract.ts';
 import { schemaOf } from './schemas.ts';
 
-/** What is used of the Vercel AI SDK, of whichever version. */
+/** The part of the Vercel AI SDK that is used, in any version. */
 export type AiSdk = {
   generateText: typeof generateText;
   streamText: typeof streamText;

@@ -11,7 +11,7 @@ import { temporaryFile } from '../temporary-file.ts';
 /** A tool call that the model makes. */
 export type ModelCall = { name: string; args: Record<string, unknown> };
 
-/** What the model answers, one after the other: the tool calls of each step. After the last it says "done". */
+/** The model's answers in order: the tool calls of each step. After the last it says "done". */
 export type Steps = ModelCall[][];
 
 export type AskOptions = {
@@ -39,7 +39,7 @@ type Given = Omit<BindingOptions, 'agentName'> & { tools?: TestTools };
 
 const CALLER = { role: 'editor', userId: 'u-1', sessionId: 's-1' };
 
-/** What every adapter promises, whatever its framework. */
+/** The promises of every adapter, whatever its framework. */
 export function adapterContract(name: string, harness: AdapterHarness): void {
   describe(`the adapter contract: ${name}`, () => {
     const world = forEachTest(startAgentWorld);

@@ -30,7 +30,7 @@ const harnessCalling = (call: Call): AdapterHarness => ({
 export const mcpHarness = harnessCalling(async (run, { name, args }) =>
   textOf(await run.callTool({ name, arguments: args })),
 );
-/** What frameworks do with a client. */
+/** The calls that frameworks make on a client. */
 export const mcpClientHarness = harnessCalling(async (run, { name, args }) =>
   textOf(await run.client.callTool({ name, arguments: args })),
 );

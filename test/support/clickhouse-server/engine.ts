@@ -98,7 +98,7 @@ export class Engine {
   }
 }
 
-/** What a statement sets for itself. */
+/** The settings of a statement. */
 function ownSettings({ settings, params }: Statement): [string, string][] {
   return [
     ...PER_STATEMENT.map((name): [string, string] => [name, settings.get(name) ?? '']),

@@ -2,8 +2,8 @@
 export type FaultTarget = 'insert' | 'other' | 'all';
 
 /**
- * What the server does instead of answering well. `times` bounds how often; without it, until it is called off.
- * `table` narrows it to statements that name the table.
+ * The fault that the server shows instead of a good answer. `times` bounds how often; without it, until it is cleared. `table` narrows
+ * it to statements that name the table.
  */
 export type Fault = { on: FaultTarget; times?: number; table?: string } & (
   | { does: 'fail'; with: FaultName }

@@ -80,7 +80,7 @@ function poco(message: string): EngineError {
   });
 }
 
-/** What a limit refuses before it is a statement at all. */
+/** Requests that a limit refuses before they are parsed as statements. */
 function authenticate(req: IncomingMessage, { user, password }: Credentials): void {
   const expected = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   if (req.headers.authorization !== expected) throw errorNamed('AUTHENTICATION_FAILED');

@@ -25,7 +25,7 @@ rules:
   - {id: r, tools: [search], effect: deny, reason: No., when: {all: [{arg: a.b, gte: 1.5}, {arg: c, like: "x*"}]}}
 `;
 
-/** What it throws, which must be a PolicyError; undefined if it returns. */
+/** The thrown error, which must be a PolicyError; undefined if nothing is thrown. */
 async function faultOf(run: () => unknown): Promise<PolicyError | undefined> {
   try {
     await run();

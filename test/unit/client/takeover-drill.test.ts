@@ -17,7 +17,7 @@ import {
 const ROUTE = 'GET /v1/agents/support-bot';
 const [V1, V2, V9] = [1, 2, 9].map((version) => publishedAgent({ version }));
 
-/** What whoever took the address over answers with: all that is public, and a key of their own. */
+/** The answers of the attacker who took over the address: everything public, and a key of their own. */
 type Attack = {
   title: string;
   answer: () => Promise<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { Lexer } from 'yaml';
 import { LexemeWatch } from '../../../client/policy/language/lexeme-watch.ts';
 import { FaultList } from '../../../client/policy/language/policy-fault.ts';
 
-/** What the watch says of a text: its last word, and its faults as `line:column message`. */
+/** The result of the watch for a text: its last verdict, and its faults as `line:column message`. */
 function watch(text: string): { last: string; faults: string[] } {
   const faults = new FaultList();
   const watch = new LexemeWatch(faults);

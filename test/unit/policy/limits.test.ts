@@ -38,7 +38,7 @@ const ruleOf = (id: string, reason = 'R.') => `{id: ${id}, effect: deny, reason:
 /** Text of so many bytes, two in each character where that is possible. */
 const bytesOf = (bytes: number): string => 'é'.repeat(bytes / 2) + 'a'.repeat(bytes % 2);
 
-/** What is limited and its limit, a policy with so many of them, and the error of one more. */
+/** The limited thing and its limit, a policy with exactly that many, and the error for one more. */
 const LIMITS: [string, number, (count: number) => string, string][] = [
   ['bytes of text', 65_536, padded, '1:1 the policy has more than 65536 bytes'],
   ['tools', 256, (n) => policy({ tools: list(n, (i) => `t${i}`) }), 'tools has more than 256 items'],

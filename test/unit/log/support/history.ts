@@ -116,7 +116,7 @@ class History {
   async #round(rounds: LogRounds, queue: FlushQueue, taken: Waiting[]): Promise<void> {
     const { isDone, incomplete } = await rounds.run(workOf(taken));
     if (!isDone) return queue.putBack(taken);
-    // What is not complete is found by the scan.
+    // The scan finds inserts that are not complete.
     if (this.#isEnding) return;
     const left = new Set(incomplete.map(BigInt));
     queue.putBack(taken.filter(({ flush }) => left.has(flush)));
@@ -131,7 +131,7 @@ class History {
     });
   }
 
-  /** What a service does when all others have ended: it finds what nobody logged. */
+  /** The last service, after all others have ended, finds the inserts that nobody logged. */
   async #scan(): Promise<void> {
     const rounds = this.#rounds('scan');
     let isDone = false;
@@ -152,7 +152,7 @@ class History {
   }
 }
 
-/** What a random history ended with that it must not. */
+/** The violations at the end of a random history. */
 export async function faultsOf(seed: number, flaw?: Flaw): Promise<string[]> {
   const history = new History(seed, flaw);
   await history.run();

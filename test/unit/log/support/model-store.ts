@@ -7,7 +7,7 @@ import type { Schedule } from './schedule.ts';
 
 type Mark = { key: string; writer: string };
 
-/** What a store without one of its promises, or a sequencer without one of its steps, would do. */
+/** Faults: a store without one of its promises, or a sequencer without one of its steps. */
 export type Flaw =
   | 'no token'
   | 'look before head'
@@ -29,7 +29,7 @@ export class ModelStore implements State {
   /** Inserts that a round has looked at, and rows that came after a round had looked at another with their body. */
   readonly #looked = new Set<string>();
   readonly #late = new Set<string>();
-  /** What was done against the rules. */
+  /** Violations of the rules. */
   readonly faults: string[] = [];
   readonly #schedule: Schedule;
   readonly #flaw: Flaw | undefined;

@@ -16,7 +16,7 @@ const NUMBERS = [
   '123456789012345678901234567890', '123456789012345678901234567891', '1e999999', '1e-999999', '10e999998', '0e999999', '0.001e3',
 ]; // prettier-ignore
 
-/** What a call may try: too long an exponent, half a pair, and what is no JSON. */
+/** Values that a hostile call may contain: an exponent that is too long, half a surrogate pair, and invalid JSON. */
 const ODD_VALUES = [
   '1e1000000', '1e0000001', '1e000001', '0e9999999', '01', '+1', '.5', '5.', '1e', '-', '0x10', 'NaN', '1_0', 'nul', 'falsy',
   '"\\ud800"', '"\\udc00\\ud800"', '"\\ud83d\\ude00"', '"\\ud83dx"', '"\\u00g0"', '"\\x"', '"a\tb"', '"', "'a'", '[1,]', '{"a":1,}',

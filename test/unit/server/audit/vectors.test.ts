@@ -31,7 +31,7 @@ function optionsOf(name: string): Record<string, string> {
   return options;
 }
 
-/** What differs from run to run, or between the verifiers, is left out. */
+/** Leaves out fields that differ between runs or between the verifiers. */
 function comparable(report: Record<string, unknown>): Record<string, unknown> {
   const { problems, ...others } = report;
   expect(problems).to.be.an('array');
@@ -119,7 +119,7 @@ const WITNESS_KEY = proof.verifierKeyText(
   proof.verifierKeyFrom({ name: ORIGIN, type: 'cosignature', publicKey: Buffer.alloc(32) }),
 );
 
-/** What cannot be verified: the options beside those of a case that holds. */
+/** Input that cannot be verified: options in addition to those of a case that holds. */
 const REFUSED: [string, Record<string, string>, RegExp][] = [
   ['with a time that is none', { at: 'yesterday' }, /--at must be a time/],
   ['with a key that is none', { vkey: 'abc' }, /"abc" is not a verifier key/],

@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../../../support/service.ts';
 const path = temporaryDirectory();
 const open = () => connectEmbedded(path, {});
 
-/** What a setting of the configuration is on the first connection, on a second one, and when the engine is opened again. */
+/** The value of a configured setting on the first connection, on a second one, and after the engine is opened again. */
 export async function configured(setting: string): Promise<string[]> {
   const sql = 'SELECT value FROM system.server_settings WHERE name = {setting: String}';
   const ask = async (connection: Connection) =>
@@ -79,7 +79,7 @@ export async function storeClosedWhileBusy(): Promise<string> {
   return Promise.race([busy, new Promise<string>((resolve) => setImmediate(resolve, 'busy'))]);
 }
 
-/** What statements say on a connection on which each of `failing` fails or is stopped while its answer is written. */
+/** The answers of statements on a connection on which each of `failing` fails or is stopped while its answer is written. */
 export async function answersAfter(failing: string[]): Promise<unknown[]> {
   const connection = open();
   const ask = (sql: string) => connection.query(sql).catch(() => 'failed');

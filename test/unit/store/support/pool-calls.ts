@@ -49,7 +49,7 @@ export async function stopAmongOthers() {
   return { failed, wrong };
 }
 
-/** What each connection answers after a statement on it was stopped while it wrote its answer. */
+/** The answer of each connection after a statement on it was stopped while it wrote its answer. */
 export async function answersAfterStop() {
   const answers: unknown[] = [];
   for (let round = 0; round < 3; round += 1) {
