@@ -1,6 +1,7 @@
 import { useId, useMemo, useState } from 'preact/hooks';
 import { navigate } from '../app/location.ts';
 import { rangeOf } from '../api/relative-period.ts';
+import { isFinished } from '../api/series.ts';
 import { endsNow, type Period } from '../app/period.ts';
 import { usePeriod } from '../app/use-period.ts';
 import { useZone } from '../app/zone.ts';
@@ -142,8 +143,7 @@ function Drawing({
     const top = ticks.at(-1) ?? 1;
     const seconds = starts.map((start) => Date.parse(start) / 1000);
     const below = starts.map(() => 0);
-    // A part of a bucket would look like a fall of the line.
-    const finished = seconds.filter((start) => (start + bucketSeconds) * 1000 <= Date.parse(to)).length;
+    const finished = starts.filter((start) => isFinished(start, bucketSeconds, to)).length;
     return (
       <>
         <div class="chart-y" aria-hidden="true">
