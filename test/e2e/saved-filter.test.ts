@@ -67,6 +67,15 @@ describe('the identity filter across a restart', () => {
 
   const start = () => startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
 
+  /** Starts a service, which must use the filter with what came since, and know everything from before. */
+  async function startWithLater(): Promise<TestService> {
+    const service = await start();
+    expect(await filtersOf(service)).to.deep.equal(bothAre(FILLED));
+    expect(service.output().split(WITH_LATER)).to.have.length(3);
+    expect(await postAll(service)).to.equal(1);
+    return service;
+  }
+
   it('is kept by a clean stop, and used as it is once', async () => {
     const first = await start();
     await filtersOf(first);
@@ -82,13 +91,7 @@ describe('the identity filter across a restart', () => {
   });
 
   it('is used after each kill -9, with what came since', async () => {
-    for (let kills = 0; kills < 2; kills += 1) {
-      const service = await start();
-      expect(await filtersOf(service)).to.deep.equal(bothAre(FILLED));
-      expect(service.output().split(WITH_LATER)).to.have.length(3);
-      expect(await postAll(service)).to.equal(1);
-      await service.kill();
-    }
+    for (let kills = 0; kills < 2; kills += 1) await (await startWithLater()).kill();
   });
 
   it('is used after a command, as after a kill', async () => {
@@ -96,11 +99,7 @@ describe('the identity filter across a restart', () => {
     await gate(dataDir, 'project', 'list');
     expect(leftIn(dataDir)).to.have.members(BEHIND);
 
-    const service = await start();
-    expect(await filtersOf(service)).to.deep.equal(bothAre(FILLED));
-    expect(service.output().split(WITH_LATER)).to.have.length(3);
-    expect(await postAll(service)).to.equal(1);
-    await service.stop();
+    await (await startWithLater()).stop();
   });
 
   it('is removed by an import, whose records were received long ago', async () => {
@@ -133,11 +132,7 @@ describe('the identity filter across a restart', () => {
     // It is filled and saved anew while the service runs.
     await eventually(() => BEHIND.every((name) => leftIn(dataDir).includes(name)) || undefined);
     await service.kill();
-    const next = await start();
-    expect(await filtersOf(next)).to.deep.equal(bothAre(FILLED));
-    expect(next.output().split(WITH_LATER)).to.have.length(3);
-    expect(await postAll(next)).to.equal(1);
-    await next.stop();
+    await (await startWithLater()).stop();
   });
 
   it('is used after merges by another program, which write no event', async () => {
@@ -158,10 +153,6 @@ describe('the identity filter across a restart', () => {
     expect(await service.stop()).to.equal(0);
     expect(leftIn(dataDir)).to.have.members([BEHIND[0], `${BEHIND[0]}.tmp`, BEHIND[1]]);
     expect(service.output()).to.contain('The identity filter was not saved; the next start');
-    const next = await start();
-    expect(await filtersOf(next)).to.deep.equal(bothAre(FILLED));
-    expect(next.output().split(WITH_LATER)).to.have.length(3);
-    expect(await postAll(next)).to.equal(1);
-    await next.stop();
+    await (await startWithLater()).stop();
   });
 });
