@@ -4,7 +4,7 @@ import { createAgents } from './agents/create-agents.ts';
 import { Fleet } from './agents/fleet.ts';
 import { createAlerts } from './alerts/create-alerts.ts';
 import { createApp } from './app.ts';
-import { createReads, type RunRead, type RunReadBytes, writersOf } from './records/days.ts';
+import { createReads, writersOf } from './records/days.ts';
 import { EmittedGauge } from './records/emitted-gauge.ts';
 import { EmitterStarts } from './commit/emitter-starts.ts';
 import { createCommits } from './commit/create-commits.ts';
@@ -33,6 +33,7 @@ import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics.ts';
 import { createStore, fatalStoreFault, type Store, waitForSchema } from './store/store.ts';
 import { createBoundedStore } from './store/bounded-store.ts';
+import type { RunRead, RunReadBytes } from './store/read-pool.ts';
 import { withTimeout } from './store/with-timeout.ts';
 import { shareMetrics } from './workers.ts';
 

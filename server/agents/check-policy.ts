@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallText, callTextFrom } from '../../client/policy/language/index.ts';
 import type { Fault } from '../errors.ts';
 import { REPLAY_PAGE_ROWS } from '../limits.ts';
-import type { RunRead, RunReadBytes } from '../records/days.ts';
+import type { RunRead, RunReadBytes } from '../store/read-pool.ts';
 import { readWindow } from '../records/window.ts';
 import { exactJson, hasNumberAtRisk } from '../json.ts';
 import { sql } from '../store/sql.ts';

@@ -9,7 +9,7 @@ import { addressOf } from '../http/rate-limit.ts';
 import { listOf, PROJECT_ID } from '../http/schemas.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
 import type { Metrics } from '../metrics.ts';
-import type { RunRead, RunReadBytes } from '../records/days.ts';
+import type { RunRead, RunReadBytes } from '../store/read-pool.ts';
 import { agentUnknown, type AgentSaver, type Edit } from './agent-saver.ts';
 import type { AgentStore } from './agent-store.ts';
 import { bundleOf, fetchBody, noteOf, savedBody, versionSummary } from './agent-version.ts';

@@ -5,7 +5,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import { answer, COUNT, listOf, PROJECT_ID, STRING, UUID } from '../http/schemas.ts';
 import type { Witness } from '../config-values.ts';
-import type { RunRead, RunReadBytes } from '../records/days.ts';
+import type { RunRead, RunReadBytes } from '../store/read-pool.ts';
 import { type LogHeads, ProjectLog } from './project-log.ts';
 import { readProof } from './read-proof.ts';
 import { Type } from '../type.ts';

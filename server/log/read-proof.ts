@@ -5,7 +5,7 @@ import { findDecisionLine, type Place, placesOf } from '../records/find-decision
 import { rfc3339FromClickhouse } from '../store/time.ts';
 import { HASH_BYTES } from './subtrees.ts';
 import type { LogPiece } from './log-store.ts';
-import type { RunRead } from '../records/days.ts';
+import type { RunRead } from '../store/read-pool.ts';
 import type { ProjectLog } from './project-log.ts';
 
 type Wanted = Parameters<typeof findDecisionLine>[1];

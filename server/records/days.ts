@@ -1,13 +1,9 @@
 import type { Config } from '../config.ts';
 import { RETENTION_MS } from '../limits.ts';
-import type { QueryParams } from '../store/connection.ts';
+import type { RunRead, RunReadBytes } from '../store/read-pool.ts';
 import { sql } from '../store/sql.ts';
 import type { ReadWindow } from './window.ts';
 import { DAY_MS } from '../durations.ts';
-
-/** Runs one statement in the ReadPool. */
-export type RunRead = <Row>(sql: string, params: QueryParams, signal?: AbortSignal) => Promise<Row[]>;
-export type RunReadBytes = (sql: string, params: QueryParams, signal?: AbortSignal) => Promise<Buffer>;
 
 /**
  * The writers of a store, which may write a row twice: this process alone, several on one ClickHouse server, or several on a cluster,

@@ -9,6 +9,9 @@ import { clickhouseCode, StoreError } from './store-error.ts';
 
 /** A connection and the log_comment of its statements, by which the store finds them. */
 type Reader = { connection: Connection; tag: string };
+/** Runs one statement in the pool, once the store is ready. An abort stops it. */
+export type RunRead = <Row>(sql: string, params: QueryParams, signal?: AbortSignal) => Promise<Row[]>;
+export type RunReadBytes = (sql: string, params: QueryParams, signal?: AbortSignal) => Promise<Buffer>;
 type PoolOptions = { waitingMax: number; waitMsMax: number; killer: Connection };
 
 /** A kill is repeated until the statement has ended, because it may come before the statement begins. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { readTimeseries } from '../../../server/records/counts.ts';
-import { createReads, ReadDays, type RunRead, type Writers } from '../../../server/records/days.ts';
+import { createReads, ReadDays, type Writers } from '../../../server/records/days.ts';
+import type { RunRead } from '../../../server/store/read-pool.ts';
 import { NO_FILTERS } from '../../../server/records/filters.ts';
 import { readLlmUsage } from '../../../server/records/llm-usage.ts';
 import { verifyReads } from '../../../server/records/verify.ts';
