@@ -1,7 +1,7 @@
 -- Appends the records of some inserts to the logs of their projects, in one round: the pieces of log_pieces.sql, without a way out of
 -- the engine and back. For a process that has the store to itself, and inserts of which no row is in the log.
 -- flushes: the inserts, complete with this round; since: no rows from before; round, proposal, proposed_at: see 0030_log.sql;
--- projects, sizes: of their logs before it.
+-- projects, sizes: of their logs before it, also of projects without a record.
 INSERT INTO log_chunks (round, proposal, proposed_at, project_id, start, entries, received_from, received_to, flushes)
 SELECT
     {round: UInt64},
@@ -12,7 +12,7 @@ SELECT
     arrayMap(record -> record.3, piece),
     piece[1].1,
     piece[-1].1,
-    if(project_id = {projects: Array(String)}[1] AND place = 1, arrayMap(number -> toUInt64(number), {flushes: Array(String)}), [])
+    if(project_id = min(project_id) OVER () AND place = 1, arrayMap(number -> toUInt64(number), {flushes: Array(String)}), [])
 FROM
 (
     SELECT

@@ -63,7 +63,10 @@ export class BatchInsert {
       if (fault.code === 'row_rejected') return await this.#isolate(rows, { ...attempt, fault });
       isSettled = await this.#retry(rows, { ...attempt, fault });
     } finally {
-      if (attempt.flush !== undefined) flushes?.ended(attempt.flush, isSettled);
+      if (attempt.flush !== undefined) {
+        const projects = new Set(rows.map(({ entry }) => entry.identity.project_id));
+        flushes?.ended(attempt.flush, { isSettled, projects });
+      }
     }
   }
 

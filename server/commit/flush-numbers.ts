@@ -7,9 +7,11 @@ const NUMBERS_PER_MS = 4_096_000n;
 export type Flushes = {
   /** The number of a new insert. */
   next: () => bigint;
-  /** The insert has ended. `isSettled`: all its rows are written, and none will come later. */
-  ended: (flush: bigint, isSettled: boolean) => void;
+  ended: (flush: bigint, outcome: FlushOutcome) => void;
 };
+
+/** Of an insert that has ended. `isSettled`: all its rows are written, and none will come later. projects: those of its rows. */
+export type FlushOutcome = { isSettled: boolean; projects: ReadonlySet<string> };
 
 /** Numbers inserts: by the time, and upwards within a process even when the clock is set back. */
 export class FlushNumbers implements Flushes {
@@ -25,7 +27,7 @@ export class FlushNumbers implements Flushes {
   }
 
   /** Nobody listens: the next process finds the rows. */
-  ended(_flush: bigint, _isSettled: boolean): void {}
+  ended(_flush: bigint, _outcome: FlushOutcome): void {}
 
   /** Whether this process gave that number. */
   isOwn(flush: bigint): boolean {

@@ -1,7 +1,14 @@
-import { FlushNumbers } from '../commit/flush-numbers.ts';
+import { FlushNumbers, type FlushOutcome } from '../commit/flush-numbers.ts';
 
-/** An insert that waits for the log. `isFresh`: its rows are all there, and none is in the log. */
-export type Waiting = { flush: bigint; isFresh: boolean; isFinal: boolean; rows?: number; sinceMs: number };
+/** An insert that waits for the log. `isFresh`: its rows are all there, and none is in the log; only then its projects are known. */
+export type Waiting = {
+  flush: bigint;
+  isFresh: boolean;
+  projects?: ReadonlySet<string>;
+  isFinal: boolean;
+  rows?: number;
+  sinceMs: number;
+};
 
 /** A lost insert may still be carried out: after the server has given up the connection, and long after. */
 const LOOK_AGAIN_MS = [12_000, 70_000] as const;
@@ -36,8 +43,8 @@ export class FlushQueue extends FlushNumbers {
     return oldest;
   }
 
-  override ended(flush: bigint, isSettled: boolean): void {
-    if (isSettled) return this.add({ flush, isFresh: true, isFinal: true });
+  override ended(flush: bigint, { isSettled, projects }: FlushOutcome): void {
+    if (isSettled) return this.add({ flush, isFresh: true, projects, isFinal: true });
     this.add({ flush, isFresh: false, isFinal: false });
     const last = LOOK_AGAIN_MS.at(-1);
     for (const ms of LOOK_AGAIN_MS) {

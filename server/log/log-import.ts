@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Connection } from '../store/connection.ts';
 import { createLogStore, type LogStore } from './log-store.ts';
 import { LogTables, type Piece } from './log-tables.ts';
-import { LogRounds } from './rounds.ts';
+import { LogRounds, NO_INSERTS } from './rounds.ts';
 import { SubtreeHashes } from './subtree-hashes.ts';
 import { HASH_BYTES } from './subtrees.ts';
 
@@ -62,7 +62,7 @@ export class LogImport {
   async append(pieces: readonly ExportedPiece[]): Promise<number> {
     let left: Piece[] = [];
     this.#take = async () => (left = await this.#leftOf(pieces));
-    for (let isDone = false; !isDone;) ({ isDone } = await this.#rounds.run({ fresh: [], careful: [] }));
+    for (let isDone = false; !isDone;) ({ isDone } = await this.#rounds.run(NO_INSERTS));
     for (const { project_id } of pieces) this.#projects.add(project_id);
     return left.reduce((sum, { count }) => sum + count, 0);
   }

@@ -38,7 +38,7 @@ export type ChunkRow = {
 };
 type Head = { round: number; proposal: string; proposed_at: string };
 export type Proposal = Head & { rows: ChunkRow[] };
-/** `starts`: the sizes of the logs that grow. */
+/** `starts`: the sizes of the logs that may grow. */
 export type Append = Head & { starts: ReadonlyMap<string, number> };
 
 type NewsAnswer = { now: string; rows: [string, string, string, string, number | boolean][] };
@@ -108,14 +108,6 @@ export class LogTables {
       overlap_from: logged?.received_from ?? null,
       overlap_to: logged?.received_to ?? null,
     });
-  }
-
-  async projectsOf({ flushes, since }: Source): Promise<string[]> {
-    const rows = await this.#connection.query<{ project_id: string }>(sql('log_projects'), {
-      flushes,
-      since,
-    });
-    return rows.map(({ project_id }) => project_id);
   }
 
   /** As `commit` of the pieces of these inserts, which do not leave the engine. Only for a process that has the store to itself. */

@@ -8,11 +8,15 @@ import type { ChunkRow, LogTables, Piece, Rival, Source } from './log-tables.ts'
 export type Work = {
   /** Inserts of this process that succeeded, seen for the first time. */
   fresh: readonly string[];
+  /** Of the fresh inserts. */
+  projects: ReadonlySet<string>;
   /** Inserts that may have records in the log already, or rows still to come; if `isFinal` is false, they will be looked at again. */
   careful: readonly { flush: string; isFinal: boolean }[];
   /** Rows from before the log. */
   hour?: { hour: string; number: number; isFinal: boolean } | undefined;
 };
+
+export const NO_INSERTS = { fresh: [], projects: new Set<string>(), careful: [] };
 
 export type Outcome = {
   /** False when another process took the round: the same work must be done again, carefully. */
@@ -35,7 +39,6 @@ export type RoundDeps = {
     | 'rivals'
     | 'logged'
     | 'commit'
-    | 'projectsOf'
     | 'append'
   >;
   /** Other services write to this store. */
@@ -91,12 +94,12 @@ export class LogRounds {
     const head = { round, proposal: String(randomInt(PROPOSALS)), proposed_at: now };
     if (!isShared && work.fresh.length > 0 && careful.length === 0) {
       // No row can lose and none is logged yet, so the entries need not leave the engine.
-      const source = { flushes: work.fresh, since: expiredBefore() };
-      const starts = await this.#sizesOf(await tables.projectsOf(source));
-      if (starts.size > 0) {
-        await tables.append(source, { ...head, starts });
-        return { incomplete: [], ...(await this.#readBack(head)) };
-      }
+      const starts = await this.#sizesOf(work.projects);
+      await tables.append({ flushes: work.fresh, since: expiredBefore() }, { ...head, starts });
+      const result = await this.#readBack(head);
+      if (result !== undefined) return { incomplete: [], ...result };
+      // All records have expired since.
+      this.#newest = undefined;
     }
     const { pieces, losses } = await this.#select(work, careful);
     const incomplete = [...new Set(losses.map(({ row }) => row.flush))];
@@ -109,17 +112,18 @@ export class LogRounds {
     }
     const result =
       first === undefined ? { isDone: true, grown: new Map<string, number>() } : await this.#readBack(head);
+    if (result === undefined)
+      throw new StoreError('store_unavailable', 'The store does not show the round that was written.');
     if (result.isDone && losses.length > 0) await this.#removeLost(work.fresh, careful);
     return { incomplete, ...result };
   }
 
-  /** Whether the round is the one that was proposed, and how the logs grew with it. */
+  /** Whether the round is the one that was proposed, and how the logs grew with it. Undefined when there is no such round. */
   async #readBack({ round, proposal }: { round: number; proposal: string }) {
     const news = await this.#readNews();
     const rows = news.rows.filter((row) => row.round === round);
     const [holder] = rows;
-    if (holder === undefined)
-      throw new StoreError('store_unavailable', 'The store does not show the round that was written.');
+    if (holder === undefined) return undefined;
     const isDone = holder.proposal === proposal && holder.counts;
     const grown = isDone ? rows.filter(({ project_id }) => project_id !== '') : [];
     return { isDone, grown: new Map(grown.map(({ project_id, size }) => [project_id, size])) };
@@ -195,7 +199,7 @@ export class LogRounds {
     });
   }
 
-  async #sizesOf(projectIds: readonly string[]): Promise<Map<string, number>> {
+  async #sizesOf(projectIds: Iterable<string>): Promise<Map<string, number>> {
     const sizes = new Map<string, number>();
     for (const projectId of projectIds) sizes.set(projectId, await this.#sizeOf(projectId));
     return sizes;

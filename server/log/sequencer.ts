@@ -6,7 +6,7 @@ import { RETENTION_MS } from '../limits.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { FlushQueue, type Waiting } from './flush-queue.ts';
 import type { LogTables } from './log-tables.ts';
-import { LogRounds, type Work } from './rounds.ts';
+import { LogRounds, NO_INSERTS, type Work } from './rounds.ts';
 import { SubtreeHashes } from './subtree-hashes.ts';
 
 export type SequencerOptions = {
@@ -159,7 +159,7 @@ export class Sequencer {
   async #doHour(): Promise<void> {
     const [hour] = this.#hours;
     if (hour === undefined) return;
-    const { isDone, grown } = await this.#rounds.run({ fresh: [], careful: [], hour });
+    const { isDone, grown } = await this.#rounds.run({ ...NO_INSERTS, hour });
     if (isDone) this.#hours.shift();
     this.#hashes.grew(grown);
   }
@@ -205,8 +205,10 @@ export class Sequencer {
 
 /** The inserts as the work of a round. */
 export function workOf(taken: Waiting[]): Work {
+  const fresh = taken.filter(({ isFresh }) => isFresh);
   return {
-    fresh: taken.filter(({ isFresh }) => isFresh).map(({ flush }) => `${flush}`),
+    fresh: fresh.map(({ flush }) => `${flush}`),
+    projects: new Set(fresh.flatMap(({ projects = [] }) => [...projects])),
     careful: taken
       .filter(({ isFresh }) => !isFresh)
       .map(({ flush, isFinal }) => ({ flush: `${flush}`, isFinal })),

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { LogRounds } from '../../../server/log/rounds.ts';
+import { LogRounds, NO_INSERTS } from '../../../server/log/rounds.ts';
 import { Random } from '../../support/random.ts';
 import { ModelStore } from './support/model-store.ts';
 import { Schedule } from './support/schedule.ts';
@@ -14,6 +14,8 @@ class AtOnce extends Schedule {
     return Promise.resolve(effect());
   }
 }
+
+const workOf = (fresh: string[]) => ({ ...NO_INSERTS, fresh, projects: new Set(['p']) });
 
 describe('the rounds of the log of a process that has the store to itself', () => {
   let store: ModelStore;
@@ -46,7 +48,7 @@ describe('the rounds of the log of a process that has the store to itself', () =
   it('read the head once, and then only back what they wrote', async () => {
     for (const number of [1, 2, 3]) {
       const fresh = [await insert(number)];
-      expect((await rounds.run({ fresh, careful: [] })).grown.get('p')).to.equal(number);
+      expect((await rounds.run(workOf(fresh))).grown.get('p')).to.equal(number);
     }
     expect(reads).to.equal(4);
     expect(store.entries()).to.deep.equal(['x1', 'x2', 'x3']);
@@ -54,7 +56,7 @@ describe('the rounds of the log of a process that has the store to itself', () =
 
   it('read the head again after a commit that failed, whether it was carried out or not', async () => {
     const { append } = tables;
-    await rounds.run({ fresh: [await insert(1)], careful: [] });
+    await rounds.run(workOf([await insert(1)]));
     for (const isCarriedOut of [true, false]) {
       const number = isCarriedOut ? 2 : 3;
       const flush = await insert(number);
@@ -62,9 +64,9 @@ describe('the rounds of the log of a process that has the store to itself', () =
         if (isCarriedOut) await append(...given);
         throw new Error('The answer is lost');
       };
-      await rounds.run({ fresh: [flush], careful: [] }).catch(() => undefined);
+      await rounds.run(workOf([flush])).catch(() => undefined);
       tables.append = append;
-      const work = { fresh: [], careful: [{ flush, isFinal: true }] };
+      const work = { ...NO_INSERTS, careful: [{ flush, isFinal: true }] };
       expect(await rounds.run(work)).to.include({ isDone: true });
     }
     expect(store.entries()).to.deep.equal(['x1', 'x2', 'x3']);
@@ -74,13 +76,21 @@ describe('the rounds of the log of a process that has the store to itself', () =
     expect(starts.map(({ start }) => start)).to.deep.equal([0, 1, 2]);
   });
 
+  it('list an insert of which all records have expired', async () => {
+    await rounds.run(workOf([await insert(1)]));
+    expect(await rounds.run(workOf(['2']))).to.deep.equal({ isDone: true, incomplete: [], grown: new Map() });
+    await rounds.run(workOf([await insert(3)]));
+    expect([...store.listed()]).to.deep.equal(['1', '2', '3']);
+    expect(store.entries()).to.deep.equal(['x1', 'x3']);
+  });
+
   it('are not done when the round that was written came too late to count', async () => {
-    await rounds.run({ fresh: [await insert(1)], careful: [] });
+    await rounds.run(workOf([await insert(1)]));
     const { newsAfter } = tables;
     tables.newsAfter = async (round) => {
       const news = await newsAfter(round);
       return { ...news, rows: news.rows.map((row) => ({ ...row, counts: false })) };
     };
-    expect(await rounds.run({ fresh: [await insert(2)], careful: [] })).to.include({ isDone: false });
+    expect(await rounds.run(workOf([await insert(2)]))).to.include({ isDone: false });
   });
 });

@@ -1,6 +1,6 @@
 import { keyOf } from '../../../../server/commit/identity.ts';
 import { FlushQueue, type Waiting } from '../../../../server/log/flush-queue.ts';
-import { LogRounds } from '../../../../server/log/rounds.ts';
+import { LogRounds, NO_INSERTS } from '../../../../server/log/rounds.ts';
 import { workOf } from '../../../../server/log/sequencer.ts';
 import { Random } from '../../../support/random.ts';
 import { type Flaw, type ModelRow, ModelStore } from './model-store.ts';
@@ -70,11 +70,11 @@ class History {
         if (!isWritten) {
           await this.store.insert(actor, row);
           unmarked.push(key);
-          queue.ended(BigInt(row.flush), true);
+          queue.ended(BigInt(row.flush), { isSettled: true, projects: new Set([row.project_id]) });
           isWritten = true;
         }
       } catch {
-        queue.ended(BigInt(row.flush), false);
+        queue.ended(BigInt(row.flush), { isSettled: false, projects: new Set([row.project_id]) });
       }
       if (isWritten) this.acknowledged.add(key);
     }
@@ -143,7 +143,7 @@ class History {
         );
         if (left.length === 0) break;
         const careful = left.slice(0, 3).map((flush) => ({ flush, isFinal: true }));
-        await rounds.run({ fresh: [], careful }).catch(() => undefined);
+        await rounds.run({ ...NO_INSERTS, careful }).catch(() => undefined);
       }
       isDone = true;
     };

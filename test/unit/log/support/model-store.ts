@@ -183,10 +183,6 @@ export class ModelStore implements State {
           if (rounds.has(proposal.round) && this.#flaw !== 'no token') return;
           rounds.set(proposal.round, structuredClone(proposal));
         }),
-      projectsOf: ({ flushes }) =>
-        ask(({ rows }) => [
-          ...new Set(rows.filter(({ flush }) => flushes.includes(flush)).map(({ project_id }) => project_id)),
-        ]),
       append: ({ flushes }, { starts, ...head }) =>
         ask(({ rows, rounds }) => {
           const pieces = piecesOf(rows.filter(({ flush }) => flushes.includes(flush)));
