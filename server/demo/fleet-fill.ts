@@ -86,6 +86,7 @@ async function writeDay(
   });
   await connection.command(sql('fleet_identities'), { ...target, stream, table: stream });
   if (!isDecisions) return 0;
+  flushes.ended(flush, { isSettled: true, projects: new Set([projectId]) });
   // Not the planned number: the rest of today is left out.
   const [row] = await connection.query<{ rows: string }>(sql('fleet_day_rows'), {
     ...target,

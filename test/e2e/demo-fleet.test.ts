@@ -8,6 +8,7 @@ import { onServer } from '../support/clickhouse-server/services.ts';
 import { startClickHouse } from '../support/clickhouse-server/start.ts';
 import { accepted, outcomeOf, readDecisions, sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
+import { checkpointFrom } from '../support/log.ts';
 import { readMetrics } from '../support/metrics.ts';
 import { eventually } from '../support/eventually.ts';
 import { runOnStore } from '../support/engine.ts';
@@ -59,6 +60,17 @@ describe('the demo fleet of a service started with GATE_DEMO=1', () => {
     expect(totals[0]).to.be.above(20_000);
     expect(totals[1]).to.be.above(5000);
     expect(totals[2]).to.equal(0);
+  });
+
+  it('has every decision of the fleet in its log, while the service that filled it runs', async () => {
+    const service = await startTestService({ env });
+    const project_id = service.demo.fleet_project_id ?? '';
+    await filled(service);
+    const total = await totalOf(service, 'summary', project_id);
+    const { size } = await checkpointFrom({ ...service, project_id }, total);
+    await service.stop();
+
+    expect(size).to.equal(total);
   });
 
   it('takes no decision of the fleet a second time', async () => {
