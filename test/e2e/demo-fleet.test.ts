@@ -71,6 +71,7 @@ describe('the demo fleet of a service started with GATE_DEMO=1', () => {
     await service.stop();
 
     expect(size).to.equal(total);
+    expect(service.output()).not.to.include('Cannot write the log yet');
   });
 
   it('takes no decision of the fleet a second time', async () => {

@@ -176,6 +176,17 @@ describe('the log of a project', () => {
     );
   });
 
+  it('grows together with that of another project, at the first try', async () => {
+    const pair = [await sharedService(), await sharedService()];
+    const before = service.output().length;
+
+    await Promise.all(pair.map((project) => sendDecision(project, decisionEvent())));
+    const heads = await Promise.all(pair.map((project) => checkpointFrom(project, 1)));
+
+    expect(heads.map(({ size }) => size)).to.deep.equal([1, 1]);
+    expect(service.output().slice(before)).not.to.include('Cannot write the log yet');
+  });
+
   it('serves tiles to be kept for ever, and 404 for all other paths', async () => {
     await sendDecision(service, decisionEvent());
     await checkpointFrom(service, 1);
