@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tally, sendDecision, sendLlm } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
@@ -102,10 +102,14 @@ describe('the identity filter across a restart', () => {
     await (await startWithLater()).stop();
   });
 
-  it('is removed by an import, whose records were received long ago', async () => {
+  it('is removed by an import, whose records were received long ago, before it writes: also by one that fails', async () => {
     const directory = join(temporaryDirectory(), 'export');
     await gate(dataDir, 'export', '--to', directory);
-    await gate(dataDir, 'import', '--from', directory);
+    expect(leftIn(dataDir)).to.have.members(BEHIND);
+    for (const name of readdirSync(directory))
+      if (name !== 'manifest.json') writeFileSync(join(directory, name), 'no row');
+    const outcome = await gate(dataDir, 'import', '--from', directory).catch((error: Error) => error);
+    expect(outcome).to.be.instanceOf(Error);
     expect(leftIn(dataDir)).to.deep.equal([]);
 
     const service = await start();
