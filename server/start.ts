@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { allocateYoung } from './allocate-young.ts';
 import { readConfig } from './config.ts';
 import { welcomeText } from './demo/demo.ts';
 import { expectedFaultText } from './expected-fault.ts';
@@ -33,6 +34,7 @@ async function start(): Promise<void> {
     );
   }
   stopOnSignal(service);
+  allocateYoung();
   if (service.demo !== undefined) process.stdout.write(welcomeText(service.url, service.demo, config));
 
   function stopOnSignal(running: Service): void {

@@ -1,0 +1,18 @@
+// Prints whether objects of a place in the code of which all survive are allocated in the young generation or in the old one, by default
+// and, with the argument `young`, after what the service does. Needs --allow-natives-syntax and a small young generation.
+import { runInThisContext } from 'node:vm';
+import { allocateYoung } from '../../server/allocate-young.ts';
+
+type Kept = { at: number; next: Kept | undefined };
+
+// A text, because the compiler and the linter do not know V8's own syntax.
+const isYoung = runInThisContext('(object) => %InYoungGeneration(object)') as (object: object) => boolean;
+const make = (at: number): Kept => ({ at, next: undefined });
+
+if (process.argv[2] === 'young') allocateYoung();
+let kept: Kept[] = [];
+for (let at = 0; at < 3_000_000; at += 1) {
+  kept.push(make(at));
+  if (kept.length === 100_000) kept = [];
+}
+process.stdout.write(isYoung(make(0)) ? 'young' : 'old');
