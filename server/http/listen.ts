@@ -11,7 +11,7 @@ import { problemHeaders, problemText, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 import type { TlsFiles } from './tls.ts';
 
-/** How long an idle connection stays open after the stop began: a request may be under way on it. */
+/** How long an idle connection stays open after the last one was accepted: a request may be under way on it. */
 const IDLE_GRACE_MS = 300;
 /** How long after the stop began connections in the kernel's queue are still accepted, as long as there are any. */
 const ACCEPT_GRACE_MS = 3000;
@@ -104,9 +104,9 @@ async function stopServer(
   // Not http.Server.close, which cuts idle connections at once: a request may be under way on one.
   NetServer.prototype.close.call(server);
   for (const answers of connections.values()) for (const res of answers) sayLast(res);
-  await sleep(IDLE_GRACE_MS);
+  const idleEndMs = elapsedMs() + IDLE_GRACE_MS;
   while (connections.size > 0 && elapsedMs() < ANSWER_GRACE_MS) {
-    server.closeIdleConnections();
+    if (elapsedMs() > idleEndMs) server.closeIdleConnections();
     if (elapsedMs() > ARRIVAL_GRACE_MS) refuseHalfSent(connections, refusals);
     await sleep(POLL_MS);
   }

@@ -9,31 +9,42 @@ const TABLES = new Set(['sessions', 'accounts', 'projects', 'project_members']);
 const ANSWERS_MAX = 1000;
 
 /**
- * A connection that caches these statements until a row is inserted into one of the tables through it. It must be the only writer of
- * these tables. A statement that starts after an insert has succeeded or failed goes to the store.
+ * Answers of these statements, kept until a row is inserted into one of the tables. A statement that starts after an insert has succeeded
+ * or failed goes to the store.
  */
-export function cacheCallers(connection: Connection): Connection {
-  const answers = new LRUCache<string, Promise<unknown[]>>({ max: ANSWERS_MAX });
-  const ask = (key: string, text: string, params: QueryParams) => {
-    const answer = connection.query(text, params);
-    answers.set(key, answer);
-    answer.catch(() => answers.delete(key));
+export class CallerCache {
+  readonly #answers = new LRUCache<string, Promise<unknown[]>>({ max: ANSWERS_MAX });
+
+  /** The connection, with inserts that end what is kept. Whatever writes to these tables needs it. */
+  watch(connection: Connection): Connection {
+    return {
+      ...connection,
+      insert: async (rows) => {
+        try {
+          await connection.insert(rows);
+        } finally {
+          if (TABLES.has(rows.table)) this.#answers.clear();
+        }
+      },
+    };
+  }
+
+  /** The connection, with these statements answered from memory. */
+  answer(connection: Connection): Connection {
+    return {
+      ...connection,
+      query: <Row>(text: string, params: QueryParams = {}) => {
+        const name = STATEMENTS.get(text);
+        if (name === undefined) return connection.query<Row>(text, params);
+        const key = JSON.stringify([name, params]);
+        return (this.#answers.get(key) ?? this.#keep(key, connection.query(text, params))) as Promise<Row[]>;
+      },
+    };
+  }
+
+  #keep(key: string, answer: Promise<unknown[]>): Promise<unknown[]> {
+    this.#answers.set(key, answer);
+    answer.catch(() => this.#answers.delete(key));
     return answer;
-  };
-  return {
-    ...connection,
-    query: <Row>(text: string, params: QueryParams = {}) => {
-      const name = STATEMENTS.get(text);
-      if (name === undefined) return connection.query<Row>(text, params);
-      const key = JSON.stringify([name, params]);
-      return (answers.get(key) ?? ask(key, text, params)) as Promise<Row[]>;
-    },
-    insert: async (rows) => {
-      try {
-        await connection.insert(rows);
-      } finally {
-        if (TABLES.has(rows.table)) answers.clear();
-      }
-    },
-  };
+  }
 }

@@ -178,33 +178,39 @@ export function storeSuite(
       beforeEach(() => (member = { project_id: randomUUID(), account_id: randomUUID() }));
       const ask = async () =>
         (await store.accounts.query<{ role: string }>(sql('project_role'), member))[0]?.role;
-      const change = (connection: Store['accounts'], role: string, version: number) => {
-        const row = {
-          ...member,
-          is_member: 1,
-          role,
-          changed_by: '',
-          changed_at: '2026-01-01 00:00:00.000',
-          version,
-        };
-        const [columns, lines] = [Object.keys(row), [JSON.stringify(Object.values(row))]];
-        return connection.insert({ table: 'project_members', columns, lines, token: randomUUID() });
-      };
-
-      it('is the new one for who asks after a change, however many ask meanwhile', async () => {
-        for (const [version, role] of ['viewer', 'editor', 'viewer', 'admin', 'owner'].entries()) {
-          let isChanged = false;
-          const changed = change(store.accounts, role, version).finally(() => (isChanged = true));
-          while (!isChanged) await Promise.all([ask(), ask(), nextTurn()]);
-          await changed;
-          expect(await ask()).to.equal(role);
-        }
+      const memberAs = (role: string, version: number) => ({
+        ...member,
+        is_member: 1,
+        role,
+        changed_by: '',
+        changed_at: '2026-01-01 00:00:00.000',
+        version,
       });
 
+      for (const name of ['accounts', 'background'] as const)
+        it(`is the new one for who asks after a change through ${name}, however many ask meanwhile`, async () => {
+          for (const [version, role] of ['viewer', 'editor', 'viewer', 'admin', 'owner'].entries()) {
+            const row = memberAs(role, version);
+            const [columns, lines] = [Object.keys(row), [JSON.stringify(Object.values(row))]];
+            let isChanged = false;
+            const changed = store[name]
+              .insert({ table: 'project_members', columns, lines, token: randomUUID() })
+              .finally(() => (isChanged = true));
+            while (!isChanged) await Promise.all([ask(), ask(), nextTurn()]);
+            await changed;
+            expect(await ask()).to.equal(role);
+          }
+        });
+
       it('is asked of the store once where one process has it, and else each time', async () => {
-        await change(store.accounts, 'viewer', 0);
+        // As another process would write it.
+        const write = (role: string, version: number) =>
+          store.background.command(
+            `INSERT INTO project_members FORMAT JSONEachRow ${JSON.stringify(memberAs(role, version))}`,
+          );
+        await write('viewer', 0);
         const before = await ask();
-        await change(store.background, 'editor', 1);
+        await write('editor', 1);
 
         expect([before, await ask()]).to.deep.equal([
           'viewer',

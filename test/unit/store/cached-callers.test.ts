@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { cacheCallers } from '../../../server/store/cached-callers.ts';
+import { CallerCache } from '../../../server/store/cached-callers.ts';
 import type { Connection, QueryParams } from '../../../server/store/connection.ts';
 import { sql } from '../../../server/store/sql.ts';
 
 const SESSION = sql('session');
 const session = { session_hash: 'a' };
 
-describe('cacheCallers', () => {
+describe('CallerCache', () => {
   /** The answers that the store has not given yet, in the order of the questions. */
   let asked: PromiseWithResolvers<unknown[]>[];
   let inserted: PromiseWithResolvers<void>[];
@@ -19,13 +19,15 @@ describe('cacheCallers', () => {
       list.push(answer);
       return answer.promise;
     };
-    cached = cacheCallers({
+    const callers = new CallerCache();
+    const connection = callers.watch({
       query: <Row>() => pending(asked) as Promise<Row[]>,
       insert: () => pending(inserted),
       command: () => Promise.resolve(),
       queryBytes: () => Promise.resolve(Buffer.alloc(0)),
       close: () => Promise.resolve(),
     });
+    cached = callers.answer(connection);
   });
 
   const insertInto = (table: string) => cached.insert({ table, columns: [], lines: [], token: undefined });
