@@ -1,4 +1,4 @@
-import { isAlias, isMap, isPair, isScalar, isSeq } from 'yaml';
+import { isAlias, isMap, isScalar } from 'yaml';
 import type { ParsedNode, Scalar } from 'yaml';
 import { isJsonNumber } from './decimal.ts';
 import { YAML_DEPTH_MAX } from './limits.ts';
@@ -26,22 +26,11 @@ export class YamlNodeReader {
     if (isAlias(node)) return { kind: 'refused', at };
     if (isScalar(node)) return this.#readScalar(node, at);
     if (depth > YAML_DEPTH_MAX) return this.#refuse(at, `nested deeper than ${YAML_DEPTH_MAX} levels`);
-    if (isSeq(node))
-      return { kind: 'list', at, items: node.items.map((item) => this.#readItem(item, depth)) };
-    return {
-      kind: 'map',
-      at,
-      entries: isMap(node) ? this.#readPairs(node.items, depth) : [],
-    };
+    if (isMap(node)) return { kind: 'map', at, entries: this.#readPairs(node.items, depth) };
+    return { kind: 'list', at, items: node.items.map((item) => this.#readItem(item, depth)) };
   }
 
-  #readItem(item: unknown, depth: number): YamlNode {
-    // For the flow list `[a: b]` the parser returns a bare pair in place of a mapping.
-    if (isPair(item)) {
-      const pair = item as ParsedPair;
-      return { kind: 'map', at: pair.key.range[0], entries: this.#readPairs([pair], depth + 1) };
-    }
-    const node = item as ParsedNode;
+  #readItem(node: ParsedNode, depth: number): YamlNode {
     return isEmpty(node) ? this.#refuse(node.range[0], 'a list item is empty') : this.#read(node, depth + 1);
   }
 

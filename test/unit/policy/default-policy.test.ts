@@ -53,13 +53,15 @@ describe('the default policy', () => {
   });
 
   describe('for 256 tools of 128 bytes', () => {
-    const nameOf = (fill: string, index: number) => String(index).padStart(3, '0') + fill.repeat(125);
+    const nameOf = (fill: string, index: number) =>
+      String(index).padStart(3, '0') + fill.repeat(125).slice(0, 125);
     const cases: [title: string, fill: string, readers: number, outcomes: string[]][] = [
       ['that write', 'a', 0, ['needs_approval', 'needs_approval']],
       ['that read', 'a', 256, ['allow', 'allow']],
       ['of which 200 read', 'a', 200, ['allow', 'needs_approval']],
       ['of which one reads', 'a', 1, ['needs_approval', 'needs_approval']],
       ['made of quotes', '"', 1, ['needs_approval', 'needs_approval']],
+      ['made of both kinds of quotes', `""'`, 1, ['needs_approval', 'needs_approval']],
     ];
     for (const [title, fill, readers, outcomes] of cases) {
       it(`${title} is valid: ${outcomes.join(', ')}`, () => {

@@ -24,10 +24,11 @@ describe('golden decisions', () => {
   let count = 0;
 
   for (const name of names) {
-    const engines = enginesOf(read(`${name}.yaml`));
+    const policy = read(`${name}.yaml`);
     for (const one of JSON.parse(read(`${name}.decisions.json`)) as Case[]) {
       count += 1;
       it(`${name}: ${one.why}`, () => {
+        const engines = enginesOf(policy);
         const text = one.text ?? JSON.stringify(one.call);
 
         expect(engines.typescript.decideText(text)).to.equal(expectedText(one));

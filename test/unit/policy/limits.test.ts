@@ -64,6 +64,18 @@ const LIMITS: [string, number, (count: number) => string, string][] = [
     'contains has a literal of more than 1024 bytes',
   ],
   [
+    'digits of a number',
+    1_024,
+    (n) => rule(`when: {arg: a, eq: ${'1'.repeat(n)}}`),
+    'eq has a literal of more than 1024 bytes',
+  ],
+  [
+    'bytes of a name in a path',
+    1_024,
+    (n) => rule(`when: {arg: ${bytesOf(n)}, eq: 1}`),
+    'a name in a path has more than 1024 bytes',
+  ],
+  [
     'steps of a path',
     16,
     (n) => rule(`when: {arg: ${'a.'.repeat(n - 1)}a, eq: 1}`),
@@ -74,6 +86,18 @@ const LIMITS: [string, number, (count: number) => string, string][] = [
     128,
     (n) => policy({ tools: `[${bytesOf(n)}]` }),
     'a tool name has 1 to 128 bytes',
+  ],
+  [
+    'levels of lists and mappings',
+    64,
+    (n) => rule(`hint: ${'{a: '.repeat(n - 3)}1${'}'.repeat(n - 3)}`),
+    'nested deeper than 64 levels',
+  ],
+  [
+    'characters of an agent name',
+    200,
+    (n) => `agent: ${'😀'.repeat(n)}\n${policy({})}`,
+    'agent has more than 200 characters',
   ],
   [
     'characters of a role name',
