@@ -103,19 +103,22 @@ describe('the log of a project', () => {
     const proof = await proofOf(service, String(event_id));
     const key = await logKey(service);
     const other = Buffer.alloc(32, 1).toString('base64');
+    const shortSalt = Buffer.alloc(15);
 
     const verdicts = [
       { ...proof, line: proof.line.replace('allow', 'deny') },
       { ...proof, salt: Buffer.alloc(16).toString('base64') },
+      { ...proof, salt: base64From(shortSalt), entry: base64From(entryOf(shortSalt, proof.line)) },
       { ...proof, event_id: randomUUID() },
       { ...proof, index: proof.index + 1 },
+      { ...proof, tree_size: proof.tree_size + 1 },
       { ...proof, inclusion: [other, ...proof.inclusion.slice(1)] },
       { ...proof, checkpoint: proof.checkpoint.replace(/\n\d+\n/, '\n3\n') },
       { ...proof, checkpoint: 'no checkpoint', inclusion: ['no base64'] },
     ].map((changed) => verifyRecordProof(changed, key));
 
     expect(verdicts.map((verdict) => Object.values(verdict).map(Number).join(''))).to.deep.equal(
-      ['011', '011', '011', '101', '101', '100', '100'],
+      ['011', '011', '001', '011', '101', '100', '101', '100', '100'],
     ); // prettier-ignore
     expect(verifyRecordProof(proof, { ...key, publicKey: Buffer.alloc(32, 2) }).checkpoint).to.equal(false);
   });

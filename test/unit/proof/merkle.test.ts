@@ -7,6 +7,7 @@ import {
   inclusionProof,
   leafHash,
   nodeHash,
+  ProofError,
   type ReadTile,
   rootOf,
   treeRoot,
@@ -156,6 +157,37 @@ describe('the Merkle tree of RFC 6962', () => {
         expect(verifyConsistency(claim)).to.equal(true);
       }
     }
+  });
+
+  it('makes no proof of a leaf that is not there, nor from a larger tree; from an empty tree it is empty', async () => {
+    const { readTile, read } = tilesOver(leavesOf(4));
+    const refused = [
+      inclusionProof({ index: 4, size: 4 }, readTile),
+      inclusionProof({ index: -1, size: 4 }, readTile),
+      consistencyProof({ fromSize: 5, toSize: 4 }, readTile),
+    ];
+
+    for (const proof of refused)
+      expect(await proof.catch((error: unknown) => error)).to.be.instanceOf(ProofError);
+    expect(await consistencyProof({ fromSize: 0, toSize: 4 }, readTile)).to.deep.equal([]);
+    expect(read).to.deep.equal([]);
+  });
+
+  it('takes no hash that is not 32 bytes long, although a node is the hash of both children joined', async () => {
+    const leaves = leavesOf(7);
+    const { readTile } = tilesOver(leaves);
+    const leaf = leaves[3] as Uint8Array;
+    const proof = await inclusionProof({ index: 3, size: 7 }, readTile);
+    const claim = { index: 3, size: 7, leaf, proof, root: rfcRoot(leaves) };
+    const [sibling, ...others] = proof as [Uint8Array];
+    // The last byte of the left child becomes the first one of the right child.
+    const moved = {
+      leaf: Buffer.concat([sibling.slice(-1), leaf]),
+      proof: [sibling.slice(0, -1), ...others],
+    };
+
+    expect(verifyInclusion(claim)).to.equal(true);
+    expect(verifyInclusion({ ...claim, ...moved })).to.equal(false);
   });
 
   it('reads hashes of full tiles from the level above, each tile once', async () => {

@@ -46,6 +46,33 @@ describe('signed notes, checkpoints and verifier keys', () => {
     });
   }
 
+  it('refuses a note with a signature by the key that is too short to be one', () => {
+    const { key: keyText, note: text } = vector(0);
+    const { name, keyId, publicKey } = parseVerifierKey(keyText);
+    const { body } = parseNote(text);
+    for (const type of ['ed25519', 'cosignature'] as const)
+      for (const length of [1, 8, 9, 63]) {
+        const signatures = [{ name, keyId, signature: new Uint8Array(length) }];
+        expect(() => signaturesBy({ name, keyId, type, publicKey }, { body, signatures })).to.throw(
+          ProofError,
+        );
+      }
+    expect([8, 9].map((length) => cosignedAt(new Uint8Array(length)))).to.deep.equal([undefined, 0]);
+  });
+
+  it('refuses a public key of small order, for which anybody can sign anything', () => {
+    // One of the points of order 8. With S = 0 the equation of RFC 8032 section 5.1.7, times 8, holds for every message.
+    const point = 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a';
+    const publicKey = Uint8Array.from(Buffer.from(point, 'hex'));
+    const key = verifierKeyFrom({ name: 'log.example', type: 'ed25519', publicKey });
+    const signature = Uint8Array.from(Buffer.concat([publicKey, Buffer.alloc(32)]));
+    const { name, keyId } = key;
+    for (const body of ['a\n', 'b\n', 'c\n', 'd\n', 'e\n', 'f\n', 'g\n', 'h\n'])
+      expect(() => signaturesBy(key, { body, signatures: [{ name, keyId, signature }] })).to.throw(
+        ProofError,
+      );
+  });
+
   it('signs a note as golang.org/x/mod does', () => {
     const { key: keyText, note, seed = '' } = vector(1);
     const { name, keyId } = parseVerifierKey(keyText);
@@ -67,6 +94,24 @@ describe('signed notes, checkpoints and verifier keys', () => {
 
     for (const text of [...others, badLength, badType])
       expect(() => parseVerifierKey(text), text).to.throw(ProofError);
+  });
+
+  it('writes a key id with all of its eight digits', () => {
+    const publicKey = new Uint8Array(32);
+    const keys = Array.from({ length: 500 }, (_, at) =>
+      verifierKeyFrom({ name: `log-${at}`, type: 'ed25519', publicKey }),
+    );
+    const key = keys.find(({ keyId }) => keyId < 0x1000_0000);
+    expect(key && parseVerifierKey(verifierKeyText(key))).to.deep.equal(key);
+    expect(key && verifierKeyText(key)).to.match(/^log-\d+\+0[0-9a-f]{7}\+/);
+  });
+
+  it('makes no key of a name with a plus or a space, of no name, or of 31 bytes', () => {
+    const made = ['a+b', 'a b', 'a\u00a0b', 'a\x7f', 'a\ud800', ''].map(
+      (name) => () => verifierKeyFrom({ name, type: 'ed25519', publicKey: new Uint8Array(32) }),
+    );
+    made.push(() => verifierKeyFrom({ name: 'a', type: 'ed25519', publicKey: new Uint8Array(31) }));
+    for (const make of made) expect(make).to.throw(ProofError);
   });
 
   it('ignores signatures by other keys, also with the name or the id of the own one', () => {
@@ -127,7 +172,7 @@ describe('signed notes, checkpoints and verifier keys', () => {
     const notNotes = [
       '', 'text\n', `text\n${line}\n`, `text\n\n${line}`, 'text\n\n', `te\txt\n\n${line}\n`, `te\rxt\n\n${line}\n`,
       `text\n\n${line} \n`, `text\n\n${line.slice(0, -1)}\n`, 'text\n\n— a+b AAAAAAA=\n', 'text\n\n— ab AAAAAA==\n',
-      'text\n\n- ab AAAAAAAA\n', `te\ud800xt\n\n${line}\n`,
+      'text\n\n- ab AAAAAAAA\n', `te\ud800xt\n\n${line}\n`, `text\n\nx${line}\n`, `x${line}\n`,
     ]; // prettier-ignore
     const root = Buffer.alloc(32, 1).toString('base64');
     const empty = Buffer.from(EMPTY_ROOT).toString('base64');
