@@ -99,7 +99,7 @@ describe('the signing keys that a client trusts', () => {
           expect((await faultOf({ key, ...options() })).code).to.equal('signing_key_untrusted');
         }
         serveKeySet(mock, [], [good]);
-        mock.on(KEYS_ROUTE, { json: { keys: [stranger.jwk], successions: [good] } });
+        mock.on(KEYS_ROUTE, { json: { keys: [stranger.jwk], successions: [42, null, {}, good] } });
         expect((await resolveByKey(options())).agentVersionId).to.equal('v-2');
       });
 

@@ -88,6 +88,7 @@ describe('GATE_STATE_DIR', () => {
     mock.on(AGENT_ROUTE, conditionally(yamlRecord(publishedAgent({ version: 3 }))));
 
     expect(await codeOf(inNewProcess())).to.equal('bundle_missing');
+    expect(await codeOf(inNewProcess({ stateDir: `${stateDir}/other` }))).to.equal('resolved');
   });
 
   it('holds for a local agent record, too', async () => {
