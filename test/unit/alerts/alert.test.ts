@@ -44,6 +44,9 @@ describe('alerts', () => {
     ],
     ['another tool of the agent an hour later', [alert({ tool_name: '' }, NOW - HOUR_MS)], alert(), true],
     ['another agent', [alert({ agent_name: 'other' })], alert(), true],
+    ['the spike of another project', [{ ...alert(), project_id: 'p2', id: 'other' }], alert(), true],
+    ['a spike of a tool that is new', [alert({ rule: 'new_names' })], alert(), true],
+    ['a tool that is new, in a spike', [alert()], alert({ rule: 'new_names' }), true],
     [
       'a new name again',
       [alert({ rule: 'new_names' }, NOW - 48 * HOUR_MS)],
@@ -55,6 +58,14 @@ describe('alerts', () => {
     it(`${isNews ? 'tell' : 'do not tell'} ${what}`, () => {
       expect(newsOf([one], known)).to.deep.equal(isNews ? [one] : []);
     });
+
+  it('wait for their delivery, or for nothing while the project is muted', () => {
+    const states = [false, true].map(
+      (isMuted) => alertFrom(finding(), { projectId: 'p1', isMuted, nowMs: NOW }).state,
+    );
+
+    expect(states).to.deep.equal(['pending', 'muted']);
+  });
 
   it('are at most 20 of a rule in a day', () => {
     const many = Array.from({ length: 30 }, (_, index) =>

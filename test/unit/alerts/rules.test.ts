@@ -42,6 +42,9 @@ describe('the exact test of denial shares', () => {
     [{ total: 4, denied: 3 }, { total: 4, denied: 1 }, 17 / 70],
     [{ total: 4, denied: 4 }, { total: 4, denied: 0 }, 1 / 70],
     [{ total: 10, denied: 5 }, { total: 10, denied: 0 }, 252 / 15_504],
+    // The sums of the definition in whole numbers.
+    [{ total: 10, denied: 5 }, { total: 10, denied: 1 }, 0.070_433_436_532],
+    [{ total: 40, denied: 12 }, { total: 1000, denied: 100 }, 0.000_559_981_665],
   ] as const)
     it(`gives ${chance.toFixed(4)} for ${now.denied} of ${now.total} after ${before.denied} of ${before.total}`, () => {
       expect(chanceOf(now, before)).to.be.closeTo(chance, 1e-9);
@@ -125,6 +128,23 @@ describe('the rule of denials', () => {
     });
   });
 
+  it('tells five denials, and odds that are three times as high', () => {
+    expect(find([countsOf({ total: 5, denied: 5 })], [historyOf({ total: 1e6 })])).to.have.lengthOf(1);
+    const usual = historyOf({ total: 10_000, denied: 1000 });
+    expect(find([countsOf({ total: 2000, denied: 500 })], [usual])).to.have.lengthOf(1);
+  });
+
+  it('asks more of a spike in a project with more agents, so that all of them raise one false alarm in 1,000 days', () => {
+    const usual = historyOf({ total: 10_000, denied: 1000 });
+    const beside = Array.from({ length: 50 }, (_, index) => countsOf({ agent: `a${index}`, total: 10 }));
+    const spike = (denied: number) => countsOf({ total: 10, denied });
+
+    // By chance: 4e-7 and 9e-9. The most of one group of two in one of three windows of a minute: 1e-7.
+    expect(find([spike(8)], [usual])).to.deep.equal([]);
+    expect(find([spike(9)], [usual])).to.have.lengthOf(1);
+    expect(find([spike(9), ...beside], [usual])).to.deep.equal([]);
+  });
+
   const calm: [string, Given, Given][] = [
     ['a share that is high as ever', { total: 500, denied: 310 }, { total: 10_000, denied: 6000 }],
     [
@@ -133,6 +153,7 @@ describe('the rule of denials', () => {
       { total: 1e6, denied: 1e5 },
     ],
     ['four denials', { total: 4, denied: 4 }, { total: 1e6, denied: 0 }],
+    ['odds that are not three times as high', { total: 2000, denied: 499 }, { total: 1e4, denied: 1000 }],
     ['an agent without a baseline', { total: 50, denied: 50 }, { total: 3, denied: 0 }],
   ];
   for (const [what, now, before] of calm)
@@ -146,12 +167,23 @@ describe('the rule of new names', () => {
   const known = historyOf({ total: 100 });
 
   it('tells a new agent once, and not its tools', () => {
-    const counts = ['a', 'b'].map((tool) => countsOf({ agent: 'stranger', tool, total: 3 }));
+    const [a, b] = ['a', 'b'].map((tool) => countsOf({ agent: 'stranger', tool, total: 3, denied: 2 }));
+    const earlier = { ...b, firstMs: NOW - 3 * MINUTE } as ToolCounts;
 
-    const found = find([...counts, countsOf({ total: 5 })], [known]);
+    const found = find([a as ToolCounts, earlier, countsOf({ total: 5 })], [known]);
 
-    expect(told(found)).to.deep.equal(['stranger/']);
-    expect(found[0]).to.include({ total: 6, fromMs: NOW - 2 * MINUTE });
+    expect(found).to.deep.equal([
+      {
+        rule: 'new_names',
+        agent_name: 'stranger',
+        tool_name: '',
+        fromMs: NOW - 3 * MINUTE,
+        toMs: NOW,
+        total: 6,
+        denied: 4,
+        usual: { total: 0, denied: 0 },
+      },
+    ]);
   });
 
   it('tells a new tool of a known agent', () => {
@@ -160,8 +192,16 @@ describe('the rule of new names', () => {
     expect(told(found)).to.deep.equal(['clerk/wire_money']);
   });
 
+  it('is silent about a tool without a call in its range', () => {
+    const never = { ...countsOf({ tool: 'wire_money', total: 1 }), firstMs: undefined };
+
+    expect(find([countsOf({ tool: 'wire_money', total: 0 }), never], [known])).to.deep.equal([]);
+  });
+
   it('is silent in the first day of an agent, and of a project', () => {
     const news = [countsOf({ tool: 'wire_money', total: 1 })];
+
+    expect(find(news, [historyOf({ total: 100 }, 1)])).to.have.lengthOf(1);
     const other = historyOf({ agent: 'other', total: 9 });
 
     expect(find(news, [historyOf({ total: 100 }, 0.5), other])).to.deep.equal([]);
@@ -183,12 +223,18 @@ describe('the rule of silence', () => {
 
   it('tells an agent with 600 calls an hour after three minutes', () => {
     expect(find(600, 2.9 * MINUTE)).to.deep.equal([]);
-    expect(find(600, 3 * MINUTE)[0]).to.deep.include({
-      agent_name: 'clerk',
-      fromMs: NOW - 3 * MINUTE,
-      toMs: NOW,
-      usual: { total: 30, denied: 0 },
-    });
+    expect(find(600, 3 * MINUTE)).to.deep.equal([
+      {
+        rule: 'silence',
+        agent_name: 'clerk',
+        tool_name: '',
+        fromMs: NOW - 3 * MINUTE,
+        toMs: NOW,
+        total: 0,
+        denied: 0,
+        usual: { total: 30, denied: 0 },
+      },
+    ]);
   });
 
   it('waits longer for an agent that calls rarely', () => {
@@ -197,7 +243,8 @@ describe('the rule of silence', () => {
   });
 
   it('is silent about an agent that has been away for more than a day', () => {
-    expect(find(600, 25 * HOUR_MS)).to.deep.equal([]);
+    expect(find(600, DAY_MS + 1)).to.deep.equal([]);
+    expect(find(600, DAY_MS)).to.have.lengthOf(1);
   });
 
   it('counts only since the service watches', () => {
