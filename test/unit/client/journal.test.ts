@@ -87,6 +87,29 @@ describe('the journal of the MCP gateway', () => {
     expect(Number(name.split('-').at(-1))).to.be.within(600, 750);
   });
 
+  it('keeps each file while an event of it waits; the next start sends what is in all of them', async () => {
+    const { gates, gate } = start();
+    const numbered = (index: number) => decision({ reason: `${index} ${'r'.repeat(3_990)}` });
+    for (let index = 0; index < 100; index += 1) gate.emit(numbered(index));
+    await gates.flush();
+    mock.on(DECISION_BATCH, { fault: 'hang' });
+    for (let index = 100; index < 1_100; index += 1) gate.emit(numbered(index));
+    await mock.arrived(DECISION_BATCH, 11);
+    const accepted: number[] = [];
+    mock.on(DECISION_BATCH, (request) => {
+      const reasons = request.text.split('\n').map((line) => (JSON.parse(line) as { reason: string }).reason);
+      accepted.push(...reasons.map((reason) => Number(reason.split(' ')[0])));
+      return acceptAll(request);
+    });
+
+    expect(await files()).to.have.length(5);
+    await start().gates.shutdown();
+
+    expect(accepted.sort((a, b) => a - b)).to.deep.equal(Array.from({ length: 1_100 }, (_, index) => index));
+    expect(closes()).to.deep.equal([{ stream: 'decisions', emitted: 1_100, dropped: 0, failed: 0 }]);
+    expect(await files()).to.deep.equal([]);
+  });
+
   it('keeps what the service does not take for the next start', async () => {
     start().emit('1');
     mock.on(DECISION_BATCH, { fault: 'reset' });

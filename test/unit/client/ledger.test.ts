@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rangesOf } from '../../../client/audit/emitter.ts';
+import { Emitter, rangesOf } from '../../../client/audit/emitter.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
 import {
   acceptAll,
@@ -166,6 +166,15 @@ describe('what the client tells of the events that do not arrive', () => {
     expect(closesOf(mock).map(({ totals }) => totals)).to.deep.equal([
       { stream: 'decisions', emitted: 1, dropped: 0, failed: 0 },
     ]);
+  });
+
+  it('counts the drops and failures of an emitter from its own beginning', () => {
+    let tally = { dropped: 5, failed: 2 };
+    const emitter = new Emitter(() => tally);
+    tally = { dropped: 8, failed: 6 };
+
+    expect(emitter.next()).to.deep.equal({ sequence: 1, dropped: 3 });
+    expect(emitter.totals()).to.deep.equal({ emitted: 1, dropped: 3, failed: 4 });
   });
 
   it('writes ranges in the order of the events', () => {
