@@ -36,11 +36,11 @@ describe('the rounds of the log of a process that has the store to itself', () =
     rounds = new LogRounds({ tables, isShared: false, remove: async () => {}, expiredBefore: () => '' });
   });
 
-  /** An insert of one record. */
-  async function insert(number: number): Promise<string> {
+  /** An insert of one row. */
+  async function insert(number: number, event_id = `e${number}`): Promise<string> {
     const version = String(1000 - number);
     const received_at = String(number);
-    const row = { project_id: 'p', event_id: `e${number}`, body: '', day: 'd', version, received_at };
+    const row = { project_id: 'p', event_id, body: '', day: 'd', version, received_at };
     await store.insert('alone', { ...row, flush: `${number}`, entry: `x${number}` });
     return `${number}`;
   }
@@ -92,5 +92,40 @@ describe('the rounds of the log of a process that has the store to itself', () =
       return { ...news, rows: news.rows.map((row) => ({ ...row, counts: false })) };
     };
     expect(await rounds.run(workOf([await insert(2)]))).to.include({ isDone: false });
+  });
+
+  describe('with inserts of which rows may still arrive', () => {
+    const careful = ['1', '2', '3', '4', '5', '6', '7'].map((flush) => ({ flush, isFinal: false }));
+
+    /** Before each of the first reads of what enters, one more row of the first record arrives. */
+    function arrive(rows: number): void {
+      const { pieces } = tables;
+      let number = 1;
+      tables.pieces = async (...given) => {
+        if (number <= rows) await insert((number += 1), 'e1');
+        return pieces(...given);
+      };
+    }
+
+    it('look again, so that a row that came meanwhile does not enter beside its record', async () => {
+      await insert(1);
+      arrive(2);
+
+      expect(await rounds.run({ ...NO_INSERTS, careful })).to.deep.include({
+        isDone: true,
+        incomplete: ['2', '3'],
+      });
+      expect(store.entries()).to.deep.equal(['x1']);
+    });
+
+    it('write nothing while rows keep coming', async () => {
+      await insert(1);
+      arrive(5);
+
+      const fault = await rounds.run({ ...NO_INSERTS, careful }).catch((error: unknown) => error);
+
+      expect(fault).to.include({ code: 'store_unavailable' });
+      expect(store.entries()).to.deep.equal([]);
+    });
   });
 });
