@@ -35,8 +35,8 @@ describe('tiles', () => {
 
   it('have no other paths', () => {
     const others = [
-      'tile/64/000', 'tile/00/000', 'tile/0/0', 'tile/0/1000', 'tile/0/x000/001', 'tile/0/001/000', 'tile/0/x001',
-      'tile/0/000.p/0', 'tile/0/000.p/256', 'tile/0/000.p/257', 'tile/99/000', 'tile/0/000.p/01', 'tile/0/000.p/', 'tile/0/000.p/1/', '/tile/0/000',
+      'tile/64/000', 'tile/99/000', 'tile/0/000.p/257', 'tile/00/000', 'tile/0/0', 'tile/0/1000', 'tile/0/x000/001', 'tile/0/001/000', 'tile/0/x001',
+      'tile/0/000.p/0', 'tile/0/000.p/256', 'tile/0/000.p/01', 'tile/0/000.p/', 'tile/0/000.p/1/', '/tile/0/000',
       'tile/-1/000', 'tile/entries/0', 'tile/entries/000/', 'tile/data/000', 'tile/0/x999/x999/x999/x999/x999/999',
       'tile/0/00a', 'tile/8/0/000', 'tile/0/000\n', 'tile//000',
     ]; // prettier-ignore

@@ -110,6 +110,7 @@ describe('parseRfc3339', () => {
     });
     fc.assert(
       fc.property(instant, fc.integer({ min: -1439, max: 1439 }), (date, minutes) => {
+        expect(parseRfc3339(date.toISOString())).to.equal(date.getTime());
         const local = new Date(date.getTime() + minutes * MINUTE_MS).toISOString().slice(0, -1);
         const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60].map((part) =>
           String(part).padStart(2, '0'),
