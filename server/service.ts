@@ -159,6 +159,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     receipts: new Receipts({ store: createBoundedStore(store.lookups, store.ready), rootKeys, now }),
     readAuth: config.readAuth,
     isStoreUp: store.isUp,
+    identityFilter: commits.identityFilter,
     now,
   });
   registry.startPolling();

@@ -87,6 +87,14 @@ export function createCommits(
   return {
     decisions: decisions.commit,
     llmInvocations: usage.commit,
+    /** Until the filters are complete, ingest is slower. null: other processes write to the store, so that there are none. */
+    identityFilter: () => {
+      if (!isSoleWriter) return null;
+      const areComplete = [decisions, usage].every(
+        ({ identities }) => identities.filter?.isComplete === true,
+      );
+      return areComplete ? 'complete' : 'incomplete';
+    },
     /** Resolves when the identities of decisions that a crash left out are marked in the store. */
     opened: () => store.ready().then(() => decisions.identities.open()),
     /** Resolves when those of all decisions that were written are. */

@@ -1,14 +1,32 @@
 import { RequestError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { endpoint } from './endpoint.ts';
-import { answer, STRING } from './schemas.ts';
+import { answer, nullable, STRING } from './schemas.ts';
 
-export type HealthDeps = { metrics: Metrics; isStoreUp: () => Promise<boolean> };
+export type HealthDeps = {
+  metrics: Metrics;
+  isStoreUp: () => Promise<boolean>;
+  identityFilter: () => IdentityFilterState | null;
+};
+
+const FILTER_STATES = ['complete', 'incomplete'] as const;
+type IdentityFilterState = (typeof FILTER_STATES)[number];
 
 const STATUS = answer({ status: STRING }, 'Status');
+const READINESS = answer(
+  {
+    status: STRING,
+    identity_filter: nullable<IdentityFilterState>('string', {
+      enum: [...FILTER_STATES, null],
+      description:
+        'Until it is complete, every event is looked up in the store, which is slower; null where other processes write to the store',
+    }),
+  },
+  'Readiness',
+);
 const PUBLIC = { method: 'GET', tag: 'Operations', allow: 'anyone' } as const;
 
-export function healthEndpoints({ metrics, isStoreUp }: HealthDeps) {
+export function healthEndpoints({ metrics, isStoreUp, identityFilter }: HealthDeps) {
   return [
     endpoint({
       ...PUBLIC,
@@ -25,11 +43,11 @@ export function healthEndpoints({ metrics, isStoreUp }: HealthDeps) {
       id: 'ready',
       summary: 'Check that the store answers',
       description: 'Asks the store.',
-      answers: { 200: { description: 'The store answers', schema: STATUS } },
+      answers: { 200: { description: 'The store answers', schema: READINESS } },
       problems: ['store_unavailable'],
       handle: async () => {
         if (!(await isStoreUp())) throw new RequestError('store_unavailable', 'The store does not answer');
-        return { status: 'ready' };
+        return { status: 'ready', identity_filter: identityFilter() };
       },
     }),
     endpoint({

@@ -1,7 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
+import { createCommits } from '../../server/commit/create-commits.ts';
+import { readConfig } from '../../server/config.ts';
 import { DECISION_COLUMNS } from '../../server/ingest/decision-event.ts';
+import { LLM_COLUMNS } from '../../server/ingest/llm-invocation.ts';
+import { createMetrics } from '../../server/metrics.ts';
 import { GroupCommit } from '../../server/commit/group-commit.ts';
 import { IdentityConflicts } from '../../server/commit/identity-conflicts.ts';
 import { IdentityIndex } from '../../server/commit/identity-index.ts';
@@ -244,6 +248,25 @@ export function storeSuite(
         expect(results.filter((result) => result !== wanted)).to.deep.equal([]);
         expect(await countOf(project_id)).to.equal(MANY);
       }
+    });
+
+    it('tells when its filters of identities are complete, and that a shared one has none', async () => {
+      const commits = createCommits(store, {
+        config: readConfig({}),
+        columns: { decisions: DECISION_COLUMNS, llm_invocations: LLM_COLUMNS },
+        metrics: createMetrics({ isStoreUp: store.isUp }),
+        logger: createLogger('silent'),
+        now: Date.now,
+      });
+      const first = commits.identityFilter();
+      await commits.opened();
+      await eventually(() => Promise.resolve(commits.identityFilter() === 'incomplete' ? undefined : true));
+      const last = commits.identityFilter();
+      await commits.close();
+
+      expect([first, last]).to.deep.equal(
+        store.kind === 'embedded' ? ['incomplete', 'complete'] : [null, null],
+      );
     });
 
     const insert = (lines: string[]) =>

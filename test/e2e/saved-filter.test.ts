@@ -34,6 +34,8 @@ async function filtersOf(service: TestService): Promise<Record<string, string>> 
     );
     return values.every((value) => value === 1) ? true : undefined;
   });
+  const ready = await fetch(`${service.url}/readyz`);
+  expect(await ready.json()).to.deep.equal({ status: 'ready', identity_filter: 'complete' });
   const lines = service
     .output()
     .split('\n')
