@@ -22,4 +22,18 @@ describe('FlushNumbers', () => {
     expect(own.every((flush) => numbers.isOwn(flush))).to.equal(true);
     expect(numbers.isOwn(others.next())).to.equal(false);
   });
+
+  it('knows no number that it has not given', () => {
+    const numbers = new FlushNumbers();
+    const step = numberAt(1);
+    expect(numbers.isOwn(0n)).to.equal(false);
+    const first = numbers.next();
+    const last = numbers.next();
+
+    const [before, beside, after] = [first - step, last - 1n, last + step].map((flush) =>
+      numbers.isOwn(flush),
+    );
+
+    expect([before, beside, after]).to.deep.equal([false, false, false]);
+  });
 });

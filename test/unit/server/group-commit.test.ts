@@ -1,20 +1,13 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { DECISION_COLUMNS } from '../../../server/ingest/decision-event.ts';
-import { GroupCommit } from '../../../server/commit/group-commit.ts';
 import type { Entry } from '../../../server/commit/write-queue.ts';
-import { IdentityIndex } from '../../../server/commit/identity-index.ts';
 import { readConfig } from '../../../server/config.ts';
 import type { RequestError } from '../../../server/errors.ts';
 import { createLogger } from '../../../server/logger.ts';
 import { createStore, type Store } from '../../../server/store/store.ts';
 import { entryOf } from '../../support/rows.ts';
 import { temporaryDirectory } from '../../support/service.ts';
-
-const entriesOf = (count: number, ...of: Parameters<typeof entryOf>) =>
-  Array.from({ length: count }, () => entryOf(...of));
-
-type Made = { commit: GroupCommit; batches: number[]; close: () => Promise<void> };
+import { entriesOf, type MadeCommit, makeCommit, storedIn, writeAll } from './support/commit.ts';
 
 describe('GroupCommit on the embedded engine', () => {
   let store: Store;
@@ -25,40 +18,8 @@ describe('GroupCommit on the embedded engine', () => {
   });
   after(() => store.close());
 
-  /** A group commit as in a process that has just started. */
-  function make({ queueRowsMax = 10_000, queueBytesMax = 10_000_000, batchRowsMax = 5000 } = {}): Made {
-    const logger = createLogger('silent');
-    const shared = { stream: 'decisions' as const, logger, now: Date.now };
-    const identities = new IdentityIndex({ ...shared, connection: store.lookups });
-    const batches: number[] = [];
-    const commit = new GroupCommit({
-      stream: 'decisions',
-      columns: DECISION_COLUMNS,
-      connection: store.writer,
-      identities,
-      ready: store.ready,
-      batchRowsMax,
-      queueRowsMax,
-      queueBytesMax,
-      onFlush: ({ rows }) => batches.push(rows),
-      onQueue: () => undefined,
-    });
-    const close = async () => {
-      await commit.drain();
-      await identities.close();
-    };
-    return { commit, batches, close };
-  }
-
-  /** The result of each write: accepted, duplicate, or the code of its error. */
-  const writeAll = ({ commit }: Made, entries: Entry[]): Promise<string[]> =>
-    Promise.all(entries.map((entry) => commit.write(entry).catch((error: RequestError) => error.code)));
-
-  const stored = async (project_id: string): Promise<{ event_id: string; reason: string }[]> =>
-    store.lookups.query(
-      'SELECT toString(event_id) AS event_id, reason FROM decisions WHERE project_id = {project_id: String}',
-      { project_id },
-    );
+  const make = (options?: Parameters<typeof makeCommit>[1]) => makeCommit(store, options);
+  const stored = (project_id: string) => storedIn(store, project_id);
 
   it('writes rows that arrive together in one batch', async () => {
     const [made, project] = [make(), randomUUID()];
@@ -214,7 +175,7 @@ describe('GroupCommit on the embedded engine', () => {
 
   describe('of units of several rows', () => {
     /** The result of each row of each unit, or the code with which the whole unit failed. */
-    const writeUnits = ({ commit }: Made, units: Entry[][]): Promise<(string | string[])[]> =>
+    const writeUnits = ({ commit }: MadeCommit, units: Entry[][]): Promise<(string | string[])[]> =>
       Promise.all(
         units.map((unit) =>
           commit.writeAll(unit).then(
