@@ -129,9 +129,9 @@ export class WriteQueue {
       isShared ? TOGETHER_BYTES_BESIDE_SINGLE : Number.POSITIVE_INFINITY,
     );
     const unitRowsMax = isStream ? rowsMax : rest;
-    if (rest > 0 && bytesMax > 0) batch.push(...together.take({ rowsMax, bytesMax, unitRowsMax }));
+    const more = bytesMax > 0 ? together.take({ rowsMax, bytesMax, unitRowsMax }) : [];
     this.#onRows(this.rows);
-    return batch;
+    return batch.concat(more);
   }
 
   /** Removes and returns the rows that have waited since `sinceMs` or longer. */

@@ -69,8 +69,9 @@ export class Sequencer {
 
   /** Seconds since the insert that waits longest for the log ended; 0 when none waits. */
   get waitSeconds(): number {
-    const since = [...this.#taken.map(({ sinceMs }) => sinceMs), this.#queue.oldestMs ?? Infinity];
-    return Math.max(0, (performance.now() - Math.min(...since)) / 1000);
+    let oldestMs = this.#queue.oldestMs ?? Infinity;
+    for (const { sinceMs } of this.#taken) oldestMs = Math.min(oldestMs, sinceMs);
+    return Math.max(0, (performance.now() - oldestMs) / 1000);
   }
 
   start(): void {
