@@ -48,7 +48,8 @@ const SPIKE = `
   WHERE at >= {from: DateTime64(3, 'UTC')} AND at < {until: DateTime64(3, 'UTC')}`;
 
 describe('the alerts of 100 projects', function () {
-  this.timeout(120_000);
+  // Two million calls are written, which takes a slow machine long.
+  this.timeout(240_000);
   let world: Awaited<ReturnType<typeof openWorld>>;
   before(async () => (world = await openWorld()));
   after(() => world.close());
@@ -72,7 +73,9 @@ describe('the alerts of 100 projects', function () {
       await eventually(() => (received.length > 0 && mails.length > 0 ? true : undefined));
       toldMs = nowMs + performance.now() - startMs;
     }
-    const lists = await Promise.all(projectIds.map(world.alertsOf));
+    const lists = [];
+    // One connection answers one after the other, and the last of a hundred must not wait too long.
+    for (const projectId of projectIds) lists.push(await world.alertsOf(projectId));
 
     const { data } = JSON.parse(received[0]?.body ?? '{}') as Told;
     expect(data).to.include({ project_id: spiked, agent_name: 'agent-7', tool_name: 'tool-17' });

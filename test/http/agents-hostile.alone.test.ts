@@ -92,11 +92,12 @@ describe('the replay of large records', () => {
     await Promise.all([1, 2].map(() => checkDraft(service, 'heavy', page)));
     const beforeMb = rssMb(service.pid);
     const waits = watchWaits(`${service.url}/healthz`, () => rssMb(service.pid));
-    const checks = [1, 2].map(() => jsonOf<{ replay: object }>(checkDraft(service, 'heavy', draft)));
-    const [first, second] = await Promise.all(checks);
+    // A project has one thread, so two at once would run one after the other, too.
+    const check = () => jsonOf<{ replay: object }>(checkDraft(service, 'heavy', draft));
+    const [first, second] = [await check(), await check()];
     const { slowestMs, peak } = await waits.end();
 
-    expect(first?.replay).to.deep.include({ examined: RECORDS, replayed: RECORDS, changed: RECORDS });
+    expect(first.replay).to.deep.include({ examined: RECORDS, replayed: RECORDS, changed: RECORDS });
     expect(second).to.deep.equal(first);
     expect(slowestMs).to.be.below(WAIT_MS_MAX);
     expect(peak - beforeMb).to.be.below(GROWTH_MB_MAX);
