@@ -6,18 +6,16 @@ import { answer, nullable, STRING } from './schemas.ts';
 export type HealthDeps = {
   metrics: Metrics;
   isStoreUp: () => Promise<boolean>;
-  identityFilter: () => IdentityFilterState | null;
+  identityFilter: () => FilterState | null;
 };
-
-const FILTER_STATES = ['complete', 'incomplete'] as const;
-type IdentityFilterState = (typeof FILTER_STATES)[number];
+type FilterState = 'complete' | 'incomplete';
 
 const STATUS = answer({ status: STRING }, 'Status');
 const READINESS = answer(
   {
     status: STRING,
-    identity_filter: nullable<IdentityFilterState>('string', {
-      enum: [...FILTER_STATES, null],
+    identity_filter: nullable<FilterState>('string', {
+      enum: ['complete', 'incomplete', null],
       description:
         'Until it is complete, every event is looked up in the store, which is slower; null where other processes write to the store',
     }),

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FlushOutcome } from '../../../server/commit/flush-numbers.ts';
 import type { GroupCommitOptions } from '../../../server/commit/group-commit.ts';
+import type { Entry } from '../../../server/commit/write-queue.ts';
 import { readConfig } from '../../../server/config.ts';
 import { DECISION_COLUMNS } from '../../../server/ingest/decision-event.ts';
 import { WRITE_WAIT_MS_MAX } from '../../../server/limits.ts';
@@ -13,7 +14,6 @@ import { createStore, type Store } from '../../../server/store/store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { entryOf } from '../../support/rows.ts';
 import { temporaryDirectory } from '../../support/service.ts';
-import type { Entry } from '../../../server/commit/write-queue.ts';
 import { entriesOf, type MadeCommit, makeCommit, storedIn, writeAll } from './support/commit.ts';
 
 /**
