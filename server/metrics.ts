@@ -22,9 +22,12 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics({
   isStoreUp,
   logWaitSeconds = () => 0,
+  identityFilters = () => undefined,
 }: {
   isStoreUp: () => Promise<boolean>;
   logWaitSeconds?: () => number;
+  /** Whether the filter of each stream is complete; undefined if there are none. */
+  identityFilters?: () => Record<string, boolean> | undefined;
 }) {
   const registry = new Registry();
   const registers = [registry];
@@ -81,6 +84,10 @@ export function createMetrics({
       labelNames: ['stream'] as const,
       aggregator: 'min',
       registers,
+      collect() {
+        for (const [stream, isComplete] of Object.entries(identityFilters() ?? {}))
+          this.set({ stream }, isComplete ? 1 : 0);
+      },
     }),
     logWait: new Gauge({
       name: 'gate_log_wait_seconds',

@@ -58,7 +58,11 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const isSoleWriter = store.kind === 'embedded';
   const shared = { connection: store.lookups, ready: store.ready, isSoleWriter, now };
   const metrics = shareMetrics(
-    createMetrics({ isStoreUp: store.isUp, logWaitSeconds: () => sequencer.waitSeconds }),
+    createMetrics({
+      isStoreUp: store.isUp,
+      logWaitSeconds: () => sequencer.waitSeconds,
+      identityFilters: () => commits.identityFilters(),
+    }),
   );
   const signing = await readSigningKeys({
     signingKey: config.signingKey,
@@ -159,7 +163,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     receipts: new Receipts({ store: createBoundedStore(store.lookups, store.ready), rootKeys, now }),
     readAuth: config.readAuth,
     isStoreUp: store.isUp,
-    identityFilter: commits.identityFilter,
+    identityFilters: commits.identityFilters,
     now,
   });
   registry.startPolling();

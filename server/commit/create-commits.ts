@@ -39,14 +39,12 @@ export function createCommits(
     const conflicts = isSoleWriter
       ? undefined
       : new IdentityConflicts({ connection: background, engines: store.engines, stream, logger, isLogged });
-    if (isSoleWriter) metrics.identityFilterComplete.set({ stream }, 0);
     const identities = new IdentityIndex({
       connection: lookups,
       background,
       stream,
       conflicts,
       takeFilter: saved && (() => saved.take(stream)),
-      onFilterComplete: () => metrics.identityFilterComplete.set({ stream }, 1),
       logger,
       now,
     });
@@ -80,6 +78,7 @@ export function createCommits(
   };
   const decisions = create('decisions', store.writer);
   const usage = create('llm_invocations', store.usageWriter);
+  const isFilled = ({ identities: { filter } }: typeof decisions) => filter?.isComplete === true;
   saved?.keep(
     () => ({ decisions: decisions.identities.filter, llm_invocations: usage.identities.filter }),
     () => Promise.all([decisions.identities.copied(), usage.identities.copied()]),
@@ -87,14 +86,9 @@ export function createCommits(
   return {
     decisions: decisions.commit,
     llmInvocations: usage.commit,
-    /** Until the filters are complete, ingest is slower. null: other processes write to the store, so that there are none. */
-    identityFilter: () => {
-      if (!isSoleWriter) return null;
-      const areComplete = [decisions, usage].every(
-        ({ identities }) => identities.filter?.isComplete === true,
-      );
-      return areComplete ? 'complete' : 'incomplete';
-    },
+    /** Whether each filter is complete: until then, ingest is slower. Undefined if other processes write to the store, so that there are none. */
+    identityFilters: () =>
+      isSoleWriter ? { decisions: isFilled(decisions), llm_invocations: isFilled(usage) } : undefined,
     /** Resolves when the identities of decisions that a crash left out are marked in the store. */
     opened: () => store.ready().then(() => decisions.identities.open()),
     /** Resolves when those of all decisions that were written are. */

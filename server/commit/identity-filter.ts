@@ -91,6 +91,7 @@ export class IdentityFilter {
     });
     const projects = rows.map(({ project_id }) => project_id);
     this.#unread = new Map(projects.map((projectId) => [projectId, undefined]));
+    if (projects.length === 0) return;
     await this.#read(projects, options, { only_project: null, after_block });
   }
 

@@ -33,8 +33,6 @@ type IdentityIndexOptions = {
   conflicts?: IdentityConflicts | undefined;
   /** The filter that the last process left, if it can be used. */
   takeFilter?: (() => Promise<TakenFilter | undefined>) | undefined;
-  /** Called when the filter holds all living identities. */
-  onFilterComplete?: () => void;
   /** Granules of identities read at a time while the filter is filled. */
   pageGranules?: number;
   logger: Logger;
@@ -195,26 +193,16 @@ export class IdentityIndex {
 
   /** Writes need not wait for it: what the filter does not hold yet is looked up. */
   async #fill(empty: IdentityFilter, taken: TakenFilter | undefined): Promise<void> {
-    const { stream, pageGranules, onFilterComplete, logger, now } = this.#options;
+    const { stream, pageGranules, logger, now } = this.#options;
     const { signal } = this.#closing;
     try {
       const filter = taken === undefined ? empty : await this.#readFilter(taken, empty);
-      if (signal.aborted) return;
+      if (signal.aborted || filter.isComplete) return;
       const startMs = performance.now();
-      const isRead = filter.isComplete;
-      if (!isRead)
-        await filter.fillFrom({
-          connection: this.#background,
-          stream,
-          now,
-          signal,
-          pageGranules,
-        });
+      await filter.fillFrom({ connection: this.#background, stream, now, signal, pageGranules });
       if (!filter.isComplete) return;
-      onFilterComplete?.();
       const ms = Math.round(performance.now() - startMs);
-      if (!isRead)
-        logger.info({ stream, identities: filter.filter.keys, ms }, 'The identity filter is filled');
+      logger.info({ stream, identities: filter.filter.keys, ms }, 'The identity filter is filled');
     } catch (error) {
       logger.warn({ err: error }, 'The identity filter is incomplete; identities are looked up in the store');
     }

@@ -6,7 +6,8 @@ import { answer, nullable, STRING } from './schemas.ts';
 export type HealthDeps = {
   metrics: Metrics;
   isStoreUp: () => Promise<boolean>;
-  identityFilter: () => FilterState | null;
+  /** Whether the filter of each stream is complete; undefined if there are none. */
+  identityFilters: () => Record<string, boolean> | undefined;
 };
 type FilterState = 'complete' | 'incomplete';
 
@@ -24,7 +25,7 @@ const READINESS = answer(
 );
 const PUBLIC = { method: 'GET', tag: 'Operations', allow: 'anyone' } as const;
 
-export function healthEndpoints({ metrics, isStoreUp, identityFilter }: HealthDeps) {
+export function healthEndpoints({ metrics, isStoreUp, identityFilters }: HealthDeps) {
   return [
     endpoint({
       ...PUBLIC,
@@ -45,7 +46,7 @@ export function healthEndpoints({ metrics, isStoreUp, identityFilter }: HealthDe
       problems: ['store_unavailable'],
       handle: async () => {
         if (!(await isStoreUp())) throw new RequestError('store_unavailable', 'The store does not answer');
-        return { status: 'ready', identity_filter: identityFilter() };
+        return { status: 'ready', identity_filter: stateOf(identityFilters()) };
       },
     }),
     endpoint({
@@ -62,4 +63,9 @@ export function healthEndpoints({ metrics, isStoreUp, identityFilter }: HealthDe
       },
     }),
   ];
+}
+
+function stateOf(filters: Record<string, boolean> | undefined): FilterState | null {
+  if (filters === undefined) return null;
+  return Object.values(filters).every(Boolean) ? 'complete' : 'incomplete';
 }

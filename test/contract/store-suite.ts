@@ -258,15 +258,14 @@ export function storeSuite(
         logger: createLogger('silent'),
         now: Date.now,
       });
-      const first = commits.identityFilter();
-      await commits.opened();
-      await eventually(() => Promise.resolve(commits.identityFilter() === 'incomplete' ? undefined : true));
-      const last = commits.identityFilter();
-      await commits.close();
+      const both = (isComplete: boolean) =>
+        store.kind === 'embedded' ? { decisions: isComplete, llm_invocations: isComplete } : undefined;
+      expect(commits.identityFilters()).to.deep.equal(both(false));
 
-      expect([first, last]).to.deep.equal(
-        store.kind === 'embedded' ? ['incomplete', 'complete'] : [null, null],
-      );
+      await commits.opened();
+      await eventually(() => Object.values(commits.identityFilters() ?? {}).every(Boolean) || undefined);
+      expect(commits.identityFilters()).to.deep.equal(both(true));
+      await commits.close();
     });
 
     const insert = (lines: string[]) =>

@@ -71,9 +71,9 @@ async function serve({ dataDir, kind }: Life, ids: string[]): Promise<Answers> {
     );
     await new Promise(() => undefined);
   }
-  await eventually(async () => {
-    const { values } = await metrics.identityFilterComplete.get();
-    return values.every(({ value }) => value === 1) ? true : undefined;
+  await eventually(() => {
+    const areComplete = Object.values(commits.identityFilters() ?? {}).every(Boolean);
+    return areComplete || undefined;
   });
   await commits.close();
   await store.close();

@@ -156,18 +156,16 @@ describe('IdentityIndex on the embedded engine', () => {
       `INSERT INTO event_identities (stream, project_id, event_id, occurred_at, received_at)
        SELECT 'llm_invocations', 'many', generateUUIDv4(), now64(3), now64(3) FROM numbers(${stored})`,
     );
-    const complete = Promise.withResolvers<void>();
     const index = new IdentityIndex({
       connection: store.lookups,
       background: store.background,
       stream: 'llm_invocations',
       logger: createLogger('silent'),
       now: Date.now,
-      onFilterComplete: complete.resolve,
       pageGranules: 100,
     });
     await index.open();
-    await complete.promise;
+    await eventually(() => index.filter?.isComplete || undefined);
 
     expect(index.filter?.filter.keys).to.be.at.least(stored);
     expect(index.filter?.filter.filters.at(-1)?.keysMax).to.be.at.least(stored * 1.2);
@@ -193,7 +191,6 @@ describe('IdentityIndex on the embedded engine', () => {
           return store.lookups.query(sql, params);
         },
       };
-      const complete = Promise.withResolvers<void>();
       const index = new IdentityIndex({
         connection,
         background: store.background,
@@ -201,7 +198,6 @@ describe('IdentityIndex on the embedded engine', () => {
         logger: createLogger('silent'),
         now: Date.now,
         takeFilter: () => Promise.resolve({ lacks: undefined, read: () => reading.promise }),
-        onFilterComplete: complete.resolve,
       });
       await index.open();
 
@@ -212,7 +208,7 @@ describe('IdentityIndex on the embedded engine', () => {
 
       await index.copied();
       reading.resolve(canBeUsed ? saved : undefined);
-      await complete.promise;
+      await eventually(() => index.filter?.isComplete || undefined);
       lookedUp.length = 0;
       expect(await known()).to.have.members([stored, meanwhile]);
       expect(lookedUp).to.have.members([stored.event_id, meanwhile.event_id]);
