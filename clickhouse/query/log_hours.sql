@@ -13,6 +13,7 @@ WHERE flush = 0
         FROM log_chunks
         WHERE project_id = ''
             AND start > 0
+            AND committed_at < proposed_at + INTERVAL 5 MINUTE
     )
 GROUP BY hour
 ORDER BY hour

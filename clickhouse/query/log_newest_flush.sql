@@ -3,3 +3,4 @@ SELECT toString(max(arrayMax(flushes))) AS flush
 FROM log_chunks
 WHERE round > {round: UInt64}
     AND notEmpty(flushes)
+    AND committed_at < proposed_at + INTERVAL 5 MINUTE

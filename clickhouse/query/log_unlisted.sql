@@ -9,6 +9,7 @@ WHERE flush >= {flush_from: UInt64}
         SELECT arrayJoin(flushes)
         FROM log_chunks
         WHERE round > {round: UInt64}
+            AND committed_at < proposed_at + INTERVAL 5 MINUTE
     )
 GROUP BY flush
 ORDER BY flush

@@ -4,7 +4,7 @@ import { LogTables } from '../../server/log/log-tables.ts';
 import { sql } from '../../server/store/sql.ts';
 import type { Store } from '../../server/store/store.ts';
 import { clickhouseTime } from '../../server/store/time.ts';
-import { DAY_MS } from '../../server/durations.ts';
+import { DAY_MS, HOUR_MS } from '../../server/durations.ts';
 
 const NOON = clickhouseTime(Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2);
 const DAY_BEFORE = clickhouseTime(Math.floor(Date.now() / DAY_MS) * DAY_MS - 1.5 * DAY_MS);
@@ -56,6 +56,38 @@ export function logTakeoverSuite(store: () => Store): void {
     expect(found).to.deep.equal(expected);
     expect(asked).to.have.members([sameTime, otherDay]);
   });
+
+  for (const [minutes, isListed] of [
+    [4, true],
+    [6, false],
+  ] as const)
+    it(`takes what a round lists for ${isListed ? 'logged' : 'not logged'} that came ${minutes} minutes after its proposal`, async () => {
+      const { background } = store();
+      const tables = new LogTables(background);
+      const [project_id, flush] = [randomUUID(), 2 ** 47 + randomInt(2 ** 47)];
+      await background.command(
+        `INSERT INTO decisions (project_id, event_id, occurred_at, received_at, flush)
+         SELECT {project_id: String}, generateUUIDv4(number), {day: DateTime64(3, 'UTC')} - INTERVAL {minutes: UInt8} HOUR, {day: DateTime64(3, 'UTC')}, number
+         FROM (SELECT arrayJoin([{flush: UInt64}, 0]) AS number)`,
+        { project_id, flush, minutes, day: DAY_BEFORE },
+      );
+      const round = (await tables.newestRound()) + 1;
+      const isOf = ({ hour }: { hour: string }) =>
+        hour === clickhouseTime(Date.parse(`${DAY_BEFORE}Z`) - minutes * HOUR_MS).slice(0, 19);
+      const [hour] = (await tables.hours(DAY_BEFORE.slice(0, 10))).filter(isOf);
+      await background.command(
+        `INSERT INTO log_chunks (round, project_id, start, flushes, proposed_at, committed_at)
+         SELECT {round: UInt64}, '', arrayJoin([0, {hour: UInt64}]) AS begin, if(begin = 0, [{flush: UInt64}], []), now64(6) - INTERVAL {minutes: UInt8} MINUTE, now64(6)`,
+        { round, flush, minutes, hour: Number(hour?.number) },
+      );
+
+      const found = await tables.unlisted({ from: BigInt(flush), to: BigInt(flush), head: round });
+      expect(found).to.deep.equal(isListed ? [] : [{ flush: BigInt(flush), rows: 1 }]);
+      expect((await tables.hours(DAY_BEFORE.slice(0, 10))).filter(isOf)).to.deep.equal(
+        isListed ? [] : [hour],
+      );
+      expect((await tables.newestFlush(round)) === BigInt(flush)).to.equal(isListed);
+    });
 
   it('cuts a large insert into pieces, in memory that grows with its records and not with their square', async () => {
     const { background } = store();

@@ -14,6 +14,8 @@ describe('the rounds of the log, by random histories of services that are killed
 
   const flaws: Flaw[] = [
     'no token',
+    'late rounds count',
+    'late rounds list',
     'look before head',
     'removal before commit',
     'nothing left out',

@@ -22,6 +22,7 @@ describe('the rounds of the log of a process that has the store to itself', () =
   let tables: ReturnType<ModelStore['tables']>;
   let rounds: LogRounds;
   let reads: number;
+  const now = performance.now.bind(performance);
 
   beforeEach(() => {
     // In process the store does not look at tokens.
@@ -34,6 +35,10 @@ describe('the rounds of the log of a process that has the store to itself', () =
       return newsAfter(round);
     };
     rounds = new LogRounds({ tables, isShared: false, remove: async () => {}, expiredBefore: () => '' });
+  });
+
+  afterEach(() => {
+    performance.now = now;
   });
 
   /** An insert of one row. */
@@ -70,10 +75,35 @@ describe('the rounds of the log of a process that has the store to itself', () =
       expect(await rounds.run(work)).to.include({ isDone: true });
     }
     expect(store.entries()).to.deep.equal(['x1', 'x2', 'x3']);
-    const starts = [...store.rounds.values()].flatMap(({ rows }) =>
-      rows.filter(({ project_id }) => project_id),
-    );
+    const starts = store.rounds.flatMap(({ rows }) => rows.filter(({ project_id }) => project_id));
     expect(starts.map(({ start }) => start)).to.deep.equal([0, 1, 2]);
+  });
+
+  it('read the head again after a minute', async () => {
+    await rounds.run(workOf([await insert(1)]));
+    performance.now = () => now() + 60_000;
+    await rounds.run(workOf([await insert(2)]));
+    expect(reads).to.equal(4);
+  });
+
+  it('do not append again what an insert beside new ones has in the log', async () => {
+    const [first, second] = [await insert(1), await insert(2)];
+    await rounds.run(workOf([first]));
+    await rounds.run({ ...workOf([second]), careful: [{ flush: first, isFinal: true }] });
+    expect(store.entries()).to.deep.equal(['x1', 'x2']);
+  });
+
+  it('append the pieces of a project one behind another', async () => {
+    await rounds.run(workOf([await insert(1)]));
+    const piece = { project_id: 'p', received_from: '2', received_to: '2' };
+    tables.pieces = () =>
+      Promise.resolve([
+        { ...piece, entries: 'x2 x3', count: 2 },
+        { ...piece, entries: 'x4', count: 1 },
+      ]);
+    const { grown } = await rounds.run({ ...NO_INSERTS, careful: [{ flush: '2', isFinal: true }] });
+    expect(store.rounds.at(-1)?.rows.map(({ start }) => start)).to.deep.equal([1, 3]);
+    expect(grown).to.deep.equal(new Map([['p', 4]]));
   });
 
   it('list an insert of which all records have expired', async () => {
@@ -123,6 +153,22 @@ describe('the rounds of the log of a process that has the store to itself', () =
         isDone: true,
         incomplete: ['2', '3'],
       });
+      expect(store.entries()).to.deep.equal(['x1']);
+    });
+
+    it('list them only when no row can arrive any more', async () => {
+      const flush = await insert(1);
+      for (const isFinal of [false, true]) {
+        await rounds.run({ ...NO_INSERTS, careful: [{ flush, isFinal }] });
+        expect([...store.listed()]).to.deep.equal(isFinal ? [flush] : []);
+        expect(store.entries()).to.deep.equal(['x1']);
+      }
+    });
+
+    it('give the place of an identity to the row that was received first, in whatever order they are read', async () => {
+      for (const number of [2, 1, 3]) await insert(number, 'e');
+
+      expect(await rounds.run({ ...NO_INSERTS, careful })).to.include({ isDone: true });
       expect(store.entries()).to.deep.equal(['x1']);
     });
 

@@ -159,8 +159,9 @@ export async function faultsOf(seed: number, flaw?: Flaw): Promise<string[]> {
   const { store, acknowledged } = history;
   const faults = [...store.faults];
   const sizes = new Map<string, number>();
-  for (const [round, { rows }] of [...store.rounds].sort(([a], [b]) => a - b)) {
-    for (const { project_id, start, entries } of rows.filter((row) => row.project_id !== '')) {
+  const rounds = store.rounds.filter(({ counts }) => counts).sort((a, b) => a.round - b.round);
+  for (const { round, rows: pieces } of rounds) {
+    for (const { project_id, start, entries } of pieces.filter((row) => row.project_id !== '')) {
       const size = sizes.get(project_id) ?? 0;
       if (start !== size) faults.push(`round ${round} begins at ${start}, but the log has ${size}`);
       sizes.set(project_id, start + entries.split(' ').length);

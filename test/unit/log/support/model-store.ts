@@ -10,6 +10,8 @@ type Mark = { key: string; writer: string };
 /** Faults: a store without one of its promises, or a sequencer without one of its steps. */
 export type Flaw =
   | 'no token'
+  | 'late rounds count'
+  | 'late rounds list'
   | 'look before head'
   | 'removal before commit'
   | 'nothing left out'
@@ -19,13 +21,21 @@ export type Flaw =
 /** body: of rows with one identity and one body, a merge keeps the one received first. */
 export type ModelRow = Rival & { body: string };
 
-type State = { rows: ModelRow[]; marks: Mark[]; rounds: Map<number, Proposal> };
+/** A round that the store holds, since when; `counts` is false when it came too late. */
+export type ModelRound = Proposal & { at: number; counts: boolean };
+
+type State = { rows: ModelRow[]; marks: Mark[]; rounds: ModelRound[] };
+
+/** In statements: how long after its proposal a round counts, and how long the store remembers its token at least. */
+const COUNTS_FOR = 20;
 
 /** The tables of the log in memory. A statement sees all that was carried out before it. */
 export class ModelStore implements State {
   rows: ModelRow[] = [];
   marks: Mark[] = [];
-  rounds = new Map<number, Proposal>();
+  rounds: ModelRound[] = [];
+  /** The time of the store: each statement of the log takes one unit of it. */
+  #time = 0;
   /** Inserts that a round has looked at, and rows that came after a round had looked at another with their body. */
   readonly #looked = new Set<string>();
   readonly #late = new Set<string>();
@@ -40,14 +50,15 @@ export class ModelStore implements State {
   }
 
   /** The entries of the log, in its order. */
-  entries({ rounds }: State = this): string[] {
-    return [...rounds]
-      .sort(([a], [b]) => a - b)
-      .flatMap(([, { rows }]) => rows.flatMap(({ entries }) => entries.split(' ').filter(Boolean)));
+  entries(state: State = this): string[] {
+    return countingOf(state)
+      .sort((a, b) => a.round - b.round)
+      .flatMap(({ rows }) => rows.flatMap(({ entries }) => entries.split(' ').filter(Boolean)));
   }
 
   listed(): Set<string> {
-    return new Set([...this.rounds.values()].flatMap(({ rows }) => rows.flatMap(({ flushes }) => flushes)));
+    const rounds = this.#flaw === 'late rounds list' ? this.rounds : countingOf(this);
+    return new Set(rounds.flatMap(({ rows }) => rows.flatMap(({ flushes }) => flushes)));
   }
 
   insert(actor: string, row: ModelRow): Promise<void> {
@@ -102,22 +113,28 @@ export class ModelStore implements State {
   /** As one service sees it. */
   tables(actor: string) {
     let before: State | undefined;
-    const ask = <T>(effect: (state: State) => T) => this.#schedule.statement(actor, () => effect(this));
+    const ask = <T>(effect: (state: State) => T) =>
+      this.#schedule.statement(actor, () => {
+        this.#time += 1;
+        return effect(this);
+      });
     const look = <T>(effect: (state: State) => T) =>
       this.#flaw === 'look before head' && before !== undefined
         ? Promise.resolve(effect(before))
         : ask(effect);
     const tables = {
-      newestRound: () => ask(({ rounds }) => Math.max(0, ...rounds.keys())),
+      newestRound: () => ask(({ rounds }) => Math.max(0, ...rounds.map(({ round }) => round))),
       newsAfter: async (after: number) => {
         if (this.#flaw === 'look before head')
-          before = { rows: [...this.rows], marks: [...this.marks], rounds: new Map(this.rounds) };
-        return ask(({ rounds }) => ({ now: '', rows: newsOf(rounds, after) }));
+          before = { rows: [...this.rows], marks: [...this.marks], rounds: [...this.rounds] };
+        return ask(({ rounds }) => ({ now: String(this.#time), rows: newsOf(rounds, after) }));
       },
       sizeAt: (project: string, round: number) =>
         ask(
           ({ rounds }) =>
-            newsOf(rounds, 0).findLast((row) => row.round <= round && row.project_id === project)?.size ?? 0,
+            newsOf(rounds, 0).findLast(
+              (row) => row.counts && row.round <= round && row.project_id === project,
+            )?.size ?? 0,
         ),
       extentOf: ({ flushes }) =>
         ask(({ rows }) => {
@@ -132,7 +149,7 @@ export class ModelStore implements State {
       pieces: ({ flushes }, { lost, logged }) =>
         ask((state) => {
           const out = new Set(lost.map((row) => `${keyOf(row)} ${row.version}`));
-          const within = [...state.rounds.values()]
+          const within = countingOf(state)
             .flatMap(({ rows }) => rows)
             .filter(
               (row) =>
@@ -180,8 +197,15 @@ export class ModelStore implements State {
         }),
       commit: (proposal) =>
         ask(({ rounds }) => {
-          if (rounds.has(proposal.round) && this.#flaw !== 'no token') return;
-          rounds.set(proposal.round, structuredClone(proposal));
+          const at = this.#time;
+          const isKept = (one: ModelRound) => one.round === proposal.round && at - one.at < COUNTS_FOR;
+          if (rounds.some(isKept) && this.#flaw !== 'no token') return;
+          const isLate = at - Number(proposal.proposed_at) >= COUNTS_FOR;
+          rounds.push({
+            ...structuredClone(proposal),
+            at,
+            counts: !isLate || this.#flaw === 'late rounds count',
+          });
         }),
       append: ({ flushes }, { starts, ...head }) =>
         ask(({ rows, rounds }) => {
@@ -191,26 +215,30 @@ export class ModelStore implements State {
             start: starts.get(piece.project_id) ?? 0,
             flushes: at === 0 ? flushes : [],
           }));
-          rounds.set(head.round, { ...head, rows: chunks });
+          rounds.push({ ...head, rows: chunks, at: this.#time, counts: true });
         }),
     } satisfies RoundDeps['tables'];
     return tables;
   }
 }
 
-function newsOf(rounds: Map<number, Proposal>, after: number): NewsRow[] {
-  return [...rounds]
-    .filter(([round]) => round > after)
-    .sort(([a], [b]) => a - b)
-    .flatMap(([round, { proposal, rows }]) =>
+function countingOf({ rounds }: State): ModelRound[] {
+  return rounds.filter(({ counts }) => counts);
+}
+
+function newsOf(rounds: ModelRound[], after: number): NewsRow[] {
+  return rounds
+    .filter(({ round }) => round > after)
+    .flatMap(({ round, proposal, rows, counts }) =>
       rows.map(({ project_id, start, entries }) => ({
         round,
         proposal,
         project_id,
         size: start + entries.split(' ').filter(Boolean).length,
-        counts: true,
+        counts,
       })),
-    );
+    )
+    .sort((a, b) => a.round - b.round || a.project_id.localeCompare(b.project_id) || a.size - b.size);
 }
 
 function piecesOf(rows: Rival[]): Piece[] {
