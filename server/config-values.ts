@@ -52,8 +52,10 @@ export function listOf<T>(parse: (text: string) => T) {
 function url(...protocols: string[]) {
   return (text: string): URL => {
     const parsed = URL.canParse(text) ? new URL(text) : undefined;
-    if (parsed !== undefined && protocols.includes(parsed.protocol) && parsed.hostname !== '') return parsed;
-    throw new Error(`must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+    if (parsed === undefined || !protocols.includes(parsed.protocol))
+      throw new Error(`must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+    if (parsed.hostname === '') throw new Error(`must name a host, as in ${protocols[0]}//host`);
+    return parsed;
   };
 }
 

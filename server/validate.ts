@@ -77,7 +77,7 @@ export function createParser<T>(
   return (value) => {
     validate ??= ajv.compile<T>(schema);
     if (validate(value)) return value;
-    throw fail((validate.errors ?? []).map(faultFrom), value);
+    throw fail(deepestOf(validate.errors ?? []).map(faultFrom), value);
   };
 }
 
@@ -85,6 +85,16 @@ export function bodyInvalid(errors: Fault[]): RequestError {
   const [first] = errors;
   const detail = first === undefined ? 'Not valid' : `${first.path || 'The body'} ${first.message}`;
   return new RequestError('body_invalid', detail, { errors });
+}
+
+/** Where a value may be of several kinds, Ajv lists what each lacks. The kind that was meant is the one that fits up to the deepest place. */
+function deepestOf(errors: ErrorObject[]): ErrorObject[] {
+  const depthOf = ({ instancePath, keyword }: ErrorObject) =>
+    instancePath.split('/').length + (keyword === 'required' ? 1 : 0);
+  const depth = Math.max(...errors.map(depthOf));
+  return errors.filter(
+    (error) => depthOf(error) === depth && (error.keyword !== 'anyOf' || errors.length === 1),
+  );
 }
 
 function faultFrom({ instancePath, keyword, params, message, data }: ErrorObject): Fault {
@@ -101,8 +111,10 @@ function messageFrom(keyword: string, params: Record<string, unknown>, data: unk
       return HINTS[String(params['format'])];
     case 'pattern':
       return HINTS['uuid'];
-    case 'type':
-      return `must be ${[params['type']].flat().join(' or ')}, not ${kindOf(data)}`;
+    case 'type': {
+      const types = [params['type']].flat();
+      return `must be ${types.join(' or ')}, not ${kindOf(data, types)}`;
+    }
     case 'maxLength':
       return `must have at most ${String(params['limit'])} characters`;
     default:
@@ -110,7 +122,9 @@ function messageFrom(keyword: string, params: Record<string, unknown>, data: unk
   }
 }
 
-function kindOf(value: unknown): string {
+function kindOf(value: unknown, wanted: unknown[]): string {
   if (value === null) return 'null';
+  if (typeof value === 'number' && (wanted.includes('integer') || wanted.includes('number')))
+    return Number.isFinite(value) ? 'a number with a fraction' : 'a number that is too large';
   return Array.isArray(value) ? 'array' : typeof value;
 }

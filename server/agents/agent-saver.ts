@@ -195,7 +195,7 @@ export function agentUnknown(name: string): RequestError {
 function preconditionFailed(etag: string): RequestError {
   return new RequestError(
     'precondition_failed',
-    `The agent has been saved since; its current ETag is ${etag}`,
+    `If-Match must name the agent's latest version, whose ETag is ${etag}: has it been saved since?`,
   );
 }
 

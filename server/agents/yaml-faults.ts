@@ -1,6 +1,9 @@
 import { isCollection, isMap, isPair, isScalar, LineCounter, parseDocument } from 'yaml';
 
 const FAULTS_MAX = 100;
+/** Those that YAML 1.2 has nowhere (section 5.1). */
+const CONTROL_CHARACTER = /[^\P{Cc}\t\n\r\x85]/gu;
+const SECOND_DOCUMENT = 'A definition is one document, and a second one starts here';
 
 /** The faults that make a text invalid YAML (version 1.2), in the order of the text. The dashboard loads this module, too, once YAML is edited. */
 export function yamlFaults(text: string): { line: number; column: number; message: string }[] {
@@ -12,8 +15,16 @@ export function yamlFaults(text: string): { line: number; column: number; messag
     // The library would compare each key with all others of its map.
     uniqueKeys: false,
   });
+  const syntax = errors.map(({ pos: [at], code, message }) => ({
+    at,
+    message: code === 'MULTIPLE_DOCS' ? SECOND_DOCUMENT : message,
+  }));
+  const controls = Array.from(text.matchAll(CONTROL_CHARACTER), ({ index: at }) => ({
+    at,
+    message: 'Control characters are not allowed',
+  }));
   const duplicates = duplicateKeys(contents).map((at) => ({ at, message: 'Map keys must be unique' }));
-  return [...errors.map(({ pos, message }) => ({ at: pos[0], message })), ...duplicates]
+  return [...syntax, ...controls, ...duplicates]
     .sort((a, b) => a.at - b.at)
     .slice(0, FAULTS_MAX)
     .map(({ at, message }) => {

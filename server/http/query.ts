@@ -24,6 +24,7 @@ export function createQueryParser<Q extends TObject>(schema: Q): (url: string) =
     const { type, minimum, maximum, 'x-problem': code } = parameters.get(name) ?? {};
     const range = `must be a whole number from ${minimum} to ${maximum}`;
     const given = (values as Record<string, unknown>)[name];
+    if (given === undefined) return queryInvalid({ path: name, message: fault?.message ?? '' }, code);
     const value = String(Array.isArray(given) ? given[Number(index)] : given).slice(0, VALUE_CHARS_MAX);
     const message = `${type === 'integer' ? range : fault?.message}, not "${value}"`;
     return queryInvalid({ path: name, message }, code);

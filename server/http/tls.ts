@@ -13,7 +13,17 @@ const LOOK_EVERY_MS = 5000;
 
 /** The options of a listener, read from the files. Throws an error that says what is wrong with them. */
 export function readTls(files: TlsFiles): SecureContextOptions & Pair {
+  const faults: string[] = [];
+  const read = (name: string, path: string): Buffer => {
+    try {
+      return readFileSync(path);
+    } catch (error) {
+      faults.push(`${name}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+      return Buffer.alloc(0);
+    }
+  };
   const [cert, key] = [read('GATE_TLS_CERT', files.cert), read('GATE_TLS_KEY', files.key)];
+  if (faults.length > 0) throw new Error(faults.join('; '));
   const certificate = parse(
     () => new X509Certificate(cert),
     `GATE_TLS_CERT: ${files.cert} has no PEM certificate`,
@@ -67,16 +77,6 @@ type FollowOptions = { files: TlsFiles; inUse: Pair; logger: Logger | undefined;
 
 function textOf({ cert, key }: Pair): string {
   return `${String(cert)}\n${String(key)}`;
-}
-
-function read(name: string, path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new Error(`${name}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`, {
-      cause: error,
-    });
-  }
 }
 
 function parse<T>(work: () => T, fault: string): T {

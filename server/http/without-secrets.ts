@@ -8,7 +8,7 @@ const SECRET_NAME = /token|key|pass|pwd|secret|auth|bearer|jwt|credential|sessio
 /** A URL, even a malformed one, may hold mailed tokens and bearer keys, which must not reach a log or an error. */
 export function withoutSecrets(url: string): string {
   return url
-    .replace(/\/(verify-email|reset-password)\/[^/?#]+/g, '/$1/[redacted]')
+    .replace(/\/(verify-email|reset-password)\/[^/?#]+/gi, '/$1/[redacted]')
     .replace(PARAMETER, (whole, name: string) => (SECRET_NAME.test(name) ? `${name}[redacted]` : whole))
     .replace(LONG_WORD, (word) => (isRandom(word) ? '[redacted]' : word));
 }

@@ -46,7 +46,8 @@ const ONE = {
     202: { description: 'The event is durable', schema: answer({ event_id: UUID }, 'Accepted') },
   },
 } as const;
-const RECEIPT = {
+const HEADERS_OF_DECISIONS = {
+  ...INGEST.headers,
   'Gate-Want-Receipt':
     '`1`: give a receipt, a compact JWS of the root key that names the entry of the record in the log: in the header `Gate-Receipt`, of a batch in `receipts`',
 };
@@ -103,7 +104,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       path: '/v1/audit/decisions',
       id: 'recordDecision',
       summary: 'Record a decision',
-      headers: RECEIPT,
+      headers: HEADERS_OF_DECISIONS,
       description:
         'Answers when the record is on disk. Sending an `event_id` again changes nothing: the first write wins.',
       agentOf: ({ body: { agent_name } }) => agent_name,
@@ -131,7 +132,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       path: '/v1/audit/decisions/batch',
       id: 'recordDecisions',
       summary: 'Record many decisions',
-      headers: RECEIPT,
+      headers: HEADERS_OF_DECISIONS,
       description:
         'Judges each decision alone, and answers when those that are accepted are on disk. The answer lists the others.',
       body: { schema: listOfEvents(decisionEventSchema), example: [DECISION], isList: true },

@@ -49,6 +49,7 @@ async function live(service: TestService, mailServer: MailServer): Promise<Recor
   for (const path of [
     `/verify-email/${tokens.verify}`,
     `/reset-password/${tokens.reset}?token=${tokens.reset}`,
+    `/Reset-Password/${tokens.reset}`,
   ]) {
     await call(service, path, { cookie, key: issued.key });
   }

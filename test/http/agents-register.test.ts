@@ -173,6 +173,17 @@ describe('POST /v1/agents', () => {
     expect((await fetchAgent(service, 'bad')).status).to.equal(404);
   });
 
+  for (const [tool, path, message] of [
+    [{ name: 'x', description: null }, '/tools/0/description', 'must be string, not null'],
+    [{ annotations: {} }, '/tools/0/name', 'is required'],
+    [5, '/tools/0', 'must be string, not number'],
+  ] as const)
+    it(`says of the tool ${JSON.stringify(tool)} that ${path} ${message}`, async () => {
+      const response = await register(service, { name: 'bad', tools: [tool] });
+
+      expect(await response.json()).to.deep.include({ detail: `${path} ${message}` });
+    });
+
   it('registers a first manifest of 256 tools of 128 bytes', async () => {
     const tools = Array.from({ length: 256 }, (_, index) => String(index).padStart(128, 't'));
 

@@ -180,6 +180,14 @@ describe('HTTP in general', () => {
     }
   });
 
+  it('If-None-Match: * changes no answer without an ETag', async () => {
+    for (const path of ['/healthz', '/metrics', '/v1/.well-known/keys', '/v1/projects/x/audit/summary']) {
+      const response = await fetch(service.url + path, { headers: { 'If-None-Match': '*' } });
+      expect([response.status, response.headers.get('ETag')], path).to.deep.equal([200, null]);
+      expect(await response.text(), path).not.to.equal('');
+    }
+  });
+
   it('HEAD answers as GET does, without the body', async () => {
     for (const path of ['/healthz', decisionsPath(), '/v1/.well-known/keys']) {
       const response = await get(path, { method: 'HEAD' });

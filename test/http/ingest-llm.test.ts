@@ -66,6 +66,18 @@ describe('POST /v1/audit/llm-invocations', () => {
     for (const field of REQUIRED) expect(await send({ [field]: undefined }), field).to.deep.equal(invalid);
   });
 
+  for (const [field, value, message] of [
+    ['input_tokens', '1.5', 'must be integer, not a number with a fraction'],
+    ['cost_usd', '1e400', 'must be number or null, not a number that is too large'],
+    ['cost_usd', '"1"', 'must be number or null, not string'],
+  ] as const)
+    it(`says of ${field} ${value} that it ${message}`, async () => {
+      const body = JSON.stringify(llmInvocation({ [field]: 12345 })).replace('12345', value);
+      const response = await sendLlm(service, body);
+
+      expect(await response.json()).to.deep.include({ detail: `/${field} ${message}` });
+    });
+
   it('rejects null where a field has a default, except for cost_usd', async () => {
     for (const field of [...TEXTS, ...INTEGERS])
       expect(await send({ [field]: null }), field).to.deep.equal(invalid);

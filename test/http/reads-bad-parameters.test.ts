@@ -156,6 +156,13 @@ describe('a bad parameter of a read', () => {
     }
   });
 
+  it('is 422 when it is required and missing', async () => {
+    for (const endpoint of ['breakdown', 'llm-usage/breakdown'])
+      expect((await problem(endpoint, 'window=24h')).errors).to.deep.equal([
+        { path: 'by', message: 'is required' },
+      ]);
+  });
+
   it('is ignored when its name is unknown, also repeated', async () => {
     for (const endpoint of Object.keys(NAMES)) {
       // In the simple query syntax `window[]` is another, unknown name.

@@ -29,6 +29,20 @@ describe('the declarations of the endpoints', () => {
 });
 
 describe('the OpenAPI document', () => {
+  it('has the headers of the ledger for each call that records events, and for decisions that of receipts', () => {
+    const ledger = ['Gate-Emitter', 'Gate-Sequence', 'Gate-Dropped'];
+    const headersOf = (path: string) => {
+      const operation = document.paths[path]?.['post'] as
+        { parameters: { in: string; name: string }[] } | undefined;
+      return operation?.parameters.filter((one) => one.in === 'header').map(({ name }) => name);
+    };
+
+    for (const more of ['', '/batch']) {
+      expect(headersOf(`/v1/audit/decisions${more}`)).to.deep.equal([...ledger, 'Gate-Want-Receipt']);
+      expect(headersOf(`/v1/audit/llm-invocations${more}`)).to.deep.equal(ledger);
+    }
+  });
+
   it("passes Redocly's recommended rules", async () => {
     const config = await createConfig({ extends: ['recommended'] });
     const problems = await lintFromString({ source: JSON.stringify(document), config });

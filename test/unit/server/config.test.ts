@@ -262,6 +262,15 @@ describe('readConfig', () => {
     expect(reasonOf({ GATE_TLS_CERT: '/nowhere', GATE_TLS_KEY: key })).to.deep.equal([
       '  - GATE_TLS_CERT: /nowhere cannot be read (ENOENT)',
     ]);
+    expect(reasonOf({ GATE_TLS_CERT: '/nowhere', GATE_TLS_KEY: '/there' })).to.deep.equal([
+      '  - GATE_TLS_CERT: /nowhere cannot be read (ENOENT); GATE_TLS_KEY: /there cannot be read (ENOENT)',
+    ]);
+  });
+
+  it('says of an address that has all but a host what is missing', () => {
+    expect(faultsOf({ MAILER_SMTP_URL: 'smtp://' })).to.contain(
+      'MAILER_SMTP_URL must name a host, as in smtp://host',
+    );
   });
 
   it('never repeats a value that may be a secret', () => {

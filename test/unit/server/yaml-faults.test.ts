@@ -21,6 +21,21 @@ describe('the faults of a definition', () => {
       expect(yamlFaults(text)).to.deep.equal(expected);
     });
 
+  for (const [text, ...fault] of [
+    [
+      'a: "\u0001"\nb: \u007f\n',
+      [1, 5, 'Control characters are not allowed'],
+      [2, 4, 'Control characters are not allowed'],
+    ],
+    ['a: "\t\u0085é😀"\r\n'],
+    ['--- 1\n--- 2\n', [2, 1, 'A definition is one document, and a second one starts here']],
+  ] as [string, ...[number, number, string][]][])
+    it(`says what YAML does not allow in ${JSON.stringify(text)}`, () => {
+      expect(yamlFaults(text).map(({ line, column, message }) => [line, column, message])).to.deep.equal(
+        fault,
+      );
+    });
+
   it('lists duplicate keys and other faults in the order of the text, 100 at most', () => {
     const lines = (text: string) => yamlFaults(text).map(({ line }) => line);
 
