@@ -44,7 +44,7 @@ def from_base64(text, length=None, is_url=False):
     """Decodes standard base64, or base64url without padding, in its only spelling."""
     padded, more = (text + "=" * (-len(text) % 4), b"-_") if is_url else (text, b"+/")
     data = base64.b64decode(padded, more, validate=True)
-    if base64.b64encode(data, more).decode() != padded or length not in (None, len(data)):
+    if base64.b64encode(data, more).decode() != padded or length not in (None, len(data)) or is_url and "=" in text:
         raise ValueError(f"{text} is not base64 of the right length")
     return data
 
@@ -307,13 +307,13 @@ def read_receipts(path, project_id, directory):
         keys = {key["kid"]: from_base64(key["x"], HASH, is_url=True) for key in json.loads(path_of_keys.read_bytes())["keys"]}
     for line in filter(None, map(str.strip, path.read_bytes().decode().split("\n"))):
         head, body, signature = (from_base64(part, is_url=True) for part in line.split("."))
-        header, payload, signed = json.loads(head), json.loads(body), line.rpartition(".")[0].encode()
+        header, payload, signed = {**json.loads(head)}, {**json.loads(body)}, line.rpartition(".")[0].encode()
         if payload["sub"] == project_id:
-            key = (keys or {}).get(header["kid"])
+            key = (keys or {}).get(header.get("kid"))
             is_signed = keys is None or key is not None and ed25519_holds(key, signed, signature)
             leaf = sha256(LEAF + from_base64(payload["entry"], HASH, is_url=True))
-            is_receipt = (header["alg"], header["typ"], payload["iss"]) == ("EdDSA", "gate-receipt+jwt", "gatehouse")
-            receipts.append((payload["jti"], leaf, round(payload["iat"]) * 1000, is_receipt and is_signed))
+            is_receipt = (header.get("alg"), header.get("typ"), payload.get("iss")) == ("EdDSA", "gate-receipt+jwt", "gatehouse")
+            receipts.append((payload.get("jti"), leaf, round(payload["iat"]) * 1000, is_receipt and is_signed))
     return receipts
 
 
@@ -389,7 +389,7 @@ def main():
     try:
         result = verify(parser.parse_args())
     except (OSError, ValueError, KeyError, TypeError) as error:
-        sys.exit(f"could not run: {type(error).__name__}: {error}")
+        sys.exit(f"could not run, as a file or an option is absent or malformed: {type(error).__name__}: {error}")
     texts = [f"{key:<21} {', '.join(value) if isinstance(value, list) else value}" for key, value in result.items()]
     print(json.dumps(result) if "--json" in sys.argv else "\n".join(texts))
     sys.exit(result["exit_code"])

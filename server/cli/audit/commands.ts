@@ -20,6 +20,11 @@ export function auditVerify(
     const { url, vkey, state: statePath, receipts: receiptsPath } = options;
     const shared = { vkey, statePath, receiptsPath };
     if (url !== undefined) {
+      const ofFiles = (['export', 'proofs', 'log', 'at'] as const).filter(
+        (name) => options[name] !== undefined,
+      );
+      if (ofFiles.length > 0)
+        throw new CommandError(`--url fetches what it verifies: leave out --${ofFiles.join(' and --')}.`);
       const source = { url, projectId, bearer: bearerOf(options) };
       return reportOf(await verifyOnline({ source, wait, ...shared }));
     }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as proof from '../../../client/proof/index.ts';
 import { CommandError } from '../command-error.ts';
@@ -24,11 +24,9 @@ export async function mirrorLog({ source, to, vkey }: Mirror): Promise<Report> {
   mkdirSync(to, { recursive: true });
   const key = await keyOf({ source, to, vkey });
   const { projectId } = source;
-  const earlier = existsSync(join(to, 'checkpoint'))
-    ? readHead(readFileSync(join(to, 'checkpoint'), 'utf8'), { vkey: key, projectId }, findings)
-    : undefined;
+  const earlier = readEarlier(to, { vkey: key, projectId });
   const text = await fetchText(source, 'log/checkpoint');
-  const head = findings.verdicts.length > 0 ? undefined : readHead(text, { vkey: key, projectId }, findings);
+  const head = readHead(text, { vkey: key, projectId }, findings);
   const fetched = head === undefined ? [] : await fetchTiles(source, { to, size: head.size });
   if (head !== undefined) check(new LogDirectory(to), { head, earlier, findings });
   const { verdict, exitCode } = verdictOf(findings);
@@ -37,8 +35,9 @@ export async function mirrorLog({ source, to, vkey }: Mirror): Promise<Report> {
     replaceFile(join(to, 'checkpoint'), text);
     if (earlier !== undefined) removeNarrower(to, earlier.size, head.size);
   } else {
-    replaceFile(join(to, 'checkpoint.refused'), text);
     if (head !== undefined) removeUnverified(to, earlier?.size ?? 0, head.size);
+    if (head !== undefined && earlier !== undefined) requireWhole(to, earlier);
+    replaceFile(join(to, 'checkpoint.refused'), text);
   }
   const data = {
     project_id: projectId,
@@ -78,11 +77,38 @@ function wordsOf(
 
 async function keyOf({ source, to, vkey }: Mirror): Promise<string> {
   const path = join(to, 'vkey');
-  if (!existsSync(path)) replaceFile(path, `${vkey ?? (await fetchText(source, 'log/vkey')).trim()}\n`);
+  const wasThere = existsSync(path);
+  if (!wasThere) replaceFile(path, `${vkey ?? (await fetchText(source, 'log/vkey')).trim()}\n`);
   const kept = readFileSync(path, 'utf8').trim();
+  const [name] = kept.split('+');
+  if (wasThere && name !== `gatehouse/${source.projectId}`)
+    throw new CommandError(
+      `${path} is the key of ${name}, not of this project's log. Mirror into a new directory.`,
+    );
   if (vkey !== undefined && vkey !== kept)
     throw new CommandError(`${path} holds another key than --vkey. Mirror into a new directory.`);
   return kept;
+}
+
+/** The checkpoint of the last run. A file that the key did not sign was damaged here: no run keeps one. */
+function readEarlier(to: string, key: { vkey: string; projectId: string }): proof.Checkpoint | undefined {
+  const path = join(to, 'checkpoint');
+  if (!existsSync(path)) return undefined;
+  const findings = new Findings();
+  const earlier = readHead(readFileSync(path, 'utf8'), key, findings);
+  if (earlier === undefined) throw damaged(path, findings.problems.join('; '));
+  return earlier;
+}
+
+/** Throws a CommandError unless the tiles add up to the checkpoint of the last run: a damaged copy proves nothing against the service. */
+function requireWhole(to: string, earlier: proof.Checkpoint): void {
+  const findings = new Findings();
+  check(new LogDirectory(to), { head: earlier, earlier: undefined, findings });
+  if (findings.problems.length > 0) throw damaged(to, findings.problems.join('; '));
+}
+
+function damaged(path: string, problems: string): CommandError {
+  return new CommandError(`${path} is damaged: ${problems}. Mirror into a new directory.`);
 }
 
 type Check = { head: proof.Checkpoint; earlier: proof.TreeHead | undefined; findings: Findings };
@@ -100,7 +126,7 @@ function check(log: LogDirectory, { head, earlier, findings }: Check): void {
 }
 
 /**
- * Fetches all tiles and entry bundles that are not there yet, and returns their paths. Ends at the first that the log lacks. A tile of
+ * Fetches all tiles and entry bundles that are not there yet in full length, and returns their paths. Ends at the first that the log lacks. A tile of
  * another length counts as absent: it may be an error page of a proxy.
  */
 export async function fetchTiles(
@@ -129,7 +155,8 @@ export async function fetchTiles(
 type TileFile = { name: string; length: number };
 
 function* missingFiles(to: string, size: number): Generator<TileFile> {
-  for (const file of filesOfTree(size)) if (!existsSync(join(to, file.name))) yield file;
+  for (const file of filesOfTree(size))
+    if (statSync(join(to, file.name), { throwIfNoEntry: false })?.size !== file.length) yield file;
 }
 
 function* filesOfTree(size: number): Generator<TileFile> {

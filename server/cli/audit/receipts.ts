@@ -39,8 +39,10 @@ function readKeys(path: string): ReadonlyMap<string, KeyObject> | undefined {
 function parseReceipt(jws: string, projectId: string, keys: ReturnType<typeof readKeys>): Receipt[] {
   const parts = jws.split('.');
   const [head = '', body = '', signature = ''] = parts;
-  const [{ alg, typ, kid }, { iss, sub, jti, entry, iat }] = [objectFrom(head), objectFrom(body)];
-  const isJws = parts.length === 3 && parts.every(isBase64url) && sub !== undefined;
+  const [header, payload] = [objectFrom(head), objectFrom(body)];
+  const { alg, typ, kid } = header ?? {};
+  const { iss, sub, jti, entry, iat } = payload ?? {};
+  const isJws = parts.length === 3 && parts.every(isBase64url) && header !== undefined && sub !== undefined;
   if (isJws && sub !== projectId) return [];
   const entryBytes = Buffer.from(String(entry), 'base64url');
   const isWhole = entryBytes.length === HASH_BYTES && isBase64url(String(entry)) && typeof iat === 'number';
@@ -61,11 +63,12 @@ function parseReceipt(jws: string, projectId: string, keys: ReturnType<typeof re
   ];
 }
 
-function objectFrom(part: string): Record<string, unknown> {
+function objectFrom(part: string): Record<string, unknown> | undefined {
   try {
-    return { ...(JSON.parse(Buffer.from(part, 'base64url').toString()) as object) };
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
+    return value instanceof Object && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }
 

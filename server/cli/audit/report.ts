@@ -98,6 +98,10 @@ function wordsOf(result: Result, verdict: string, { pinned, trusted_on_first_use
       `Receipts: ${number(receipts.checked)} checked, ${number(receipts.missing)} missing from the log, ` +
         `${number(receipts.too_new)} too new, ${number(receipts.invalid)} with a signature that does not hold.`,
     );
+  if (size === 0 && checked === 0)
+    lines.push(
+      'There is nothing to verify: an empty project looks like one that does not exist. Is its id right?',
+    );
   if (areReceiptsUnsigned)
     lines.push('The log directory has no keys.json, so no signature of a receipt was checked.');
   lines.push(`Pinned: ${pinned.join(', ') || 'nothing'}.`);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CommandError } from '../../../../server/cli/command-error.ts';
 import { auditMirror, auditVerify } from '../../../../server/cli/audit/commands.ts';
 import { startLogServer } from '../../../support/log-server.ts';
 import {
@@ -140,6 +141,44 @@ describe('audit mirror', () => {
       expect((await mirror(to)).exitCode).to.equal(0);
     });
 
+  const damages: [string, (to: string) => void, RegExp][] = [
+    [
+      'checkpoint',
+      (to) => writeFileSync(join(to, 'checkpoint'), 'x'),
+      /checkpoint is damaged: .*signed note/,
+    ],
+    [
+      'tile',
+      (to) => writeFileSync(join(to, 'tile/0/000'), Buffer.alloc(8192)),
+      /is damaged: .*tile\/entries\/000/,
+    ],
+    [
+      'key',
+      (to) => writeFileSync(join(to, 'vkey'), vkeyOf('gatehouse/other', LOG_KEY)),
+      /is the key of gatehouse\/other/,
+    ],
+  ];
+  for (const [what, damage, words] of damages)
+    it(`does not accuse the service when the ${what} of its own copy is another`, async () => {
+      const to = await mirrored(300);
+      damage(to);
+      server.serveLog(logOf(600));
+
+      const error = await mirror(to).catch((reason: unknown) => reason);
+
+      expect(error).to.be.instanceOf(CommandError);
+      expect((error as Error).message).to.match(words);
+      expect(filesIn(to)).not.to.include('checkpoint.refused');
+    });
+
+  it('fetches a tile again that was cut off here', async () => {
+    const to = await mirrored(300);
+    writeFileSync(join(to, 'tile/0/000'), '');
+
+    expect((await mirror(to)).exitCode).to.equal(0);
+    expect(server.requests).to.include('log/tile/0/000');
+  });
+
   it('pins the key that is given', async () => {
     server.serveLog(logOf(300, { key: OTHER_KEY }));
     const vkey = vkeyOf(ORIGIN, LOG_KEY);
@@ -187,6 +226,27 @@ describe('audit mirror', () => {
   });
 
   describe('with the option --url of audit verify', () => {
+    it('takes no files, which it would not read', async () => {
+      const options = { url: server.url, export: 'e', at: '2026-11-22T12:00:00Z' };
+
+      const error = await auditVerify(PROJECT, options).catch((reason: unknown) => reason);
+
+      expect((error as Error).message).to.equal(
+        '--url fetches what it verifies: leave out --export and --at.',
+      );
+    });
+
+    it('says that an empty project may not exist', async () => {
+      server.serveLog(logOf(0));
+      serveRecords(0, () => null);
+
+      const { text, exitCode } = await auditVerify(PROJECT, { url: server.url });
+
+      expect([exitCode, text]).to.satisfy(
+        ([code, words]: [number, string]) => code === 0 && /Is its id right/.test(words),
+      );
+    });
+
     function serveRecords(count: number, index: (at: number) => number | null): void {
       const newestFirst = records
         .slice(0, count)

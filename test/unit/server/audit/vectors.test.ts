@@ -115,6 +115,9 @@ const proofWith = (index: string) =>
   fileWith(`{"event_id":"a","index":${index},"salt":"AAAAAAAAAAAAAAAAAAAAAA=="}\n`);
 const NO_INDEX = /without event_id, index and salt/;
 const LONG_RECEIPT = receiptOf({ event_id: 'a', entry: Buffer.alloc(33), iatMs: 0 });
+const RECEIPT = receiptOf({ event_id: 'a', entry: Buffer.alloc(32), iatMs: 0 });
+const [, PAYLOAD = ''] = RECEIPT.split('.');
+const base64urlOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const WITNESS_KEY = proof.verifierKeyText(
   proof.verifierKeyFrom({ name: ORIGIN, type: 'cosignature', publicKey: Buffer.alloc(32) }),
 );
@@ -143,6 +146,12 @@ const REFUSED: [string, Record<string, string>, RegExp][] = [
   ['with an index beyond 2^53', { proofs: proofWith('9007199254740993') }, NO_INDEX],
   ['with a receipt of a longer entry', { receipts: fileWith(LONG_RECEIPT) }, /is not a receipt/],
   ['with a receipt without its signature', { receipts: fileWith('e30.e30') }, /is not a receipt/],
+  ['with a receipt whose signature is padded', { receipts: fileWith(`${RECEIPT}==`) }, /is not a receipt/],
+  [
+    'with a receipt whose header is a list',
+    { receipts: fileWith(`${base64urlOf([])}.${PAYLOAD}.AA`) },
+    /is not a receipt/,
+  ],
   ['with receipts that are none', { receipts: join(VECTORS, 'holds/proofs.ndjson') }, /is not a receipt/],
 ];
 
@@ -170,7 +179,23 @@ describe('a verifier', () => {
     const ended = await runPython(options);
 
     expect(ended.map(([code]) => code)).to.satisfy((codes: unknown[]) =>
-      codes.every((code) => String(code).startsWith('could not run: ')),
+      codes.every((code) => String(code).startsWith('could not run, ')),
     );
+  });
+
+  it('in Python or not says of a receipt without kid, or of another issuer, that its signature is invalid', async () => {
+    const payload = JSON.parse(Buffer.from(PAYLOAD, 'base64url').toString()) as Record<string, unknown>;
+    const forged = [
+      `${base64urlOf({ alg: 'EdDSA', typ: 'gate-receipt+jwt' })}.${PAYLOAD}.AA`,
+      `${base64urlOf({})}.${base64urlOf({ ...payload, iss: undefined, jti: undefined })}.AA`,
+    ];
+    const options = forged.map((receipt): Record<string, string> => {
+      return { ...optionsOf('holds'), receipts: fileWith(receipt) };
+    });
+
+    const ended = await runPython(options);
+    expect(ended.map(([code]) => code)).to.deep.equal([14, 14]);
+    for (const { project = '', ...others } of options)
+      expect((await auditVerify(project, others)).exitCode).to.equal(14);
   });
 });
