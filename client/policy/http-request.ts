@@ -1,3 +1,4 @@
+import { problemFrom } from '../audit/post-event.ts';
 import { ANSWER_BYTES_MAX } from '../limits.ts';
 import { PolicyError, messageOf } from '../errors.ts';
 
@@ -29,6 +30,11 @@ export async function httpRequest(request: RequestOptions): Promise<Answer> {
   } catch (cause) {
     throw new PolicyError('unreachable', `${sent.method} ${url} failed: ${reasonOf(cause)}`, { cause });
   }
+}
+
+/** What was refused, with the code and detail of the answer. An answer may repeat the key, which must not reach a log. */
+export function refusalText(what: string, { status, text }: Answer, key: string): string {
+  return `${what} was answered with ${status} ${problemFrom(text).replaceAll(key, '[redacted]')}`.trim();
 }
 
 async function readText(response: Response): Promise<string> {

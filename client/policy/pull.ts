@@ -2,7 +2,7 @@ import { urlOf } from '../config.ts';
 import { hasBundle, parseAgentRecord, type FetchedRecord } from './agent-record.ts';
 import { parseBearerKey, verifyBearerKey, type BearerKey } from './bearer-key.ts';
 import { parseJsonObject } from './encoding.ts';
-import { httpRequest, type Answer } from './http-request.ts';
+import { httpRequest, refusalText, type Answer } from './http-request.ts';
 import { PolicyError } from '../errors.ts';
 import { SigningKeys, type KeySource } from './signing-keys.ts';
 import type { TrustedKeys } from './successions.ts';
@@ -95,17 +95,21 @@ async function fetchAgent({ baseUrl, agentName, bearerKey, etag, timeoutMs }: Pu
   const headers = { Authorization: `Bearer ${bearerKey}`, ...condition };
   const answer = await httpRequest({ url, headers, timeoutMs });
   if (answer.status === 200 || (answer.status === 304 && etag !== undefined)) return answer;
-  throw errorOf(answer.status, agentName);
+  throw errorOf(answer, { agentName, bearerKey });
 }
 
-function errorOf(status: number, agentName: string): PolicyError {
+function errorOf(
+  answer: Answer,
+  { agentName, bearerKey }: Pick<PullRequest, 'agentName' | 'bearerKey'>,
+): PolicyError {
+  const { status } = answer;
   if (status === 404) {
     return new PolicyError('agent_unknown', `The platform has no agent ${agentName}; register it first`, {
       status,
     });
   }
   const code = status === 401 ? 'unauthenticated' : 'platform_error';
-  return new PolicyError(code, `The request for the policy was answered with ${status}`, { status });
+  return new PolicyError(code, refusalText('The request for the policy', answer, bearerKey), { status });
 }
 
 /** Names the key to verify with; the signature then proves it. */

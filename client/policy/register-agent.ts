@@ -1,4 +1,3 @@
-import { problemFrom } from '../audit/post-event.ts';
 import {
   BASE_URL_DEFAULT,
   isLocalMode,
@@ -14,7 +13,7 @@ import { checkedOptions } from '../options.ts';
 import { parseBearerKey } from './bearer-key.ts';
 import { parseJsonObject } from './encoding.ts';
 import { engineFromYaml } from './engine.ts';
-import { httpRequest, type Answer } from './http-request.ts';
+import { httpRequest, refusalText, type Answer } from './http-request.ts';
 import { loadParser } from './load-parser.ts';
 
 /** A tool of an agent. The default policy lets those with `readOnlyHint` run; the others need an approval. */
@@ -87,7 +86,7 @@ export async function registerAgent({
     url: urlOf(baseUrl, '/v1/agents'),
     body: JSON.stringify(registration),
   });
-  const registered = agentFrom(answer, 'The registration');
+  const registered = agentFrom(answer, 'The registration', key);
   if (policy === undefined) return registered;
   const { projectId } = parseBearerKey(key);
   const path = `/v1/projects/${encodeURIComponent(projectId)}/agents/${encodeURIComponent(agentName)}`;
@@ -97,7 +96,7 @@ export async function registerAgent({
     method: 'PUT',
     body: JSON.stringify({ policy_yaml: policy }),
   });
-  return { ...agentFrom(saved, 'The save of the policy'), isNew: registered.isNew };
+  return { ...agentFrom(saved, 'The save of the policy', key), isNew: registered.isNew };
 }
 
 /** Throws before an agent is registered under a policy that is not valid. */
@@ -106,11 +105,11 @@ async function checkPolicy(policy: string): Promise<void> {
   engineFromYaml(policy);
 }
 
-function agentFrom({ status, text }: Answer, what: string): RegisteredAgent {
+function agentFrom(answer: Answer, what: string, key: string): RegisteredAgent {
+  const { status, text } = answer;
   if (status !== 200 && status !== 201) {
     const code = status === 401 ? 'unauthenticated' : 'platform_error';
-    const message = `${what} was answered with ${status} ${problemFrom(text)}`.trim();
-    throw new PolicyError(code, message, { status });
+    throw new PolicyError(code, refusalText(what, answer, key), { status });
   }
   const { agent_id, agent_version_id, version } = parseJsonObject(text, {
     code: 'record_invalid',

@@ -91,6 +91,8 @@ async function resolve(settings: Settings, { now, trusts }: ResolveDeps & { trus
 
 function settingsFrom(options: ResolveOptions) {
   if (!options.agentName) throw new ValueError('resolvePolicy needs the name of the agent');
+  if (!options.agentName.isWellFormed())
+    throw new ValueError('agentName has a lone surrogate; it must be well-formed Unicode');
   const environment = readEnvironment();
   const address = options.client && addressOf(options.client);
   return {

@@ -31,7 +31,7 @@ describe('Decisions in a browser', function () {
     const other = await world.newPage({ isSignedIn: false });
     await other.page.goto(addressOf(page));
     const sameDrawer = other.page.getByRole('complementary', { name: 'Decision' });
-    await sameDrawer.getByText('Decided by version').waitFor();
+    await sameDrawer.getByText('The latest version when it arrived').waitFor();
 
     expect(addressOf(page))
       .to.include('window=7d')

@@ -268,7 +268,7 @@ describe('every page with demo data in a browser', function () {
     for (const text of [
       /^Last seen.*(now|ago)/,
       /^Denial rate, 7 days.*\d+ denied$/,
-      /^Cost, 7 days.*\$.*model calls$/,
+      /^Cost, 7 days.*\$.*model calls?$/,
     ])
       await health.getByRole('link', { name: text }).waitFor();
     await health.getByRole('link', { name: /^Latest version.*of the keys in use$/ }).click();

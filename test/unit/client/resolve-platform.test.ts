@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { ValueError } from '../../../client/errors.ts';
 import { conditionally, createSigner, etagOf, publishedAgent, yamlRecord } from '../../support/platform.ts';
 import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
@@ -67,6 +68,24 @@ describe('resolve: the platform path', () => {
       mock.on(AGENT_ROUTE, { status, headers: { Location: '/elsewhere' } });
       expect(await faultOf({ key })).to.deep.include({ status });
     }
+  });
+
+  it('says why the service refused', async () => {
+    const detail = 'The bearer key lacks the scope fetch_policy';
+    mock.on(AGENT_ROUTE, { status: 403, json: { code: 'forbidden', detail } });
+
+    const error = await resolve({ key }).catch((reason: unknown) => reason);
+    expect((error as Error).message).to.equal(
+      `The request for the policy was answered with 403 forbidden: ${detail}`,
+    );
+  });
+
+  it('takes no name that no URL can hold', async () => {
+    const error = await resolve({ key, agentName: 'a\ud800' }).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(ValueError);
+    expect((error as Error).message)
+      .to.contain('agentName')
+      .and.to.contain('well-formed');
   });
 
   it('throws if the platform is unreachable', async () => {

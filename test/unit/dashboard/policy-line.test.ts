@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { policyLineOf } from '../../../server/dashboard/src/api/policy-line.ts';
+import { parseExact } from '../../../server/dashboard/src/api/parse-exact.ts';
+import type { DecisionRecord } from '../../../server/dashboard/src/api/types.ts';
+import { decidesSame, policyLineOf } from '../../../server/dashboard/src/api/policy-line.ts';
 
 const POLICY = `version: 1
 # roles: not these
@@ -49,5 +51,31 @@ describe('the line of a policy that decided', () => {
     expect(lineOf('admin', [], '', 'tools: [')).to.equal(undefined);
     expect(lineOf('admin', [], '', '[]')).to.equal(undefined);
     expect(lineOf('admin', ['gone: Gone.'], 'Gone.')).to.equal(undefined);
+  });
+});
+
+const argumentsOf = (text: string) => parseExact(text) as DecisionRecord['arguments'];
+
+describe('whether a policy decides a recorded call the same', () => {
+  const record = {
+    tool_name: 'transfer',
+    role: 'admin',
+    arguments: argumentsOf('{"amount":1001}'),
+    outcome: 'deny',
+    reason: 'Closed: always.',
+  } as const;
+
+  it('is told by outcome and reason', () => {
+    expect(decidesSame(POLICY, record)).to.equal(true);
+    expect(decidesSame(POLICY, { ...record, reason: 'Over the limit.' })).to.equal(false);
+    expect(decidesSame(POLICY, { ...record, outcome: 'allow', reason: '' })).to.equal(false);
+  });
+
+  it('cannot be told by a text that is no policy, nor of arguments that are not whole', () => {
+    expect(decidesSame('tools: [', record)).to.equal(undefined);
+    expect(decidesSame(POLICY, { ...record, arguments: { token: '[REDACTED]' } })).to.equal(undefined);
+    expect(decidesSame(POLICY, { ...record, arguments: { _truncated: true, preview: '{' } })).to.equal(
+      undefined,
+    );
   });
 });

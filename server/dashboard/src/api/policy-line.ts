@@ -1,13 +1,31 @@
 import { FaultList } from '../../../../client/policy/language/policy-fault.ts';
+import { parsePolicy } from '../../../../client/policy/language/parse-policy.ts';
+import { createTypescriptEngine } from '../../../../client/policy/language/typescript-engine.ts';
 import { readYaml } from '../../../../client/policy/language/read-yaml.ts';
 import type { YamlEntry, YamlMap, YamlNode } from '../../../../client/policy/language/yaml-node.ts';
-import type { DecisionRecord } from './types.ts';
+import { callText, isWhole, type RecordedCall } from './recorded-call.ts';
+import type { Decision, DecisionRecord } from './types.ts';
 
 /** A line of a policy, counted from 1. */
 export type PolicyLine = { line: number; text: string };
 type Decided = Pick<DecisionRecord, 'role' | 'violations' | 'reason'>;
 
-/** In a module of its own, which is loaded only when a record is shown: the line of the policy that decided. */
+// A module of its own, which is loaded only when a record is shown.
+
+/** Whether a policy decides a recorded call as it was decided; undefined where that cannot be told. */
+export function decidesSame(
+  policyYaml: string,
+  record: RecordedCall & Pick<DecisionRecord, 'outcome' | 'reason'>,
+): boolean | undefined {
+  const policy = parsePolicy(policyYaml);
+  if (!policy.ok || !isWhole(record)) return undefined;
+  const { outcome, reason } = JSON.parse(
+    createTypescriptEngine(policy.ir).decideText(callText(record)),
+  ) as Decision;
+  return outcome === record.outcome && reason === record.reason;
+}
+
+/** The line of a policy that leads to a decision of it. */
 export function policyLineOf(policyYaml: string, decided: Decided): PolicyLine | undefined {
   const root = readYaml(policyYaml, new FaultList());
   const at = root?.kind === 'map' ? placeOf(root, decided) : undefined;

@@ -24,7 +24,7 @@ export function OpenProject() {
         spellcheck={false}
         autocomplete="off"
         required
-        help="The service prints the ID when it starts. Reads must be open (GATE_READ_AUTH=open)."
+        help="Ask a member for it. Without an account you can read only where the service lets everybody read."
       />
       <button type="submit">Open</button>
     </form>

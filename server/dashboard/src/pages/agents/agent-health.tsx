@@ -6,6 +6,7 @@ import { hrefWith } from '../../app/location.ts';
 import { WINDOW_HOURS, WINDOW_WORDS } from '../../app/period.ts';
 import { placeWith, projectPath } from '../../app/route.ts';
 import {
+  countText,
   formatAgo,
   formatCompact,
   formatCost,
@@ -73,7 +74,7 @@ export function AgentHealth(props: HealthProps) {
           label="Cost, 7 days"
           href={placeWith(projectPath(projectId, 'usage'), of)}
           value={usage && formatCost(usage.cost_usd)}
-          note={usage && (usage.calls === 0 ? 'no model calls' : `${formatCompact(usage.calls)} model calls`)}
+          note={usage && (usage.calls === 0 ? 'no model calls' : countText(usage.calls, 'model call'))}
         />
         <Tile
           label="Latest version"
@@ -82,7 +83,7 @@ export function AgentHealth(props: HealthProps) {
           note={
             fleet &&
             (keys === 0
-              ? 'not fetched in 24 hours'
+              ? 'no fetch known in 24 hours'
               : `${formatShare(fleet.keys_on_latest, keys)} of the keys in use`)
           }
         />
@@ -126,6 +127,7 @@ function useHealth({ projectId, agentName, isReady }: HealthProps) {
 /** 0.4, 12, 1.2K */
 function rateText(total: number): string {
   const rate = total / WINDOW_HOURS[WINDOW];
+  if (rate > 0 && rate < 0.1) return 'less than 0.1';
   return rate === 0 || rate >= 10 ? formatCompact(Math.round(rate)) : rate.toFixed(1);
 }
 

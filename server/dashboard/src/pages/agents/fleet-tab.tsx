@@ -21,10 +21,10 @@ export function FleetTab({ projectId, agentName }: AgentTabProps) {
   if (data === undefined) return error === undefined ? null : <ErrorState error={error} retry={reload} />;
   if (data.items.length === 0) {
     return (
-      <EmptyState title="No client has fetched this policy yet">
+      <EmptyState title="No fetch of this policy is known">
         <p>
-          Clients report their version at the start of each run. This page shows the reports of the last 24
-          hours.
+          Clients report their version at the start of each run. The service remembers the reports of the last
+          24 hours, and forgets them when it restarts.
         </p>
       </EmptyState>
     );

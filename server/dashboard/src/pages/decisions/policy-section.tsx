@@ -7,7 +7,9 @@ import { agentPath } from '../../app/route.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { TryCall } from './try-call.tsx';
 
-/** The version of the policy that decided, and its line. */
+type Explained = { line: PolicyLine | undefined; isSame: boolean | undefined };
+
+/** The version that was the latest when the record arrived, and the line by which it decides the same. The client may have run another. */
 export function PolicySection({ record }: { record: DecisionRecord }) {
   const { project_id, agent_name, agent_version_id } = record;
   const versions = useAnswer(
@@ -22,20 +24,22 @@ export function PolicySection({ record }: { record: DecisionRecord }) {
   const { data: version } = useAnswer(
     number === undefined ? undefined : versionOf(project_id, agent_name, number),
   );
-  const line = usePolicyLine(version, record);
+  const explained = useExplained(version, record);
+  const line = explained?.isSame === false ? undefined : explained?.line;
   if (agent_version_id === '') return null;
   return (
     <section class="drawer-section">
       <h3>Policy</h3>
       {number !== undefined && (
         <p>
-          Decided by{' '}
+          The latest version when it arrived:{' '}
           <a href={versionHref(record, number, line?.line)}>
             version {number}
             {line !== undefined && `, line ${line.line}`}
           </a>
         </p>
       )}
+      {explained !== undefined && <p class="muted">{wordsOf(explained)}</p>}
       {line !== undefined && (
         <pre class="preview">
           <Inert text={line.text} as="block" />
@@ -53,25 +57,34 @@ export function PolicySection({ record }: { record: DecisionRecord }) {
   );
 }
 
+function wordsOf({ isSame }: Explained): string {
+  if (isSame === true) return 'It decides the recorded call the same.';
+  if (isSame === false)
+    return 'It decides the recorded call otherwise. The client ran another version, or decided by itself.';
+  return 'Whether it decides the same cannot be told: the arguments were redacted or truncated.';
+}
+
 function versionHref({ project_id, agent_name }: DecisionRecord, version: number, line: number | undefined) {
   const shown = { tab: 'versions', from: `${version}`, to: `${version}` };
   const query = new URLSearchParams(line === undefined ? shown : { ...shown, line: `${line}` });
   return `${agentPath(project_id, agent_name)}?${query}`;
 }
 
-/** The YAML parser is loaded only when there is a policy to read. */
-function usePolicyLine(version: AgentVersion | undefined, record: DecisionRecord): PolicyLine | undefined {
-  const [line, setLine] = useState<PolicyLine | undefined>(undefined);
+/** The parser and the engine are loaded only when there is a policy to read. */
+function useExplained(version: AgentVersion | undefined, record: DecisionRecord): Explained | undefined {
+  const [explained, setExplained] = useState<Explained | undefined>(undefined);
   useEffect(() => {
     if (version === undefined) return undefined;
     let isCurrent = true;
     import('../../api/policy-line.ts').then(
-      ({ policyLineOf }) => {
-        if (isCurrent) setLine(policyLineOf(version.policy_yaml, record));
+      ({ decidesSame, policyLineOf }) => {
+        const { policy_yaml } = version;
+        if (isCurrent)
+          setExplained({ line: policyLineOf(policy_yaml, record), isSame: decidesSame(policy_yaml, record) });
       },
       () => undefined,
     );
     return () => void (isCurrent = false);
   }, [version?.agent_version_id, record.event_id]);
-  return line;
+  return explained;
 }

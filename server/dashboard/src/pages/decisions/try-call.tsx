@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { hasRole } from '../../../../rights.ts';
 import { call, versionOf } from '../../api/call.ts';
-import { writeExact } from '../../api/parse-exact.ts';
+import { callText, isWhole } from '../../api/recorded-call.ts';
 import { request } from '../../api/request.ts';
 import type { Decision, DecisionRecord } from '../../api/types.ts';
 import { useRole } from '../../app/role.ts';
@@ -80,14 +80,4 @@ function Result({ outcome, reason }: Decision) {
       <OutcomeBadge outcome={outcome} /> {reason !== '' && <Inert text={reason} />}
     </>
   );
-}
-
-/** With every digit of its numbers. */
-function callText({ tool_name: tool, role, arguments: args }: DecisionRecord): string {
-  const head = JSON.stringify({ tool, ...(role === '' ? {} : { role }) });
-  return `${head.slice(0, -1)},"arguments":${writeExact(args)}}`;
-}
-
-function isWhole({ arguments: args }: DecisionRecord): boolean {
-  return args?.['_truncated'] !== true && !writeExact(args).includes('"[REDACTED]"');
 }

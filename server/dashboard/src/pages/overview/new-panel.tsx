@@ -7,7 +7,7 @@ import { rangeOf } from '../../api/relative-period.ts';
 import { formatCompact, formatCount, formatMinute } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { Loading } from '../../ui/states.tsx';
-import { newOf } from './new-values.ts';
+import { hasOlder, newOf } from './new-values.ts';
 import type { DecisionsHref } from './overview-page.tsx';
 import { DAY_MS, HOUR_MS } from '../../../../durations.ts';
 import { RETENTION_MS } from '../../../../limits.ts';
@@ -60,7 +60,13 @@ export function NewPanel({ projectId, series, filters, hrefOf }: NewPanelProps) 
       <h2>First seen in this period</h2>
       {isLoading && <Loading lines={3} />}
       {!isKept && <p class="muted">Known for shorter periods: decisions are kept for 90 days.</p>}
-      {isKept && !isLoading && found.length === 0 && <p class="muted">No new tool, agent or reason.</p>}
+      {isKept && !isLoading && found.length === 0 && (
+        <p class="muted">
+          {kinds.some((kind) => hasOlder(answers[kind]?.items ?? [], fromMs))
+            ? 'No new tool, agent or reason.'
+            : 'There are no earlier decisions to compare with.'}
+        </p>
+      )}
       <ul class="new-list">
         {shown.map((item) => (
           <NewItem key={`${item.kind} ${item.value}`} item={item} hrefOf={hrefOf} />

@@ -3,7 +3,15 @@ export function newOf<T extends { value: string; first: string }>(
   items: T[],
   { fromMs, toMs }: { fromMs: number; toMs: number },
 ): T[] {
-  const firstMs = ({ first }: T) => Date.parse(first);
-  if (!items.some((item) => firstMs(item) < fromMs)) return [];
+  if (!hasOlder(items, fromMs)) return [];
   return items.filter((item) => item.value !== '' && firstMs(item) >= fromMs && firstMs(item) < toMs);
+}
+
+/** Whether a value was seen before this time. */
+export function hasOlder(items: { first: string }[], fromMs: number): boolean {
+  return items.some((item) => firstMs(item) < fromMs);
+}
+
+function firstMs({ first }: { first: string }): number {
+  return Date.parse(first);
 }
