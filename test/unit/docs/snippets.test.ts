@@ -56,6 +56,8 @@ describe('the snippets of the documents', () => {
     const key = await signer.bearerKey('p-1');
     mock = await startMockServer();
     serveKeys(mock, signer);
+    const registered = { agent_id: 'a-1', agent_version_id: 'v-1', version: 1 };
+    mock.on('POST /v1/agents', { status: 201, json: registered });
     mock.on('GET /v1/agents/support-bot', conditionally(await signedRecord(publishedAgent(), signer)));
     for (const path of ['/v1/audit/decisions', '/v1/audit/decisions/batch'])
       mock.on(`POST ${path}`, { status: 202 });
