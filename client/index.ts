@@ -18,7 +18,7 @@ export const flush = (): Promise<void> => gates.flush();
 
 /** Takes no more events, waits for those in flight (15 s by default), then closes every connection. May be repeated. */
 export const shutdown = (options?: { timeoutMs?: number | undefined }): Promise<void> =>
-  gates.shutdown(options);
+  gates.shutdown(options ?? undefined);
 
 /** Binds an agent to its policy: every tool call is decided before it runs, and every decision is recorded. */
 export const govern = /* @__PURE__ */ createGovern(bindingDeps);

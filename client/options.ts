@@ -46,6 +46,8 @@ export function checkedOptions<Options extends object>(of: string, options: Opti
     if (value === undefined) continue;
     if (Object.hasOwn(OPTIONS, name)) {
       checkType(`${of}: ${name}`, OPTIONS[name as keyof AnyOptions], value);
+      if (name === 'timeoutMs' && value !== null && !(value > 0))
+        throw new ValueError(`${of}: timeoutMs must be a number of milliseconds above 0`);
       continue;
     }
     const meant = nearestOption(name);
@@ -95,8 +97,18 @@ function editDistance(a: string, b: string): number {
   return row.at(-1) ?? 0;
 }
 
+/** Throws a ValueError that says what `govern` takes. */
+export function checkAgent(agent: unknown): void {
+  const { tools, run } = Object(agent) as { tools?: unknown; run?: unknown };
+  if (typeof run !== 'function')
+    throw new ValueError(
+      'govern takes an agent: { name, tools: { search: (args) => … }, run: ({ tools }, input) => … }',
+    );
+  checkToolFunctions(tools);
+}
+
 /** Throws a ValueError that says what tools must look like, and which function takes the given ones. */
-export function checkToolFunctions(tools: unknown): void {
+function checkToolFunctions(tools: unknown): void {
   if (typeof tools !== 'object' || tools === null || Array.isArray(tools)) {
     throw new ValueError('tools must be an object of functions by name, as { search: (args) => … }');
   }

@@ -23,6 +23,9 @@ export function batchLimitsFrom(batch: boolean | BatchOptions | undefined): Batc
   if (batch === undefined || batch === null || batch === false) return undefined;
   if (batch === true) return BATCH_DEFAULTS;
   if (typeof batch !== 'object') throw new ValueError('batch must be true, false or an object');
+  const unknown = Object.keys(batch).find((name) => !Object.hasOwn(RANGES, name));
+  if (unknown !== undefined)
+    throw new ValueError(`batch has no option ${unknown}; it has ${Object.keys(RANGES).join(', ')}`);
   const limitOf = (name: keyof BatchLimits): number => {
     const limit = batch[name] ?? BATCH_DEFAULTS[name];
     const [min, max] = RANGES[name];

@@ -3,7 +3,7 @@ import { addressOf } from '../audit/gate.ts';
 import { readEnvironment } from '../config.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 import { ValueError } from '../errors.ts';
-import { checkedOptions, checkToolFunctions } from '../options.ts';
+import { checkAgent, checkedOptions } from '../options.ts';
 import { bind, openGate, type BindingDeps, type BindingOptions, type PolicyBinding } from './binding.ts';
 import type { Execute, RunOptions } from './run.ts';
 
@@ -82,7 +82,7 @@ export type Govern = {
 export function createGovern(deps: BindingDeps): Govern {
   async function govern<Input, Output>(agent: LooseAgent<Input, Output>, given: GovernOptions = {}) {
     const options = checkedOptions('govern', given);
-    checkToolFunctions(agent.tools);
+    checkAgent(agent);
     const agentName = options.agentName ?? agent.name;
     if (!shallBind(agentName, options)) return bare(agent, agentName, openGate(options, deps));
     if (!agentName)

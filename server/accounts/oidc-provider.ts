@@ -22,6 +22,8 @@ type Ready = { client: Library; configuration: Configuration };
 type Claims = { sub: string } & Record<string, unknown>;
 
 const SCOPE = 'openid email profile';
+/** OpenID Connect Core 1.0 section 2. */
+const SUBJECT_CHARS_MAX = 255;
 /** The provider's metadata is read again after this long. */
 const METADATA_MS_MAX = 60 * 60 * 1000;
 
@@ -137,6 +139,9 @@ function personFrom(
   { issuer, groupsClaim }: { issuer: string; groupsClaim: string },
 ): Person {
   const { sub: subject, email, email_verified } = claims;
+  // Everyone without a subject would share one account.
+  if (subject === '' || subject.length > SUBJECT_CHARS_MAX)
+    throw Object.assign(new Error('The subject is empty or too long'), { code: 'SUBJECT_INVALID' });
   const groups = claims[groupsClaim];
   const isVerified = email_verified === true && typeof email === 'string' && isEmail(email);
   return {

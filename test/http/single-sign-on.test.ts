@@ -189,6 +189,8 @@ describe('single sign-on', () => {
     ['another issuer', (claims) => ({ ...claims, iss: 'https://evil.example' })],
     ['another audience', (claims) => ({ ...claims, aud: 'another client' })],
     ['an expiry in the past', (claims) => ({ ...claims, exp: 1 })],
+    ['an empty subject', (claims) => ({ ...claims, sub: '' })],
+    ['a subject of 256 characters', (claims) => ({ ...claims, sub: 'x'.repeat(256) })],
   ];
   for (const [what, change] of forgeries) {
     it(`refuses an ID token with ${what}`, async () => {

@@ -63,6 +63,32 @@ describe('options', () => {
     });
   }
 
+  for (const timeoutMs of [0, -1, -Infinity])
+    it(`a timeoutMs of ${timeoutMs}, within which nothing could be answered, is an error`, async () => {
+      for (const start of [
+        () => configure({ timeoutMs }),
+        () => resolvePolicy({ agentName: 'bot', timeoutMs }),
+      ]) {
+        const fault = await faultOf(start);
+        expect(fault).to.be.instanceOf(ValueError);
+        expect(fault.message).to.contain('timeoutMs must be a number of milliseconds above 0');
+      }
+    });
+
+  it('an option of batch that does not exist is an error that names those that do', async () => {
+    const fault = await faultOf(() => configure({ apiKey: 'k', batch: { maxEvent: 3 } as object }));
+    expect(fault).to.be.instanceOf(ValueError);
+    expect(fault.message).to.equal('batch has no option maxEvent; it has maxEvents, maxWaitMs, maxPending');
+  });
+
+  it('what is no agent is an error that says what one has', async () => {
+    for (const agent of [null, undefined, {}, { tools: {} }]) {
+      const fault = await faultOf(() => govern(agent as never));
+      expect(fault).to.be.instanceOf(ValueError);
+      expect(fault.message).to.match(/^govern takes an agent: \{ name, tools: .*, run: /);
+    }
+  });
+
   it('an option that is like no other is an error without a guess, and an undefined one is none', async () => {
     expect((await faultOf(() => configure({ zebra: 1 } as object))).message).to.equal(
       'configure has no option zebra',
