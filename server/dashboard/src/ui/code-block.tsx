@@ -3,8 +3,7 @@ import { CopyButton } from './copy-button.tsx';
 export function CodeBlock({ text, label }: { text: string; label: string }) {
   return (
     <div class="code-block">
-      {/* Focusable, so that the keyboard can scroll it. */}
-      <pre tabIndex={0} role="region" aria-label={label}>
+      <pre role="region" aria-label={label}>
         {text}
       </pre>
       <CopyButton text={text} />

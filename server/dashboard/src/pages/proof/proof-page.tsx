@@ -59,7 +59,10 @@ function Details({ checkpoint, logKey, verdict, projectId }: Log & { projectId: 
       </section>
       <section class="panel proof-panel">
         <h2>Verify it yourself</h2>
-        <p>Verify all records against the log:</p>
+        <p>
+          In a clone of Gatehouse, verify all records against the log. Where reads need a key, set
+          GATE_API_KEY to one:
+        </p>
         <CodeBlock
           label="Command to verify"
           text={`npm run gate -- audit verify ${common} --vkey '${logKey.text}'`}
