@@ -1,6 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { type Fault, RequestError } from '../errors.ts';
 import { createParser } from '../validate.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /** The parts of a parameter's schema that are read here. */
 type Parameter = {
@@ -25,8 +26,8 @@ export function createQueryParser<Q extends TObject>(schema: Q): (url: string) =
     const range = `must be a whole number from ${minimum} to ${maximum}`;
     const given = (values as Record<string, unknown>)[name];
     if (given === undefined) return queryInvalid({ path: name, message: fault?.message ?? '' }, code);
-    const value = String(Array.isArray(given) ? given[Number(index)] : given).slice(0, VALUE_CHARS_MAX);
-    const message = `${type === 'integer' ? range : fault?.message}, not "${value}"`;
+    const value = String(Array.isArray(given) ? given[Number(index)] : given);
+    const message = `${type === 'integer' ? range : fault?.message}, not ${quoted(value)}`;
     return queryInvalid({ path: name, message }, code);
   });
   return (url) => {
@@ -53,6 +54,11 @@ export function createQueryParser<Q extends TObject>(schema: Q): (url: string) =
     }
     return parse(values);
   };
+}
+
+/** The value of a parameter in an error, without what may be a secret. */
+export function quoted(value: string): string {
+  return `"${withoutSecrets(value).slice(0, VALUE_CHARS_MAX)}"`;
 }
 
 /** `URLSearchParams` would replace other bytes by U+FFFD. There, a `%` that encodes nothing stands for itself. */

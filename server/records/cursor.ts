@@ -1,5 +1,5 @@
 import type { Fault, RequestError } from '../errors.ts';
-import { queryInvalid } from '../http/query.ts';
+import { queryInvalid, quoted } from '../http/query.ts';
 
 /** A place in a list that is newest first: everything after this record, in the order of the list. */
 export type Cursor = { occurredAtMs: number; event_id: string };
@@ -31,7 +31,7 @@ export function parseCursor(
 ): Cursor {
   const cursor = cursorFrom(text);
   if (cursor !== undefined) return cursor;
-  throw fail({ path, message: `must be the next_cursor of an answer, not "${text.slice(0, 200)}"` });
+  throw fail({ path, message: `must be the next_cursor of an answer, not ${quoted(text)}` });
 }
 
 const IN_QUERY = { path: 'cursor', fail: (fault: Fault) => queryInvalid(fault) };

@@ -1,4 +1,4 @@
-import { queryInvalid } from '../http/query.ts';
+import { queryInvalid, quoted } from '../http/query.ts';
 import { clickhouseTime } from '../store/time.ts';
 import type { ReadScope } from './counts.ts';
 import type { AuditReads } from './days.ts';
@@ -95,6 +95,6 @@ export function parseGapCursor(text: string): GapCursor {
   if (cursor.beforeMs <= MS_MAX && cursorText(cursor) === text) return cursor;
   throw queryInvalid({
     path: 'cursor',
-    message: `must be the next_cursor of an answer, not "${text.slice(0, 200)}"`,
+    message: `must be the next_cursor of an answer, not ${quoted(text)}`,
   });
 }

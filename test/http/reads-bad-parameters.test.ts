@@ -156,6 +156,15 @@ describe('a bad parameter of a read', () => {
     }
   });
 
+  it('is not repeated in the error where it may be a secret', async () => {
+    const { key } = service;
+    const [, , signature = ''] = key.split('.');
+    for (const query of [`window=${key}`, `limit=${signature}`, `cursor=${key}`, `from=${key}&to=${LATE}`]) {
+      const { detail } = await problem('decisions', query);
+      expect(detail, query).not.to.contain(signature.slice(0, 20)).and.not.to.contain(key.slice(0, 20));
+    }
+  });
+
   it('is 422 when it is required and missing', async () => {
     for (const endpoint of ['breakdown', 'llm-usage/breakdown'])
       expect((await problem(endpoint, 'window=24h')).errors).to.deep.equal([

@@ -126,8 +126,8 @@ function check(log: LogDirectory, { head, earlier, findings }: Check): void {
 }
 
 /**
- * Fetches all tiles and entry bundles that are not there yet in full length, and returns their paths. Ends at the first that the log lacks. A tile of
- * another length counts as absent: it may be an error page of a proxy.
+ * Fetches all tiles and entry bundles that are not there yet in full length, and returns their paths. Ends at the first that the log
+ * lacks. A tile of another length counts as absent: it may be an error page of a proxy.
  */
 export async function fetchTiles(
   source: Source,
