@@ -22,6 +22,9 @@ import { type RunningService, startTestService } from '../support/service.ts';
 import { providerEnv, startMailServer } from '../support/smtp-server.ts';
 import { HOUR_MS, MINUTE_MS } from '../../server/durations.ts';
 
+/** Long enough for an evaluation on a busy machine. */
+const EVALUATED_MS = 8000;
+
 describe('the alerts of a project', () => {
   const { cleanups, closing } = useCleanups();
 
@@ -104,9 +107,21 @@ describe('the alerts of a project', () => {
     for (const each of [key, unheardKey])
       await send(first, each, [...historyOf(at), ...denialsNow(at)] as unknown[]);
     passMs(MINUTE_MS);
+    /** An evaluation that fails, as it may on a busy machine, is made up for by that of the next minute. */
+    const evaluated = <T>(find: () => T | undefined | Promise<T | undefined>) => {
+      let nextMs = performance.now() + EVALUATED_MS;
+      return eventually(async () => {
+        const found = await find();
+        if (found === undefined && performance.now() > nextMs) {
+          nextMs += EVALUATED_MS;
+          passMs(MINUTE_MS);
+        }
+        return found;
+      });
+    };
     const statesOf = async (service: RunningService, person: Person) =>
       (await alertsOf(service, person)).map(({ rule, state }) => [rule, state]);
-    await eventually(async () => ((await statesOf(first, unheard))[0]?.[1] === 'failed' ? true : undefined));
+    await evaluated(async () => ((await statesOf(first, unheard))[0]?.[1] === 'failed' ? true : undefined));
     // The receiver has refused once, and the next attempt is a second away.
     await eventually(() => (receiver.attempts() > 0 ? true : undefined));
     await first.kill();
@@ -117,7 +132,7 @@ describe('the alerts of a project', () => {
     expect(await statesOf(second, owner)).to.deep.equal([['denials', 'pending']]);
     passMs(MINUTE_MS);
     passMs(2 * MINUTE_MS);
-    const told = await eventually(() => receiver.received.at(-1));
+    const told = await evaluated(() => receiver.received.at(-1));
     await eventually(async () => ((await statesOf(second, owner))[0]?.[1] === 'sent' ? true : undefined));
 
     expect([left, receiver.received.length]).to.deep.equal([0, 1]);
