@@ -92,9 +92,7 @@ function deepestOf(errors: ErrorObject[]): ErrorObject[] {
   const depthOf = ({ instancePath, keyword }: ErrorObject) =>
     instancePath.split('/').length + (keyword === 'required' ? 1 : 0);
   const depth = Math.max(...errors.map(depthOf));
-  return errors.filter(
-    (error) => depthOf(error) === depth && (error.keyword !== 'anyOf' || errors.length === 1),
-  );
+  return errors.filter((error) => depthOf(error) === depth && error.keyword !== 'anyOf');
 }
 
 function faultFrom({ instancePath, keyword, params, message, data }: ErrorObject): Fault {

@@ -242,9 +242,8 @@ describe('audit mirror', () => {
 
       const { text, exitCode } = await auditVerify(PROJECT, { url: server.url });
 
-      expect([exitCode, text]).to.satisfy(
-        ([code, words]: [number, string]) => code === 0 && /Is its id right/.test(words),
-      );
+      expect(exitCode).to.equal(0);
+      expect(text).to.contain('Is its id right?');
     });
 
     function serveRecords(count: number, index: (at: number) => number | null): void {
