@@ -181,6 +181,22 @@ describe('Decisions in a browser', function () {
     ]);
   });
 
+  for (const [decided, words, link] of [
+    [{ outcome: 'allow' }, 'It decides the recorded call the same.', 'version 1, line 6'],
+    [{ outcome: 'deny', reason: 'Over the limit.' }, 'It decides the recorded call otherwise.', 'version 1'],
+  ] as const)
+    it(`says of the latest policy about a decision to ${decided.outcome}: ${words}`, async () => {
+      const { page } = await world.newPage();
+      const event_id = randomUUID();
+      const called = { agent_name: 'support-triage', tool_name: 'read_ticket', role: 'lead', reason: '' };
+      await record(world, { ...called, ...decided, event_id });
+      await page.goto(world.projectPath(`decisions/${event_id}`));
+
+      const drawer = page.getByRole('complementary', { name: 'Decision' });
+      await drawer.getByText(words).waitFor();
+      expect(await drawer.getByRole('link', { name: /^version / }).innerText()).to.equal(link);
+    });
+
   it('follows new rows while it is live', async () => {
     const { page } = await world.newPage();
     const tool = `live-${randomUUID()}`;

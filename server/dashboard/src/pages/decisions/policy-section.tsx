@@ -25,7 +25,7 @@ export function PolicySection({ record }: { record: DecisionRecord }) {
     number === undefined ? undefined : versionOf(project_id, agent_name, number),
   );
   const explained = useExplained(version, record);
-  const line = explained?.isSame === false ? undefined : explained?.line;
+  const line = explained?.line;
   if (agent_version_id === '') return null;
   return (
     <section class="drawer-section">
@@ -78,9 +78,11 @@ function useExplained(version: AgentVersion | undefined, record: DecisionRecord)
     let isCurrent = true;
     import('../../api/policy-line.ts').then(
       ({ decidesSame, policyLineOf }) => {
+        if (!isCurrent) return;
         const { policy_yaml } = version;
-        if (isCurrent)
-          setExplained({ line: policyLineOf(policy_yaml, record), isSame: decidesSame(policy_yaml, record) });
+        const isSame = decidesSame(policy_yaml, record);
+        // No line of it led to another decision.
+        setExplained({ isSame, line: isSame === false ? undefined : policyLineOf(policy_yaml, record) });
       },
       () => undefined,
     );
