@@ -1,63 +1,89 @@
 import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import { createTypescriptEngine, type Decision, parsePolicy } from '../../client/policy/language/index.ts';
 
-/** An agent of the demo fleet. Its tools and roles are listed by frequency, the most common first. */
+/** An agent of the demo fleet, as fleet-agents.yaml says. */
 export type FleetAgent = {
   name: string;
-  tools: string[];
-  roles: string[];
   /** Its traffic relative to the other agents. */
   share: number;
   model: string;
-  usdPerMillionTokens: number;
+  usd_per_million_tokens: number;
+  roles: string[];
+  /** The arguments of its calls, by tool. */
+  tools: Record<string, object[]>;
+  /** YAML, as it stands in the policy. */
+  rules?: string;
 };
 
-const TABLE = readFileSync(new URL('fleet-agents.csv', import.meta.url), 'utf8');
+/** A call that the fleet makes again and again. Places count from 1. */
+export type FleetCall = {
+  agent: number;
+  role: number;
+  tool: number;
+  variant: number;
+  role_name: string;
+  tool_name: string;
+  /** JSON. "{n}" in it stands for a number that differs. */
+  arguments: string;
+  decision: Decision;
+};
 
-export const FLEET_AGENTS: FleetAgent[] = TABLE.trim().split('\n').slice(1).map(agentFrom);
+/** Ways in which each tool is called. One with fewer repeats them. */
+export const VARIANTS = 4;
 
-/** Lists are separated by spaces; "-" is the empty role. */
-function agentFrom(line: string): FleetAgent {
-  const [name = '', share, model = '', usd, tools = '', roles = ''] = line.split(',');
-  return {
-    name,
-    share: Number(share),
-    model,
-    usdPerMillionTokens: Number(usd),
-    tools: tools.split(' '),
-    roles: roles.split(' ').map((role) => (role === '-' ? '' : role)),
-  };
-}
+const AGENTS = readFileSync(new URL('fleet-agents.yaml', import.meta.url), 'utf8');
+
+export const FLEET_AGENTS = parse(AGENTS) as FleetAgent[];
 
 const READING = /^(?:read|search|list|find|compare|forecast|price|run|scan)(?:_|$)/;
 
 /** The tools with their MCP annotations, as an agent registers them. */
 export function manifestOf({ tools }: FleetAgent) {
-  return tools.map((name) => {
+  const names = Object.keys(tools);
+  return names.map((name) => {
     const [verb = '', ...rest] = name.split('_');
     return {
       name,
       description: [verb.charAt(0).toUpperCase() + verb.slice(1), ...rest].join(' '),
-      annotations: { readOnlyHint: READING.test(name), destructiveHint: name === tools.at(-1) },
+      annotations: { readOnlyHint: READING.test(name), destructiveHint: name === names.at(-1) },
     };
   });
 }
 
-/** Every role may use all tools but the last. The first role may use that one with approval. */
-export function policyOf({ name, tools, roles }: FleetAgent): string {
-  const allow = `allow: [${tools.slice(0, -1).join(', ')}]`;
+/** Every role may use all tools but the last, within the rules. The first role may use that one with approval. */
+export function policyOf({ name, tools, roles, rules }: FleetAgent): string {
+  const names = Object.keys(tools);
+  const allow = `allow: [${names.slice(0, -1).join(', ')}]`;
   const rows = roles.map((role, index) => {
-    const approve = index === 0 ? `, approve: [${tools.at(-1)}]` : '';
+    const approve = index === 0 ? `, approve: [${names.at(-1)}]` : '';
     return `  ${JSON.stringify(role)}: {${allow}${approve}}`;
   });
-  const head = ['version: 1', `agent: ${name}`, `tools: [${tools.join(', ')}]`, 'roles:'];
-  return [...head, ...rows, 'rules: []', ''].join('\n');
+  const head = ['version: 1', `agent: ${name}`, `tools: [${names.join(', ')}]`, 'roles:'];
+  const end = rules === undefined ? 'rules: []\n' : `rules:\n${rules.replaceAll(/^(?=.)/gm, '  ')}`;
+  return [...head, ...rows, end].join('\n');
 }
 
-/** The decisions of the policy, by role and tool. */
-export function decisionsOf(agent: FleetAgent): Decision[][] {
+/** What the agent calls, and what its policy decides. */
+export function callsOf(agent: FleetAgent): FleetCall[] {
   const parsed = parsePolicy(policyOf(agent));
-  if (!parsed.ok) throw new Error(`The policy of ${agent.name} is invalid`);
+  if (!parsed.ok) throw new Error(`The policy of ${agent.name} is invalid: ${JSON.stringify(parsed.errors)}`);
   const engine = createTypescriptEngine(parsed.ir);
-  return agent.roles.map((role) => agent.tools.map((tool) => engine.decide({ role, tool })));
+  return agent.roles.flatMap((role_name, role) =>
+    Object.entries(agent.tools).flatMap(([tool_name, calls], tool) =>
+      Array.from({ length: VARIANTS }, (_, variant) => {
+        const given = calls[variant % calls.length] as Record<string, unknown>;
+        return {
+          agent: FLEET_AGENTS.indexOf(agent) + 1,
+          role: role + 1,
+          tool: tool + 1,
+          variant: variant + 1,
+          role_name,
+          tool_name,
+          arguments: JSON.stringify(given),
+          decision: engine.decide({ role: role_name, tool: tool_name, arguments: given }),
+        };
+      }),
+    ),
+  );
 }

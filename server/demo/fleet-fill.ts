@@ -29,6 +29,8 @@ const STREAMS = ['decisions', 'llm_invocations'] as const;
 type Stream = (typeof STREAMS)[number];
 
 const DECISIONS_PER_CALL = 4;
+/** Its senders end without a close report. */
+const SILENT_AGENT = 'incident-responder';
 const EPOCH = clickhouseTime(0);
 
 /** Registers the agents of the fleet and saves their policies. Agents that have both stay as they are. */
@@ -86,6 +88,7 @@ async function writeDay(
   });
   await connection.command(sql('fleet_identities'), { ...target, stream, table: stream });
   if (!isDecisions) return 0;
+  await connection.command(sql('fleet_closes'), { ...target, flush: `${flush}`, silent: SILENT_AGENT });
   flushes.ended(flush, { isSettled: true, projects: new Set([projectId]) });
   // Not the planned number: the rest of today is left out.
   const [row] = await connection.query<{ rows: string }>(sql('fleet_day_rows'), {

@@ -1,5 +1,4 @@
-import type { Decision } from '../../client/policy/language/index.ts';
-import { decisionsOf, FLEET_AGENTS } from './fleet-agents.ts';
+import { callsOf, FLEET_AGENTS, type FleetCall, VARIANTS } from './fleet-agents.ts';
 import { DAY_MS } from '../durations.ts';
 
 /** A period, in seconds of its day, in which one agent (counted from 1) is denied far more often than usual. */
@@ -56,28 +55,39 @@ function shareUntil(elapsedMs: number): number {
 
 /** The parameter `fleet` of fleet_day.sql and fleet_usage_day.sql. */
 export function fleetJson({ incidents }: FleetDay, versionIds: string[]): string {
-  const decisions = FLEET_AGENTS.map(decisionsOf);
-  const decided = <T>(field: (decision: Decision) => T) =>
-    decisions.map((roles) => roles.map((tools) => tools.map(field)));
   const of = <T>(field: (agent: (typeof FLEET_AGENTS)[number]) => T) => FLEET_AGENTS.map(field);
   return JSON.stringify({
     hours: HOUR_SHARES,
     agents: of(({ name }) => name),
     agent_shares: cumulative(of(({ share }) => share)),
     agent_versions: versionIds,
-    tools: of(({ tools }) => tools),
     roles: of(({ roles }) => roles),
-    outcomes: decided(({ outcome }) => outcome),
-    reasons: decided(({ reason }) => reason),
-    violations: decided(({ violations }) => violations),
-    hints: decided(({ hint }) => (hint === null ? '' : JSON.stringify(hint))),
+    tool_counts: of(({ tools }) => Object.keys(tools).length),
+    variants: VARIANTS,
+    calls: FLEET_AGENTS.flatMap(callsOf).map(tupleOf),
     models: of(({ model }) => model),
-    model_prices: of(({ usdPerMillionTokens }) => usdPerMillionTokens),
+    model_prices: of(({ usd_per_million_tokens }) => usd_per_million_tokens),
     incident_agents: incidents.map(({ agent }) => agent),
     incident_from: incidents.map(({ fromSecond }) => fromSecond),
     incident_to: incidents.map(({ toSecond }) => toSecond),
     incident_rates: incidents.map(({ rate }) => rate),
   });
+}
+
+/** In the order of fleet_day.sql. It has no names, because a server takes parameters of at most 128 KiB. */
+function tupleOf({
+  agent,
+  role,
+  tool,
+  variant,
+  role_name,
+  tool_name,
+  arguments: given,
+  decision,
+}: FleetCall) {
+  const { outcome, reason, violations, hint } = decision;
+  const hintText = hint === null ? '' : JSON.stringify(hint);
+  return [agent, role, tool, variant, role_name, tool_name, given, outcome, reason, violations, hintText];
 }
 
 /** Running shares of the whole, the last of them a little over 1 so that every draw finds its place. */

@@ -13,7 +13,7 @@ import {
   WINDOWS_MS,
 } from '../../../server/alerts/rules.ts';
 import type { Share } from '../../../server/alerts/fisher.ts';
-import { decisionsOf, FLEET_AGENTS } from '../../../server/demo/fleet-agents.ts';
+import { callsOf, FLEET_AGENTS, VARIANTS } from '../../../server/demo/fleet-agents.ts';
 import { type FleetDay, fleetDays, HOUR_SHARES } from '../../../server/demo/fleet-plan.ts';
 import { Random } from '../../support/random.ts';
 import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
@@ -28,20 +28,24 @@ const LEARNING_DAYS = 8;
 
 type Call = { atMs: number; agent_name: string; tool_name: string; isDenied: boolean };
 
-const DENIED = FLEET_AGENTS.map((agent) =>
-  decisionsOf(agent).map((tools) => tools.map(({ outcome }) => outcome === 'deny')),
+/** The calls that are denied, by agent, role, tool and variant, from 1. */
+const DENIED = new Set(
+  FLEET_AGENTS.flatMap(callsOf)
+    .filter(({ decision }) => decision.outcome === 'deny')
+    .map(({ agent, role, tool, variant }) => [agent, role, tool, variant].join()),
 );
 const SHARES = FLEET_AGENTS.map(({ share }) => share);
 const SHARE_SUM = SHARES.reduce((sum, share) => sum + share, 0);
 
 /** The calls of one day, drawn as clickhouse/query/fleet_day.sql draws them. */
-function callsOf({ day, rows, incidents }: FleetDay, random: () => number): Call[] {
+function callsOfDay({ day, rows, incidents }: FleetDay, random: () => number): Call[] {
   const calls = Array.from({ length: rows }, () => {
     let left = random() * SHARE_SUM;
     const agent = SHARES.findIndex((share) => (left -= share) < 0);
     const u = random();
     const second = (HOUR_SHARES.findIndex((share) => u < share) + random()) * 3600;
-    const { name, tools, roles } = FLEET_AGENTS[agent] as (typeof FLEET_AGENTS)[number];
+    const { name, roles, ...given } = FLEET_AGENTS[agent] as (typeof FLEET_AGENTS)[number];
+    const tools = Object.keys(given.tools);
     const incident = incidents.find(
       (one) => one.agent === agent + 1 && second >= one.fromSecond && second < one.toSecond,
     );
@@ -49,7 +53,8 @@ function callsOf({ day, rows, incidents }: FleetDay, random: () => number): Call
     const [tool, role] = [tools, roles].map(({ length }) =>
       isIncident ? length - 1 : Math.floor(length * random() ** 2),
     ) as [number, number];
-    const isDenied = DENIED[agent]?.[role]?.[tool] === true;
+    const variant = Math.floor(VARIANTS * random() ** 2);
+    const isDenied = DENIED.has([agent, role, tool, variant].map((place) => place + 1).join());
     const names = { agent_name: name, tool_name: tools[tool] ?? '' };
     return { atMs: Date.parse(day) + second * 1000, ...names, isDenied };
   });
@@ -132,7 +137,7 @@ function evaluateDays(days: FleetDay[], random: () => number): Finding[] {
   const startMs = Date.parse(days[0]?.day ?? '');
   let history: ToolHistory[] = [];
   for (const plan of days) {
-    const calls = callsOf(plan, random);
+    const calls = callsOfDay(plan, random);
     const dayMs = Date.parse(plan.day);
     let next = 0;
     for (let nowMs = dayMs; nowMs < dayMs + DAY_MS; nowMs += EVERY_MS) {
