@@ -13,14 +13,6 @@ export class Holders {
     this.#receivedMs = new Float64Array(size);
   }
 
-  get size(): number {
-    return this.#receivedMs.length;
-  }
-
-  isFree(index: number): boolean {
-    return this.#receivedMs[index] === FREE;
-  }
-
   isHeld(index: number): boolean {
     return (this.#receivedMs[index] ?? FREE) > 0;
   }

@@ -2,14 +2,13 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from
 import { dirname, join } from 'node:path';
 import * as proof from '../../../client/proof/index.ts';
 import { CommandError } from '../command-error.ts';
-import { type CheckedTree, checkTree } from './check-tree.ts';
 import { Findings } from './findings.ts';
 import { fetchBytes, fetchText, type Source } from './http-source.ts';
-import { BrokenLogError, ENTRY_BYTES, LogDirectory } from './log-directory.ts';
+import { ENTRY_BYTES, LogDirectory } from './log-directory.ts';
 import { Progress } from './progress.ts';
 import { replaceFile } from './replace-file.ts';
 import { Report, verdictOf } from './report.ts';
-import { compareHistory, readHead } from './verify-head.ts';
+import { checkHistory, readHead } from './verify-head.ts';
 
 const FETCHES_AT_ONCE = 8;
 
@@ -28,7 +27,7 @@ export async function mirrorLog({ source, to, vkey }: Mirror): Promise<Report> {
   const text = await fetchText(source, 'log/checkpoint');
   const head = readHead(text, { vkey: key, projectId }, findings);
   const fetched = head === undefined ? [] : await fetchTiles(source, { to, size: head.size });
-  if (head !== undefined) check(new LogDirectory(to), { head, earlier, findings });
+  if (head !== undefined) checkHistory(new LogDirectory(to), { head, earlier, findings });
   const { verdict, exitCode } = verdictOf(findings);
   if (exitCode === 0 && head !== undefined) {
     replaceFile(join(to, 'keys.json'), await fetchText(source, '/v1/.well-known/keys'));
@@ -48,31 +47,10 @@ export async function mirrorLog({ source, to, vkey }: Mirror): Promise<Report> {
     fetched: fetched.length,
     problems: findings.problems,
   };
-  return new Report(data, { text: wordsOf(data, to), exitCode });
-}
-
-function wordsOf(
-  {
-    verdict,
-    tree_size,
-    tree_size_before,
-    fetched,
-    problems,
-  }: {
-    verdict: string;
-    tree_size: number;
-    tree_size_before: number;
-    fetched: number;
-    problems: string[];
-  },
-  to: string,
-): string {
-  if (problems.length > 0)
-    return [
-      `Verdict: ${verdict.replaceAll('_', ' ')}. ${join(to, 'checkpoint.refused')} is the evidence.`,
-      ...problems,
-    ].join('\n');
-  return `${to} holds the log up to size ${tree_size} (${tree_size_before} before). Files fetched: ${fetched}.`;
+  const evidence = `Verdict: ${verdict.replaceAll('_', ' ')}. ${join(to, 'checkpoint.refused')} is the evidence.`;
+  const holds = `${to} holds the log up to size ${data.tree_size} (${data.tree_size_before} before). Files fetched: ${data.fetched}.`;
+  const words = exitCode === 0 ? holds : [evidence, ...data.problems].join('\n');
+  return new Report(data, { text: words, exitCode });
 }
 
 async function keyOf({ source, to, vkey }: Mirror): Promise<string> {
@@ -103,26 +81,12 @@ function readEarlier(to: string, key: { vkey: string; projectId: string }): proo
 /** Throws a CommandError unless the tiles add up to the checkpoint of the last run: a damaged copy proves nothing against the service. */
 function requireWhole(to: string, earlier: proof.Checkpoint): void {
   const findings = new Findings();
-  check(new LogDirectory(to), { head: earlier, earlier: undefined, findings });
+  checkHistory(new LogDirectory(to), { head: earlier, earlier: undefined, findings });
   if (findings.problems.length > 0) throw damaged(to, findings.problems.join('; '));
 }
 
 function damaged(path: string, problems: string): CommandError {
   return new CommandError(`${path} is damaged: ${problems}. Mirror into a new directory.`);
-}
-
-type Check = { head: proof.Checkpoint; earlier: proof.TreeHead | undefined; findings: Findings };
-
-function check(log: LogDirectory, { head, earlier, findings }: Check): void {
-  let tree: CheckedTree;
-  const progress = new Progress('Checked leaves');
-  try {
-    tree = checkTree(log, { head, earlierSize: earlier?.size ?? 0, wanted: new Set(), progress });
-  } catch (error) {
-    if (!(error instanceof BrokenLogError)) throw error;
-    return findings.add('history_rewritten', error.message);
-  }
-  compareHistory({ head, earlier, tree, findings });
 }
 
 /**
@@ -135,10 +99,12 @@ export async function fetchTiles(
 ): Promise<string[]> {
   const progress = new Progress('Fetched tiles');
   const fetched: string[] = [];
-  const names = missingFiles(to, size);
+  const missing = filesOfTree(size).filter(
+    ({ name, length }) => statSync(join(to, name), { throwIfNoEntry: false })?.size !== length,
+  );
   let isWhole = true;
   const worker = async () => {
-    for (const { name, length } of names) {
+    for (const { name, length } of missing) {
       const bytes = isWhole ? await fetchBytes(source, `log/${name}`) : undefined;
       if (bytes?.length !== length) isWhole = false;
       if (bytes === undefined || !isWhole) return;
@@ -154,13 +120,8 @@ export async function fetchTiles(
 
 type TileFile = { name: string; length: number };
 
-function* missingFiles(to: string, size: number): Generator<TileFile> {
-  for (const file of filesOfTree(size))
-    if (statSync(join(to, file.name), { throwIfNoEntry: false })?.size !== file.length) yield file;
-}
-
-function* filesOfTree(size: number): Generator<TileFile> {
-  for (const tile of proof.tilesOfTree(size)) yield* filesOfTile(tile);
+function filesOfTree(size: number): IteratorObject<TileFile> {
+  return proof.tilesOfTree(size).flatMap(filesOfTile);
 }
 
 function filesOfTile(tile: proof.Tile): TileFile[] {
@@ -171,7 +132,7 @@ function filesOfTile(tile: proof.Tile): TileFile[] {
 
 /** Removes files that the tree of the previous checkpoint does not have: fetched now, or by an interrupted run. */
 function removeUnverified(to: string, earlierSize: number, size: number): void {
-  const verified = new Set([...filesOfTree(earlierSize)].map(({ name }) => name));
+  const verified = new Set(filesOfTree(earlierSize).map(({ name }) => name));
   for (const { name } of filesOfTree(size)) if (!verified.has(name)) rmSync(join(to, name), { force: true });
 }
 

@@ -4,16 +4,15 @@ import { join } from 'node:path';
 import * as proof from '../../../client/proof/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type AuditorState, nextState, readState, writeState } from './auditor-state.ts';
-import { checkRecords, type CheckedRecords, type RecordFiles } from './check-records.ts';
-import { type CheckedTree, checkTree } from './check-tree.ts';
+import { checkRecords, type RecordFiles } from './check-records.ts';
 import { Findings } from './findings.ts';
 import { judgeGaps } from './judge-gaps.ts';
-import { BrokenLogError, LogDirectory } from './log-directory.ts';
+import { LogDirectory } from './log-directory.ts';
 import { Progress } from './progress.ts';
-import { judgeReceipts, type Receipt, readReceipts } from './receipts.ts';
+import { judgeReceipts, readReceipts } from './receipts.ts';
 import { NO_RESULT, type Result } from './report.ts';
 import { RETENTION_MS } from '../../limits.ts';
-import { compareHistory, readHead } from './verify-head.ts';
+import { checkHistory, readHead } from './verify-head.ts';
 
 export type VerifyFiles = {
   projectId: string;
@@ -50,9 +49,9 @@ export function verifyFiles(options: VerifyFiles): Result {
   result.areReceiptsUnsigned = receipts.some(({ isSigned }) => isSigned === undefined);
   const earlier = state && readEarlier(state, projectId, findings);
   const log = new LogDirectory(options.log);
-  const tree = readTree(log, { head, earlier, receipts, findings });
+  const wanted = new Set(receipts.map(({ leaf }) => leaf));
+  const tree = checkHistory(log, { head, earlier, wanted, findings });
   if (tree === undefined) return result;
-  compareHistory({ head, earlier, tree, findings });
   const atMs = options.atMs ?? statSync(options.files.export).mtimeMs;
   const records = checkRecords(options.files, {
     log,
@@ -72,8 +71,17 @@ export function verifyFiles(options: VerifyFiles): Result {
       findings,
     });
   const isHistoryWhole = !findings.verdicts.includes('history_rewritten');
-  if (statePath !== undefined && isHistoryWhole)
-    writeState(statePath, stateAfter(state, { vkey, head, oldestMs, records }));
+  if (statePath !== undefined && isHistoryWhole) {
+    const visit = {
+      vkey,
+      checkpoint: proof.noteText(head),
+      size: head.size,
+      nowMs: Date.now(),
+      oldestMs,
+      late: records.late,
+    };
+    writeState(statePath, nextState(state, visit));
+  }
   return result;
 }
 
@@ -91,41 +99,4 @@ function readEarlier(state: AuditorState, projectId: string, findings: Findings)
   const head = readHead(state.checkpoint, { vkey: state.vkey, projectId }, ofState);
   for (const problem of ofState.problems) findings.add('history_rewritten', `in the state file, ${problem}`);
   return head;
-}
-
-type Compared = { head: proof.Checkpoint; earlier: proof.TreeHead | undefined; findings: Findings };
-
-function readTree(
-  log: LogDirectory,
-  { head, earlier, receipts, findings }: Compared & { receipts: Receipt[] },
-): CheckedTree | undefined {
-  try {
-    const wanted = new Set(receipts.map(({ leaf }) => leaf));
-    const progress = new Progress('Checked leaves');
-    return checkTree(log, { head, earlierSize: earlier?.size ?? 0, wanted, progress });
-  } catch (error) {
-    if (!(error instanceof BrokenLogError)) throw error;
-    findings.add('history_rewritten', error.message);
-    return undefined;
-  }
-}
-
-function stateAfter(
-  state: AuditorState | undefined,
-  {
-    vkey,
-    head,
-    oldestMs,
-    records,
-  }: { vkey: string; head: proof.Checkpoint; oldestMs: number; records: CheckedRecords },
-): AuditorState {
-  const checkpoint = proof.noteText(head);
-  return nextState(state, {
-    vkey,
-    checkpoint,
-    size: head.size,
-    nowMs: Date.now(),
-    oldestMs,
-    late: records.late,
-  });
 }

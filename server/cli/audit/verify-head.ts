@@ -1,7 +1,9 @@
 import * as proof from '../../../client/proof/index.ts';
 import { CommandError } from '../command-error.ts';
-import type { CheckedTree } from './check-tree.ts';
+import { type CheckedTree, checkTree } from './check-tree.ts';
 import type { Findings } from './findings.ts';
+import { BrokenLogError, type LogDirectory } from './log-directory.ts';
+import { Progress } from './progress.ts';
 
 /** The checkpoint of a project, signed by its key; undefined, with a finding, when it is not. Throws a CommandError for a malformed key. */
 export function readHead(
@@ -31,15 +33,30 @@ function verifierKeyOf(vkey: string): proof.VerifierKey {
   }
 }
 
-type Compared = {
-  head: proof.TreeHead;
-  earlier: proof.TreeHead | undefined;
-  tree: CheckedTree;
-  findings: Findings;
-};
+type Heads = { head: proof.TreeHead; earlier: proof.TreeHead | undefined; findings: Findings };
 
-/** Whether the log extends its head of an earlier visit. */
-export function compareHistory({ head, earlier, tree, findings }: Compared): void {
+/**
+ * Checks whether the log has the head, and extends its head of an earlier visit. Undefined, with a finding, when its tiles do not add up
+ * to the head.
+ */
+export function checkHistory(
+  log: LogDirectory,
+  { wanted = new Set(), ...heads }: Heads & { wanted?: ReadonlySet<string> },
+): CheckedTree | undefined {
+  const { head, earlier, findings } = heads;
+  try {
+    const progress = new Progress('Checked leaves');
+    const tree = checkTree(log, { head, earlierSize: earlier?.size ?? 0, wanted, progress });
+    compareHistory(tree, heads);
+    return tree;
+  } catch (error) {
+    if (!(error instanceof BrokenLogError)) throw error;
+    findings.add('history_rewritten', error.message);
+    return undefined;
+  }
+}
+
+function compareHistory(tree: CheckedTree, { head, earlier, findings }: Heads): void {
   if (earlier === undefined) return;
   if (earlier.size > head.size)
     findings.add('history_rewritten', `the log has ${head.size} entries, and had ${earlier.size} before`);

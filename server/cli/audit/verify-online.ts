@@ -27,32 +27,35 @@ export async function verifyOnline({ source, wait, ...options }: VerifyOnline): 
   try {
     const files = { export: join(directory, 'export.ndjson'), proofs: join(directory, 'proofs.ndjson') };
     const log = join(directory, 'log');
-    const fetched = await fetchRecords(source, files, wait);
+    const atMs = await fetchRecords(source, files, wait);
     await fetchLog(source, { log, vkey: options.vkey });
-    return verifyFiles({ ...options, ...fetched, projectId: source.projectId, files, log });
+    return verifyFiles({ ...options, atMs, isSettled: true, projectId: source.projectId, files, log });
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-/** Where a record is not in the log yet, the proofs are fetched once more when each record of the export must be. */
+/**
+ * Resolves with when the export was made. Where a record is not in the log yet, the proofs are fetched once more when each record of the
+ * export must be.
+ */
 async function fetchRecords(
   source: Source,
   files: VerifyFiles['files'],
   wait: VerifyOnline['wait'],
-): Promise<{ atMs: number; isSettled: boolean }> {
+): Promise<number> {
   const fetchTo = (path: string, to: string) =>
     fetchFile(source, `${path}${WHOLE_WINDOW}`, { to, progress: new Progress('Fetched bytes') });
   await fetchTo('audit/decisions/export', files.export);
   const atMs = Date.now();
   await fetchTo('audit/decisions/export/proofs', files.proofs);
-  if (!hasPending(files.proofs)) return { atMs, isSettled: true };
+  if (!hasPending(files.proofs)) return atMs;
   const waitMs = SETTLE_WAIT_MS - (Date.now() - atMs);
   if (waitMs > 0)
     process.stderr.write('Some records are not in the log yet: waiting for up to ten seconds.\n');
   await wait(Math.max(0, waitMs));
   await fetchTo('audit/decisions/export/proofs', files.proofs);
-  return { atMs, isSettled: true };
+  return atMs;
 }
 
 function hasPending(proofsPath: string): boolean {
