@@ -2,12 +2,8 @@
 -- account_id: found by its index, not by the sorting key. session_epoch: the account's, others have ended.
 SELECT
     session_hash,
-    account_id,
-    email_folded,
-    session_epoch,
     created_at,
     seen_at,
-    is_ended,
     address,
     user_agent
 FROM sessions FINAL

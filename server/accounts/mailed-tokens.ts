@@ -5,7 +5,7 @@ import type { TokenMailKind } from '../mail/messages.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { claim } from '../store/claim.ts';
 import { sql } from '../store/sql.ts';
-import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
+import { clickhouseTime, msFromClickhouse } from '../store/time.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import type { Account, AccountStore } from './account-store.ts';
 import { hashOfSecret, newSecret } from './secret.ts';
@@ -84,7 +84,7 @@ export class MailedTokens {
     const { store, accounts, now } = this.#options;
     const [row] = await store.query<TokenRow>(sql('mailed_token'), { token_hash });
     if (row === undefined || row.kind !== kind || row.account_id === '') throw tokenInvalid();
-    if (Date.parse(rfc3339FromClickhouse(row.expires_at)) <= now()) throw tokenInvalid();
+    if (msFromClickhouse(row.expires_at) <= now()) throw tokenInvalid();
     const account = await accounts.find(row.email_folded);
     if (account === undefined || account.id !== row.account_id) throw tokenInvalid();
     // A reset invalidates all reset tokens mailed before it.

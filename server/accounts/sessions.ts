@@ -7,7 +7,7 @@ import {
 } from '../limits.ts';
 import { sha256Hex } from '../sha256.ts';
 import { sql } from '../store/sql.ts';
-import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
+import { clickhouseTime, msFromClickhouse, rfc3339FromClickhouse } from '../store/time.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import type { Account, AccountStore } from './account-store.ts';
 import { hashOfSecret, newSecret } from './secret.ts';
@@ -22,21 +22,14 @@ type SessionRow = {
   address: string;
   user_agent: string;
 };
-type SessionItemRow = SessionRow & { session_hash: string };
+type SessionItemRow = Omit<SessionRow, 'account_id' | 'email_folded' | 'session_epoch' | 'is_ended'> & {
+  session_hash: string;
+};
 type NewSessionRow = Omit<SessionRow, 'seen_at'>;
 type SessionsOptions = { store: BoundedStore; accounts: AccountStore; now: () => number };
 
 /** Where a session was opened. */
 export type SessionOrigin = { address: string; userAgent: string };
-/** A session as its owner sees it. Times are RFC 3339. */
-export type SessionItem = {
-  id: string;
-  created_at: string;
-  last_seen_at: string;
-  address: string;
-  user_agent: string;
-  is_current: boolean;
-};
 
 /** Above every time in milliseconds, so that a slower request cannot revive an ended session. */
 const LAST_VERSION = Number.MAX_SAFE_INTEGER;
@@ -78,7 +71,7 @@ export class Sessions {
     if (row === undefined || row.is_ended === 1 || this.#isExpired(row)) return undefined;
     const account = await accounts.find(row.email_folded);
     if (account?.id !== row.account_id || account.session_epoch !== row.session_epoch) return undefined;
-    if (now() - timeMs(row.seen_at) >= SESSION_TOUCH_MS_MIN) await this.#append(session_hash, row);
+    if (now() - msFromClickhouse(row.seen_at) >= SESSION_TOUCH_MS_MIN) await this.#append(session_hash, row);
     return { session_hash, account };
   }
 
@@ -93,8 +86,8 @@ export class Sessions {
     if (row?.is_ended === 0) await this.#append(session_hash, { ...row, session_epoch });
   }
 
-  /** The sessions of the caller's account, the last used first. */
-  async list({ session_hash: own, account }: Session): Promise<SessionItem[]> {
+  /** The sessions of the caller's account, the last used first, as their owner sees them. */
+  async list({ session_hash: own, account }: Session) {
     return (await this.#rowsOf(account)).map(({ session_hash, ...row }) => ({
       id: idOf(session_hash),
       created_at: rfc3339FromClickhouse(row.created_at),
@@ -128,14 +121,15 @@ export class Sessions {
     return rows.filter((row) => !this.#isExpired(row));
   }
 
-  #isExpired({ created_at, seen_at }: SessionRow): boolean {
+  #isExpired({ created_at, seen_at }: Pick<SessionRow, 'created_at' | 'seen_at'>): boolean {
     const nowMs = this.#options.now();
-    return nowMs - timeMs(created_at) >= SESSION_MS_MAX || nowMs - timeMs(seen_at) >= SESSION_IDLE_MS_MAX;
+    return (
+      nowMs - msFromClickhouse(created_at) >= SESSION_MS_MAX ||
+      nowMs - msFromClickhouse(seen_at) >= SESSION_IDLE_MS_MAX
+    );
   }
 
-  async #append(session_hash: string, given: NewSessionRow, seenMs = this.#options.now()): Promise<void> {
-    const { account_id, email_folded, session_epoch, created_at, is_ended, address, user_agent } = given;
-    const row = { account_id, email_folded, session_epoch, created_at, is_ended, address, user_agent };
+  async #append(session_hash: string, row: NewSessionRow, seenMs = this.#options.now()): Promise<void> {
     const version = row.is_ended === 1 ? LAST_VERSION : seenMs;
     const values = { ...row, session_hash, seen_at: clickhouseTime(seenMs), version };
     await this.#options.store.append({ table: 'sessions', values });
@@ -145,8 +139,4 @@ export class Sessions {
 /** Another name than the hash, which must stay with the session. */
 function idOf(session_hash: string): string {
   return sha256Hex(`session:${session_hash}`).slice(0, 32);
-}
-
-function timeMs(clickhouse: string): number {
-  return Date.parse(rfc3339FromClickhouse(clickhouse));
 }

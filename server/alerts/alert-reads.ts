@@ -1,7 +1,7 @@
 import { RETENTION_MS } from '../limits.ts';
 import type { AuditReads } from '../records/days.ts';
 import { sql } from '../store/sql.ts';
-import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
+import { clickhouseDay, clickhouseSeconds, clickhouseTime, msFromClickhouse } from '../store/time.ts';
 import {
   type AgentCalls,
   BASELINE_MS,
@@ -86,10 +86,10 @@ export class AlertReads {
     const [untilMs, fromMs] = [hourMs - WINDOWS_MS.long, hourMs - WINDOWS_MS.long - BASELINE_MS];
     const params = {
       project_ids: projectIds,
-      hours_from: secondsText(fromMs),
-      hours_until: secondsText(untilMs),
-      days_from: dayText(hourMs - RETENTION_MS),
-      days_until: dayText(fromMs + DAY_MS),
+      hours_from: clickhouseSeconds(fromMs),
+      hours_until: clickhouseSeconds(untilMs),
+      days_from: clickhouseDay(hourMs - RETENTION_MS),
+      days_until: clickhouseDay(fromMs + DAY_MS),
     };
     const read = (final_days: string[]) =>
       this.#reads.runRead<HistoryRow>(sql('alert_history'), { ...params, final_days }, signal);
@@ -101,7 +101,10 @@ export class AlertReads {
   }
 
   #calls({ projectIds, signal }: Where, hourMs: number): Promise<CallsRow[]> {
-    const hours = { hours_from: secondsText(hourMs - CALLS_MS), hours_until: secondsText(hourMs) };
+    const hours = {
+      hours_from: clickhouseSeconds(hourMs - CALLS_MS),
+      hours_until: clickhouseSeconds(hourMs),
+    };
     return this.#reads.runRead<CallsRow>(sql('alert_calls'), { project_ids: projectIds, ...hours }, signal);
   }
 }
@@ -113,13 +116,13 @@ function countsFrom({ agent_name, tool_name, first_at, last_at, ...row }: Counts
     minute: { total: row.minute_total, denied: row.minute_denied },
     short: { total: row.short_total, denied: row.short_denied },
     long: { total: row.long_total, denied: row.long_denied },
-    firstMs: msOf(first_at),
-    lastMs: msOf(last_at),
+    firstMs: msFromClickhouse(first_at),
+    lastMs: msFromClickhouse(last_at),
   };
 }
 
 function historyFrom({ agent_name, tool_name, total, denied, first_at }: HistoryRow): ToolHistory {
-  return { agent_name, tool_name, total, denied, firstMs: msOf(first_at) };
+  return { agent_name, tool_name, total, denied, firstMs: msFromClickhouse(first_at) };
 }
 
 function agentsFrom(rows: CallsRow[], counts: ToolCounts[]): AgentCalls[] {
@@ -128,19 +131,7 @@ function agentsFrom(rows: CallsRow[], counts: ToolCounts[]): AgentCalls[] {
     lasts.set(agent_name, Math.max(lastMs, lasts.get(agent_name) ?? 0));
   return rows.map(({ agent_name, last_at, hours, calls }) => ({
     agent_name,
-    lastMs: Math.max(msOf(last_at), lasts.get(agent_name) ?? 0),
+    lastMs: Math.max(msFromClickhouse(last_at), lasts.get(agent_name) ?? 0),
     hours: new Map(hours.map((seconds, index) => [seconds * 1000, calls[index] ?? 0])),
   }));
-}
-
-function msOf(time: string): number {
-  return Date.parse(rfc3339FromClickhouse(time));
-}
-
-function secondsText(ms: number): string {
-  return clickhouseTime(ms).slice(0, 19);
-}
-
-function dayText(ms: number): string {
-  return clickhouseTime(ms).slice(0, 10);
 }

@@ -1,7 +1,7 @@
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import { sql } from '../store/sql.ts';
-import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
+import { clickhouseTime, msFromClickhouse } from '../store/time.ts';
 import { type Rule, RULES } from './rules.ts';
 
 export type WebhookTarget = { url: string; secret: string };
@@ -33,12 +33,12 @@ export class AlertSettingsStore {
 
   async of(projectId: string): Promise<AlertSettings> {
     const [row] = await this.#rows(projectId);
-    return settingsFrom(row ?? emptyRow(projectId));
+    return settingsFrom(projectId, row);
   }
 
   /** Of all projects that have a rule on. */
   async inUse(): Promise<AlertSettings[]> {
-    return (await this.#rows(null)).map(settingsFrom);
+    return (await this.#rows(null)).map((row) => settingsFrom(row.project_id, row));
   }
 
   /** Changes of one project run one after the other. Resolves with the new settings. */
@@ -46,7 +46,7 @@ export class AlertSettingsStore {
     const { store, mutex, now } = this.#options;
     return mutex.run(`alerts:${projectId}`, async () => {
       const [row] = await this.#rows(projectId);
-      const held = settingsFrom(row ?? emptyRow(projectId));
+      const held = settingsFrom(projectId, row);
       const settings = { ...held, ...change(held) };
       const { rules, mutedUntilMs, webhook } = settings;
       const values = {
@@ -70,24 +70,13 @@ export class AlertSettingsStore {
   }
 }
 
-function emptyRow(project_id: string): SettingsRow {
-  const off = { denials: 0, new_names: 0, silence: 0 };
+/** Without a row all rules are off, and nobody is notified. */
+function settingsFrom(project_id: string, row?: SettingsRow): AlertSettings {
+  const isOn = (rule: Rule) => row?.[rule] === 1;
   return {
     project_id,
-    ...off,
-    muted_until: clickhouseTime(0),
-    webhook_url: '',
-    webhook_secret: '',
-    version: '0',
-  };
-}
-
-function settingsFrom(row: SettingsRow): AlertSettings {
-  const { project_id, muted_until, webhook_url: url, webhook_secret: secret } = row;
-  return {
-    project_id,
-    rules: { denials: row.denials === 1, new_names: row.new_names === 1, silence: row.silence === 1 },
-    mutedUntilMs: Date.parse(rfc3339FromClickhouse(muted_until)),
-    webhook: url === '' ? undefined : { url, secret },
+    rules: { denials: isOn('denials'), new_names: isOn('new_names'), silence: isOn('silence') },
+    mutedUntilMs: row === undefined ? 0 : msFromClickhouse(row.muted_until),
+    webhook: row?.webhook_url ? { url: row.webhook_url, secret: row.webhook_secret } : undefined,
   };
 }

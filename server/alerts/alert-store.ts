@@ -4,7 +4,7 @@ import type { KeyedMutex } from '../keyed-mutex.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import { claim } from '../store/claim.ts';
 import { sql } from '../store/sql.ts';
-import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
+import { clickhouseSeconds, clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 import { type Alert, type AlertState, KNOWN_MS } from './alert.ts';
 
 type AlertRow = Omit<Alert, 'total' | 'denied' | 'usual_total' | 'usual_denied'> &
@@ -25,7 +25,7 @@ export class AlertStore {
   /** Whether this service is the one that evaluates the minute. */
   async claimMinute(minuteMs: number): Promise<boolean> {
     const { store, mutex } = this.#options;
-    const minute = clickhouseTime(minuteMs).slice(0, 19);
+    const minute = clickhouseSeconds(minuteMs);
     const holder = await claim(mutex, `alerts of ${minute}`, {
       find: async () => (await store.query<{ holder: string }>(sql('alert_round'), { minute }))[0]?.holder,
       write: (token) =>

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
+import { clickhouseDay } from '../store/time.ts';
 import { DAY_MS } from '../durations.ts';
 
 type Deps = { connection: Connection; ready: () => Promise<void>; logger: Logger; now: () => number };
@@ -45,7 +46,7 @@ export class EmitterStarts {
   /** Resolves when the senders of all days in question are durable. */
   async fill(): Promise<void> {
     const { connection, now } = this.#deps;
-    const dayOf = (daysBack: number) => new Date(now() - daysBack * DAY_MS).toISOString().slice(0, 10);
+    const dayOf = (daysBack: number) => clickhouseDay(now() - daysBack * DAY_MS);
     const days = { first_day: dayOf(DAYS_BACK.first), last_day: dayOf(DAYS_BACK.last) };
     for (const table of ['decisions', 'llm_invocations'])
       await connection.command(sql('emitter_starts_fill'), { table, ...days });

@@ -1,5 +1,6 @@
 import { callsOf, FLEET_AGENTS, type FleetCall, VARIANTS } from './fleet-agents.ts';
 import { DAY_MS } from '../durations.ts';
+import { clickhouseDay } from '../store/time.ts';
 
 /** A period, in seconds of its day, in which one agent (counted from 1) is denied far more often than usual. */
 type Incident = { agent: number; fromSecond: number; toSecond: number; rate: number };
@@ -31,7 +32,7 @@ export function fleetDays({ rows, days, seed, nowMs }: FleetSize): FleetDay[] {
   const sum = plan.reduce((total, { ms, weight }) => total + weight * elapsed(ms), 0);
   // Today's rows are drawn for the whole day; the query leaves out those still to come.
   return plan.map(({ ms, weight, incidents }) => ({
-    day: new Date(ms).toISOString().slice(0, 10),
+    day: clickhouseDay(ms),
     rows: Math.round((rows * weight) / sum),
     incidents,
   }));

@@ -2,7 +2,7 @@ import { REVOCATION_AGE_MS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
 import type { Connection } from '../store/connection.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { sql } from '../store/sql.ts';
-import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
+import { clickhouseTime, msFromClickhouse, rfc3339FromClickhouse } from '../store/time.ts';
 
 /** The stored record of a bearer key. Times are RFC 3339. */
 export type KeyRecord = {
@@ -126,14 +126,13 @@ export class KeyRegistry {
       // The row may be older than a revocation by this process during the read.
       if (row.revoked_at === null && (this.#keys.get(row.key_id)?.revoked_at ?? null) !== null) continue;
       const time = (text: string | null) => (text === null ? null : rfc3339FromClickhouse(text));
-      const created_at = rfc3339FromClickhouse(row.created_at);
       this.#keys.set(row.key_id, {
         ...row,
-        created_at,
+        created_at: rfc3339FromClickhouse(row.created_at),
         expires_at: time(row.expires_at),
         revoked_at: time(row.revoked_at),
       });
-      this.#newestMs = Math.max(this.#newestMs, Date.parse(rfc3339FromClickhouse(updated_at)));
+      this.#newestMs = Math.max(this.#newestMs, msFromClickhouse(updated_at));
     }
     this.#readAtMs = startMs;
   }

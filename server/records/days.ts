@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import { RETENTION_MS } from '../limits.ts';
 import type { RunRead, RunReadBytes } from '../store/read-pool.ts';
 import { sql } from '../store/sql.ts';
+import { clickhouseDay } from '../store/time.ts';
 import type { ReadWindow } from './window.ts';
 import { DAY_MS } from '../durations.ts';
 
@@ -174,7 +175,5 @@ function shareOf(day: string, { sinceMs, beforeMs }: Range, nowMs: number): numb
 function daysBetween(fromMs: number, toMs: number): string[] {
   const first = Math.floor(fromMs / DAY_MS);
   const count = Math.floor(toMs / DAY_MS) - first + 1;
-  return Array.from({ length: count }, (_, index) =>
-    new Date((first + index) * DAY_MS).toISOString().slice(0, 10),
-  );
+  return Array.from({ length: count }, (_, index) => clickhouseDay((first + index) * DAY_MS));
 }

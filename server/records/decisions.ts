@@ -1,8 +1,9 @@
 import { countOverTime, type ReadScope } from './counts.ts';
 import type { AuditReads } from './days.ts';
-import { type DayCount, dayOf, type PageRequest, readRecords } from './pages.ts';
+import { type DayCount, type PageRequest, readRecords } from './pages.ts';
 import { type DecisionRow, recordText } from './record.ts';
 import { DAY_MS } from '../durations.ts';
+import { clickhouseDay } from '../store/time.ts';
 
 /** GET …/audit/decisions, as JSON text. */
 export async function readDecisions(reads: AuditReads, scope: ReadScope, page: PageRequest): Promise<string> {
@@ -30,5 +31,7 @@ export async function countPerDay(
   finalDays: string[],
 ): Promise<DayCount[]> {
   const rows = await countOverTime(reads, scope, { bucketSeconds: DAY_MS / 1000, finalDays });
-  return rows.map(({ start_seconds, total }) => ({ day: dayOf(start_seconds * 1000), total })).toReversed();
+  return rows
+    .map(({ start_seconds, total }) => ({ day: clickhouseDay(start_seconds * 1000), total }))
+    .toReversed();
 }

@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import type { Gauge } from 'prom-client';
 import { sql } from '../store/sql.ts';
+import { clickhouseSeconds } from '../store/time.ts';
 import { countsOf } from './completeness.ts';
 import type { AuditReads } from './days.ts';
 import { NO_FILTERS } from './filters.ts';
-import { hourOf, secondsText, type Stream, STREAMS } from './ledger.ts';
+import { hourOf, type Stream, STREAMS } from './ledger.ts';
 import { readRange } from './window.ts';
 import { HOUR_MS } from '../durations.ts';
 
@@ -68,7 +69,7 @@ export class EmittedGauge {
     const { reads } = this.#options;
     const { signal } = this.#ending;
     const window = lastFullHour(reads.now());
-    const asked = { table: stream, from_hour: secondsText(window.sinceMs) };
+    const asked = { table: stream, from_hour: clickhouseSeconds(window.sinceMs) };
     const projects = await reads.runRead<{ project_id: string }>(sql('ledger_projects'), asked, signal);
     const all = { received: 0n, dropped: 0n, missing: 0n };
     for (const { project_id: projectId } of projects) {

@@ -1,7 +1,7 @@
 import { entryOf } from '../../client/proof/index.ts';
 import { RETENTION_MS } from '../limits.ts';
 import { sql } from '../store/sql.ts';
-import { clickhouseTime } from '../store/time.ts';
+import { clickhouseSeconds, clickhouseTime } from '../store/time.ts';
 import type { AuditReads } from './days.ts';
 import type { DecisionRow } from './record.ts';
 
@@ -61,6 +61,6 @@ async function find<Row>(
   const times = places.map(({ occurred_at }) => occurred_at);
   const known = times.length === 0 ? undefined : await readFrom(times, null);
   // Identities are copied a moment after their rows, so a record may be younger than its place.
-  const recent = clickhouseTime(nowMs - RECENT_MS).slice(0, -'.000'.length);
+  const recent = clickhouseSeconds(nowMs - RECENT_MS);
   return known ?? (await readFrom([], recent)) ?? (await readFrom([], null));
 }

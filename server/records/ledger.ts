@@ -1,6 +1,6 @@
 import { RETENTION_MS } from '../limits.ts';
 import { sql } from '../store/sql.ts';
-import { clickhouseTime } from '../store/time.ts';
+import { clickhouseSeconds, clickhouseTime } from '../store/time.ts';
 import type { ReadScope } from './counts.ts';
 import type { AuditReads } from './days.ts';
 import { DAY_MS, HOUR_MS } from '../durations.ts';
@@ -41,7 +41,7 @@ export async function readLedger(
   { projectId, window, signal }: ReadScope,
   { stream, page }: { stream: Stream; page?: GapPage },
 ): Promise<LedgerRow> {
-  const from_hour = secondsText(hourOf(window.sinceMs));
+  const from_hour = clickhouseSeconds(hourOf(window.sinceMs));
   const asked = { table: stream, project_id: projectId, from_hour };
   const daysOf = stream === 'decisions' ? days.decisions : days.llmInvocations;
   const few_rows = (await daysOf.hasFewRows(window)) ? 1 : null;
@@ -52,14 +52,14 @@ export async function readLedger(
   const oldestMs = hourOf(aliveMs - STORED_AFTER_MS);
   const params = {
     ...asked,
-    oldest: secondsText(oldestMs),
+    oldest: clickhouseSeconds(oldestMs),
     since: clickhouseTime(window.sinceMs),
     before: clickhouseTime(window.beforeMs),
     alive_since: clickhouseTime(aliveMs),
     silent_since: clickhouseTime(nowMs - SILENCE_MS),
     hours: [aliveMs, window.sinceMs, window.beforeMs]
       .filter((ms) => ms % HOUR_MS !== 0)
-      .map((ms) => secondsText(hourOf(ms))),
+      .map((ms) => clickhouseSeconds(hourOf(ms))),
     ...(page ?? NO_PAGE),
   };
   const read = (final_days: string[]) => runRead<LedgerRow>(sql('ledger'), { ...params, final_days }, signal);
@@ -86,8 +86,4 @@ export function droppedOf(gaps: readonly Gap[]): number[] {
 
 export function hourOf(ms: number): number {
   return ms - (ms % HOUR_MS);
-}
-
-export function secondsText(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }

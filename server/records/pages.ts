@@ -1,5 +1,5 @@
 import { sql } from '../store/sql.ts';
-import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
+import { clickhouseDay, clickhouseTime, msFromClickhouse } from '../store/time.ts';
 import { type ReadScope, whereOf } from './counts.ts';
 import { type Cursor, cursorText } from './cursor.ts';
 import type { AuditReads, ReadDays } from './days.ts';
@@ -43,7 +43,7 @@ export async function readRecords<Row extends Placed>(
 
 /** The place in the list after this row. */
 function cursorAt({ occurred_at, event_id }: Placed): Cursor {
-  return { occurredAtMs: Date.parse(rfc3339FromClickhouse(occurred_at)), event_id };
+  return { occurredAtMs: msFromClickhouse(occurred_at), event_id };
 }
 
 /** Counts the records per day and reads the page from the days that hold it. Meanwhile it reads the most likely day. */
@@ -59,7 +59,7 @@ async function readPage<Row>(
     const params = { ...where, ...cursorParams(page.cursor), days, is_final, limit: page.limit, offset };
     return reads.runRead<Row>(sql(statement), params, signal);
   };
-  const likelyDay = dayOf(page.cursor?.occurredAtMs ?? window.newestMs);
+  const likelyDay = clickhouseDay(page.cursor?.occurredAtMs ?? window.newestMs);
   const [counts, likely] = await Promise.all([
     countPerDay(reads, scope, finalDays),
     page.offset === 0 ? readOn([likelyDay], 0) : [],
@@ -79,7 +79,7 @@ export function cursorParams(cursor: Cursor | undefined) {
 
 /** The days that hold a page, and how many rows of the first day come before it. */
 export function daysOfPage(counts: DayCount[], { limit, offset, cursor }: PageRequest) {
-  const cursorDay = cursor === undefined ? undefined : dayOf(cursor.occurredAtMs);
+  const cursorDay = cursor === undefined ? undefined : clickhouseDay(cursor.occurredAtMs);
   const days: string[] = [];
   let skip = offset;
   let certain = 0;
@@ -95,9 +95,4 @@ export function daysOfPage(counts: DayCount[], { limit, offset, cursor }: PageRe
     if (day !== cursorDay) certain += total;
   }
   return { days, offset: skip };
-}
-
-/** The day (UTC) of an instant, as the store writes it. */
-export function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }

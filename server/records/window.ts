@@ -1,7 +1,7 @@
 import { queryInvalid } from '../http/query.ts';
 import { RETENTION_MS } from '../limits.ts';
 import { parseRfc3339 } from '../rfc3339.ts';
-import { clickhouseTime } from '../store/time.ts';
+import { clickhouseDay, clickhouseSeconds } from '../store/time.ts';
 import { DAY_MS, HOUR_MS } from '../durations.ts';
 
 /** The windows, with the bucket sizes of the time series. */
@@ -111,9 +111,9 @@ export function wholePartsOf({ sinceMs, beforeMs, toMs }: ReadWindow, bucketSeco
   if (bucketSeconds * 1000 < HOUR_MS || hours.fromMs >= hours.untilMs) return NO_WHOLE_PARTS;
   const isByDay = bucketSeconds * 1000 >= DAY_MS && Math.min(days.untilMs, toMs) - days.fromMs > WEEK_MS;
   return {
-    hours_from: clickhouseTime(hours.fromMs).slice(0, 19),
-    hours_until: clickhouseTime(hours.untilMs).slice(0, 19),
-    days_from: isByDay ? clickhouseTime(days.fromMs).slice(0, 10) : null,
-    days_until: isByDay ? clickhouseTime(days.untilMs).slice(0, 10) : null,
+    hours_from: clickhouseSeconds(hours.fromMs),
+    hours_until: clickhouseSeconds(hours.untilMs),
+    days_from: isByDay ? clickhouseDay(days.fromMs) : null,
+    days_until: isByDay ? clickhouseDay(days.untilMs) : null,
   };
 }
