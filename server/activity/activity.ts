@@ -43,14 +43,13 @@ export type RecordActivity = (entry: ActivityEntry) => Promise<void>;
 
 export type ActivityItem = Required<Omit<ActivityEntry, 'actor'>> &
   Actor & { id: string; occurred_at: string };
-export type ActivityCursor = { occurred_at: string; id: string };
 
 type ActivityRow = Omit<ActivityItem, 'detail'> & { detail: string };
 type Page = {
   projectId: string;
   accountIds: string[];
   readerId: string;
-  before: ActivityCursor;
+  before: { at: string; id: string };
   limit: number;
 };
 
@@ -85,7 +84,7 @@ export async function readActivity(
     project_id: projectId,
     account_ids: accountIds,
     reader_id: readerId,
-    before_at: clickhouseTime(Date.parse(before.occurred_at)),
+    before_at: clickhouseTime(Date.parse(before.at)),
     before_id: before.id,
     limit,
   });

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
+import type { TimeCursor } from '../http/time-cursor.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import { claim } from '../store/claim.ts';
@@ -9,8 +10,7 @@ import { type Alert, type AlertState, KNOWN_MS } from './alert.ts';
 
 type AlertRow = Omit<Alert, 'total' | 'denied' | 'usual_total' | 'usual_denied'> &
   Record<'total' | 'denied' | 'usual_total' | 'usual_denied', string>;
-export type AlertCursor = { fired_at: string; id: string };
-type Page = { projectId: string; before: AlertCursor; limit: number };
+type Page = { projectId: string; before: TimeCursor; limit: number };
 type AlertStoreOptions = { store: BoundedStore; mutex: KeyedMutex };
 
 /** The alerts in the store, and which service evaluates a minute. */
@@ -44,7 +44,7 @@ export class AlertStore {
   async page({ projectId, before, limit }: Page): Promise<Alert[]> {
     const rows = await this.#query('alerts_page', {
       project_id: projectId,
-      before_at: clickhouseTime(Date.parse(before.fired_at)),
+      before_at: clickhouseTime(Date.parse(before.at)),
       before_id: before.id,
       limit,
     });

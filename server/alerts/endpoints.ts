@@ -3,26 +3,28 @@ import type { Request } from 'express';
 import type { MemberCaller } from '../access/access.ts';
 import type { ActivityEntry, RecordActivity } from '../activity/activity.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { queryInvalid } from '../http/query.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import {
   answer,
   BOOLEAN,
   COUNT,
+  NEXT_CURSOR,
   nullable,
   NULLABLE_TIME,
   oneOf,
+  PAGE,
   PROJECT_ID,
   STRING,
   TIME,
   UUID,
 } from '../http/schemas.ts';
+import { nextTimeCursor, parseTimeCursor } from '../http/time-cursor.ts';
 import { WEBHOOK_URL_CHARS_MAX } from '../limits.ts';
 import { parseRfc3339 } from '../rfc3339.ts';
 import { bodyInvalid } from '../validate.ts';
 import { STATES } from './alert.ts';
 import type { AlertSettings, AlertSettingsStore } from './alert-settings.ts';
-import type { AlertCursor, AlertStore } from './alert-store.ts';
+import type { AlertStore } from './alert-store.ts';
 import { RULES } from './rules.ts';
 import { webhookFault } from './webhook.ts';
 import { Type } from '../type.ts';
@@ -35,8 +37,6 @@ export type AlertDeps = {
   now: () => number;
 };
 
-const NEWEST: AlertCursor = { fired_at: '2200-01-01T00:00:00.000Z', id: '' };
-const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f-]{36})$/;
 /** 24 to 64 bytes (Standard Webhooks, "Signature scheme"). */
 const SECRET_BYTES = 32;
 
@@ -115,10 +115,7 @@ export function alertEndpoints({
       summary: 'List alerts',
       description: 'The alerts of the last 90 days, newest first.',
       allow: { role: 'viewer' },
-      query: Type.Object({
-        limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'The length of a page' }),
-        cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the page before' })),
-      }),
+      query: Type.Object(PAGE),
       answers: {
         200: {
           description: 'One page',
@@ -127,15 +124,14 @@ export function alertEndpoints({
               project_id: STRING,
               items: Type.Array(ALERT),
               limit: COUNT,
-              next_cursor: nullable<string>('string', { description: 'For `cursor`; null on the last page' }),
+              next_cursor: NEXT_CURSOR,
             },
             'Alerts',
           ),
         },
       },
       handle: async ({ params: { id: projectId }, query: { limit, cursor } }) => {
-        const alerts = await alertStore.page({ projectId, before: cursorFrom(cursor), limit });
-        const last = alerts.length === limit ? alerts.at(-1) : undefined;
+        const alerts = await alertStore.page({ projectId, before: parseTimeCursor(cursor), limit });
         return {
           project_id: projectId,
           items: alerts.map((alert) => ({
@@ -152,7 +148,7 @@ export function alertEndpoints({
             state: alert.state,
           })),
           limit,
-          next_cursor: last === undefined ? null : `${last.fired_at}_${last.id}`,
+          next_cursor: nextTimeCursor(alerts, limit, ({ fired_at }) => fired_at),
         };
       },
     }),
@@ -231,12 +227,4 @@ export function alertEndpoints({
       },
     }),
   ];
-}
-
-function cursorFrom(text: string | undefined): AlertCursor {
-  if (text === undefined) return NEWEST;
-  const [, fired_at = '', id = ''] = CURSOR.exec(text) ?? [];
-  if (Number.isNaN(Date.parse(fired_at)))
-    throw queryInvalid({ path: 'cursor', message: 'must be a next_cursor of this endpoint' });
-  return { fired_at, id };
 }

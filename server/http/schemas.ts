@@ -30,4 +30,13 @@ export const TIME = Type.String(TIME_FORMAT);
 export const NULLABLE_TIME = nullable<string>('string', TIME_FORMAT);
 export const NULLABLE_OBJECT = nullable<Record<string, unknown>>('object');
 
+/** The query parameters of a list that is read page by page, and how its answer leads to the next page. */
+export const PAGE = {
+  limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'The length of a page' }),
+  cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the page before' })),
+};
+export const NEXT_CURSOR = nullable<string>('string', {
+  description: 'For `cursor`; null on the last page',
+});
+
 export const PROJECT_ID = Type.String({ description: 'The id of a project' });

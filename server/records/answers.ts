@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import {
   answer,
   COUNT,
+  NEXT_CURSOR,
   nullable,
   NULLABLE_OBJECT,
   NULLABLE_TIME,
@@ -23,7 +24,6 @@ const WINDOW = nullable<WindowName>('string', {
   description: 'Null for a range',
 });
 const COUNTS = { total: COUNT, allow: COUNT, deny: COUNT, needs_approval: COUNT };
-const NEXT_CURSOR = nullable<string>('string', { description: 'For `cursor`; null on the last page' });
 const SCOPE = { project_id: STRING, window: WINDOW, from: TIME, to: TIME };
 
 const LEFT_OUT = answer({ entries: COUNT, ...COUNTS });

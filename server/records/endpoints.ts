@@ -4,7 +4,7 @@ import type { ReadKind, RecordReads } from '../activity/record-reads.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { addressOf } from '../http/rate-limit.ts';
-import { oneOf, PROJECT_ID } from '../http/schemas.ts';
+import { oneOf, PAGE, PROJECT_ID } from '../http/schemas.ts';
 
 import {
   BREAKDOWN_ANSWER,
@@ -34,7 +34,7 @@ import { readLlmInvocations } from './llm-invocations.ts';
 import { readLlmUsage, readLlmUsageBreakdown, readLlmUsageTimeseries } from './llm-usage.ts';
 import { ExportSlots } from './export-slots.ts';
 import { recordText } from './record.ts';
-import { BREAKDOWN, PAGE, RANGE, USAGE_BREAKDOWN } from './parameters.ts';
+import { BREAKDOWN, OFFSET_PAGE, RANGE, USAGE_BREAKDOWN } from './parameters.ts';
 import type { PageRequest } from './pages.ts';
 import { sendPages } from './send-export.ts';
 import { readRange } from './window.ts';
@@ -130,7 +130,7 @@ export function recordEndpoints(deps: ReadDeps) {
       id: 'listGaps',
       summary: 'List what did not arrive',
       description: "The gaps in the senders' numbers, newest first and page by page.",
-      query: Type.Object({ ...RANGE, limit: PAGE.limit, cursor: PAGE.cursor }),
+      query: Type.Object({ ...RANGE, ...PAGE }),
       answers: { 200: { description: 'One page', schema: GAPS } },
       handle: async (call) => {
         const { limit, cursor } = call.query;
@@ -175,7 +175,7 @@ export function recordEndpoints(deps: ReadDeps) {
       id: 'listLlmInvocations',
       summary: 'List model calls',
       description: 'Records of token usage, newest first, filtered and page by page.',
-      query: Type.Object({ ...RANGE, ...PAGE, ...INVOCATION_FILTERS }),
+      query: Type.Object({ ...RANGE, ...OFFSET_PAGE, ...INVOCATION_FILTERS }),
       answers: { 200: { description: 'One page', schema: LLM_INVOCATIONS } },
       handle: async (call) => {
         const page = pageFrom(call.query);
@@ -188,7 +188,7 @@ export function recordEndpoints(deps: ReadDeps) {
       id: 'listDecisions',
       summary: 'List decisions',
       description: 'Records, newest first, filtered and page by page.',
-      query: Type.Object({ ...RANGE, ...PAGE, ...FILTERS, ...SEARCH }),
+      query: Type.Object({ ...RANGE, ...OFFSET_PAGE, ...FILTERS, ...SEARCH }),
       answers: { 200: { description: 'One page', schema: DECISIONS } },
       handle: async (call) => {
         const page = pageFrom(call.query);
@@ -260,15 +260,9 @@ type Query = { window?: string; from?: string; to?: string };
 type ScopedCall = ReadCall & { query: Query; readonly signal: AbortSignal };
 type ExportCall = ScopedCall & { res: Response };
 
-function pageFrom({
-  limit,
-  offset,
-  cursor,
-}: {
-  limit: number;
-  offset: number;
-  cursor?: string;
-}): PageRequest {
+type PageQuery = Omit<PageRequest, 'cursor'> & { cursor?: string };
+
+function pageFrom({ limit, offset, cursor }: PageQuery): PageRequest {
   return { limit, offset, cursor: cursor === undefined ? undefined : parseCursor(cursor) };
 }
 

@@ -71,12 +71,7 @@ export function isFiltered(filters: DecisionFilters): boolean {
 }
 
 /** Whether the projections by day and hour have the columns of all filters. */
-export function areInProjections({
-  user_id,
-  not_user_id,
-  session_id,
-  not_session_id,
-  q,
-}: DecisionFilters): boolean {
-  return [user_id, not_user_id, session_id, not_session_id, q].every((values) => values.length === 0);
+export function areInProjections(filters: DecisionFilters): boolean {
+  const others = ['user_id', 'not_user_id', 'session_id', 'not_session_id', 'q'] as const;
+  return others.every((name) => filters[name].length === 0);
 }

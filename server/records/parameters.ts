@@ -1,4 +1,4 @@
-import { oneOf } from '../http/schemas.ts';
+import { oneOf, PAGE } from '../http/schemas.ts';
 import { GROUPS_MAX } from './counts.ts';
 import { DIMENSION_NAMES } from './breakdown.ts';
 import { USAGE_DIMENSION_NAMES } from './llm-usage.ts';
@@ -21,15 +21,15 @@ export const RANGE = {
   to: edge('With `from`: records before this time'),
 };
 
-export const PAGE = {
-  limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'The length of a page' }),
+export const OFFSET_PAGE = {
+  limit: PAGE.limit,
   offset: Type.Integer({
     minimum: 0,
     maximum: 10_000,
     default: 0,
     description: 'How many records to skip. Use `cursor` to go further.',
   }),
-  cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the page before' })),
+  cursor: PAGE.cursor,
 };
 
 const LIST = {

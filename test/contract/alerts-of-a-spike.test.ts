@@ -166,7 +166,7 @@ async function openWorld() {
     alertsOf: (projectId: string) =>
       alerts.alertStore.page({
         projectId,
-        before: { fired_at: '2200-01-01T00:00:00.000Z', id: '' },
+        before: { at: '2200-01-01T00:00:00.000Z', id: '' },
         limit: 10,
       }),
     mails: smtp.mails,

@@ -1,0 +1,27 @@
+import { queryInvalid } from './query.ts';
+
+/** A place in a list that is newest first: everything after the row of this time (RFC 3339) and id. */
+export type TimeCursor = { at: string; id: string };
+
+/** Sorts before every row: later than any time that the store can hold. */
+const NEWEST: TimeCursor = { at: '2200-01-01T00:00:00.000Z', id: '' };
+const PATTERN = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f-]{36})$/;
+
+/** Without a text the begin of the list. Throws query_invalid. */
+export function parseTimeCursor(text: string | undefined): TimeCursor {
+  if (text === undefined) return NEWEST;
+  const [, at = '', id = ''] = PATTERN.exec(text) ?? [];
+  if (Number.isNaN(Date.parse(at)))
+    throw queryInvalid({ path: 'cursor', message: 'must be a next_cursor of this endpoint' });
+  return { at, id };
+}
+
+/** The cursor behind a page, null if it is the last one. */
+export function nextTimeCursor<Item extends { id: string }>(
+  page: Item[],
+  limit: number,
+  timeOf: (item: Item) => string,
+): string | null {
+  const last = page.length === limit ? page.at(-1) : undefined;
+  return last === undefined ? null : `${timeOf(last)}_${last.id}`;
+}
