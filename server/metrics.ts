@@ -4,18 +4,6 @@ const HTTP_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
 const FLUSH_SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const BATCH_ROWS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 
-/** The `result` label of the ingest counters. */
-export type IngestResult =
-  | 'accepted'
-  | 'duplicate'
-  | 'unauthenticated'
-  | 'body_invalid'
-  | 'occurred_at_out_of_range'
-  | 'too_large'
-  | 'row_rejected'
-  | 'store_unavailable'
-  | 'overloaded';
-
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Every metric of the service. Label values come from closed sets only. */
@@ -32,6 +20,8 @@ export function createMetrics({
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
   return {
     registry,
     /** The body of GET /metrics. */
@@ -43,24 +33,13 @@ export function createMetrics({
       buckets: HTTP_SECONDS,
       registers,
     }),
-    ingest: new Counter({
-      name: 'gate_ingest_decisions_total',
-      help: 'Decisions received, by result',
-      labelNames: ['result'] as const,
-      registers,
-    }),
-    ingestLlm: new Counter({
-      name: 'gate_ingest_llm_invocations_total',
-      help: 'LLM usage reports received, by result',
-      labelNames: ['result'] as const,
-      registers,
-    }),
-    written: new Counter({
-      name: 'gate_decisions_written_total',
-      help: 'Decisions written durably, by outcome',
-      labelNames: ['outcome'] as const,
-      registers,
-    }),
+    ingest: counter('gate_ingest_decisions_total', 'Decisions received, by result', 'result'),
+    ingestLlm: counter(
+      'gate_ingest_llm_invocations_total',
+      'LLM usage reports received, by result',
+      'result',
+    ),
+    written: counter('gate_decisions_written_total', 'Decisions written durably, by outcome', 'outcome'),
     flushSeconds: new Histogram({
       name: 'gate_ingest_flush_seconds',
       help: 'Duration of a group commit in seconds',
@@ -115,35 +94,14 @@ export function createMetrics({
         this.set((await isStoreUp()) ? 1 : 0);
       },
     }),
-    policyFetches: new Counter({
-      name: 'gate_policy_fetch_total',
-      help: 'Policy fetches, by result',
-      labelNames: ['result'] as const,
-      registers,
-    }),
-    policySignings: new Counter({
-      name: 'gate_policy_sign_total',
-      help: 'Bundles that had to be signed again before they expire, by result',
-      labelNames: ['result'] as const,
-      registers,
-    }),
-    alerts: new Counter({
-      name: 'gate_alerts_total',
-      help: 'Alerts for the people of projects, by rule',
-      labelNames: ['rule'] as const,
-      registers,
-    }),
-    alertWebhooks: new Counter({
-      name: 'gate_alert_webhooks_total',
-      help: 'Webhooks of alerts, by result',
-      labelNames: ['result'] as const,
-      registers,
-    }),
-    mail: new Counter({
-      name: 'gate_mail_total',
-      help: 'Mails, by kind and result',
-      labelNames: ['kind', 'result'] as const,
-      registers,
-    }),
+    policyFetches: counter('gate_policy_fetch_total', 'Policy fetches, by result', 'result'),
+    policySignings: counter(
+      'gate_policy_sign_total',
+      'Bundles that had to be signed again before they expire, by result',
+      'result',
+    ),
+    alerts: counter('gate_alerts_total', 'Alerts for the people of projects, by rule', 'rule'),
+    alertWebhooks: counter('gate_alert_webhooks_total', 'Webhooks of alerts, by result', 'result'),
+    mail: counter('gate_mail_total', 'Mails, by kind and result', 'kind', 'result'),
   };
 }

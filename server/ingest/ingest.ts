@@ -4,7 +4,6 @@ import type { TObject } from 'typebox';
 import type { GroupCommit } from '../commit/group-commit.ts';
 import type { ProblemCode } from '../errors.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
-import type { IngestResult } from '../metrics.ts';
 import { admitTime } from './admit.ts';
 import type { Event } from './event.ts';
 import { entryFrom, type RowKind } from './event-row.ts';
@@ -71,7 +70,7 @@ export function countProblem(counter: Counter<'result'>, code: ProblemCode, even
   if (result !== undefined) counter.inc({ result }, events);
 }
 
-function resultOf(code: ProblemCode): IngestResult | undefined {
+function resultOf(code: ProblemCode): string | undefined {
   switch (code) {
     case 'unauthenticated':
     case 'body_invalid':
