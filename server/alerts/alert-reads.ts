@@ -62,10 +62,8 @@ export class AlertReads {
       minute_from: clickhouseTime(nowMs - WINDOWS_MS.minute),
       until: clickhouseTime(nowMs),
     };
-    const range = { sinceMs: longFromMs, beforeMs: nowMs, toMs: nowMs };
-    const read = (final_days: string[]) =>
-      this.#reads.runRead<CountsRow>(sql('alert_counts'), { ...params, final_days }, signal);
-    return this.#reads.days.decisions.read(range, read, signal);
+    const window = { sinceMs: longFromMs, beforeMs: nowMs, toMs: nowMs };
+    return this.#reads.days.decisions.query(sql('alert_counts'), params, { window, signal });
   }
 
   async #pastOf(where: Where): Promise<Past> {
@@ -91,13 +89,8 @@ export class AlertReads {
       days_from: clickhouseDay(hourMs - RETENTION_MS),
       days_until: clickhouseDay(fromMs + DAY_MS),
     };
-    const read = (final_days: string[]) =>
-      this.#reads.runRead<HistoryRow>(sql('alert_history'), { ...params, final_days }, signal);
-    return this.#reads.days.decisions.read(
-      { sinceMs: fromMs, beforeMs: untilMs, toMs: untilMs },
-      read,
-      signal,
-    );
+    const window = { sinceMs: fromMs, beforeMs: untilMs, toMs: untilMs };
+    return this.#reads.days.decisions.query(sql('alert_history'), params, { window, signal });
   }
 
   #calls({ projectIds, signal }: Where, hourMs: number): Promise<CallsRow[]> {

@@ -32,16 +32,14 @@ const DAY_SECONDS = 86_400;
 
 /** GET …/audit/breakdown. */
 export async function readBreakdown(
-  { runRead, days }: AuditReads,
+  { days }: AuditReads,
   scope: ReadScope,
   { by, limit }: { by: Dimension; limit: number },
 ) {
   const { column, isInProjections } = DIMENSIONS[by];
   const counted = await countedOf(days.decisions, scope, isInProjections ? DAY_SECONDS : undefined);
   const asked = { ...counted, by: column, limit };
-  const read = (final_days: string[]) =>
-    runRead<BreakdownRow>(sql('breakdown'), { ...asked, final_days }, scope.signal);
-  const rows = await days.decisions.read(scope.window, read, scope.signal);
+  const rows = await days.decisions.query<BreakdownRow>(sql('breakdown'), asked, scope);
   const [first] = rows;
   return {
     ...scopeFields(scope),

@@ -45,14 +45,11 @@ const DAY_SECONDS = 86_400;
 
 /** GET …/audit/summary. */
 export async function readSummary(reads: AuditReads, scope: ReadScope) {
-  const { runRead, days } = reads;
-  const { window, filters, signal } = scope;
-  const asked = { ...(await countedOf(days.decisions, scope, DAY_SECONDS)), limit: GROUPS_MAX };
-  const read = (final_days: string[]) =>
-    runRead<SummaryRow>(sql('summary'), { ...asked, final_days }, signal);
+  const { decisions } = reads.days;
+  const asked = { ...(await countedOf(decisions, scope, DAY_SECONDS)), limit: GROUPS_MAX };
   const [rows, completeness] = await Promise.all([
-    days.decisions.read(window, read, signal),
-    isFiltered(filters) ? undefined : completenessOf(reads, scope, ['decisions']),
+    decisions.query<SummaryRow>(sql('summary'), asked, scope),
+    isFiltered(scope.filters) ? undefined : completenessOf(reads, scope, ['decisions']),
   ]);
   const totals = countsOf(rows.find(({ facet }) => facet === '') ?? NOTHING);
   const listed = (wanted: SummaryRow['facet']) => rows.filter(({ facet }) => facet === wanted);

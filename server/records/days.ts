@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import { RETENTION_MS } from '../limits.ts';
+import type { QueryParams } from '../store/connection.ts';
 import type { RunRead, RunReadBytes } from '../store/read-pool.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseDay } from '../store/time.ts';
@@ -23,6 +24,7 @@ export type ReadsOptions = Omit<ReadDaysOptions, 'table'> & { runReadBytes: RunR
 
 type PartsRow = { day: string; may_repeat: number; parts: string[]; number: number | string };
 type Range = Pick<ReadWindow, 'sinceMs' | 'beforeMs' | 'toMs'>;
+type Scope = { window: Range; signal?: AbortSignal };
 type ReadDaysOptions = {
   table: 'decisions' | 'llm_invocations';
   writers: Writers;
@@ -78,6 +80,13 @@ export class ReadDays {
     // Meanwhile another process may have added rows that were already there.
     const isSame = (day: string) => finalDays.includes(day) || partsOf(before, day) === partsOf(after, day);
     return days.every(isSame) ? result : work(days);
+  }
+
+  /** The same for one statement, whose parameter final_days has these days. */
+  query<Row>(text: string, params: QueryParams, { window, signal }: Scope): Promise<Row[]> {
+    const work = (final_days: string[]) =>
+      this.#options.runRead<Row>(text, { ...params, final_days }, signal);
+    return this.read(window, work, signal);
   }
 
   /** Whether a range holds so few rows, of all projects, that they are read sooner as they are than from projections. An estimate. */

@@ -62,12 +62,8 @@ export async function readLedger(
       .map((ms) => clickhouseSeconds(hourOf(ms))),
     ...(page ?? NO_PAGE),
   };
-  const read = (final_days: string[]) => runRead<LedgerRow>(sql('ledger'), { ...params, final_days }, signal);
-  const [row] = await daysOf.read(
-    { sinceMs: oldestMs, beforeMs: Number.POSITIVE_INFINITY, toMs: nowMs },
-    read,
-    signal,
-  );
+  const range = { sinceMs: oldestMs, beforeMs: Number.POSITIVE_INFINITY, toMs: nowMs };
+  const [row] = await daysOf.query<LedgerRow>(sql('ledger'), params, { window: range, signal });
   return row as LedgerRow;
 }
 

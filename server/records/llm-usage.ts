@@ -43,12 +43,9 @@ type BreakdownRow = Sums & {
 };
 
 /** GET …/audit/llm-usage. */
-export async function readLlmUsage({ runRead, days }: AuditReads, scope: ReadScope) {
-  const { window, signal } = scope;
+export async function readLlmUsage({ days }: AuditReads, scope: ReadScope) {
   const asked = { ...(await countedOf(days.llmInvocations, scope, HOUR_SECONDS)), limit: GROUPS_MAX };
-  const read = (final_days: string[]) =>
-    runRead<UsageRow>(sql('llm_usage'), { ...asked, final_days }, signal);
-  const rows = await days.llmInvocations.read(window, read, signal);
+  const rows = await days.llmInvocations.query<UsageRow>(sql('llm_usage'), asked, scope);
   const groups = <Key extends string>(wanted: UsageRow['facet'], key: Key) =>
     rows
       .filter(({ facet }) => facet === wanted)
@@ -62,14 +59,12 @@ export async function readLlmUsage({ runRead, days }: AuditReads, scope: ReadSco
 }
 
 /** GET …/audit/llm-usage/timeseries. */
-export async function readLlmUsageTimeseries({ runRead, days }: AuditReads, scope: ReadScope) {
-  const { window, signal } = scope;
+export async function readLlmUsageTimeseries({ days }: AuditReads, scope: ReadScope) {
+  const { window } = scope;
   const { bucketSeconds } = window;
   const counted = await countedOf(days.llmInvocations, scope, bucketSeconds);
   const asked = { ...counted, bucket_seconds: bucketSeconds };
-  const read = (final_days: string[]) =>
-    runRead<BucketRow>(sql('llm_usage_over_time'), { ...asked, final_days }, signal);
-  const rows = await days.llmInvocations.read(window, read, signal);
+  const rows = await days.llmInvocations.query<BucketRow>(sql('llm_usage_over_time'), asked, scope);
   return {
     ...scopeFields(scope),
     bucket_seconds: bucketSeconds,
@@ -79,16 +74,13 @@ export async function readLlmUsageTimeseries({ runRead, days }: AuditReads, scop
 
 /** GET …/audit/llm-usage/breakdown. */
 export async function readLlmUsageBreakdown(
-  { runRead, days }: AuditReads,
+  { days }: AuditReads,
   scope: ReadScope,
   { by, limit }: { by: UsageDimension; limit: number },
 ) {
-  const { window, signal } = scope;
   const counted = await countedOf(days.llmInvocations, scope, undefined);
   const asked = { ...counted, by: DIMENSIONS[by], limit };
-  const read = (final_days: string[]) =>
-    runRead<BreakdownRow>(sql('llm_usage_breakdown'), { ...asked, final_days }, signal);
-  const rows = await days.llmInvocations.read(window, read, signal);
+  const rows = await days.llmInvocations.query<BreakdownRow>(sql('llm_usage_breakdown'), asked, scope);
   return {
     ...scopeFields(scope),
     by,
