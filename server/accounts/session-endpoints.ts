@@ -94,7 +94,6 @@ export function sessionEndpoints(deps: SessionDeps) {
       handle: async ({ req, res, caller }) => {
         await accounts.logOut(caller, addressOf(req));
         setSessionCookie(res, undefined, dashboardUrl);
-        return undefined;
       },
     }),
     endpoint({
@@ -162,7 +161,6 @@ function changePasswordEndpoint({ accounts, signIn }: SessionDeps) {
       requirePasswordLogin(signIn);
       requirePasswordBytes(body.new_password, '/new_password');
       await accounts.changePassword(caller, body, addressOf(req));
-      return undefined;
     },
   });
 }
@@ -190,7 +188,6 @@ function ownSessionEndpoints({ accounts, sessions }: SessionDeps) {
       answers: { 204: { description: 'The other sessions have ended' } },
       handle: async ({ req, caller }) => {
         await accounts.endOtherSessions(caller, addressOf(req));
-        return undefined;
       },
     }),
     endpoint({

@@ -223,7 +223,6 @@ export function alertEndpoints({
       answers: { 204: { description: 'There is no webhook' } },
       handle: async (call) => {
         await change(call, { event: 'webhook_removed', detail: {} }, () => ({ webhook: undefined }));
-        return undefined;
       },
     }),
   ];

@@ -74,7 +74,7 @@ export type Endpoint<
   log?: 'deferred';
   /** Called with each problem that this endpoint answers with. */
   onProblem?(code: ProblemCode): void;
-  /** Returns the body of the answer, or sends the answer itself and returns undefined. */
+  /** Returns the body of the answer, or sends the answer itself and returns nothing. */
   handle(
     call: Call<P, W, Q, B>,
   ): Promise<AnswerBody<A[keyof A]> | undefined> | AnswerBody<A[keyof A]> | undefined;

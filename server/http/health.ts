@@ -59,7 +59,6 @@ export function healthEndpoints({ metrics, isStoreUp, identityFilters }: HealthD
       answers: { 200: { description: 'The metrics', mediaTypes: ['text/plain'] } },
       handle: async ({ res }) => {
         res.type(metrics.registry.contentType).send(await metrics.text());
-        return undefined;
       },
     }),
   ];

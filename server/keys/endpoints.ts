@@ -126,7 +126,6 @@ export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivit
           throw new RequestError('not_found', 'The project has no such key');
         const detail = { key_id };
         await recordActivity({ event: 'key_revoked', project_id, detail, actor, address: addressOf(req) });
-        return undefined;
       },
     }),
   ];

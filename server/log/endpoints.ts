@@ -84,7 +84,6 @@ export function logEndpoints(deps: LogDeps) {
       handle: async (call) => {
         const { checkpoint } = await logOf(call).newest();
         call.res.set('Content-Type', TEXT).send(checkpoint);
-        return undefined;
       },
     }),
     endpoint({
@@ -99,7 +98,6 @@ export function logEndpoints(deps: LogDeps) {
       handle: async ({ params, res }) => {
         const key = await logHeads.signer.verifierKey(params.id);
         res.set('Content-Type', TEXT).send(`${verifierKeyText(key)}\n`);
-        return undefined;
       },
     }),
     endpoint({
@@ -136,7 +134,6 @@ export function logEndpoints(deps: LogDeps) {
       handle: async (call) => {
         const bytes = await readTile(logOf(call), call.params.tile);
         call.res.set('Cache-Control', immutable).set('Content-Type', 'application/octet-stream').send(bytes);
-        return undefined;
       },
     }),
     endpoint({

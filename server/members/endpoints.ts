@@ -138,7 +138,6 @@ export function memberEndpoints(deps: MemberDeps) {
         const revoked = withKeys ? await revokeKeys(call, account_id) : [];
         // The keys of an account that has left can be revoked, too: an earlier call may have failed between the two steps.
         if (member === undefined && revoked.length === 0) throw noSuchMember();
-        return undefined;
       },
     }),
   ];

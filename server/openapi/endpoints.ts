@@ -68,7 +68,6 @@ export function openapiEndpoints(others: readonly Endpoint[]) {
           .set('Cache-Control', 'no-cache')
           .type('json')
           .send((text ??= JSON.stringify(describe())));
-        return undefined;
       },
     }),
     endpoint({

@@ -194,7 +194,6 @@ export function recordEndpoints(deps: ReadDeps) {
         const page = pageFrom(call.query);
         // Sent as text: the numbers of hint and arguments keep all their digits.
         call.res.type('json').send(await readDecisions(reads, await startRead('decisions', call), page));
-        return undefined;
       },
     }),
     endpoint({
@@ -248,7 +247,6 @@ export function recordEndpoints(deps: ReadDeps) {
         if (row === undefined) throw new RequestError('not_found', 'There is no record with this event_id');
         // Sent as text: the numbers of hint and arguments keep all their digits.
         call.res.type('json').send(recordText(row));
-        return undefined;
       },
     }),
   ];
