@@ -64,11 +64,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       identityFilters: () => commits.identityFilters(),
     }),
   );
-  const signing = await readSigningKeys({
-    signingKey: config.signingKey,
-    retired: config.retiredSigningKeys,
-    dataDir: config.dataDir,
-  });
+  const signing = await readSigningKeys(config);
   const registry = new KeyRegistry(shared);
   const rootKeys = new RootKeys({ ...shared, signing });
   const bearerKeys = new BearerKeys(rootKeys, registry, now);
@@ -77,12 +73,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     store: createBoundedStore(store.accounts, store.ready),
     bearerKeys,
     mailer,
-    dashboardUrl: config.dashboardUrl,
-    readAuth: config.readAuth,
-    registration: config.registration,
-    passwordLogin: config.passwordLogin,
-    oidc: config.oidc,
-    metricsToken: config.metricsToken,
+    config,
     now,
   });
   const agents = createAgents({
@@ -112,7 +103,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const reads = createReads({ runRead, runReadBytes, writers: writersOf(config), now });
   const emittedGauge = new EmittedGauge({ reads, gauge: metrics.emittedEvents, logger });
   const logSigner = new LogSigner({
-    logKey: readLogKey(config.logKey, config.dataDir),
+    logKey: readLogKey(config),
     store: createBoundedStore(store.accounts, store.ready),
     mutex: new KeyedMutex(),
     now,

@@ -30,9 +30,8 @@ export function isOverseer({ workers }: Config): boolean {
  */
 export async function oversee(config: Config, logger: Logger): Promise<void> {
   // Creates the keys here, so that workers do not race to create them.
-  const { signingKey, retiredSigningKeys: retired, logKey, dataDir } = config;
-  await readSigningKeys({ signingKey, retired, dataDir });
-  readLogKey(logKey, dataDir);
+  await readSigningKeys(config);
+  readLogKey(config);
   const aggregator = new AggregatorRegistry();
   // From here on this process answers the workers' rate limits.
   void new RateLimiterClusterMaster();

@@ -1,4 +1,4 @@
-import type { OidcConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { createRecordActivity } from '../activity/activity.ts';
 import { createRecordReads } from '../activity/record-reads.ts';
 import { KeyedMutex } from '../keyed-mutex.ts';
@@ -24,20 +24,15 @@ type Needs = {
   store: BoundedStore;
   bearerKeys: BearerKeys;
   mailer: Mailer;
-  dashboardUrl: string;
-  readAuth: 'open' | 'required';
-  registration: 'open' | 'closed';
-  passwordLogin: boolean;
-  oidc: OidcConfig | undefined;
-  metricsToken: string | undefined;
+  config: Config;
   now: () => number;
 };
 
 /** The services behind the endpoints of accounts, projects and activity. */
 export type AccountServices = ReturnType<typeof createAccountServices>;
 
-export function createAccountServices(needs: Needs) {
-  const { store, bearerKeys, mailer, dashboardUrl, readAuth, metricsToken, registration, oidc, now } = needs;
+export function createAccountServices({ store, bearerKeys, mailer, config, now }: Needs) {
+  const { dashboardUrl, readAuth, metricsToken, registration, passwordLogin, oidc } = config;
   const mutex = new KeyedMutex();
   const accountStore = new AccountStore({ store, mutex, now });
   const projects = new Projects({ store, mutex, now });
@@ -59,7 +54,7 @@ export function createAccountServices(needs: Needs) {
     projects,
     mailer,
     // An invitation leads to a password.
-    invites: registration === 'closed' && needs.passwordLogin,
+    invites: registration === 'closed' && passwordLogin,
     dispossess: createDispossess({ projects, members, bearerKeys, recordActivity }),
     recordActivity,
   });
@@ -86,7 +81,7 @@ export function createAccountServices(needs: Needs) {
     dashboardUrl,
     signIn: {
       registration,
-      password: needs.passwordLogin,
+      password: passwordLogin,
       sso: oidc !== undefined,
       mail: mailer.isSending ? ('sent' as const) : ('printed' as const),
     },

@@ -25,8 +25,7 @@ export type Admin = Awaited<ReturnType<typeof openAdmin>>;
 
 export async function openAdmin(config: Config) {
   const store = await openStore(config);
-  const { signingKey, retiredSigningKeys: retired, dataDir } = config;
-  const signing = await readSigningKeys({ signingKey, retired, dataDir });
+  const signing = await readSigningKeys(config);
   const now = Date.now;
   const isSoleWriter = store.kind === 'embedded';
   const shared = { connection: store.lookups, ready: store.ready, isSoleWriter, now };

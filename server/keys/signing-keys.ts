@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { calculateJwkThumbprint } from 'jose';
+import type { Config } from '../config.ts';
 import { makeDirectory } from '../make-directory.ts';
 
 /** The DER encoding of a PKCS#8 Ed25519 key up to its seed (RFC 8410 section 7). */
@@ -29,19 +30,15 @@ export type SigningKeys = {
   retired: PublicJwk[];
 };
 
-type SigningKeysOptions = { signingKey: string | undefined; retired: string[]; dataDir: string };
-
 /** Reads the root key from the configuration or the data directory. The first boot creates it there with mode 0600. */
-export async function readSigningKeys({
-  signingKey,
-  retired,
-  dataDir,
-}: SigningKeysOptions): Promise<SigningKeys> {
-  const keys = await Promise.all(
-    retired.map((key) => publicKeyOf(Buffer.from(key, 'base64').toString('base64url'))),
+export async function readSigningKeys(
+  config: Pick<Config, 'signingKey' | 'retiredSigningKeys' | 'dataDir'>,
+): Promise<SigningKeys> {
+  const retired = await Promise.all(
+    config.retiredSigningKeys.map((key) => publicKeyOf(Buffer.from(key, 'base64').toString('base64url'))),
   );
-  const privateKey = readPrivateKey(signingKey, keyFileOf(dataDir));
-  return { ...(await signingKeysFrom(privateKey)), retired: keys };
+  const privateKey = readPrivateKey(config.signingKey, keyFileOf(config.dataDir));
+  return { ...(await signingKeysFrom(privateKey)), retired };
 }
 
 async function signingKeysFrom(privateKey: KeyObject): Promise<SigningKeys> {

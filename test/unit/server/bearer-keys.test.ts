@@ -20,7 +20,7 @@ describe('BearerKeys, on the embedded engine', () => {
     const dataDir = temporaryDirectory();
     store = createStore(readConfig({ GATE_DATA_DIR: dataDir }), createLogger('silent'));
     await store.ready();
-    signing = await readSigningKeys({ signingKey: undefined, retired: [], dataDir });
+    signing = await readSigningKeys({ signingKey: undefined, retiredSigningKeys: [], dataDir });
   });
   after(() => store.close());
 

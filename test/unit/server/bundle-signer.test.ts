@@ -32,7 +32,7 @@ describe('a bundle that is signed again, on the embedded engine', () => {
   const makeKey = (retired: SigningKeys[] = []) =>
     readSigningKeys({
       signingKey: randomBytes(32).toString('base64'),
-      retired: retired.map(({ jwk }) => jwk.x),
+      retiredSigningKeys: retired.map(({ jwk }) => jwk.x),
       dataDir: '/nowhere',
     });
   /** The agents as a process with this root key has them. */

@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../../support/service.ts';
 const makeKey = (retired: SigningKeys[] = []) =>
   readSigningKeys({
     signingKey: randomBytes(32).toString('base64'),
-    retired: retired.map(({ jwk }) => jwk.x),
+    retiredSigningKeys: retired.map(({ jwk }) => jwk.x),
     dataDir: '/nowhere',
   });
 
@@ -114,7 +114,8 @@ describe('RootKeys, on the embedded engine', () => {
 });
 
 describe('the root key in its file', () => {
-  const read = (dataDir: string) => readSigningKeys({ signingKey: undefined, retired: [], dataDir });
+  const read = (dataDir: string) =>
+    readSigningKeys({ signingKey: undefined, retiredSigningKeys: [], dataDir });
 
   it('is made once, and no other file is left', async () => {
     const dataDir = temporaryDirectory();
