@@ -19,14 +19,14 @@ export type Registration = {
   agent_yaml?: string | undefined;
   system_md?: string | undefined;
 };
-export type Edit = {
+type Edit = {
   policy_yaml?: string | undefined;
   agent_yaml?: string | undefined;
   system_md?: string | undefined;
   /** Why it is saved. Without another change it makes no version, and is ignored. */
   note?: string | undefined;
 };
-export type Saved = { version: AgentVersion; created: boolean; isNew: boolean; absentReason?: string };
+type Saved = { version: AgentVersion; created: boolean; isNew: boolean; absentReason?: string };
 
 type Saver = { projectId: string; by: string; note?: string | undefined };
 type Texts = Pick<AgentVersion, 'tools' | 'agent_yaml' | 'policy_yaml' | 'system_md'>;

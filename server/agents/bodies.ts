@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { oneOf } from '../http/schemas.ts';
 import { WINDOW_NAMES } from '../records/window.ts';
 import { text } from '../validate.ts';
-import type { Edit, Registration } from './agent-saver.ts';
+import type { Registration } from './agent-saver.ts';
 import type { AgentTool } from './agent-version.ts';
 import { Type } from '../type.ts';
 
@@ -74,8 +74,8 @@ export const CHECK = Type.Object({
 export type Check = Static<typeof CHECK>;
 
 /** The manifest as it was sent. A tool that is named twice stays twice; the default policy makes one of it. */
-export function registrationFrom({ name, tools, ...texts }: Static<typeof REGISTRATION>): Registration {
-  const { agent_yaml, system_md } = texts;
+export function registrationFrom(body: Static<typeof REGISTRATION>): Registration {
+  const { name, tools, agent_yaml, system_md } = body;
   const manifest = tools.map((tool) => (typeof tool === 'string' ? { name: tool } : toolFrom(tool)));
   return { name, tools: manifest, agent_yaml, system_md };
 }
@@ -91,8 +91,4 @@ function annotationsFrom({ readOnlyHint, destructiveHint }: NonNullable<AgentToo
     ...(destructiveHint === undefined ? {} : { destructiveHint }),
   };
   return Object.keys(annotations).length === 0 ? {} : { annotations };
-}
-
-export function editFrom({ policy_yaml, agent_yaml, system_md, note }: Static<typeof EDIT>): Edit {
-  return { policy_yaml, agent_yaml, system_md, note };
 }

@@ -24,18 +24,10 @@ type AgentOptions = {
 };
 
 /** Connects the parts that save, sign and serve agents. */
-export function createAgents({
-  connection,
-  ready,
-  isSoleWriter,
-  rootKeys,
-  bundleDaysMax,
-  logger,
-  signings,
-  now,
-}: AgentOptions) {
+export function createAgents({ rootKeys, bundleDaysMax, logger, signings, ...shared }: AgentOptions) {
+  const { connection, ready, now } = shared;
   const store = new AgentStore(createBoundedStore(connection, ready));
-  const directory = new AgentDirectory({ connection, ready, isSoleWriter, now });
+  const directory = new AgentDirectory(shared);
   const threads = new PolicyThreads();
   const policyMaker = new PolicyMaker(threads);
   const signingKey = rootKeys.current;
@@ -46,7 +38,7 @@ export function createAgents({
     signingKey,
     signer,
     policyMaker,
-    onSigned: (version) => reader.replace(version),
+    onSigned: (version) => void reader.add(version),
     now,
   });
   const sign = (projectId: string, agentName: string) => saver.sign(projectId, agentName);

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { type Actor, actorName } from '../access/access.ts';
+import { actorName } from '../access/access.ts';
 import type { RecordActivity } from '../activity/activity.ts';
 import type { RecordReads } from '../activity/record-reads.ts';
 import { RequestError } from '../errors.ts';
@@ -10,11 +10,11 @@ import { listOf, PROJECT_ID } from '../http/schemas.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
 import type { Metrics } from '../metrics.ts';
 import type { RunRead, RunReadBytes } from '../store/read-pool.ts';
-import { agentUnknown, type AgentSaver, type Edit } from './agent-saver.ts';
+import { agentUnknown, type AgentSaver } from './agent-saver.ts';
 import type { AgentStore } from './agent-store.ts';
 import { bundleOf, fetchBody, noteOf, savedBody, versionSummary } from './agent-version.ts';
 import { AGENT, CHECKED, FLEET, POLICY, REGISTERED, SAVED, VERSION, VERSION_SUMMARY } from './answers.ts';
-import { CHECK, EDIT, editFrom, REGISTRATION, registrationFrom } from './bodies.ts';
+import { CHECK, EDIT, REGISTRATION, registrationFrom } from './bodies.ts';
 import { checkPolicy } from './check-policy.ts';
 import type { Fleet } from './fleet.ts';
 import type { PolicyReader } from './policy-reader.ts';
@@ -141,14 +141,18 @@ function editEndpoints(deps: AgentDeps) {
       body: { schema: EDIT, example: { system_md: 'You help people.' } },
       answers: { 200: { description: 'The saved version', schema: SAVED } },
       problems: [...PROBLEMS, 'policy_invalid', 'precondition_failed'],
-      handle: ({ req, caller, params, body }) =>
-        saveAgent(req, {
-          ...deps,
-          actor: caller.actor,
-          projectId: params.id,
-          name: params.name,
-          edit: editFrom(body),
-        }),
+      handle: async ({ req, caller: { actor }, params: { id: projectId, name }, body: edit }) => {
+        const change = { edit, ifMatch: req.headers['if-match'] };
+        const saved = await deps.agentSaver.edit(name, change, { projectId, by: actorName(actor) });
+        const { version, created, isNew, absentReason } = saved;
+        if (isNew) {
+          const detail = { agent_name: name, version: version.version, ...noteOf(version) };
+          const entry = { event: 'policy_saved', project_id: projectId, detail } as const;
+          await deps.recordActivity({ ...entry, actor, address: addressOf(req) });
+        }
+        const reason = absentReason === undefined ? {} : { bundle_absent_reason: absentReason };
+        return { ...savedBody(version, created), bundle: bundleOf(version), ...reason, ...noteOf(version) };
+      },
     }),
     endpoint({
       ...editable,
@@ -174,26 +178,6 @@ function editEndpoints(deps: AgentDeps) {
       },
     }),
   ];
-}
-
-type Save = Pick<AgentDeps, 'agentSaver' | 'recordActivity'> & {
-  actor: Actor;
-  projectId: string;
-  name: string;
-  edit: Edit;
-};
-
-async function saveAgent(req: Request, { agentSaver, recordActivity, actor, projectId, name, edit }: Save) {
-  const change = { edit, ifMatch: req.headers['if-match'] };
-  const saved = await agentSaver.edit(name, change, { projectId, by: actorName(actor) });
-  const { version, created, isNew, absentReason } = saved;
-  if (isNew) {
-    const detail = { agent_name: name, version: version.version, ...noteOf(version) };
-    const entry = { event: 'policy_saved', project_id: projectId, detail } as const;
-    await recordActivity({ ...entry, actor, address: addressOf(req) });
-  }
-  const reason = absentReason === undefined ? {} : { bundle_absent_reason: absentReason };
-  return { ...savedBody(version, created), bundle: bundleOf(version), ...reason, ...noteOf(version) };
 }
 
 function historyEndpoints({ agentStore, fleet }: AgentDeps) {

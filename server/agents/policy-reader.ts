@@ -64,11 +64,6 @@ export class PolicyReader {
     return this.#signed(served, projectId, agentName);
   }
 
-  /** Serves this version from now on: it was signed again. */
-  replace(version: AgentVersion): void {
-    this.#add(version);
-  }
-
   /** Signs in the background while the bundle is still valid; callers wait only for one that has expired. */
   #signed(served: ServedPolicy, projectId: string, agentName: string): ServedPolicy | Promise<ServedPolicy> {
     const { now } = this.#options;
@@ -92,7 +87,7 @@ export class PolicyReader {
       logger?.warn(context, 'The bundle must be signed again before it expires, and could not be');
       return undefined;
     });
-    const next = version === undefined ? served : this.#add(version);
+    const next = version === undefined ? served : this.add(version);
     counter?.inc({ result: next.dueAtMs > now() ? 'signed' : 'failed' });
     next.dueAtMs = Math.max(next.dueAtMs, now() + SIGN_RETRY_MS);
     return next;
@@ -104,13 +99,14 @@ export class PolicyReader {
     if (running !== undefined) return running;
     const reading = this.#options.store
       .find(projectId, agentName)
-      .then((version) => (version === undefined ? undefined : this.#add(version)))
+      .then((version) => (version === undefined ? undefined : this.add(version)))
       .finally(() => this.#reading.delete(id));
     this.#reading.set(id, reading);
     return reading;
   }
 
-  #add(stored: AgentVersion): ServedPolicy {
+  /** Serves this version from now on. */
+  add(stored: AgentVersion): ServedPolicy {
     const { agent_version_id, version, etag } = stored;
     const served = {
       agent_version_id,

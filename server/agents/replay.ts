@@ -27,8 +27,8 @@ export class Replay {
   }
 
   addRows(lines: Uint8Array): void {
-    for (const line of linesOf(Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength)))
-      this.#add(JSON.parse(line) as RecordedRow);
+    for (const line of new TextDecoder().decode(lines).split('\n'))
+      if (line !== '') this.#add(JSON.parse(line) as RecordedRow);
   }
 
   result() {
@@ -75,11 +75,6 @@ class Changes {
 
 function outcomeOf(engine: PolicyEngine, call: string): Outcome {
   return (JSON.parse(engine.decideText(call)) as Decision).outcome;
-}
-
-function* linesOf(bytes: Buffer): Generator<string> {
-  for (let start = 0, end = bytes.indexOf(10); end >= 0; start = end + 1, end = bytes.indexOf(10, start))
-    yield bytes.toString('utf8', start, end);
 }
 
 /** A decision whose arguments were truncated or redacted before they were sent cannot be decided again. */
