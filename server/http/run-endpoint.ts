@@ -4,7 +4,6 @@ import type { TObject, TSchema } from 'typebox';
 import { type Access, type Audience, type CallerOf, requireAgent } from '../access/access.ts';
 import { parseJson } from '../json.ts';
 import { createParser } from '../validate.ts';
-import { disconnectSignal } from './abort-on-disconnect.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 import { answerError, problemFrom } from './error-handler.ts';
 import type { Observe } from './observe.ts';
@@ -105,4 +104,15 @@ class EndpointCall implements Call<string, Audience, TObject, TSchema> {
   get isAbandoned(): boolean {
     return this.#signal?.aborted === true;
   }
+}
+
+/** A signal that aborts when the caller disconnects before it has its answer. A failed response is not a disconnect. */
+function disconnectSignal(res: Response): AbortSignal {
+  const disconnect = new AbortController();
+  const onClose = () => {
+    if (!res.writableFinished && res.errored === null) disconnect.abort();
+  };
+  if (res.closed) onClose();
+  else res.on('close', onClose);
+  return disconnect.signal;
 }

@@ -1,9 +1,15 @@
 import type { Logger } from 'pino';
 import type { Counter } from 'prom-client';
 import type { Config } from '../config.ts';
-import { createDevSender } from './dev-sender.ts';
 import { MailQueue } from './mail-queue.ts';
-import { alertMessageFrom, type AlertMail, messageFrom, type MailKind, type TokenMail } from './messages.ts';
+import {
+  alertMessageFrom,
+  type AlertMail,
+  messageFrom,
+  type MailKind,
+  type Message,
+  type TokenMail,
+} from './messages.ts';
 import { createSmtpSender, isMailbox } from './smtp-sender.ts';
 
 export type Mailer = {
@@ -35,7 +41,7 @@ export function createMailer(config: Config, { logger, counter }: MailerDeps): M
       'No mail can be sent: GATE_EMAIL_FROM must be an address such as gate@example.com or Gatehouse <gate@example.com>',
     );
   }
-  const send = provider?.send ?? createDevSender((text) => process.stderr.write(text));
+  const send = provider?.send ?? printMail;
   const queue = new MailQueue({ send, counter, logger });
   return {
     isSending: provider !== undefined,
@@ -47,4 +53,12 @@ export function createMailer(config: Config, { logger, counter }: MailerDeps): M
       provider?.close();
     },
   };
+}
+
+/** Prints the whole message, including its link, instead of sending it. */
+function printMail({ to, subject, text }: Message): Promise<void> {
+  process.stderr.write(
+    `\n----- mail (not sent: no mail provider is configured) -----\nTo: ${to}\nSubject: ${subject}\n\n${text}-----\n`,
+  );
+  return Promise.resolve();
 }
