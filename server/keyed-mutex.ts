@@ -1,4 +1,5 @@
 import { RequestError } from './errors.ts';
+import { withTimeout } from './store/with-timeout.ts';
 
 /**
  * A stalled queue head means that the store is down. One more statement must fit into the 5 s before a 503.
@@ -39,20 +40,12 @@ async function turn(before: Promise<void>, queue: Queue): Promise<void> {
   const endMs = performance.now() + WAIT_MS_MAX;
   for (;;) {
     const leftMs = Math.min(endMs, queue.movedMs + STALL_MS_MAX) - performance.now();
-    if (await endsWithin(before, leftMs)) return;
+    const isOver = await withTimeout(before, Math.max(0, leftMs)).then(
+      () => true,
+      () => false,
+    );
+    if (isOver) return;
     if (performance.now() >= Math.min(endMs, queue.movedMs + STALL_MS_MAX))
       throw new RequestError('overloaded', 'Too many requests change the same resource. Try again.');
-  }
-}
-
-async function endsWithin(work: Promise<void>, waitMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, Math.max(0, waitMs), false);
-  });
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

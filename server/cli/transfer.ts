@@ -1,8 +1,9 @@
-import { createReadStream, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
 import type { Config } from '../config.ts';
+import { replaceFile } from './audit/replace-file.ts';
 import { CommandError } from './command-error.ts';
 
 /** The contents of an export. Rewritten after every file, so that an interrupted export can continue. */
@@ -80,7 +81,7 @@ export function readManifest(directory: string): Manifest | undefined {
 }
 
 export function writeManifest(directory: string, manifest: Manifest): void {
-  writeWhole(join(directory, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
+  replaceFile(join(directory, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /** The rows of a file of an export. */
@@ -88,10 +89,4 @@ export async function* linesOf(path: string): AsyncGenerator<string> {
   if (!existsSync(path)) throw new CommandError(`${path} is missing. Run the export again.`);
   for await (const line of createInterface({ input: createReadStream(path).pipe(createGunzip()) }))
     if (line !== '') yield line;
-}
-
-/** Replaces the file atomically. */
-function writeWhole(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text);
-  renameSync(`${path}.new`, path);
 }
