@@ -22,7 +22,7 @@ import { HASH_BYTES, leafHashes } from './subtrees.ts';
 
 type Witnessed = { name: string; vkey: string; size: number; checkpoint: string | null };
 type Signed = { size: number; checkpoint: string };
-type LogHeads = {
+export type LogHeads = {
   signer: LogSigner;
   /** By project, the newest checkpoint that was read within the last second. */
   lately: LRUCache<string, Signed>;
@@ -41,7 +41,6 @@ export function createLogHeads(signer: LogSigner): LogHeads {
     tiles: new LRUCache({ max: LOG_TILES_KNOWN_MAX }),
   };
 }
-export type { LogHeads };
 
 /** The log of one project, read with the statements of one request. Every method rejects with a StoreError. */
 export class ProjectLog {

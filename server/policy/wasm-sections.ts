@@ -18,12 +18,13 @@ export function withData(
 ): Uint8Array {
   assertPlainRuntime(runtime);
   const segment = [0x01, 0x00, I32_CONST, ...signedLeb(address), END, ...unsignedLeb(data.length)];
-  return concat([
+  const parts = [
     runtime,
     Uint8Array.from([DATA_SECTION, ...unsignedLeb(segment.length + data.length), ...segment]),
     data,
     ...sections.map(customSection),
-  ]);
+  ];
+  return new Uint8Array(Buffer.concat(parts));
 }
 
 function customSection({ name, text }: CustomSection): Uint8Array {
@@ -74,8 +75,4 @@ function signedLeb(value: number): number[] {
   const bytes = unsignedLeb(value);
   const last = bytes.pop() ?? 0;
   return last < 0x40 ? [...bytes, last] : [...bytes, last | 0x80, 0x00];
-}
-
-function concat(parts: Uint8Array[]): Uint8Array {
-  return new Uint8Array(Buffer.concat(parts));
 }
