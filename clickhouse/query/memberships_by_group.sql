@@ -1,8 +1,6 @@
 -- The memberships that a group of the OpenID Connect provider gave to an account.
 -- account_id: never ''.
-SELECT
-    project_id,
-    role
+SELECT project_id
 FROM project_members FINAL
 WHERE account_id = {account_id: String}
     AND is_member = 1

@@ -2,7 +2,6 @@
 SELECT
     kid,
     previous_kid,
-    created_at,
     succession,
     acknowledgement
 FROM root_key_successions

@@ -47,10 +47,9 @@ export class AccountStore {
   }
 
   async find(email: string): Promise<Account | undefined> {
-    const rows = await this.#options.store.query<AccountRow>(sql('account_by_email'), {
-      email_folded: foldedEmail(email),
-    });
-    return rows[0] === undefined ? undefined : accountFrom(rows[0]);
+    const params = { email_folded: foldedEmail(email) };
+    const [row] = await this.#options.store.query<AccountRow>(sql('account_by_email'), params);
+    return row && accountFrom(row);
   }
 
   /** The e-mails of accounts, by account id. */

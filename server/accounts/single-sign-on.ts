@@ -23,7 +23,7 @@ type SingleSignOnDeps = {
   recordActivity: RecordActivity;
   now: () => number;
 };
-type Identity = { account_id: string; email_folded: string };
+type Identity = { email_folded: string };
 
 /** Turns people of an OpenID Connect provider into accounts, memberships and sessions. */
 export class SingleSignOn {
