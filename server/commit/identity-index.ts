@@ -109,20 +109,14 @@ export class IdentityIndex {
    * of the project are looked up.
    */
   async aside<T>(projectId: string, work: () => Promise<T>): Promise<T> {
-    const { stream, pageGranules, logger, now } = this.#options;
     await this.open();
     await this.#filling;
     this.#filter?.forget(projectId);
     try {
       return await work();
     } finally {
-      const { signal } = this.#closing;
-      const options = { connection: this.#background, stream, now, signal, pageGranules };
-      await this.#filter?.readAgain(projectId, options).catch((error: unknown) => {
-        logger.warn(
-          { err: error },
-          'The identity filter is incomplete; identities are looked up in the store',
-        );
+      await this.#filter?.readAgain(projectId, this.#fillOptions()).catch((error: unknown) => {
+        this.#warnOfIncomplete(error);
       });
     }
   }
@@ -134,7 +128,7 @@ export class IdentityIndex {
 
   /** Those of the given identities that belong to a living record. Rejects when the store cannot tell. */
   async findKnown(identities: Identity[]): Promise<Set<Identity>> {
-    if (this.#uncopied.size > UNCOPIED_MAX) await this.#copy();
+    if (this.#uncopied.size > UNCOPIED_MAX) await this.copied();
     const known = new Set<Identity>();
     const unsure: Identity[] = [];
     const aliveSinceMs = this.#aliveSinceMs();
@@ -152,18 +146,13 @@ export class IdentityIndex {
     return known;
   }
 
-  /** Resolves when all identities that were added are in event_identities. */
-  copied(): Promise<void> {
-    return this.#copy();
-  }
-
   /** Copies the remaining identities. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#timer);
     if (this.#opening === undefined) return;
     await this.#opening.catch(() => undefined);
-    await this.#copy();
+    await this.copied();
     await this.#options.conflicts?.close();
     this.#isClosed = true;
   }
@@ -193,19 +182,28 @@ export class IdentityIndex {
 
   /** Writes need not wait for it: what the filter does not hold yet is looked up. */
   async #fill(empty: IdentityFilter, taken: TakenFilter | undefined): Promise<void> {
-    const { stream, pageGranules, logger, now } = this.#options;
-    const { signal } = this.#closing;
+    const { stream, logger } = this.#options;
     try {
       const filter = taken === undefined ? empty : await this.#readFilter(taken, empty);
-      if (signal.aborted || filter.isComplete) return;
+      if (this.#closing.signal.aborted || filter.isComplete) return;
       const startMs = performance.now();
-      await filter.fillFrom({ connection: this.#background, stream, now, signal, pageGranules });
+      await filter.fillFrom(this.#fillOptions());
       if (!filter.isComplete) return;
       const ms = Math.round(performance.now() - startMs);
       logger.info({ stream, identities: filter.filter.keys, ms }, 'The identity filter is filled');
     } catch (error) {
-      logger.warn({ err: error }, 'The identity filter is incomplete; identities are looked up in the store');
+      this.#warnOfIncomplete(error);
     }
+  }
+
+  #fillOptions() {
+    const { stream, pageGranules, now } = this.#options;
+    return { connection: this.#background, stream, now, signal: this.#closing.signal, pageGranules };
+  }
+
+  #warnOfIncomplete(error: unknown): void {
+    const { logger } = this.#options;
+    logger.warn({ err: error }, 'The identity filter is incomplete; identities are looked up in the store');
   }
 
   /** Installs the filter that was taken, or the empty one, with the identities written meanwhile. */
@@ -223,7 +221,7 @@ export class IdentityIndex {
   async #copyInBackground(): Promise<void> {
     this.#timer = undefined;
     try {
-      await this.#copy();
+      await this.copied();
     } catch (error) {
       this.#options.logger.warn({ err: error }, 'Cannot copy identities yet; they stay in memory');
       if (!this.#closing.signal.aborted)
@@ -231,8 +229,9 @@ export class IdentityIndex {
     }
   }
 
-  /** One copy at a time. After a failure its identities count as not copied again. */
-  async #copy(): Promise<void> {
+  /** Resolves when all identities that were added are in event_identities. After a failure they count as not copied again. */
+  async copied(): Promise<void> {
+    // One copy at a time.
     while (this.#copying !== undefined) await this.#copying.done.catch(() => undefined);
     if (this.#uncopied.size === 0) return;
     const identities = this.#uncopied;

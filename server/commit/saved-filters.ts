@@ -98,7 +98,6 @@ export class SavedFilters {
 
   /** Saves the filters of a clean stop. Never rejects: the next start can do without. */
   async saveLast(filters: Filters): Promise<void> {
-    const { logger } = this.#options;
     clearInterval(this.#timer);
     this.#closing.abort();
     const signal = AbortSignal.timeout(SAVE_MS_MAX);
@@ -109,10 +108,7 @@ export class SavedFilters {
       await Promise.race([this.#saving, late]);
       await Promise.race([this.#save(filters, { isFinal: true, signal }), late]);
     } catch (error) {
-      logger.warn(
-        { err: error },
-        'The identity filter was not saved; the next start takes longer to have it',
-      );
+      this.#warn(error);
     }
   }
 
@@ -129,12 +125,13 @@ export class SavedFilters {
     try {
       await this.#save(grown, { isFinal: false, copied, signal });
     } catch (error) {
-      if (!signal.aborted)
-        this.#options.logger.warn(
-          { err: error },
-          'The identity filter was not saved; the next start takes longer to have it',
-        );
+      if (!signal.aborted) this.#warn(error);
     }
+  }
+
+  #warn(error: unknown): void {
+    const { logger } = this.#options;
+    logger.warn({ err: error }, 'The identity filter was not saved; the next start takes longer to have it');
   }
 
   async #save(
