@@ -15,7 +15,7 @@ import {
   decisionEventFrom,
   decisionEventSchema,
 } from './decision-event.ts';
-import { UUID_PATTERN } from './event.ts';
+import { UUID_TEXT } from './event.ts';
 import { countProblem, createIngest, type IngestDeps } from './ingest.ts';
 import { BATCH_ANSWER } from './judgement.ts';
 import type { Receipts } from './receipts.ts';
@@ -68,7 +68,6 @@ const EXAMPLE = {
 const DECISION = { ...EXAMPLE, tool_name: 'search', outcome: 'allow', arguments: { query: 'hello' } };
 const USAGE = { ...EXAMPLE, model: 'model-1', input_tokens: 100, output_tokens: 20, cost_usd: 0.01 };
 
-const EMITTER = new RegExp(UUID_PATTERN);
 const NUMBERS = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const CLOSE = Type.Object({
   stream: oneOf(['decisions', 'llm_invocations']),
@@ -172,7 +171,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       problems: ['not_found', 'overloaded'],
       handle: async ({ caller: { project_id }, params, body }) => {
         const emitter = params.emitter.toLowerCase();
-        if (!EMITTER.test(emitter) || emitter === NO_EMITTER)
+        if (!UUID_TEXT.test(emitter) || emitter === NO_EMITTER)
           throw new RequestError('not_found', 'An emitter is a UUID other than the nil UUID');
         const { stream, emitted, dropped, failed } = body;
         await emitterCloses.write({ project_id, emitter, stream, emitted, dropped, failed });

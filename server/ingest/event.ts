@@ -4,6 +4,7 @@ import { text } from '../validate.ts';
 import { Type } from '../type.ts';
 
 export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+export const UUID_TEXT = new RegExp(UUID_PATTERN);
 
 /** The fields that every kind of event has. */
 export const COMMON_FIELDS = {

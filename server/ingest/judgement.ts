@@ -8,7 +8,7 @@ import type { Item } from '../http/read-items.ts';
 import { answer, COUNT, nullable } from '../http/schemas.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
 import { admitTime } from './admit.ts';
-import { type Event, UUID_PATTERN } from './event.ts';
+import { type Event, UUID_TEXT } from './event.ts';
 import { eventTextFrom } from './event-row.ts';
 import { countProblem, type EventKind } from './ingest.ts';
 import type { Standing } from './receipts.ts';
@@ -56,8 +56,6 @@ type Candidate = Pick<Event, 'event_id' | 'occurred_at' | 'occurredAtMs' | 'agen
   /** Counts only if the time is valid: the check of the time comes first. */
   fault: RequestError | undefined;
 };
-
-const UUID = new RegExp(UUID_PATTERN);
 
 type JudgementOptions<Body, E extends Event> = {
   parse: (value: unknown) => Body;
@@ -174,5 +172,5 @@ export class Judgement<Body extends object, E extends Event> {
 function eventIdOf(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || !('event_id' in value)) return null;
   const { event_id } = value;
-  return typeof event_id === 'string' && UUID.test(event_id) ? event_id.toLowerCase() : null;
+  return typeof event_id === 'string' && UUID_TEXT.test(event_id) ? event_id.toLowerCase() : null;
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { UUID_PATTERN } from './event.ts';
+import { UUID_TEXT } from './event.ts';
 
 /** The columns of a sender's accounting, in the order of the texts below. */
 export const LEDGER_COLUMNS = ['emitter', 'sequence', 'dropped'] as const;
@@ -9,7 +9,6 @@ export const NO_EMITTER = '00000000-0000-0000-0000-000000000000';
 /** The values of an event whose sender sent no valid accounting. */
 export const UNTOLD = `"${NO_EMITTER}",0,null`;
 
-const UUID = new RegExp(UUID_PATTERN);
 const NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 
 /**
@@ -30,7 +29,7 @@ export function ledgersOf(
   events: number,
 ): ((place: number) => string) | undefined {
   const emitter = textOf(headers, 'gate-emitter');
-  if (!UUID.test(emitter)) return undefined;
+  if (!UUID_TEXT.test(emitter)) return undefined;
   const numbers = numbersFrom(textOf(headers, 'gate-sequence'), events);
   if (numbers === undefined) return undefined;
   const dropped = numberFrom(textOf(headers, 'gate-dropped')) ?? 'null';

@@ -2,14 +2,8 @@ import type { Logger } from 'pino';
 import type { Counter } from 'prom-client';
 import type { Config } from '../config.ts';
 import { MailQueue } from './mail-queue.ts';
-import {
-  alertMessageFrom,
-  type AlertMail,
-  messageFrom,
-  type MailKind,
-  type Message,
-  type TokenMail,
-} from './messages.ts';
+import { alertMessageFrom, type AlertMail, messageFrom, type MailKind, type TokenMail } from './messages.ts';
+import type { SendMail } from './send-mail.ts';
 import { createSmtpSender, isMailbox } from './smtp-sender.ts';
 
 export type Mailer = {
@@ -56,9 +50,7 @@ export function createMailer(config: Config, { logger, counter }: MailerDeps): M
 }
 
 /** Prints the whole message, including its link, instead of sending it. */
-function printMail({ to, subject, text }: Message): Promise<void> {
-  process.stderr.write(
+const printMail: SendMail = async ({ to, subject, text }) =>
+  void process.stderr.write(
     `\n----- mail (not sent: no mail provider is configured) -----\nTo: ${to}\nSubject: ${subject}\n\n${text}-----\n`,
   );
-  return Promise.resolve();
-}
