@@ -3,7 +3,6 @@ import { endpoint } from '../http/endpoint.ts';
 import { RateLimit, addressOf } from '../http/rate-limit.ts';
 import { answer } from '../http/schemas.ts';
 import { REGISTRATIONS_PER_ADDRESS_MAX, STRANGERS_PACE, TOKEN_FAILURES_PER_ADDRESS_MAX } from '../limits.ts';
-
 import type { TokenMailKind } from '../mail/messages.ts';
 import { Pace } from '../pace.ts';
 import type { Projects } from '../projects/projects.ts';

@@ -44,6 +44,7 @@ export type Append = Head & { starts: ReadonlyMap<string, number> };
 type NewsAnswer = { now: string; rows: [string, string, string, string, number | boolean][] };
 type RivalRow = Omit<Rival, 'version' | 'flush' | 'entry'> &
   Record<'row_version' | 'number' | 'digits', string>;
+type Unlisted = { from: bigint; to: bigint; head: number };
 type Contested = { project_id: string; event_id: string; times: string[] };
 
 /** How many rounds back inserts are still looked for: an hour's rounds of several services. */
@@ -174,15 +175,7 @@ export class LogTables {
   }
 
   /** Numbers of inserts in this range that no round after `sinceRound` made complete. */
-  async unlisted({
-    from,
-    to,
-    head,
-  }: {
-    from: bigint;
-    to: bigint;
-    head: number;
-  }): Promise<{ flush: bigint; rows: number }[]> {
+  async unlisted({ from, to, head }: Unlisted): Promise<{ flush: bigint; rows: number }[]> {
     const params = { flush_from: `${from}`, flush_to: `${to}`, round: Math.max(0, head - ROUNDS_BACK) };
     const rows = await this.#connection.query<{ number: string; rows: string }>(sql('log_unlisted'), params);
     return rows.map((row) => ({ flush: BigInt(row.number), rows: Number(row.rows) }));

@@ -8,16 +8,10 @@ export const BLOB_BYTES_MAX = 120 * 1024;
 
 export type CompiledPolicy = { module: Uint8Array } | { module: null; absentReason: string };
 
+type Parts = { ir: PolicyIr; runtime: Uint8Array; recordHash: string };
+
 /** Compiles a valid policy. Pure: the same policy, runtime and record hash give the same bytes. */
-export function compilePolicy({
-  ir,
-  runtime,
-  recordHash,
-}: {
-  ir: PolicyIr;
-  runtime: Uint8Array;
-  recordHash: string;
-}): CompiledPolicy {
+export function compilePolicy({ ir, runtime, recordHash }: Parts): CompiledPolicy {
   const data = packPolicy(ir);
   if (data.length > BLOB_BYTES_MAX) {
     const absentReason = `the compiled policy has ${data.length} bytes; a module holds at most ${BLOB_BYTES_MAX}`;

@@ -8,7 +8,7 @@ const VERSION = 'v1';
 const PATTERN = /^v1 (-?\d{1,15}) ([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 /** The range of DateTime64: the years 1900 to 2299. */
 const MS_MIN = -2_208_988_800_000;
-const MS_MAX = 10_413_791_999_999;
+export const MS_MAX = 10_413_791_999_999;
 
 /** Opaque to callers, safe in a URL, and valid while records come and go. */
 export function cursorText({ occurredAtMs, event_id }: Cursor): string {

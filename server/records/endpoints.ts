@@ -5,7 +5,6 @@ import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import { oneOf, PAGE, PROJECT_ID } from '../http/schemas.ts';
-
 import {
   BREAKDOWN_ANSWER,
   COMPLETENESS,

@@ -1,6 +1,7 @@
 import { queryInvalid, quoted } from '../http/query.ts';
 import { clickhouseTime } from '../store/time.ts';
 import type { ReadScope } from './counts.ts';
+import { MS_MAX } from './cursor.ts';
 import type { AuditReads } from './days.ts';
 import { droppedOf, type GapPage, readLedger, type Stream, STREAMS } from './ledger.ts';
 
@@ -79,8 +80,6 @@ function pageOf(stream: Stream, limit: number, cursor: GapCursor | undefined): G
 
 const PATTERN =
   /^g1 (\d{1,14}) (decisions|llm_invocations) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}) (\d{1,16})$/;
-/** The last instant of DateTime64. */
-const MS_MAX = 10_413_791_999_999;
 
 /** Opaque to callers, and safe in a URL. */
 function cursorText({ beforeMs, stream, emitter, first }: GapCursor): string {

@@ -3,12 +3,11 @@ import { sql } from '../store/sql.ts';
 import { rfc3339FromClickhouse } from '../store/time.ts';
 import { countedOf, type ReadScope, scopeFields } from './counts.ts';
 import type { AuditReads } from './days.ts';
+import { HOUR_SECONDS } from './llm-usage.ts';
 import { type DayCount, type PageRequest, readRecords } from './pages.ts';
 
 /** A row of llm_invocations_page.sql: times as the store prints them. */
 type InvocationRow = Omit<LlmInvocation, 'occurredAtMs'> & { project_id: string; received_at: string };
-
-const HOUR_SECONDS = 3600;
 
 /** GET …/audit/llm-invocations. */
 export async function readLlmInvocations(reads: AuditReads, scope: ReadScope, page: PageRequest) {

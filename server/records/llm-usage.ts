@@ -19,7 +19,7 @@ type BucketRow = Sums & { start_seconds: number };
 const ZERO = { input_tokens: '0', output_tokens: '0', cached_input_tokens: '0', reasoning_tokens: '0' };
 const NOTHING: Sums = { calls: 0, ...ZERO, total_cost: '0' };
 /** All whole parts of a range are read by the hour. */
-const HOUR_SECONDS = 3600;
+export const HOUR_SECONDS = 3600;
 
 /** The dimensions of a breakdown of model calls, with the column. */
 const DIMENSIONS = {

@@ -1,4 +1,4 @@
-import { EXIT_CODES, Findings } from './findings.ts';
+import { EXIT_CODES, type Findings } from './findings.ts';
 import type { ReceiptCounts } from './receipts.ts';
 
 /** The result of a verification. */
@@ -19,17 +19,6 @@ export type Result = {
   areReceiptsUnsigned: boolean;
   pinned: { logKey: boolean; history: boolean };
   findings: Findings;
-};
-
-export const NO_RESULT: Result = {
-  projectId: '',
-  size: 0,
-  counts: { checked: 0, altered: 0, missing: 0, added: 0, too_new: 0, expired: 0 },
-  receipts: null,
-  hasReceipts: false,
-  areReceiptsUnsigned: false,
-  pinned: { logKey: false, history: false },
-  findings: new Findings(),
 };
 
 /** The output of a command, in words and as data, and its exit code. */

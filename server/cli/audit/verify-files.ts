@@ -10,7 +10,7 @@ import { judgeGaps } from './judge-gaps.ts';
 import { LogDirectory } from './log-directory.ts';
 import { Progress } from './progress.ts';
 import { judgeReceipts, readReceipts } from './receipts.ts';
-import { NO_RESULT, type Result } from './report.ts';
+import type { Result } from './report.ts';
 import { RETENTION_MS } from '../../limits.ts';
 import { checkHistory, readHead } from './verify-head.ts';
 
@@ -35,11 +35,14 @@ export function verifyFiles(options: VerifyFiles): Result {
   const findings = new Findings();
   const pinned = { logKey: options.vkey !== undefined || state !== undefined, history: state !== undefined };
   const result: Result = {
-    ...NO_RESULT,
     projectId,
-    findings,
-    pinned,
+    size: 0,
+    counts: { checked: 0, altered: 0, missing: 0, added: 0, too_new: 0, expired: 0 },
+    receipts: null,
     hasReceipts: receiptsPath !== undefined,
+    areReceiptsUnsigned: false,
+    pinned,
+    findings,
   };
   const vkey = options.vkey ?? state?.vkey ?? readText(join(options.log, 'vkey')).trim();
   const head = readHead(readText(join(options.log, 'checkpoint')), { vkey, projectId }, findings);
