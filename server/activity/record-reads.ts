@@ -64,7 +64,7 @@ export function createRecordReads(deps: Deps): RecordReads {
     },
     exported: async (detail, { projectId, actor, address }) => {
       // Nobody could ever see the entry of a project that does not exist.
-      const found = await store.query(sql('project_exists'), { project_id: projectId });
+      const found = await store.query(sql('project_by_id'), { project_id: projectId });
       if (found.length > 0)
         await write({ event: 'records_exported', project_id: projectId, actor, address, detail });
     },

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { Logger } from 'pino';
@@ -31,9 +32,7 @@ export class Deliveries {
   readonly #deps: DeliveryDeps;
   readonly #attempts = new PQueue({ concurrency: WEBHOOKS_SENDING_MAX });
   readonly #ending = new AbortController();
-  readonly #stopped = new Promise<undefined>((resolve) =>
-    this.#ending.signal.addEventListener('abort', () => resolve(undefined)),
-  );
+  readonly #stopped = once(this.#ending.signal, 'abort').then(() => undefined);
 
   constructor(deps: DeliveryDeps) {
     this.#deps = deps;

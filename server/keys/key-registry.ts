@@ -1,4 +1,5 @@
 import { REVOCATION_AGE_MS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
+import { append } from '../store/bounded-store.ts';
 import type { Connection } from '../store/connection.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { sql } from '../store/sql.ts';
@@ -85,14 +86,8 @@ export class KeyRegistry {
       // A revocation replaces the issued row whatever the clocks of the two processes say.
       version: key.revoked_at === null ? 0 : nowMs,
     };
-    const lines = [JSON.stringify(Object.values(values))];
     await this.#options.ready();
-    await this.#options.connection.insert({
-      table: 'api_keys',
-      columns: Object.keys(values),
-      lines,
-      token: '',
-    });
+    await append(this.#options.connection, { table: 'api_keys', values });
     this.#keys.set(key.key_id, key);
   }
 

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { ROOT_KEYS_AGE_MS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
+import { append } from '../store/bounded-store.ts';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
@@ -101,9 +102,7 @@ export class RootKeys {
   async #write({ kid, previous_kid, succession, acknowledgement }: Rotation, version: 0 | 1): Promise<void> {
     const created_at = clickhouseTime(this.#options.now());
     const values = { kid, previous_kid, created_at, succession, acknowledgement, version };
-    const lines = [JSON.stringify(Object.values(values))];
-    const columns = Object.keys(values);
-    await this.#options.connection.insert({ table: 'root_key_successions', columns, lines, token: '' });
+    await append(this.#options.connection, { table: 'root_key_successions', values });
   }
 
   /** Never rejects: on a failure the keys read before stay. */

@@ -36,10 +36,16 @@ export function createBoundedStore(
   };
   return {
     query: <Row>(sql: string, params?: QueryParams) => run(() => connection.query<Row>(sql, params)),
-    append: ({ table, values, token = '' }) => {
-      const rows = [values].flat();
-      const lines = rows.map((row) => JSON.stringify(Object.values(row)));
-      return run(() => connection.insert({ table, columns: Object.keys(rows[0] ?? {}), lines, token }));
-    },
+    append: (row) => run(() => append(connection, row)),
   };
+}
+
+/** Adds rows on a connection without these bounds. */
+export function append(
+  connection: Pick<Connection, 'insert'>,
+  { table, values, token = '' }: Append,
+): Promise<void> {
+  const rows = [values].flat();
+  const lines = rows.map((row) => JSON.stringify(Object.values(row)));
+  return connection.insert({ table, columns: Object.keys(rows[0] ?? {}), lines, token });
 }

@@ -1,6 +1,0 @@
--- One row when there is such a project, else none.
--- project_id.
-SELECT project_id
-FROM projects
-WHERE project_id = {project_id: String}
-LIMIT 1
