@@ -114,7 +114,7 @@ type LegendProps = { series: Series; index: number | undefined; format: (value: 
 function Legend({ series: { label, tone, values, href }, index, format }: LegendProps) {
   const value = index === undefined ? undefined : <b>{textOf(values[index], format)}</b>;
   return (
-    <span class={`legend legend-${tone}`}>
+    <span class={`legend tone-${tone}`}>
       {href === undefined ? label : <a href={href}>{label}</a>}
       {value}
     </span>

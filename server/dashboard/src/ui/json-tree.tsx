@@ -64,7 +64,7 @@ function Branch({ name, value, depth }: NodeProps & { value: JsonValue[] | { [ke
       <summary class="json-line">
         <Name name={name} />
         <span class="json-mark">
-          {open} <span class="json-size">{formatCount(entries.length)}</span> {close}
+          {open} {formatCount(entries.length)} {close}
         </span>
       </summary>
       {isOpen && (

@@ -7,7 +7,7 @@ export function Tiles({ tiles }: { tiles: readonly TileWords[] }) {
   return (
     <div class="tiles">
       {tiles.map(([label, value, note]) => (
-        <div key={label} class="tile tile-still">
+        <div key={label} class="tile">
           <span class="tile-label">{label}</span>
           <span class="tile-value">{value}</span>
           <span class="tile-note">{note}</span>

@@ -20,7 +20,7 @@ export function Tile({ label, href, value, change, than, note, spark, isBad = fa
   return (
     <a class="tile" href={href}>
       <span class="tile-label">{label}</span>
-      <span class="tile-value">{value ?? <span class="tile-wait">…</span>}</span>
+      <span class="tile-value">{value ?? <span class="muted">…</span>}</span>
       {spark !== undefined && <Sparkline values={spark} tone={isBad ? 'deny' : 'plain'} />}
       <span class="tile-note">
         <ChangeText change={change} isBad={isBad} /> {than}
