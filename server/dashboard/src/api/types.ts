@@ -1,4 +1,4 @@
-import type { Answer, Body } from './call.ts';
+import type { Answer } from './call.ts';
 
 /** A number whose digits JavaScript's own numbers would lose is a JsonNumber. */
 export type JsonValue =
@@ -20,7 +20,6 @@ export type GapItem = Answer<'GET /v1/projects/{id}/audit/gaps'>['items'][number
 export type OutcomeCounts = Summary['totals'];
 export type WindowName = NonNullable<Summary['window']>;
 export type Timeseries = Answer<'GET /v1/projects/{id}/audit/timeseries'>;
-export type Bucket = Timeseries['buckets'][number];
 export type DecisionsPage = Answer<'GET /v1/projects/{id}/audit/decisions'>;
 export type DecisionRecord = DecisionsPage['items'][number];
 export type Outcome = DecisionRecord['outcome'];
@@ -35,7 +34,6 @@ export type AgentTool = AgentSummary['tools'][number];
 export type VersionSummary = Answer<'GET /v1/projects/{id}/agents/{name}/versions'>['items'][number];
 export type AgentVersion = Answer<'GET /v1/projects/{id}/agents/{name}/versions/{version}'>;
 export type Fleet = Answer<'GET /v1/projects/{id}/agents/{name}/fleet'>;
-export type CheckBody = Body<'POST /v1/projects/{id}/agents/{name}/check'>;
 export type CheckResult = Answer<'POST /v1/projects/{id}/agents/{name}/check'>;
 export type Decision = NonNullable<CheckResult['decisions']>[number];
 export type ReplayResult = NonNullable<CheckResult['replay']>;

@@ -38,17 +38,17 @@ export function usePlace(): Place {
   return { path: location.pathname, query: new URLSearchParams(location.search) };
 }
 
-export type QueryChanges = Record<string, string | readonly string[] | undefined>;
-
 /** The current address with changed query parameters. undefined removes one, '' makes it empty, a list repeats it. */
-export function hrefWith(changes: QueryChanges, path = location.pathname): string {
+export function hrefWith(
+  changes: Record<string, string | readonly string[] | undefined>,
+  path = location.pathname,
+): string {
   const query = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
     query.delete(name);
     for (const one of [value].flat()) if (one !== undefined) query.append(name, one);
   }
-  const text = query.toString();
-  return `${path}${text === '' ? '' : `?${text}`}`;
+  return query.size === 0 ? path : `${path}?${query}`;
 }
 
 /** Plain clicks on links to dashboard pages navigate without a page load. */

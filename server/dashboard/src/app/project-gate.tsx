@@ -14,7 +14,7 @@ export function ProjectGate({ projectId, children }: ProjectGateProps) {
   const isMember = useIsMember(projectId);
   const isUnsure = useSession().status === 'loading';
   const { data, error } = useAnswer(
-    isMember || isUnsure ? undefined : call('GET /v1/projects/{id}', { params: { id: projectId } }),
+    isMember || isUnsure ? undefined : call('GET /v1/projects/{id}', { id: projectId }),
   );
   const isMissing = error?.code === 'not_found';
   const exists = isMember || data !== undefined;

@@ -10,7 +10,7 @@ export function useRole(projectId: string): OwnRole {
   const session = useSession();
   const isMember = useIsMember(projectId);
   const { data, isLoading } = useAnswer(
-    isMember ? call('GET /v1/projects/{id}/members', { params: { id: projectId } }) : undefined,
+    isMember ? call('GET /v1/projects/{id}/members', { id: projectId }) : undefined,
   );
   const id = session.status === 'in' ? session.me.id : undefined;
   const role = data?.items.find(({ account_id }) => account_id === id)?.role;

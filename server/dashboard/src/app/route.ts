@@ -98,11 +98,13 @@ export function sectionOf(page: Page | undefined): ProjectPageName | undefined {
   return PROJECT_PAGES.find((name) => name === page?.name);
 }
 
-/** A path with a query. A list repeats its parameter. */
-export function placeWith(path: string, query: Record<string, string | readonly string[]>): string {
+export type QueryValues = Record<string, string | number | readonly string[] | undefined>;
+
+/** A path with a query. A list repeats its parameter; undefined leaves it out. */
+export function placeWith(path: string, query: QueryValues): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    for (const one of [value].flat()) search.append(name, one);
+    for (const one of [value].flat()) if (one !== undefined) search.append(name, String(one));
   }
   return search.size === 0 ? path : `${path}?${search}`;
 }

@@ -20,7 +20,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   const [isUnanswered, setIsUnanswered] = useState(false);
   const reload = useCallback(async () => {
     try {
-      const { account } = await request(call('GET /v1/auth/session', {}));
+      const { account } = await request(call('GET /v1/auth/session'));
       setState(account === null ? { status: 'out' } : { status: 'in', me: account });
       setIsUnanswered(false);
     } catch (error) {
@@ -31,7 +31,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   }, []);
   useTimer(isUnanswered ? RETRY_MS : undefined, () => void reload());
   const signOut = useCallback(async () => {
-    await request(call('POST /v1/auth/logout', {}));
+    await request(call('POST /v1/auth/logout'));
     // A page load, so that no answers or drafts of this person stay in memory.
     location.replace('/sign-in');
   }, []);

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { breakdownOf, usageBreakdownOf } from '../api/call.ts';
+import { auditOf } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { type FilterName, type Filters, filtersBut } from '../app/filters.ts';
 import { hrefWith, navigate } from '../app/location.ts';
@@ -52,8 +52,10 @@ function Facet({ projectId, period, filters, path, name, label, ofCalls }: Facet
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
   const query = { by: name, limit: VALUES_MAX, ...period, ...filtersBut(filters, name) };
-  const counted = useAnswer(ofCalls === undefined ? breakdownOf(projectId, query) : undefined);
-  const called = useAnswer(ofCalls === undefined ? undefined : usageBreakdownOf(projectId, query));
+  const counted = useAnswer(ofCalls === undefined ? auditOf(projectId, 'breakdown', query) : undefined);
+  const called = useAnswer(
+    ofCalls === undefined ? undefined : auditOf(projectId, 'llm-usage/breakdown', query),
+  );
   const decisions = counted.data?.items.map(({ value, total }) => ({ value, total }));
   const found = decisions ?? called.data?.items.map(({ value, calls }) => ({ value, total: calls }));
   const picked = [...(filters[name] ?? []), ...(filters[`not.${name}`] ?? [])];

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { timeseriesOf } from '../api/call.ts';
+import { auditOf } from '../api/call.ts';
 import { totalsOf } from '../api/series.ts';
 import type { Outcome } from '../api/types.ts';
 import { useAnswer } from '../api/use-answer.ts';
@@ -60,7 +60,7 @@ type OutcomePickerProps = FilterBarProps & { path: string; q: string | undefined
 /** The outcomes, with their counts under the other filters. */
 function OutcomePicker({ projectId, period, filters, path, q, refreshMs }: OutcomePickerProps) {
   const asked = { ...period, ...filtersBut(filters, 'outcome'), q };
-  const { data } = useAnswer(timeseriesOf(projectId, asked), { refreshMs });
+  const { data } = useAnswer(auditOf(projectId, 'timeseries', asked), { refreshMs });
   const counts = data && totalsOf(data);
   const outcomes = [undefined, 'deny', 'needs_approval', 'allow'] as const;
   const [current, another] = filters.outcome ?? [];

@@ -17,8 +17,8 @@ export function AccountPage() {
   const session = useSession();
   const link = useMailedLink();
   const isIn = session.status === 'in';
-  const sessions = useAnswer(isIn ? call('GET /v1/auth/sessions', {}) : undefined);
-  const { data: options } = useAnswer(call('GET /v1/auth/options', {}));
+  const sessions = useAnswer(isIn ? call('GET /v1/auth/sessions') : undefined);
+  const { data: options } = useAnswer(call('GET /v1/auth/options'));
   const signOut = useAction(session.signOut);
   if (session.status === 'loading') return <Loading />;
   if (session.status === 'out') {

@@ -15,7 +15,7 @@ export function ChangePassword({ onChanged }: { onChanged: () => void }) {
   const { run, isRunning, error } = useAction(
     async ({ current = '', password = '' }: Record<string, string>) => {
       const body = { password: current, new_password: password };
-      await request(call('POST /v1/auth/change-password', {}), { body });
+      await request(call('POST /v1/auth/change-password'), { body });
       setRound(round + 1);
       say('The password is changed. Your other sessions have ended.');
       onChanged();

@@ -11,7 +11,7 @@ export function ForgotPasswordPage() {
   const [sentTo, setSentTo] = useState<string | undefined>(undefined);
   const link = useMailedLink();
   const { run, isRunning, error } = useAction(async ({ email = '' }: Record<string, string>) => {
-    await request(call('POST /v1/auth/forgot-password', {}), { body: { email } });
+    await request(call('POST /v1/auth/forgot-password'), { body: { email } });
     setSentTo(email);
   });
   return (

@@ -18,12 +18,10 @@ export function RegisterPage() {
   const link = useMailedLink();
   const { run, isRunning, error } = useAction(
     async ({ email = '', password = '' }: Record<string, string>) => {
-      await request(call('POST /v1/auth/register', {}), { body: { email, password } });
-      await request(call('POST /v1/auth/login', {}), { body: { email, password } });
+      await request(call('POST /v1/auth/register'), { body: { email, password } });
+      await request(call('POST /v1/auth/login'), { body: { email, password } });
       // If this fails, the account page can request the e-mail again.
-      await request(call('POST /v1/auth/request-verify-token', {}), { body: { email } }).catch(
-        () => undefined,
-      );
+      await request(call('POST /v1/auth/request-verify-token'), { body: { email } }).catch(() => undefined);
       forgetAnswers();
       await session.reload();
       say(

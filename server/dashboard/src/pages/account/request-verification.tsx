@@ -15,7 +15,7 @@ export function RequestVerification() {
   const [isSent, setIsSent] = useState(false);
   const own = session.status === 'in' ? session.me.email : '';
   const { run, isRunning, error } = useAction(async ({ email = '' }: Record<string, string>) => {
-    await request(call('POST /v1/auth/request-verify-token', {}), { body: { email } });
+    await request(call('POST /v1/auth/request-verify-token'), { body: { email } });
     setIsSent(true);
   });
   return (

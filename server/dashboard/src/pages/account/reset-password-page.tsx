@@ -14,7 +14,7 @@ export function ResetPasswordPage({ token }: { token: string }) {
   const say = useSay();
   const session = useSession();
   const { run, isRunning, error } = useAction(async ({ password = '' }: Record<string, string>) => {
-    await request(call('POST /v1/auth/reset-password', {}), { body: { token, password } });
+    await request(call('POST /v1/auth/reset-password'), { body: { token, password } });
     forgetAnswers();
     // Every session of the account has ended, including this one.
     await session.reload();

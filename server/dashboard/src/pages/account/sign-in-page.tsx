@@ -21,7 +21,7 @@ export function SignInPage() {
   const session = useSession();
   const { query } = usePlace();
   const next = nextPlace(query.get('next'));
-  const { data: options } = useAnswer(call('GET /v1/auth/options', {}));
+  const { data: options } = useAnswer(call('GET /v1/auth/options'));
   const hasPassword = options?.password !== false;
   const isIn = session.status === 'in';
   useEffect(() => {
@@ -56,7 +56,7 @@ function PasswordForm() {
   const session = useSession();
   const { run, isRunning, error } = useAction(
     async ({ email = '', password = '' }: Record<string, string>) => {
-      await request(call('POST /v1/auth/login', {}), { body: { email, password } });
+      await request(call('POST /v1/auth/login'), { body: { email, password } });
       forgetAnswers();
       await session.reload();
     },

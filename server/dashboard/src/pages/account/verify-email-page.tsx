@@ -14,7 +14,7 @@ export function VerifyEmailPage({ token }: { token: string }) {
   const [email, setEmail] = useState<string | undefined>(undefined);
   const isSent = useRef(false);
   const { run, error } = useAction(async () => {
-    const verified = await request(call('POST /v1/auth/verify', {}), { body: { token } });
+    const verified = await request(call('POST /v1/auth/verify'), { body: { token } });
     setEmail(verified.email);
     await session.reload();
   });

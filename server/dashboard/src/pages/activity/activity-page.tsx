@@ -31,13 +31,11 @@ const WORDS: Record<string, string> = {
 };
 const BAD = new Set(['login_failed', 'key_revoked', 'member_removed']);
 
-function activityOf(projectId: string, cursor?: string) {
-  return call('GET /v1/projects/{id}/activity', { params: { id: projectId }, query: { limit: 50, cursor } });
-}
-
 /** The activity of people in this project, newest first. */
 export function ActivityPage({ projectId }: { projectId: string }) {
-  const { first, items, more } = useList((cursor) => activityOf(projectId, cursor));
+  const { first, items, more } = useList((cursor) =>
+    call('GET /v1/projects/{id}/activity', { id: projectId }, { limit: 50, cursor }),
+  );
   return (
     <>
       <PageHead title="Activity" />

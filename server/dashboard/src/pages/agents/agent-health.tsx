@@ -1,4 +1,4 @@
-import { breakdownOf, call, timeseriesOf } from '../../api/call.ts';
+import { auditOf, call } from '../../api/call.ts';
 import { finishedBuckets, totalsOf } from '../../api/series.ts';
 import type { VersionSummary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
@@ -38,8 +38,7 @@ export function AgentHealth(props: HealthProps) {
   const { projectId, versions } = props;
   const { last, counts, before, series, usage, fleet } = useHealth(props);
   const of = { window: WINDOW, agent: props.agentName };
-  const decisions = (outcome?: string) =>
-    placeWith(projectPath(projectId, 'decisions'), { ...of, ...(outcome === undefined ? {} : { outcome }) });
+  const decisions = (outcome?: string) => placeWith(projectPath(projectId, 'decisions'), { ...of, outcome });
   const nowMs = Date.now();
   const buckets = series === undefined ? [] : finishedBuckets(series);
   const keys = fleet?.items.reduce((sum, item) => sum + item.keys, 0) ?? 0;
@@ -95,22 +94,18 @@ export function AgentHealth(props: HealthProps) {
 
 function useHealth({ projectId, agentName, isReady }: HealthProps) {
   const agent = { agent: [agentName] };
-  const params = { id: projectId };
   const query = { window: WINDOW, ...agent };
   const once = <T,>(asked: T) => (isReady ? asked : undefined);
   const refresh = { refreshMs: REFRESH_MS };
-  const series = useAnswer(once(timeseriesOf(projectId, query)), refresh).data;
-  const previous = usePrevious(series, (range) => timeseriesOf(projectId, { ...range, ...agent }));
+  const series = useAnswer(once(auditOf(projectId, 'timeseries', query)), refresh).data;
+  const previous = usePrevious(series, (range) => auditOf(projectId, 'timeseries', { ...range, ...agent }));
   const seen = useAnswer(
-    once(breakdownOf(projectId, { by: 'agent', ...query, window: '90d' })),
+    once(auditOf(projectId, 'breakdown', { by: 'agent', ...query, window: '90d' })),
     refresh,
   ).data;
-  const usage = useAnswer(
-    once(call('GET /v1/projects/{id}/audit/llm-usage', { params, query })),
-    refresh,
-  ).data;
+  const usage = useAnswer(once(auditOf(projectId, 'llm-usage', query)), refresh).data;
   const fleet = useAnswer(
-    once(call('GET /v1/projects/{id}/agents/{name}/fleet', { params: { ...params, name: agentName } })),
+    once(call('GET /v1/projects/{id}/agents/{name}/fleet', { id: projectId, name: agentName })),
     refresh,
   ).data;
   return {

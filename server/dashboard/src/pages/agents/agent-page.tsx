@@ -35,7 +35,7 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
   const given = usePlace().query.get('tab') ?? '';
   const tab: TabName = given in TABS ? (given as TabName) : 'policy';
   const versions = useAnswer(
-    call('GET /v1/projects/{id}/agents/{name}/versions', { params: { id: projectId, name: agentName } }),
+    call('GET /v1/projects/{id}/agents/{name}/versions', { id: projectId, name: agentName }),
   );
   const newest = versions.data?.items[0]?.version;
   const latest = useAnswer(newest === undefined ? undefined : versionOf(projectId, agentName, newest));

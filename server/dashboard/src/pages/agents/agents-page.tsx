@@ -1,4 +1,4 @@
-import { call, summaryOf } from '../../api/call.ts';
+import { auditOf, call } from '../../api/call.ts';
 import type { AgentSummary, OutcomeCounts, Summary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { usePeriod } from '../../app/use-period.ts';
@@ -33,8 +33,8 @@ type Row = { name: string; agent: AgentSummary | undefined; counts: OutcomeCount
 /** Registered agents, and agents that only recorded decisions. */
 export function AgentsPage({ projectId }: { projectId: string }) {
   const period = usePeriod();
-  const agents = useAnswer(call('GET /v1/projects/{id}/agents', { params: { id: projectId } }));
-  const summary = useAnswer(summaryOf(projectId, { ...period }));
+  const agents = useAnswer(call('GET /v1/projects/{id}/agents', { id: projectId }));
+  const summary = useAnswer(auditOf(projectId, 'summary', { ...period }));
   // Wait for both: rows sorted by their numbers would move when the numbers arrive later.
   const isLoading = agents.isLoading || summary.isLoading;
   const rows = agents.data === undefined || isLoading ? undefined : rowsOf(agents.data.items, summary.data);

@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks';
 
-import { call } from '../../api/call.ts';
+import { checkOf } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import type { Decision } from '../../api/types.ts';
 import { FormError } from '../../ui/form-error.tsx';
@@ -24,12 +24,7 @@ export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: Dr
   // As text, so that every digit of a number is kept.
   const question = `{"policy_yaml":${JSON.stringify(policyYaml)},"calls":[${head},"arguments":${args}}]}`;
   const { run, isRunning, error } = useAction(async () => {
-    const result = await request(
-      call('POST /v1/projects/{id}/agents/{name}/check', { params: { id: projectId, name: agentName } }),
-      {
-        bodyText: question,
-      },
-    );
+    const result = await request(checkOf(projectId, agentName), { bodyText: question });
     setDecided({ question, decision: result.decisions?.[0] });
   });
   // Never show a decision next to another draft or call.

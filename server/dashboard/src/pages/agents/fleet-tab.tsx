@@ -1,4 +1,5 @@
-import { type Answer, call } from '../../api/call.ts';
+import { call } from '../../api/call.ts';
+import type { Fleet } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatAgo, formatCount, formatDate, formatShare, zoneName } from '../../text/format.ts';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
@@ -7,15 +8,12 @@ import { useSorted } from '../../ui/use-sorted.ts';
 import type { AgentTabProps } from './agent-page.tsx';
 
 const REFRESH_MS = 10_000;
-type Fleet = Answer<'GET /v1/projects/{id}/agents/{name}/fleet'>;
 
 /** The versions in use. Every policy fetch reports the version that its client holds. */
 export function FleetTab({ projectId, agentName }: AgentTabProps) {
   const { data, error, isLoading, reload } = useAnswer(
-    call('GET /v1/projects/{id}/agents/{name}/fleet', { params: { id: projectId, name: agentName } }),
-    {
-      refreshMs: REFRESH_MS,
-    },
+    call('GET /v1/projects/{id}/agents/{name}/fleet', { id: projectId, name: agentName }),
+    { refreshMs: REFRESH_MS },
   );
   if (isLoading) return <Loading />;
   if (data === undefined) return error === undefined ? null : <ErrorState error={error} retry={reload} />;
@@ -41,9 +39,7 @@ export function FleetTab({ projectId, agentName }: AgentTabProps) {
   );
 }
 
-type HeldProps = { items: Fleet['items']; keys: number };
-
-function HeldVersions({ items, keys }: HeldProps) {
+function HeldVersions({ items, keys }: { items: Fleet['items']; keys: number }) {
   const { sorted, column } = useSorted(
     items,
     {

@@ -1,4 +1,4 @@
-import { summaryOf } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import type { ReplayResult } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { WINDOW_WORDS } from '../../app/period.ts';
@@ -51,7 +51,7 @@ export function ReplayReport({ result, more, isRunning, ...place }: ReplayReport
 function Coverage({ projectId, agentName, result }: Place & { result: ReplayResult }) {
   const { window, examined, not_replayable, next_cursor } = result;
   const { data } = useAnswer(
-    next_cursor === null ? undefined : summaryOf(projectId, { window, agent: agentName }),
+    next_cursor === null ? undefined : auditOf(projectId, 'summary', { window, agent: agentName }),
   );
   const all = data === undefined ? 'more' : formatCount(Math.max(data.totals.total, examined));
   return (

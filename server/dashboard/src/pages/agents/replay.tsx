@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { call } from '../../api/call.ts';
+import { checkOf } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import type { ReplayResult, WindowName } from '../../api/types.ts';
 import { WINDOW_WORDS, WINDOWS } from '../../app/period.ts';
@@ -57,15 +57,9 @@ export function useReplay({ projectId, agentName, policyYaml, window }: Asked) {
   const result = isCurrent ? replayed.result : undefined;
   const { run, isRunning, error } = useAction(async (newer?: ReplayResult) => {
     const cursor = newer?.next_cursor ?? undefined;
-    const { replay } = await request(
-      call('POST /v1/projects/{id}/agents/{name}/check', { params: { id: projectId, name: agentName } }),
-      {
-        body: {
-          policy_yaml: policyYaml,
-          replay: { window, limit: ROWS_MAX, ...(cursor === undefined ? {} : { cursor }) },
-        },
-      },
-    );
+    const asked = { window, limit: ROWS_MAX, ...(cursor === undefined ? {} : { cursor }) };
+    const body = { policy_yaml: policyYaml, replay: asked };
+    const { replay } = await request(checkOf(projectId, agentName), { body });
     if (replay === undefined) return;
     setReplayed({ policyYaml, result: newer === undefined ? replay : withOlder(newer, replay) });
   });

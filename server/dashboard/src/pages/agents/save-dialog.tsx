@@ -34,13 +34,11 @@ export function SaveDialog(props: SaveDialogProps) {
   const [note, setNote] = useState('');
   const noteId = useId();
   const save = useAction(async () => {
-    const saved = await request(
-      call('PUT /v1/projects/{id}/agents/{name}', { params: { id: projectId, name: agentName } }),
-      {
-        body: { [part]: text, ...(note.trim() === '' ? {} : { note: note.trim() }) },
-        headers: { 'If-Match': latest.etag },
-      },
-    );
+    const agent = call('PUT /v1/projects/{id}/agents/{name}', { id: projectId, name: agentName });
+    const saved = await request(agent, {
+      body: { [part]: text, ...(note.trim() === '' ? {} : { note: note.trim() }) },
+      headers: { 'If-Match': latest.etag },
+    });
     forgetAnswers();
     done.current = true;
     const effect = part === 'policy_yaml' ? ' Agents use it from their next run.' : '';

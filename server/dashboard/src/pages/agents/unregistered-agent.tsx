@@ -1,4 +1,4 @@
-import { call } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { projectPath } from '../../app/route.ts';
 import { countText } from '../../text/format.ts';
@@ -13,10 +13,7 @@ const WINDOW = '90d';
 /** In place of the page of an agent that never registered: what it recorded, and how to register it. */
 export function UnregisteredAgent({ projectId, agentName }: { projectId: string; agentName: string }) {
   const { data, error, isLoading, reload } = useAnswer(
-    call('GET /v1/projects/{id}/audit/breakdown', {
-      params: { id: projectId },
-      query: { by: 'tool', agent: agentName, window: WINDOW, limit: TOOLS_MAX },
-    }),
+    auditOf(projectId, 'breakdown', { by: 'tool', agent: agentName, window: WINDOW, limit: TOOLS_MAX }),
   );
   if (isLoading) return <Loading lines={6} />;
   if (data === undefined) return error === undefined ? null : <ErrorState error={error} retry={reload} />;

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { call } from '../../api/call.ts';
+import { checkOf } from '../../api/call.ts';
 import { ApiError } from '../../api/api-error.ts';
 
 import { request } from '../../api/request.ts';
@@ -32,13 +32,7 @@ export function useCheck(
     const abort = new AbortController();
     setState((current) => ({ ...current, of: undefined }));
     const timer = setTimeout(() => {
-      request(
-        call('POST /v1/projects/{id}/agents/{name}/check', { params: { id: projectId, name: agentName } }),
-        {
-          body: { policy_yaml: text },
-          signal: abort.signal,
-        },
-      ).then(
+      request(checkOf(projectId, agentName), { body: { policy_yaml: text }, signal: abort.signal }).then(
         (result) => setState({ of: text, result, error: undefined }),
         (error: unknown) => {
           if (error instanceof ApiError) setState({ of: text, result: undefined, error });

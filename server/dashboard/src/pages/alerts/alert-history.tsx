@@ -15,13 +15,11 @@ const STATES: Record<AlertItem['state'], string> = {
   failed: 'Not delivered',
 };
 
-function pageOf(projectId: string, cursor?: string) {
-  return call('GET /v1/projects/{id}/alerts', { params: { id: projectId }, query: { limit: 50, cursor } });
-}
-
 /** The alerts so far, newest first, each with a link to its records. */
 export function AlertHistory({ projectId }: { projectId: string }) {
-  const { first, items, more } = useList((cursor) => pageOf(projectId, cursor));
+  const { first, items, more } = useList((cursor) =>
+    call('GET /v1/projects/{id}/alerts', { id: projectId }, { limit: 50, cursor }),
+  );
   return (
     <>
       {first.error !== undefined && <ErrorState error={first.error} retry={first.reload} />}

@@ -24,7 +24,7 @@ export function AlertsPage({ projectId }: { projectId: string }) {
   const { role } = useRole(projectId);
   const mail = useMailedLink();
   const { data, error, isLoading, reload } = useAnswer(
-    call('GET /v1/projects/{id}/alerts/settings', { params: { id: projectId } }),
+    call('GET /v1/projects/{id}/alerts/settings', { id: projectId }),
   );
   // Both, so that nothing moves when the second comes.
   if (data === undefined || mail.isLoading)

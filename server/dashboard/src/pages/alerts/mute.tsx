@@ -11,7 +11,7 @@ export function Mute({ projectId, settings: { muted_until }, onChanged, mayChang
   const { run, isRunning, error } = useAction(async (hours: number) => {
     const until = hours === 0 ? null : new Date(Date.now() + hours * HOUR_MS).toISOString();
     const body = { muted_until: until };
-    await request(call('PUT /v1/projects/{id}/alerts/settings', { params: { id: projectId } }), { body });
+    await request(call('PUT /v1/projects/{id}/alerts/settings', { id: projectId }), { body });
     onChanged();
   });
   return (

@@ -22,7 +22,7 @@ export function RuleSwitches(props: SettingsProps & { isPrinted: boolean }) {
   const { projectId, settings, onChanged, mayChange, isPrinted } = props;
   const { run, isRunning, error } = useAction(async (rule: AlertRule, isOn: boolean) => {
     const body = { rules: { [rule]: isOn } };
-    await request(call('PUT /v1/projects/{id}/alerts/settings', { params: { id: projectId } }), { body });
+    await request(call('PUT /v1/projects/{id}/alerts/settings', { id: projectId }), { body });
     onChanged();
   });
   return (

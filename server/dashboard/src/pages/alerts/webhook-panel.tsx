@@ -16,11 +16,11 @@ export function WebhookPanel({ projectId, settings: { webhook }, onChanged, mayC
   const [isRemoving, setIsRemoving] = useState(false);
   const params = { id: projectId };
   const { run, isRunning, error } = useAction(async ({ url = '' }: Record<string, string>) => {
-    const made = await request(call('PUT /v1/projects/{id}/alerts/webhook', { params }), { body: { url } });
+    const made = await request(call('PUT /v1/projects/{id}/alerts/webhook', params), { body: { url } });
     setSecret(made.secret);
     onChanged();
   });
-  const remove = () => request(call('DELETE /v1/projects/{id}/alerts/webhook', { params }));
+  const remove = () => request(call('DELETE /v1/projects/{id}/alerts/webhook', params));
   return (
     <section class="panel" aria-label="Webhook">
       <h2>Webhook</h2>

@@ -1,4 +1,4 @@
-import { call } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import type { Completeness, GapItem } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { type Period, periodWords } from '../../app/period.ts';
@@ -27,10 +27,9 @@ const COLUMNS = [
 /** Compares the events that senders emitted with those that arrived: the counts, and every gap. */
 export function CompletenessPage({ projectId }: { projectId: string }) {
   const period = usePeriod();
-  const { data, error, isLoading, reload } = useAnswer(
-    call('GET /v1/projects/{id}/audit/completeness', { params: { id: projectId }, query: { ...period } }),
-    { refreshMs: REFRESH_MS },
-  );
+  const { data, error, isLoading, reload } = useAnswer(auditOf(projectId, 'completeness', { ...period }), {
+    refreshMs: REFRESH_MS,
+  });
   return (
     <>
       <PageHead title="Completeness" hasPeriod />
@@ -68,10 +67,7 @@ function CompletenessTiles({ completeness }: { completeness: Completeness }) {
 
 function Gaps({ projectId, period }: { projectId: string; period: Period }) {
   const { first, items, more } = useList((cursor) =>
-    call('GET /v1/projects/{id}/audit/gaps', {
-      params: { id: projectId },
-      query: { ...period, limit: 100, cursor },
-    }),
+    auditOf(projectId, 'gaps', { ...period, limit: 100, cursor }),
   );
   return (
     <section class="panel" aria-label="Gaps">

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { decisionOf } from '../../api/call.ts';
+import { call } from '../../api/call.ts';
 import { writeExact } from '../../api/parse-exact.ts';
 import { type DecisionRecord, JsonNumber, type JsonObject } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
@@ -38,7 +38,8 @@ export function DecisionDrawer({ projectId, feed, among, eventId }: DecisionDraw
     // After an error the page retries, with a pause.
     if (isLast && !isAtEnd && !isLoading && error === undefined) void feed.loadMore();
   }, [isLast, isAtEnd, isLoading, error]);
-  const asked = decisionOf(projectId, eventId);
+  const params = { id: projectId, event_id: eventId };
+  const asked = call('GET /v1/projects/{id}/audit/decisions/{event_id}', params);
   const found = useAnswer(listed === undefined ? asked : undefined);
   const record = listed ?? found.data;
   const list = projectPath(projectId, 'decisions');

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { call } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import { useRetry, useTimer } from '../../api/use-answer.ts';
 import { filtersFrom, NO_FILTERS } from '../../app/filters.ts';
 import { hrefWith, navigate, usePlace } from '../../app/location.ts';
 import { endsNow, periodFrom } from '../../app/period.ts';
-import { decisionPath, projectPath } from '../../app/route.ts';
+import { decisionPath, projectPath, type QueryValues } from '../../app/route.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { formatCount } from '../../text/format.ts';
 import { FirstDecision } from '../../ui/first-decision.tsx';
@@ -40,7 +40,7 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
   const q = query.get('q') ?? undefined;
   const isFiltered = q !== undefined || Object.keys(filters).length > 0;
   const isLive = query.get('live') === '1' && endsNow(period);
-  const selected = { ...filters, ...(q === undefined ? {} : { q }) };
+  const selected = { ...filters, q };
   const shown = { ...period, ...selected };
   const { feed, state } = useFeed(projectId, shown);
   const { rows, total } = state;
@@ -136,17 +136,13 @@ function DecisionsTitle({ total }: { total: number | undefined }) {
   );
 }
 
-type FeedQuery = Record<string, string | readonly string[]>;
-
 /** One feed per query. */
-function useFeed(projectId: string, shown: FeedQuery): { feed: DecisionFeed; state: FeedState } {
+function useFeed(projectId: string, shown: QueryValues): { feed: DecisionFeed; state: FeedState } {
   const [, setRound] = useState(0);
   const queryText = JSON.stringify(shown);
   const feed = useMemo(() => {
-    const fetchPage = (cursor: string | undefined, limit: number) => {
-      const query = { ...shown, limit, cursor };
-      return request(call('GET /v1/projects/{id}/audit/decisions', { params: { id: projectId }, query }));
-    };
+    const fetchPage = (cursor: string | undefined, limit: number) =>
+      request(auditOf(projectId, 'decisions', { ...shown, limit, cursor }));
     return new DecisionFeed(fetchPage, () => setRound((count) => count + 1));
   }, [projectId, queryText]);
   useEffect(() => {

@@ -1,19 +1,15 @@
-import { call } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import { datedPath } from '../../api/relative-period.ts';
+import type { QueryValues } from '../../app/route.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu } from '../../ui/menu.tsx';
 
-type ExportMenuProps = { projectId: string; query: Record<string, string | readonly string[]> };
+type ExportMenuProps = { projectId: string; query: QueryValues };
 
 /** Exports all matching rows, not only the loaded ones. */
 export function ExportMenu({ projectId, query }: ExportMenuProps) {
-  const hrefOf = (format: 'ndjson' | 'csv') => {
-    const { path } = call('GET /v1/projects/{id}/audit/decisions/export', {
-      params: { id: projectId },
-      query: { ...query, format },
-    });
-    return datedPath(path);
-  };
+  const hrefOf = (format: 'ndjson' | 'csv') =>
+    datedPath(auditOf(projectId, 'decisions/export', { ...query, format }).path);
   return (
     <Menu
       kind="menu-end"

@@ -1,13 +1,14 @@
-import { timeseriesOf } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { hrefWith } from '../../app/location.ts';
+import type { QueryValues } from '../../app/route.ts';
 import { useCharts } from '../../charts/use-charts.ts';
 import { periodHref } from '../../ui/period-picker.tsx';
 
 type HistogramProps = {
   projectId: string;
   /** Period, filters and search of the list. */
-  asked: Record<string, string | readonly string[]>;
+  asked: QueryValues;
   path: string;
   refreshMs: number | undefined;
 };
@@ -15,7 +16,7 @@ type HistogramProps = {
 /** When the listed decisions occurred. A bar zooms in to its bucket. */
 export function Histogram({ projectId, asked, path, refreshMs }: HistogramProps) {
   const charts = useCharts();
-  const { data } = useAnswer(timeseriesOf(projectId, asked), refreshMs === undefined ? {} : { refreshMs });
+  const { data } = useAnswer(auditOf(projectId, 'timeseries', asked), { refreshMs });
   return (
     <section class="panel histogram" aria-label="When they occurred">
       {data !== undefined && charts !== undefined && (

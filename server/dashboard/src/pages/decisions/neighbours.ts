@@ -1,7 +1,8 @@
-import { call } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import type { DecisionRecord, DecisionsPage } from '../../api/types.ts';
 import { rangeOf } from '../../api/relative-period.ts';
+import type { QueryValues } from '../../app/route.ts';
 import { isNewer } from './decision-feed.ts';
 import { DAY_MS, MINUTE_MS } from '../../../../durations.ts';
 import { RETENTION_MS } from '../../../../limits.ts';
@@ -12,7 +13,7 @@ const OFFSET_MAX = 10_000;
 const SPANS_MS = [MINUTE_MS, 60 * MINUTE_MS, DAY_MS, RETENTION_MS];
 
 /** The records to step through: filters and search, of any period. */
-export type Among = { projectId: string; query: Record<string, string | readonly string[]> };
+export type Among = { projectId: string; query: QueryValues };
 export type Direction = 'newer' | 'older';
 type Range = { fromMs: number; toMs: number };
 
@@ -67,6 +68,5 @@ function pageOf(
   { fromMs, toMs }: Range,
   page: { limit: number; offset?: number; cursor?: string | undefined },
 ): Promise<DecisionsPage> {
-  const asked = { ...query, ...rangeOf(fromMs, toMs), ...page };
-  return request(call('GET /v1/projects/{id}/audit/decisions', { params: { id: projectId }, query: asked }));
+  return request(auditOf(projectId, 'decisions', { ...query, ...rangeOf(fromMs, toMs), ...page }));
 }

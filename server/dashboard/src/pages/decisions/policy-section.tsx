@@ -15,9 +15,7 @@ export function PolicySection({ record }: { record: DecisionRecord }) {
   const versions = useAnswer(
     agent_version_id === ''
       ? undefined
-      : call('GET /v1/projects/{id}/agents/{name}/versions', {
-          params: { id: project_id, name: agent_name },
-        }),
+      : call('GET /v1/projects/{id}/agents/{name}/versions', { id: project_id, name: agent_name }),
   );
   const number = versions.data?.items.find((known) => known.agent_version_id === agent_version_id)?.version;
   const newest = versions.data?.items[0]?.version;

@@ -85,7 +85,7 @@ async function verifyRecord(record: DecisionRecord): Promise<Verified | 'pending
   const { verdictOf } = await import('../../api/verify-proof.ts');
   try {
     const path = 'GET /v1/projects/{id}/audit/decisions/{event_id}/proof';
-    const proof: RecordProof = await request(call(path, { params: { id, event_id } }));
+    const proof: RecordProof = await request(call(path, { id, event_id }));
     const key = await trustedKey(id);
     const { entry, inclusion, checkpoint } = verdictOf(proof, key.text);
     return {

@@ -1,4 +1,4 @@
-import { breakdownOf, call } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import type { UsageCounts } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import type { Filters } from '../../app/filters.ts';
@@ -24,10 +24,8 @@ export function SessionPanel({
   isTimeline,
 }: SessionProps & { isTimeline: boolean }) {
   const asked = { ...period, session_id: [sessionId] };
-  const found = useAnswer(breakdownOf(projectId, { by: 'session_id', ...asked }));
-  const usage = useAnswer(
-    call('GET /v1/projects/{id}/audit/llm-usage', { params: { id: projectId }, query: asked }),
-  );
+  const found = useAnswer(auditOf(projectId, 'breakdown', { by: 'session_id', ...asked }));
+  const usage = useAnswer(auditOf(projectId, 'llm-usage', asked));
   const [counts] = found.data?.items ?? [];
   const list = projectPath(projectId, 'decisions');
   return (

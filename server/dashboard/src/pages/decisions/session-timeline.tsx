@@ -1,5 +1,5 @@
 import { useMemo, useRef } from 'preact/hooks';
-import { call } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import type { DecisionRecord, ModelCall } from '../../api/types.ts';
 import { hrefWith } from '../../app/location.ts';
 import { periodWords } from '../../app/period.ts';
@@ -29,14 +29,9 @@ type Step =
 
 /** The decisions and the model calls of a session, the oldest first. */
 export function SessionTimeline({ projectId, sessionId, period }: SessionProps) {
-  const params = { id: projectId };
   const query = { ...period, session_id: [sessionId], limit: PAGE_ROWS };
-  const decisions = useList((cursor) =>
-    call('GET /v1/projects/{id}/audit/decisions', { params, query: { ...query, cursor } }),
-  );
-  const calls = useList((cursor) =>
-    call('GET /v1/projects/{id}/audit/llm-invocations', { params, query: { ...query, cursor } }),
-  );
+  const decisions = useList((cursor) => auditOf(projectId, 'decisions', { ...query, cursor }));
+  const calls = useList((cursor) => auditOf(projectId, 'llm-invocations', { ...query, cursor }));
   const { steps, next } = useMemo(
     () =>
       merged([

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { hasRole } from '../../../../rights.ts';
-import { call, versionOf } from '../../api/call.ts';
+import { checkOf, versionOf } from '../../api/call.ts';
 import { callText, isWhole } from '../../api/recorded-call.ts';
 import { request } from '../../api/request.ts';
 import type { Decision, DecisionRecord } from '../../api/types.ts';
@@ -22,8 +22,7 @@ export function TryCall({ record, latest }: TryCallProps) {
   const draft = draftOf(draftKey(project_id, agent_name, 'policy'));
   const { run, isRunning, error } = useAction(async (by: string, policyYaml: string | undefined) => {
     const policy = policyYaml ?? (await request(versionOf(project_id, agent_name, latest))).policy_yaml;
-    const params = { id: project_id, name: agent_name };
-    const result = await request(call('POST /v1/projects/{id}/agents/{name}/check', { params }), {
+    const result = await request(checkOf(project_id, agent_name), {
       bodyText: `{"policy_yaml":${JSON.stringify(policy)},"calls":[${callText(record)}]}`,
     });
     setTried({ by, decision: result.decisions?.[0] });

@@ -11,7 +11,7 @@ import { submitted } from '../account/door.tsx';
 export function CreateProject() {
   const session = useSession();
   const { run, isRunning, error } = useAction(async ({ name = '' }: Record<string, string>) => {
-    const { id } = await request(call('POST /v1/projects', {}), { body: { name } });
+    const { id } = await request(call('POST /v1/projects'), { body: { name } });
     await session.reload();
     navigate(projectPath(id, 'overview'));
   });

@@ -38,7 +38,7 @@ export function KeysPage({ projectId }: { projectId: string }) {
 }
 
 function Keys({ projectId }: { projectId: string }) {
-  const keys = useAnswer(call('GET /v1/projects/{id}/keys', { params: { id: projectId } }));
+  const keys = useAnswer(call('GET /v1/projects/{id}/keys', { id: projectId }));
   const [made, setMade] = useState<NewKey | undefined>(undefined);
   const onMade = (key: NewKey) => {
     setMade(key);
@@ -167,9 +167,7 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
           action="Revoke"
           work={() =>
             request(
-              call('DELETE /v1/projects/{id}/keys/{key_id}', {
-                params: { id: projectId, key_id: revoking.key_id },
-              }),
+              call('DELETE /v1/projects/{id}/keys/{key_id}', { id: projectId, key_id: revoking.key_id }),
             )
           }
           onClose={() => setRevoking(undefined)}

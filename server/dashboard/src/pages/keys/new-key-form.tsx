@@ -34,7 +34,7 @@ export function NewKeyForm({ projectId, onMade }: NewKeyFormProps) {
         ...(days === '' ? {} : { expires_in_days: Number(days) }),
         ...(narrowed.length === 0 ? {} : { agents: narrowed }),
       };
-      onMade(await request(call('POST /v1/projects/{id}/keys', { params: { id: projectId } }), { body }));
+      onMade(await request(call('POST /v1/projects/{id}/keys', { id: projectId }), { body }));
       form.current?.reset();
       setScopes(DEFAULT_SCOPE.split(' '));
     },

@@ -103,7 +103,7 @@ function RoleSelect({ projectId, role, member, onChanged }: RoleSelectProps) {
   const say = useSay();
   const { run, isRunning, error } = useAction(async (chosen: Role) => {
     const params = { id: projectId, account_id: member.account_id };
-    await request(call('PUT /v1/projects/{id}/members/{account_id}', { params }), { body: { role: chosen } });
+    await request(call('PUT /v1/projects/{id}/members/{account_id}', params), { body: { role: chosen } });
     say(`${inertText(member.email)} is now ${chosen}.`);
     onChanged();
   });
@@ -155,7 +155,7 @@ function RemoveMember({ projectId, role, member, isSelf, onClose, onDone }: Remo
       }
       action={isSelf ? 'Leave' : 'Remove'}
       work={async () => {
-        await request(call('DELETE /v1/projects/{id}/members/{account_id}', { params, query }));
+        await request(call('DELETE /v1/projects/{id}/members/{account_id}', params, query));
         if (!isSelf) return;
         await reload();
         navigate('/');

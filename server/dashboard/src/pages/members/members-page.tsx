@@ -22,9 +22,9 @@ const ROLE_TEXTS: Record<Role, string> = {
 };
 
 export function MembersPage({ projectId }: { projectId: string }) {
-  const members = useAnswer(call('GET /v1/projects/{id}/members', { params: { id: projectId } }));
+  const members = useAnswer(call('GET /v1/projects/{id}/members', { id: projectId }));
   const { role } = useRole(projectId);
-  const { data: options } = useAnswer(call('GET /v1/auth/options', {}));
+  const { data: options } = useAnswer(call('GET /v1/auth/options'));
   const howToJoin =
     options?.registration === 'closed'
       ? 'Colleagues are invited by e-mail and join once they have verified.'
@@ -73,7 +73,7 @@ function AddMember({ projectId, role, onAdded }: AddMemberProps) {
   const roleId = useId();
   const { run, isRunning, error } = useAction(async ({ email = '', given }: Record<string, string>) => {
     const body = { email, role: ROLES.find((one) => one === given) ?? 'editor' };
-    await request(call('POST /v1/projects/{id}/members', { params: { id: projectId } }), { body });
+    await request(call('POST /v1/projects/{id}/members', { id: projectId }), { body });
     setRound(round + 1);
     onAdded();
   });

@@ -1,5 +1,5 @@
 import { decisionPath } from '../../app/route.ts';
-import { call } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import type { Outcome } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
@@ -16,10 +16,7 @@ type LatestPanelProps = PanelsProps & { outcome: Outcome; title: string };
 export function LatestPanel({ projectId, period, filters, hrefOf, outcome, title }: LatestPanelProps) {
   const shown = hrefOf({ filters: { outcome: [outcome] } });
   const { search } = new URL(shown, location.href);
-  const newest = call('GET /v1/projects/{id}/audit/decisions', {
-    params: { id: projectId },
-    query: { ...period, ...filters, outcome: [outcome], limit: ROWS },
-  });
+  const newest = auditOf(projectId, 'decisions', { ...period, ...filters, outcome: [outcome], limit: ROWS });
   const { data, error, reload } = useAnswer(newest, { refreshMs: REFRESH_MS });
   const nowMs = Date.now();
   return (

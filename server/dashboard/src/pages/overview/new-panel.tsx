@@ -1,4 +1,4 @@
-import { type Answer, breakdownOf } from '../../api/call.ts';
+import { type Answer, auditOf } from '../../api/call.ts';
 import type { Timeseries } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import type { Filters } from '../../app/filters.ts';
@@ -39,7 +39,9 @@ export function NewPanel({ projectId, series, filters, hrefOf }: NewPanelProps) 
   const endMs = Math.ceil(toMs / HOUR_MS) * HOUR_MS;
   const ask = (by: Kind, sinceMs: number) => {
     const range = rangeOf(Math.floor(sinceMs / HOUR_MS) * HOUR_MS, endMs);
-    return isKept ? breakdownOf(projectId, { by, limit: VALUES_MAX, ...range, ...filters }) : undefined;
+    return isKept
+      ? auditOf(projectId, 'breakdown', { by, limit: VALUES_MAX, ...range, ...filters })
+      : undefined;
   };
   const refresh = { refreshMs: REFRESH_MS };
   const answers = {

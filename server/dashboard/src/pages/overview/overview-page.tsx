@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { summaryOf, timeseriesOf } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import type { Outcome, WindowName } from '../../api/types.ts';
 import { type Loaded, useAnswer } from '../../api/use-answer.ts';
 import { type Filters, filtersFrom } from '../../app/filters.ts';
@@ -38,13 +38,15 @@ export function OverviewPage({ projectId }: { projectId: string }) {
   const [isEmpty, setIsEmpty] = useState(false);
   const isShort = 'window' in period ? period.window === '24h' : endsNow(period);
   const refreshMs = isEmpty ? REFRESH_EMPTY_MS : isShort ? REFRESH_MS : REFRESH_LONG_MS;
-  const summary = useAnswer(summaryOf(projectId, asked), { refreshMs });
+  const summary = useAnswer(auditOf(projectId, 'summary', asked), { refreshMs });
   useEffect(() => setIsEmpty(summary.data?.totals.total === 0), [summary.data]);
-  const series = useAnswer(timeseriesOf(projectId, asked), { refreshMs });
-  const previous = usePrevious(series.data, (range) => timeseriesOf(projectId, { ...range, ...filters }));
+  const series = useAnswer(auditOf(projectId, 'timeseries', asked), { refreshMs });
+  const previous = usePrevious(series.data, (range) =>
+    auditOf(projectId, 'timeseries', { ...range, ...filters }),
+  );
   const wider = 'window' in period ? WIDER[period.window] : undefined;
   const widerSummary = useAnswer(
-    wider === undefined ? undefined : summaryOf(projectId, { window: wider, ...filters }),
+    wider === undefined ? undefined : auditOf(projectId, 'summary', { window: wider, ...filters }),
     { refreshMs: REFRESH_LONG_MS },
   );
   // After the totals and their comparison, which are read first.
@@ -58,7 +60,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
       ...(changes.period ?? period),
       ...filters,
       ...changes.filters,
-      ...(changes.q === undefined ? {} : { q: changes.q }),
+      q: changes.q,
     });
   const panels = { projectId, period, filters, hrefOf };
   return (

@@ -1,4 +1,4 @@
-import { breakdownOf } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import type { OutcomeCounts, Summary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import type { Filters } from '../../app/filters.ts';
@@ -85,7 +85,7 @@ function Broken({ projectId, period, filters, by, sort, only, rowHref }: BrokenP
   // One of them may be the empty value, which is not shown.
   const limit = (isOpen ? ROWS_OPEN : ROWS) + 1;
   const { data, error, reload } = useAnswer(
-    breakdownOf(projectId, { by, limit, ...period, ...filters, ...only }),
+    auditOf(projectId, 'breakdown', { by, limit, ...period, ...filters, ...only }),
     {
       refreshMs: REFRESH_MS,
     },

@@ -36,7 +36,7 @@ export function useLog(projectId: string): {
 }
 
 async function verified(projectId: string): Promise<Log> {
-  const witnessesOf = call('GET /v1/projects/{id}/log/witnesses', { params: { id: projectId } });
+  const witnessesOf = call('GET /v1/projects/{id}/log/witnesses', { id: projectId });
   const [{ verifyLog }, checkpoint, logKey, { items: witnesses }] = await Promise.all([
     import('./verify-log.ts'),
     logText(projectId, 'checkpoint'),

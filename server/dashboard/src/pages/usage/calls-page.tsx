@@ -1,4 +1,4 @@
-import { call } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import type { ModelCall } from '../../api/types.ts';
 import { CALL_FILTERS, filtersFrom } from '../../app/filters.ts';
 import { hrefWith, usePlace } from '../../app/location.ts';
@@ -41,10 +41,7 @@ export function CallsPage({ projectId }: { projectId: string }) {
   const { query } = usePlace();
   const filters = filtersFrom(query, CALL_FILTERS);
   const { first, items, next, more } = useList((cursor) =>
-    call('GET /v1/projects/{id}/audit/llm-invocations', {
-      params: { id: projectId },
-      query: { ...period, ...filters, limit: PAGE_ROWS, cursor },
-    }),
+    auditOf(projectId, 'llm-invocations', { ...period, ...filters, limit: PAGE_ROWS, cursor }),
   );
   const total = first.data?.total;
   return (

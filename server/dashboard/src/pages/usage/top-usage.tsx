@@ -1,4 +1,4 @@
-import { usageBreakdownOf } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import type { UsageCounts } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import type { Filters } from '../../app/filters.ts';
@@ -36,7 +36,7 @@ export function TopUsage(props: TopProps) {
   const shown = isOpen ? ROWS_OPEN : ROWS;
   const limit = isByCost ? shown : ROWS_SORTED;
   const { data, error, reload } = useAnswer(
-    usageBreakdownOf(projectId, { by, limit, ...period, ...filters }),
+    auditOf(projectId, 'llm-usage/breakdown', { by, limit, ...period, ...filters }),
     { refreshMs: REFRESH_MS },
   );
   const items = data?.items ?? [];

@@ -1,10 +1,10 @@
-import { call } from '../../api/call.ts';
+import { auditOf } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { type Filters, filtersFrom } from '../../app/filters.ts';
 import { hrefWith, usePlace } from '../../app/location.ts';
 import { type Period, periodWords } from '../../app/period.ts';
 import { usePeriod } from '../../app/use-period.ts';
-import { callsPath, placeWith, projectPath } from '../../app/route.ts';
+import { callsPath, placeWith, projectPath, type QueryValues } from '../../app/route.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { curlEvent } from '../../ui/curl-command.ts';
@@ -27,21 +27,13 @@ export function UsagePage({ projectId }: { projectId: string }) {
   const filters = filtersFrom(usePlace().query, FILTERED);
   const isFiltered = Object.keys(filters).length > 0;
   const asked = { projectId, period, filters };
-  const usageOf = (wanted: Filters) =>
-    call('GET /v1/projects/{id}/audit/llm-usage', {
-      params: { id: projectId },
-      query: { ...period, ...wanted },
-    });
+  const usageOf = (wanted: Filters) => auditOf(projectId, 'llm-usage', { ...period, ...wanted });
   const { data, error, isLoading, reload } = useAnswer(usageOf(filters), { refreshMs: REFRESH_MS });
-  const callsHref = (only: Record<string, string>) =>
+  const callsHref = (only: QueryValues) =>
     placeWith(callsPath(projectId), { ...period, ...filters, ...only });
-  const decisionsHref = (only: Record<string, string>) =>
+  const decisionsHref = (only: QueryValues) =>
     placeWith(projectPath(projectId, 'decisions'), { ...period, ...filters, ...only });
-  const seriesOf = (query: Period) =>
-    call('GET /v1/projects/{id}/audit/llm-usage/timeseries', {
-      params: { id: projectId },
-      query: { ...query, ...filters },
-    });
+  const seriesOf = (query: Period) => auditOf(projectId, 'llm-usage/timeseries', { ...query, ...filters });
   const series = useAnswer(seriesOf(period), { refreshMs: REFRESH_MS }).data;
   const compared = usePrevious(series, seriesOf);
   const previous = compared === undefined || isEmptySeries(compared.series) ? undefined : compared;
@@ -68,7 +60,7 @@ export function UsagePage({ projectId }: { projectId: string }) {
             of="Agent"
             rows={data.by_agent.map((row) => ({ ...row, name: row.agent_name }))}
             totals={data.totals}
-            hrefOf={(agent, model) => callsHref({ agent, ...(model === undefined ? {} : { model }) })}
+            hrefOf={(agent, model) => callsHref({ agent, model })}
             onlyHref={(agent) => hrefWith({ agent, 'not.agent': undefined })}
             decisionsHref={(agent) => decisionsHref({ agent })}
             modelsOf={(agent) => usageOf({ ...filters, agent: [agent] })}
@@ -86,7 +78,7 @@ export function UsagePage({ projectId }: { projectId: string }) {
             totals={data.totals}
             hrefOf={(session_id) => callsHref({ session_id })}
             decisionsHref={(session_id) =>
-              decisionsHref({ session_id, ...(session_id && { view: 'timeline' }) })
+              decisionsHref({ session_id, view: session_id === '' ? undefined : 'timeline' })
             }
           />
         </>
