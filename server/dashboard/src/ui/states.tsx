@@ -1,11 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type ApiError, explain, mayRecover } from '../api/api-error.ts';
+import type { Name } from '../api/call.ts';
+import type { Loaded } from '../api/use-answer.ts';
 import { useSession } from '../app/session.tsx';
 import { Icon } from './icon.tsx';
 
 /** An error: what happened and what to do about it. */
-export function ErrorState({ error, retry }: { error: ApiError; retry?: (() => void) | undefined }) {
+export function ErrorState({ error, retry }: { error: ApiError; retry: () => void }) {
   const { title, advice, action } = explain(error);
   const here = location.pathname + location.search;
   const { reload } = useSession();
@@ -22,7 +24,7 @@ export function ErrorState({ error, retry }: { error: ApiError; retry?: (() => v
         {mayRecover(error) && ' Retrying automatically.'}
       </p>
       <p class="state-actions">
-        {action === 'retry' && retry !== undefined && (
+        {action === 'retry' && (
           <button type="button" onClick={retry}>
             <Icon name="refresh" /> Try again
           </button>
@@ -44,7 +46,8 @@ export function ErrorState({ error, retry }: { error: ApiError; retry?: (() => v
 
 type EmptyStateProps = {
   title: string;
-  /** Nothing else is on the page. */ isPage?: boolean;
+  /** Nothing else is on the page. */
+  isPage?: boolean;
   children?: ComponentChildren;
 };
 
@@ -59,8 +62,16 @@ export function EmptyState({ title, isPage = false, children }: EmptyStateProps)
   );
 }
 
+type WaitingProps = { answer: Pick<Loaded<Name>, 'error' | 'isLoading' | 'reload'>; lines?: number };
+
+/** In place of an answer that is not there yet. */
+export function Waiting({ answer: { error, isLoading, reload }, lines }: WaitingProps) {
+  if (error !== undefined) return <ErrorState error={error} retry={reload} />;
+  return isLoading ? <Loading lines={lines} /> : null;
+}
+
 /** Grey lines in place of text. Screen readers hear "Loading". */
-export function Loading({ lines = 4 }: { lines?: number }) {
+export function Loading({ lines = 4 }: { lines?: number | undefined }) {
   return (
     <div class="loading" role="status">
       <span class="visually-hidden">Loading</span>

@@ -5,7 +5,7 @@ import type { Loaded } from '../../api/use-answer.ts';
 import { formatDate, formatTime, zoneName } from '../../text/format.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
-import { ErrorState, Loading } from '../../ui/states.tsx';
+import { Waiting } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useAction } from '../../ui/use-action.ts';
 
@@ -19,8 +19,7 @@ export function SessionList({ sessions }: { sessions: Loaded<'GET /v1/auth/sessi
   const items = sessions.data?.items ?? [];
   return (
     <>
-      {sessions.error !== undefined && <ErrorState error={sessions.error} retry={sessions.reload} />}
-      {sessions.isLoading && <Loading lines={2} />}
+      <Waiting answer={sessions} lines={2} />
       {items.length > 0 && (
         <Table
           label="Sessions"

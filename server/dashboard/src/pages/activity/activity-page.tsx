@@ -3,7 +3,7 @@ import type { ActivityItem } from '../../api/types.ts';
 import { formatTime, zoneName } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
-import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { EmptyState, Waiting } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useList } from '../../ui/use-list.tsx';
 
@@ -39,8 +39,7 @@ export function ActivityPage({ projectId }: { projectId: string }) {
   return (
     <>
       <PageHead title="Activity" />
-      {first.error !== undefined && <ErrorState error={first.error} retry={first.reload} />}
-      {first.isLoading && <Loading lines={8} />}
+      <Waiting answer={first} lines={8} />
       {first.data?.items.length === 0 && (
         <EmptyState title="No activity yet">
           <p>Sign-ins and changes to keys, members and policies appear here.</p>

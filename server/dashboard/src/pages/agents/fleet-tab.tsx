@@ -2,7 +2,7 @@ import { call } from '../../api/call.ts';
 import type { Fleet } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatAgo, formatCount, formatDate, formatShare, zoneName } from '../../text/format.ts';
-import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { EmptyState, Waiting } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useSorted } from '../../ui/use-sorted.ts';
 import type { AgentTabProps } from './agent-page.tsx';
@@ -11,12 +11,12 @@ const REFRESH_MS = 10_000;
 
 /** The versions in use. Every policy fetch reports the version that its client holds. */
 export function FleetTab({ projectId, agentName }: AgentTabProps) {
-  const { data, error, isLoading, reload } = useAnswer(
+  const fleet = useAnswer(
     call('GET /v1/projects/{id}/agents/{name}/fleet', { id: projectId, name: agentName }),
     { refreshMs: REFRESH_MS },
   );
-  if (isLoading) return <Loading />;
-  if (data === undefined) return error === undefined ? null : <ErrorState error={error} retry={reload} />;
+  const { data } = fleet;
+  if (data === undefined) return <Waiting answer={fleet} />;
   if (data.items.length === 0) {
     return (
       <EmptyState title="No fetch of this policy is known">

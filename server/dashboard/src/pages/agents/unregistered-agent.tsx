@@ -5,18 +5,18 @@ import { countText } from '../../text/format.ts';
 import { shellQuoted } from '../../text/shell-quoted.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { curlCommand } from '../../ui/curl-command.ts';
-import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { EmptyState, Waiting } from '../../ui/states.tsx';
 
 const TOOLS_MAX = 200;
 const WINDOW = '90d';
 
 /** In place of the page of an agent that never registered: what it recorded, and how to register it. */
 export function UnregisteredAgent({ projectId, agentName }: { projectId: string; agentName: string }) {
-  const { data, error, isLoading, reload } = useAnswer(
+  const called = useAnswer(
     auditOf(projectId, 'breakdown', { by: 'tool', agent: agentName, window: WINDOW, limit: TOOLS_MAX }),
   );
-  if (isLoading) return <Loading lines={6} />;
-  if (data === undefined) return error === undefined ? null : <ErrorState error={error} retry={reload} />;
+  const { data } = called;
+  if (data === undefined) return <Waiting answer={called} lines={6} />;
   const total = data.items.reduce((sum, item) => sum + item.total, data.others?.total ?? 0);
   if (total === 0) {
     return (

@@ -3,7 +3,7 @@ import { call } from '../../api/call.ts';
 import type { AlertItem } from '../../api/types.ts';
 import { formatTime, zoneName } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
-import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { EmptyState, Waiting } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useList } from '../../ui/use-list.tsx';
 import { RULE_LABELS } from './rule-switches.tsx';
@@ -22,8 +22,7 @@ export function AlertHistory({ projectId }: { projectId: string }) {
   );
   return (
     <>
-      {first.error !== undefined && <ErrorState error={first.error} retry={first.reload} />}
-      {first.isLoading && <Loading lines={4} />}
+      <Waiting answer={first} lines={4} />
       {first.data?.items.length === 0 && (
         <EmptyState title="No alerts in the last 90 days">
           <p>Alerts appear here when a rule is on and finds something.</p>

@@ -7,7 +7,7 @@ import { placeWith, projectPath } from '../../app/route.ts';
 import { countText, formatCount, formatTime } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
-import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { EmptyState, Waiting } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useList } from '../../ui/use-list.tsx';
 import { Tiles } from '../../ui/tiles.tsx';
@@ -27,14 +27,14 @@ const COLUMNS = [
 /** Compares the events that senders emitted with those that arrived: the counts, and every gap. */
 export function CompletenessPage({ projectId }: { projectId: string }) {
   const period = usePeriod();
-  const { data, error, isLoading, reload } = useAnswer(auditOf(projectId, 'completeness', { ...period }), {
+  const completeness = useAnswer(auditOf(projectId, 'completeness', { ...period }), {
     refreshMs: REFRESH_MS,
   });
+  const { data } = completeness;
   return (
     <>
       <PageHead title="Completeness" hasPeriod />
-      {error !== undefined && data === undefined && <ErrorState error={error} retry={reload} />}
-      {isLoading && <Loading lines={8} />}
+      <Waiting answer={completeness} lines={8} />
       {data?.emitters === 0 && (
         <EmptyState title={`No sender has numbered its events in ${periodWords(period)}`}>
           <p>The Gatehouse client numbers the events of each process. What did not arrive appears here.</p>
@@ -72,10 +72,7 @@ function Gaps({ projectId, period }: { projectId: string; period: Period }) {
   return (
     <section class="panel" aria-label="Gaps">
       <h2>Gaps</h2>
-      {first.error !== undefined && first.data === undefined && (
-        <ErrorState error={first.error} retry={first.reload} />
-      )}
-      {first.isLoading && <Loading lines={4} />}
+      <Waiting answer={first} />
       {first.data?.items.length === 0 && <p class="muted">None in this period.</p>}
       {items.length > 0 && (
         <Table label="Events that did not arrive" columns={COLUMNS}>

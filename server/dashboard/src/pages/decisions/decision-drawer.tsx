@@ -16,7 +16,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Inert, Role } from '../../ui/inert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { OutcomeBadge, Violations } from '../../ui/outcome.tsx';
-import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { EmptyState, Waiting } from '../../ui/states.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { DecisionFeed } from './decision-feed.ts';
 import { type Among, type Direction, neighbourOf } from './neighbours.ts';
@@ -61,16 +61,15 @@ export function DecisionDrawer({ projectId, feed, among, eventId }: DecisionDraw
           record !== undefined && <FarSteps key={eventId} record={record} among={among} show={show} />
         )}
       </div>
-      {record === undefined && found.isLoading && <Loading lines={8} />}
-      {record === undefined && found.error?.code === 'not_found' && (
+      {record !== undefined ? (
+        <Details key={eventId} record={record} list={list} />
+      ) : found.error?.code === 'not_found' ? (
         <EmptyState title="Decision not found">
           <p>This project has no decision with this ID. Decisions are kept for 90 days.</p>
         </EmptyState>
+      ) : (
+        <Waiting answer={found} lines={8} />
       )}
-      {record === undefined && found.error !== undefined && found.error.code !== 'not_found' && (
-        <ErrorState error={found.error} retry={found.reload} />
-      )}
-      {record !== undefined && <Details key={eventId} record={record} list={list} />}
     </Drawer>
   );
 }

@@ -7,7 +7,6 @@ import { hrefWith, navigate, usePlace } from '../../app/location.ts';
 import { endsNow, periodFrom } from '../../app/period.ts';
 import { decisionPath, projectPath, type QueryValues } from '../../app/route.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
-import { formatCount } from '../../text/format.ts';
 import { FirstDecision } from '../../ui/first-decision.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
@@ -55,7 +54,7 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
   const isTimeline = session !== undefined && query.get('view') === 'timeline';
   return (
     <div class="decisions-page">
-      <PageHead title={<DecisionsTitle total={total} />} hasPeriod>
+      <PageHead title="Decisions" total={total} hasPeriod>
         {endsNow(period) && <LiveButton isLive={isLive} />}
         <ViewsMenu key={projectId} projectId={projectId} columns={columns} />
         <ColumnsMenu {...columns} />
@@ -121,19 +120,6 @@ function useOldLink(projectId: string, eventId: string | null): void {
     const target = hrefWith({ event: undefined, at: undefined }, decisionPath(projectId, eventId));
     navigate(target, { replace: true });
   }, [projectId, eventId]);
-}
-
-function DecisionsTitle({ total }: { total: number | undefined }) {
-  return (
-    <>
-      Decisions{' '}
-      {total !== undefined && (
-        <span class="count" data-testid="total">
-          {formatCount(total)}
-        </span>
-      )}
-    </>
-  );
 }
 
 /** One feed per query. */

@@ -13,7 +13,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
-import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { EmptyState, Loading, Waiting } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useSorted } from '../../ui/use-sorted.ts';
 import { NewKeyForm } from './new-key-form.tsx';
@@ -51,13 +51,12 @@ function Keys({ projectId }: { projectId: string }) {
   return (
     <>
       {made !== undefined && <KeyOnce made={made} onDone={() => setMade(undefined)} />}
-      {keys.error !== undefined && <ErrorState error={keys.error} retry={keys.reload} />}
+      <Waiting answer={keys} />
       {keys.data !== undefined && (
         <section class="panel" aria-label="New key">
           <NewKeyForm projectId={projectId} onMade={onMade} />
         </section>
       )}
-      {keys.isLoading && <Loading />}
       {keys.data?.items.length === 0 && (
         <EmptyState title="No keys yet">
           <p>An agent needs a key to record decisions and to fetch its policy.</p>

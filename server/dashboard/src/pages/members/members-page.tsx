@@ -9,7 +9,7 @@ import { withArticle } from '../../text/format.ts';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
-import { ErrorState, Loading } from '../../ui/states.tsx';
+import { Waiting } from '../../ui/states.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { submitted } from '../account/door.tsx';
 import { MemberTable } from './member-table.tsx';
@@ -32,8 +32,7 @@ export function MembersPage({ projectId }: { projectId: string }) {
   return (
     <>
       <PageHead title="Members" />
-      {members.error !== undefined && <ErrorState error={members.error} retry={members.reload} />}
-      {members.isLoading && <Loading />}
+      <Waiting answer={members} />
       {members.data !== undefined && role !== undefined && (
         <>
           <section class="panel" aria-label="Add a member">

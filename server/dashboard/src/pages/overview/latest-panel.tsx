@@ -4,7 +4,7 @@ import type { Outcome } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 import { Inert, Role } from '../../ui/inert.tsx';
-import { ErrorState, Loading } from '../../ui/states.tsx';
+import { Waiting } from '../../ui/states.tsx';
 import type { PanelsProps } from './top-panels.tsx';
 
 const ROWS = 6;
@@ -17,15 +17,15 @@ export function LatestPanel({ projectId, period, filters, hrefOf, outcome, title
   const shown = hrefOf({ filters: { outcome: [outcome] } });
   const { search } = new URL(shown, location.href);
   const newest = auditOf(projectId, 'decisions', { ...period, ...filters, outcome: [outcome], limit: ROWS });
-  const { data, error, reload } = useAnswer(newest, { refreshMs: REFRESH_MS });
+  const answer = useAnswer(newest, { refreshMs: REFRESH_MS });
+  const { data } = answer;
   const nowMs = Date.now();
   return (
     <section class="panel" aria-label={title}>
       <h2>
         {title} <a href={shown}>All</a>
       </h2>
-      {data === undefined && error === undefined && <Loading lines={5} />}
-      {data === undefined && error !== undefined && <ErrorState error={error} retry={reload} />}
+      <Waiting answer={answer} lines={5} />
       {data?.items.length === 0 && <p class="muted">None in this period.</p>}
       <ol class="latest">
         {data?.items.map(({ event_id, occurred_at, agent_name, tool_name, role, reason }) => (

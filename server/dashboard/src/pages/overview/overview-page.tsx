@@ -66,7 +66,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
   return (
     <>
       <PageHead title="Overview" hasPeriod />
-      {summary.error !== undefined && summary.data === undefined ? (
+      {summary.error !== undefined ? (
         <ErrorState error={summary.error} retry={summary.reload} />
       ) : (
         <>
@@ -139,7 +139,7 @@ function Charts({ series: { data, error, reload }, previous, hrefOf }: ChartsPro
             outcomeHref={only}
           />
         )}
-        {data === undefined && error !== undefined && <ErrorState error={error} retry={reload} />}
+        {error !== undefined && <ErrorState error={error} retry={reload} />}
         {(data === undefined || charts === undefined) && error === undefined && <Loading lines={6} />}
       </section>
       <section class="panel chart-panel" aria-labelledby="denial-rate">

@@ -86,11 +86,9 @@ function Broken({ projectId, period, filters, by, sort, only, rowHref }: BrokenP
   const limit = (isOpen ? ROWS_OPEN : ROWS) + 1;
   const { data, error, reload } = useAnswer(
     auditOf(projectId, 'breakdown', { by, limit, ...period, ...filters, ...only }),
-    {
-      refreshMs: REFRESH_MS,
-    },
+    { refreshMs: REFRESH_MS },
   );
-  if (data === undefined && error !== undefined) return <ErrorState error={error} retry={reload} />;
+  if (error !== undefined) return <ErrorState error={error} retry={reload} />;
   const rows = data?.items.map(({ value, ...counts }) => ({ ...counts, name: value }));
   return (
     <TopPanel

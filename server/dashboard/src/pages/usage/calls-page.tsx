@@ -16,7 +16,7 @@ import {
 } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
-import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { EmptyState, Waiting } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useList } from '../../ui/use-list.tsx';
 import { useSorted } from '../../ui/use-sorted.ts';
@@ -46,26 +46,13 @@ export function CallsPage({ projectId }: { projectId: string }) {
   const total = first.data?.total;
   return (
     <>
-      <PageHead
-        title={
-          <>
-            Model calls{' '}
-            {total !== undefined && (
-              <span class="count" data-testid="total">
-                {formatCount(total)}
-              </span>
-            )}
-          </>
-        }
-        hasPeriod
-      >
+      <PageHead title="Model calls" total={total} hasPeriod>
         <a class="button" href={hrefWith({ order: undefined }, projectPath(projectId, 'usage'))}>
           Usage
         </a>
       </PageHead>
       <FilterBar projectId={projectId} period={period} filters={filters} ofCalls={CALL_FILTERS} />
-      {first.error !== undefined && <ErrorState error={first.error} retry={first.reload} />}
-      {first.isLoading && <Loading lines={12} />}
+      <Waiting answer={first} lines={12} />
       {total === 0 && <EmptyState title={`No model calls match in ${periodWords(period)}`} />}
       {items.length > 0 && <CallTable calls={items} projectId={projectId} period={period} />}
       {next !== undefined && (

@@ -42,7 +42,7 @@ export function TopUsage(props: TopProps) {
   const items = data?.items ?? [];
   const rows = items.map(({ value, first: _first, last: _last, ...counts }) => ({ ...counts, name: value }));
   const { sorted, columns } = useUsageOrder(rows, { of, totals });
-  if (data === undefined && error !== undefined) return <ErrorState error={error} retry={reload} />;
+  if (error !== undefined) return <ErrorState error={error} retry={reload} />;
   const unlisted = data?.others?.entries ?? 0;
   const rest = Math.max(0, rows.length - shown) + unlisted;
   return (

@@ -9,7 +9,7 @@ import { FilterBar } from '../../filters/filter-bar.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { curlEvent } from '../../ui/curl-command.ts';
 import { PageHead } from '../../ui/page-head.tsx';
-import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { EmptyState, Waiting } from '../../ui/states.tsx';
 import { isEmptySeries, usePrevious } from '../overview/use-previous.ts';
 import { UsageChart } from './usage-chart.tsx';
 import { SortedUsage } from './usage-table.tsx';
@@ -28,7 +28,8 @@ export function UsagePage({ projectId }: { projectId: string }) {
   const isFiltered = Object.keys(filters).length > 0;
   const asked = { projectId, period, filters };
   const usageOf = (wanted: Filters) => auditOf(projectId, 'llm-usage', { ...period, ...wanted });
-  const { data, error, isLoading, reload } = useAnswer(usageOf(filters), { refreshMs: REFRESH_MS });
+  const usage = useAnswer(usageOf(filters), { refreshMs: REFRESH_MS });
+  const { data } = usage;
   const callsHref = (only: QueryValues) =>
     placeWith(callsPath(projectId), { ...period, ...filters, ...only });
   const decisionsHref = (only: QueryValues) =>
@@ -41,8 +42,7 @@ export function UsagePage({ projectId }: { projectId: string }) {
     <>
       <PageHead title="Usage" hasPeriod />
       <FilterBar projectId={projectId} period={period} filters={filters} ofCalls={FILTERED} />
-      {error !== undefined && data === undefined && <ErrorState error={error} retry={reload} />}
-      {isLoading && <Loading lines={8} />}
+      <Waiting answer={usage} lines={8} />
       {data?.totals.calls === 0 && <NoUsage words={periodWords(period)} isFiltered={isFiltered} />}
       {data !== undefined && data.totals.calls > 0 && (
         <>
