@@ -9,7 +9,6 @@ import {
   formatDuration,
   formatShare,
   formatTime,
-  roleLabel,
 } from '../../../server/dashboard/src/text/format.ts';
 
 describe('numbers and times on display', () => {
@@ -61,9 +60,5 @@ describe('numbers and times on display', () => {
   it('tell how long something took', () => {
     const texts = [0, 350, 2345, 40_000, 61_000, 3 * 3_600_000].map(formatDuration);
     expect(texts).to.deep.equal(['0 ms', '350 ms', '2.3 s', '40 s', '1 min', '3 h']);
-  });
-
-  it('label the empty role, and no other', () => {
-    expect(['', 'admin', '(none)'].map(roleLabel)).to.deep.equal(['(none)', 'admin', '(none)']);
   });
 });

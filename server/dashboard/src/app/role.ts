@@ -3,10 +3,8 @@ import { useAnswer } from '../api/use-answer.ts';
 import type { Role } from '../../../rights.ts';
 import { useIsMember, useSession } from './session.tsx';
 
-export type OwnRole = { role: Role | undefined; isLoading: boolean };
-
 /** The role of the person in a project; undefined when they are not a member, or while it is loading. */
-export function useRole(projectId: string): OwnRole {
+export function useRole(projectId: string): { role: Role | undefined; isLoading: boolean } {
   const session = useSession();
   const isMember = useIsMember(projectId);
   const { data, isLoading } = useAnswer(

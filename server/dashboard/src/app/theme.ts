@@ -11,8 +11,6 @@ function savedTheme(): Theme {
 /** Colours follow the system unless the person chose a theme. */
 export function applyTheme(theme: Theme = savedTheme()): void {
   document.documentElement.dataset['theme'] = theme;
-  // Charts are drawn by script and must read the colours again.
-  dispatchEvent(new Event('gatehouse:theme'));
 }
 
 export function useTheme(): { theme: Theme; next: () => void } {

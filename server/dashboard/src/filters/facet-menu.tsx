@@ -4,7 +4,7 @@ import { useAnswer } from '../api/use-answer.ts';
 import { type FilterName, type Filters, filtersBut } from '../app/filters.ts';
 import { hrefWith, navigate } from '../app/location.ts';
 import type { Period } from '../app/period.ts';
-import { formatCompact, NO_ROLE } from '../text/format.ts';
+import { formatCompact } from '../text/format.ts';
 import { inertText } from '../text/inert-text.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Inert } from '../ui/inert.tsx';
@@ -62,7 +62,7 @@ function Facet({ projectId, period, filters, path, name, label, ofCalls }: Facet
   const missing = picked.filter((value) => found?.some((known) => known.value === value) !== true);
   const all = [...missing.map((value) => ({ value, total: 0 })), ...(found ?? [])];
   const wanted = text.toLowerCase();
-  const matching = all.filter(({ value }) => textOf(name, value).toLowerCase().includes(wanted));
+  const matching = all.filter(({ value }) => textOf(value).toLowerCase().includes(wanted));
   const isKnown = text === '' || all.some(({ value }) => value === text);
   return (
     <>
@@ -116,7 +116,7 @@ function toggle({ filters, path, name, isNot = false }: Change, value: string): 
 }
 
 function FacetValue({ filters, path, name, value, total }: Change & { value: string; total: number }) {
-  const text = textOf(name, value);
+  const text = textOf(value);
   const isNot = filters[`not.${name}`]?.includes(value) === true;
   return (
     <li>
@@ -145,7 +145,6 @@ function FacetValue({ filters, path, name, value, total }: Change & { value: str
   );
 }
 
-function textOf(name: FilterName, value: string): string {
-  if (value !== '') return value;
-  return name === 'role' ? NO_ROLE : '(none)';
+function textOf(value: string): string {
+  return value === '' ? '(none)' : value;
 }

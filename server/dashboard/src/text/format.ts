@@ -134,13 +134,6 @@ export function formatCost(usd: number | null): string {
   return `$${usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }
 
-/** The label of the empty role, never sent to the service. */
-export const NO_ROLE = '(none)';
-
-export function roleLabel(role: string): string {
-  return role === '' ? NO_ROLE : role;
-}
-
 export const OUTCOME_LABELS = { allow: 'Allow', deny: 'Deny', needs_approval: 'Needs approval' } as const;
 
 /** A role in a sentence: "an editor". */

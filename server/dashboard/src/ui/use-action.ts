@@ -5,7 +5,6 @@ type Action<Args extends unknown[]> = {
   run: (...args: Args) => Promise<void>;
   isRunning: boolean;
   error: ApiError | undefined;
-  clearError: () => void;
 };
 
 /** Runs one action at a time and keeps its error. */
@@ -30,6 +29,5 @@ export function useAction<Args extends unknown[]>(work: (...args: Args) => Promi
       setIsRunning(false);
     }
   }, []);
-  const clearError = useCallback(() => setError(undefined), []);
-  return { run, isRunning, error, clearError };
+  return { run, isRunning, error };
 }
