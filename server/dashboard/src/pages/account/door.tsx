@@ -13,13 +13,3 @@ export function Door({ title, children }: { title: string; children: ComponentCh
     </div>
   );
 }
-
-export function submitted(event: Event, then: (values: Record<string, string>) => void): void {
-  event.preventDefault();
-  if (!(event.currentTarget instanceof HTMLFormElement)) return;
-  const values: Record<string, string> = {};
-  for (const [name, value] of new FormData(event.currentTarget)) {
-    if (typeof value === 'string') values[name] = value;
-  }
-  then(values);
-}

@@ -3,14 +3,14 @@ import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
-import { useAction } from '../../ui/use-action.ts';
-import { Door, submitted } from './door.tsx';
+import { useForm } from '../../ui/use-form.ts';
+import { Door } from './door.tsx';
 import { useMailedLink } from './mailed-link.ts';
 
 export function ForgotPasswordPage() {
   const [sentTo, setSentTo] = useState<string | undefined>(undefined);
   const link = useMailedLink();
-  const { run, isRunning, error } = useAction(async ({ email = '' }: Record<string, string>) => {
+  const { onSubmit, isRunning, error } = useForm(async ({ email = '' }) => {
     await request(call('POST /v1/auth/forgot-password'), { body: { email } });
     setSentTo(email);
   });
@@ -23,7 +23,7 @@ export function ForgotPasswordPage() {
           {link.place}
         </p>
       )}
-      <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
+      <form onSubmit={onSubmit}>
         <Field label="E-mail" name="email" type="email" autocomplete="username" required autofocus />
         <FormError error={error} />
         <button type="submit" class="primary wide" aria-busy={isRunning}>

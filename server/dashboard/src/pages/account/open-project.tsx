@@ -2,20 +2,16 @@ import { navigate } from '../../app/location.ts';
 import { recall } from '../../app/remembered.ts';
 import { projectPath } from '../../app/route.ts';
 import { Field } from '../../ui/field.tsx';
-import { submitted } from './door.tsx';
+import { useForm } from '../../ui/use-form.ts';
 
 /** Opens a project by its ID, without an account. Works only where reads are open. */
 export function OpenProject() {
+  const { onSubmit } = useForm(async ({ project = '' }) => {
+    const id = project.trim();
+    if (id !== '') navigate(projectPath(id, 'overview'));
+  });
   return (
-    <form
-      class="open-project"
-      onSubmit={(event) =>
-        submitted(event, ({ project }) => {
-          const id = project?.trim() ?? '';
-          if (id !== '') navigate(projectPath(id, 'overview'));
-        })
-      }
-    >
+    <form class="open-project" onSubmit={onSubmit}>
       <Field
         label="Open a public project by ID"
         name="project"

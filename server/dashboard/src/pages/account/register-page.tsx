@@ -6,8 +6,8 @@ import { useSession } from '../../app/session.tsx';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { useSay } from '../../ui/toast.tsx';
-import { useAction } from '../../ui/use-action.ts';
-import { Door, submitted } from './door.tsx';
+import { useForm } from '../../ui/use-form.ts';
+import { Door } from './door.tsx';
 import { useMailedLink } from './mailed-link.ts';
 import { NewPasswordField } from './new-password-field.tsx';
 
@@ -16,29 +16,27 @@ export function RegisterPage() {
   const session = useSession();
   const say = useSay();
   const link = useMailedLink();
-  const { run, isRunning, error } = useAction(
-    async ({ email = '', password = '' }: Record<string, string>) => {
-      await request(call('POST /v1/auth/register'), { body: { email, password } });
-      await request(call('POST /v1/auth/login'), { body: { email, password } });
-      // If this fails, the account page can request the e-mail again.
-      await request(call('POST /v1/auth/request-verify-token'), { body: { email } }).catch(() => undefined);
-      forgetAnswers();
-      await session.reload();
-      say(
-        link.isPrinted
-          ? `Welcome. Verify your e-mail address. ${link.place}`
-          : 'Welcome. We have sent you a link to verify your e-mail address.',
-      );
-      navigate('/', { replace: true });
-    },
-  );
+  const { onSubmit, isRunning, error } = useForm(async ({ email = '', password = '' }) => {
+    await request(call('POST /v1/auth/register'), { body: { email, password } });
+    await request(call('POST /v1/auth/login'), { body: { email, password } });
+    // If this fails, the account page can request the e-mail again.
+    await request(call('POST /v1/auth/request-verify-token'), { body: { email } }).catch(() => undefined);
+    forgetAnswers();
+    await session.reload();
+    say(
+      link.isPrinted
+        ? `Welcome. Verify your e-mail address. ${link.place}`
+        : 'Welcome. We have sent you a link to verify your e-mail address.',
+    );
+    navigate('/', { replace: true });
+  });
   const taken =
     error?.code === 'conflict'
       ? 'An account with this e-mail exists already. Sign in, or reset its password.'
       : undefined;
   return (
     <Door title="Create account">
-      <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
+      <form onSubmit={onSubmit}>
         <Field label="E-mail" name="email" type="email" autocomplete="username" required autofocus />
         <NewPasswordField label="Password" />
         <FormError error={error} title={taken} />

@@ -4,8 +4,7 @@ import { request } from '../../api/request.ts';
 import { useSession } from '../../app/session.tsx';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
-import { useAction } from '../../ui/use-action.ts';
-import { submitted } from './door.tsx';
+import { useForm } from '../../ui/use-form.ts';
 import { useMailedLink } from './mailed-link.ts';
 
 /** Requests a new verification link. */
@@ -14,12 +13,12 @@ export function RequestVerification() {
   const link = useMailedLink();
   const [isSent, setIsSent] = useState(false);
   const own = session.status === 'in' ? session.me.email : '';
-  const { run, isRunning, error } = useAction(async ({ email = '' }: Record<string, string>) => {
+  const { onSubmit, isRunning, error } = useForm(async ({ email = '' }) => {
     await request(call('POST /v1/auth/request-verify-token'), { body: { email } });
     setIsSent(true);
   });
   return (
-    <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
+    <form onSubmit={onSubmit}>
       <Field label="E-mail" name="email" type="email" defaultValue={own} autocomplete="username" required />
       <FormError error={error} />
       {isSent && (

@@ -5,15 +5,15 @@ import { navigate } from '../../app/location.ts';
 import { useSession } from '../../app/session.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { useSay } from '../../ui/toast.tsx';
-import { useAction } from '../../ui/use-action.ts';
-import { Door, submitted } from './door.tsx';
+import { useForm } from '../../ui/use-form.ts';
+import { Door } from './door.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
 
 /** The page of a mailed link. The token is sent to the service only with the new password. */
 export function ResetPasswordPage({ token }: { token: string }) {
   const say = useSay();
   const session = useSession();
-  const { run, isRunning, error } = useAction(async ({ password = '' }: Record<string, string>) => {
+  const { onSubmit, isRunning, error } = useForm(async ({ password = '' }) => {
     await request(call('POST /v1/auth/reset-password'), { body: { token, password } });
     forgetAnswers();
     // Every session of the account has ended, including this one.
@@ -23,7 +23,7 @@ export function ResetPasswordPage({ token }: { token: string }) {
   });
   return (
     <Door title="Choose a new password">
-      <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
+      <form onSubmit={onSubmit}>
         <NewPasswordField label="New password" autofocus />
         <FormError error={error} />
         <button type="submit" class="primary wide" aria-busy={isRunning}>

@@ -6,8 +6,8 @@ import { navigate, usePlace } from '../../app/location.ts';
 import { useSession } from '../../app/session.tsx';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
-import { useAction } from '../../ui/use-action.ts';
-import { Door, submitted } from './door.tsx';
+import { useForm } from '../../ui/use-form.ts';
+import { Door } from './door.tsx';
 import { nextPlace } from './next-place.ts';
 import { OpenProject } from './open-project.tsx';
 
@@ -54,16 +54,14 @@ export function SignInPage() {
 
 function PasswordForm() {
   const session = useSession();
-  const { run, isRunning, error } = useAction(
-    async ({ email = '', password = '' }: Record<string, string>) => {
-      await request(call('POST /v1/auth/login'), { body: { email, password } });
-      forgetAnswers();
-      await session.reload();
-    },
-  );
+  const { onSubmit, isRunning, error } = useForm(async ({ email = '', password = '' }) => {
+    await request(call('POST /v1/auth/login'), { body: { email, password } });
+    forgetAnswers();
+    await session.reload();
+  });
   const wrong = error?.status === 401 ? 'Wrong e-mail or password.' : undefined;
   return (
-    <form onSubmit={(event) => submitted(event, (values) => void run(values))}>
+    <form onSubmit={onSubmit}>
       <Field label="E-mail" name="email" type="email" autocomplete="username" required autofocus />
       <Field label="Password" name="password" type="password" autocomplete="current-password" required />
       <FormError error={error} title={wrong} />

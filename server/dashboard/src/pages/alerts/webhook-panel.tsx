@@ -4,10 +4,9 @@ import { request } from '../../api/request.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Field } from '../../ui/field.tsx';
-import { submitted } from '../account/door.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
-import { useAction } from '../../ui/use-action.ts';
+import { useForm } from '../../ui/use-form.ts';
 import type { SettingsProps } from './alerts-page.tsx';
 
 /** The address that alerts are posted to. Its secret is shown only once, after it was set. */
@@ -15,7 +14,7 @@ export function WebhookPanel({ projectId, settings: { webhook }, onChanged, mayC
   const [secret, setSecret] = useState<string | undefined>(undefined);
   const [isRemoving, setIsRemoving] = useState(false);
   const params = { id: projectId };
-  const { run, isRunning, error } = useAction(async ({ url = '' }: Record<string, string>) => {
+  const { onSubmit, isRunning, error } = useForm(async ({ url = '' }) => {
     const made = await request(call('PUT /v1/projects/{id}/alerts/webhook', params), { body: { url } });
     setSecret(made.secret);
     onChanged();
@@ -56,7 +55,7 @@ export function WebhookPanel({ projectId, settings: { webhook }, onChanged, mayC
         </button>
       )}
       {mayChange && webhook === null && (
-        <form class="inline-form" onSubmit={(event) => submitted(event, (values) => void run(values))}>
+        <form class="inline-form" onSubmit={onSubmit}>
           <Field label="Address" name="url" placeholder="https://hooks.example.com/gatehouse" required />
           <button type="submit" aria-busy={isRunning}>
             Set webhook

@@ -5,18 +5,17 @@ import { projectPath } from '../../app/route.ts';
 import { useSession } from '../../app/session.tsx';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
-import { useAction } from '../../ui/use-action.ts';
-import { submitted } from '../account/door.tsx';
+import { useForm } from '../../ui/use-form.ts';
 
 export function CreateProject() {
   const session = useSession();
-  const { run, isRunning, error } = useAction(async ({ name = '' }: Record<string, string>) => {
+  const { onSubmit, isRunning, error } = useForm(async ({ name = '' }) => {
     const { id } = await request(call('POST /v1/projects'), { body: { name } });
     await session.reload();
     navigate(projectPath(id, 'overview'));
   });
   return (
-    <form class="inline-form" onSubmit={(event) => submitted(event, (values) => void run(values))}>
+    <form class="inline-form" onSubmit={onSubmit}>
       <Field label="New project" name="name" placeholder="Project name" maxLength={100} required />
       <button type="submit" aria-busy={isRunning}>
         Create

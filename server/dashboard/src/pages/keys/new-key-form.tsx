@@ -6,8 +6,7 @@ import { request } from '../../api/request.ts';
 import type { NewKey } from '../../api/types.ts';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
-import { useAction } from '../../ui/use-action.ts';
-import { submitted } from '../account/door.tsx';
+import { useForm } from '../../ui/use-form.ts';
 import { SCOPE_LABELS } from './scope-labels.ts';
 
 const SCOPE_TEXTS: Record<Scope, string> = {
@@ -24,23 +23,21 @@ export function NewKeyForm({ projectId, onMade }: NewKeyFormProps) {
   const [scopes, setScopes] = useState<string[]>(DEFAULT_SCOPE.split(' '));
   const agentsId = useId();
   const form = useRef<HTMLFormElement>(null);
-  const { run, isRunning, error } = useAction(
-    async ({ name = '', days = '', agents = '' }: Record<string, string>) => {
-      const names = agents.split('\n').map((line) => line.trim());
-      const narrowed = names.filter((agent) => agent !== '');
-      const body = {
-        name: name.trim(),
-        scope: SCOPES.filter((scope) => scopes.includes(scope)).join(' '),
-        ...(days === '' ? {} : { expires_in_days: Number(days) }),
-        ...(narrowed.length === 0 ? {} : { agents: narrowed }),
-      };
-      onMade(await request(call('POST /v1/projects/{id}/keys', { id: projectId }), { body }));
-      form.current?.reset();
-      setScopes(DEFAULT_SCOPE.split(' '));
-    },
-  );
+  const { onSubmit, isRunning, error } = useForm(async ({ name = '', days = '', agents = '' }) => {
+    const names = agents.split('\n').map((line) => line.trim());
+    const narrowed = names.filter((agent) => agent !== '');
+    const body = {
+      name: name.trim(),
+      scope: SCOPES.filter((scope) => scopes.includes(scope)).join(' '),
+      ...(days === '' ? {} : { expires_in_days: Number(days) }),
+      ...(narrowed.length === 0 ? {} : { agents: narrowed }),
+    };
+    onMade(await request(call('POST /v1/projects/{id}/keys', { id: projectId }), { body }));
+    form.current?.reset();
+    setScopes(DEFAULT_SCOPE.split(' '));
+  });
   return (
-    <form ref={form} class="key-form" onSubmit={(event) => submitted(event, (values) => void run(values))}>
+    <form ref={form} class="key-form" onSubmit={onSubmit}>
       <div class="key-form-fields">
         <Field label="Name" name="name" placeholder="Where it is used" maxLength={100} autocomplete="off" />
         <Field

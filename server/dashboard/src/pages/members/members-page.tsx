@@ -10,8 +10,7 @@ import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { Waiting } from '../../ui/states.tsx';
-import { useAction } from '../../ui/use-action.ts';
-import { submitted } from '../account/door.tsx';
+import { useForm } from '../../ui/use-form.ts';
 import { MemberTable } from './member-table.tsx';
 
 const ROLE_TEXTS: Record<Role, string> = {
@@ -70,7 +69,7 @@ type AddMemberProps = { projectId: string; role: Role; onAdded: () => void };
 function AddMember({ projectId, role, onAdded }: AddMemberProps) {
   const [round, setRound] = useState(0);
   const roleId = useId();
-  const { run, isRunning, error } = useAction(async ({ email = '', given }: Record<string, string>) => {
+  const { onSubmit, isRunning, error } = useForm(async ({ email = '', given }) => {
     const body = { email, role: ROLES.find((one) => one === given) ?? 'editor' };
     await request(call('POST /v1/projects/{id}/members', { id: projectId }), { body });
     setRound(round + 1);
@@ -82,11 +81,7 @@ function AddMember({ projectId, role, onAdded }: AddMemberProps) {
     conflict: 'This account is already a member.',
   } as Record<string, string>;
   return (
-    <form
-      key={round}
-      class="inline-form"
-      onSubmit={(event) => submitted(event, (values) => void run(values))}
-    >
+    <form key={round} class="inline-form" onSubmit={onSubmit}>
       <Field label="Add member by e-mail" name="email" type="email" autocomplete="off" required />
       <div class="field field-small">
         <label for={roleId}>Role</label>
