@@ -28,76 +28,67 @@ export function mayRecover(error: ApiError | undefined): boolean {
 
 type Explanation = { title: string; advice: string; action: 'retry' | 'sign-in' | 'account' | 'none' };
 
+const EXPLANATIONS: Record<string, Explanation> = {
+  unreachable: {
+    title: 'The service cannot be reached',
+    advice: 'Check that the service is running and that your network works.',
+    action: 'retry',
+  },
+  unauthenticated: {
+    title: 'Sign in to see this',
+    advice: 'Only members of the project can see it.',
+    action: 'sign-in',
+  },
+  forbidden: {
+    title: 'Only members of the project can see this',
+    advice: 'Ask an admin of the project to add your account, or sign in with another one.',
+    action: 'account',
+  },
+  store_unavailable: {
+    title: 'Database unavailable',
+    advice: 'Recorded data is safe. Reads are not possible right now.',
+    action: 'retry',
+  },
+  overloaded: {
+    title: 'The service is busy',
+    advice: 'Too many reads are running, or this one took too long. Choose a shorter period, or try again.',
+    action: 'retry',
+  },
+  agent_unknown: {
+    title: 'Agent not found',
+    advice: 'No agent with this name is registered in this project.',
+    action: 'none',
+  },
+  precondition_failed: {
+    title: 'Someone else saved a newer version',
+    advice: 'Load it, review the changes, and save again.',
+    action: 'retry',
+  },
+  token_invalid: {
+    title: 'This link no longer works',
+    advice: 'It has been used, has expired, or is incomplete. Request a new one.',
+    action: 'none',
+  },
+  internal: {
+    title: 'Unexpected server error',
+    advice: 'This is an error of the service. Try again. Its log has details.',
+    action: 'retry',
+  },
+};
+
 /** Explains an error to a person, with what to do about it. */
 export function explain(error: ApiError): Explanation {
-  switch (error.code) {
-    case 'unreachable':
-      return {
-        title: 'The service cannot be reached',
-        advice: 'Check that the service is running and that your network works.',
-        action: 'retry',
-      };
-    case 'unauthenticated':
-      return {
-        title: 'Sign in to see this',
-        advice: 'Only members of the project can see it.',
-        action: 'sign-in',
-      };
-    case 'forbidden':
-      return {
-        title: 'Only members of the project can see this',
-        advice: 'Ask an admin of the project to add your account, or sign in with another one.',
-        action: 'account',
-      };
-    case 'store_unavailable':
-      return {
-        title: 'Database unavailable',
-        advice: 'Recorded data is safe. Reads are not possible right now.',
-        action: 'retry',
-      };
-    case 'overloaded':
-      return {
-        title: 'The service is busy',
-        advice:
-          'Too many reads are running, or this one took too long. Choose a shorter period, or try again.',
-        action: 'retry',
-      };
-    case 'rate_limited':
-      return { title: 'Too many attempts', advice: waitAdvice(error.retryAfterSeconds), action: 'none' };
-    case 'agent_unknown':
-      return {
-        title: 'Agent not found',
-        advice: 'No agent with this name is registered in this project.',
-        action: 'none',
-      };
-    case 'not_found':
-      return { title: 'Not found', advice: error.message, action: 'none' };
-    case 'precondition_failed':
-      return {
-        title: 'Someone else saved a newer version',
-        advice: 'Load it, review the changes, and save again.',
-        action: 'retry',
-      };
-    case 'token_invalid':
-      return {
-        title: 'This link no longer works',
-        advice: 'It has been used, has expired, or is incomplete. Request a new one.',
-        action: 'none',
-      };
-    case 'internal':
-      return {
-        title: 'Unexpected server error',
-        advice: 'This is an error of the service. Try again. Its log has details.',
-        action: 'retry',
-      };
-    default:
-      return {
-        // The message repeats the first fault.
-        title: error.errors.length > 0 ? 'This input is not valid' : error.message,
-        advice: error.errors.map(faultText).join(' '),
-        action: 'none',
-      };
-  }
+  if (error.code === 'rate_limited')
+    return { title: 'Too many attempts', advice: waitAdvice(error.retryAfterSeconds), action: 'none' };
+  if (error.code === 'not_found') return { title: 'Not found', advice: error.message, action: 'none' };
+  return (
+    EXPLANATIONS[error.code] ?? {
+      // The message repeats the first fault.
+      title: error.errors.length > 0 ? 'This input is not valid' : error.message,
+      advice: error.errors.map(faultText).join(' '),
+      action: 'none',
+    }
+  );
 }
 
 function waitAdvice(seconds: number | undefined): string {

@@ -18,6 +18,7 @@ import { OverviewPage } from '../pages/overview/overview-page.tsx';
 import { ProofPage } from '../pages/proof/proof-page.tsx';
 import { CallsPage } from '../pages/usage/calls-page.tsx';
 import { UsagePage } from '../pages/usage/usage-page.tsx';
+import { capitalized } from '../text/format.ts';
 import { cutText, inertText } from '../text/inert-text.ts';
 import { ToastProvider } from '../ui/toast.tsx';
 import { usePlace } from './location.ts';
@@ -52,7 +53,7 @@ export function App() {
   );
 }
 
-/** The key resets a page when its subject changes. */
+/** The key resets a page when its subject changes; that of ProjectGate does when the project changes. */
 function PageBody({ page }: { page: Page | undefined }) {
   switch (page?.name) {
     case 'home':
@@ -70,31 +71,31 @@ function PageBody({ page }: { page: Page | undefined }) {
     case 'account':
       return <AccountPage />;
     case 'overview':
-      return <OverviewPage key={page.projectId} projectId={page.projectId} />;
+      return <OverviewPage projectId={page.projectId} />;
     case 'decisions':
     case 'decision':
       // One page: its list stays while a record opens and closes.
-      return <DecisionsPage key={page.projectId} {...page} />;
+      return <DecisionsPage {...page} />;
     case 'agents':
-      return <AgentsPage key={page.projectId} projectId={page.projectId} />;
+      return <AgentsPage projectId={page.projectId} />;
     case 'agent':
-      return <AgentPage key={`${page.projectId}/${page.agentName}`} {...page} />;
+      return <AgentPage key={page.agentName} {...page} />;
     case 'usage':
-      return <UsagePage key={page.projectId} projectId={page.projectId} />;
+      return <UsagePage projectId={page.projectId} />;
     case 'model-calls':
-      return <CallsPage key={page.projectId} projectId={page.projectId} />;
+      return <CallsPage projectId={page.projectId} />;
     case 'completeness':
-      return <CompletenessPage key={page.projectId} projectId={page.projectId} />;
+      return <CompletenessPage projectId={page.projectId} />;
     case 'alerts':
-      return <AlertsPage key={page.projectId} projectId={page.projectId} />;
+      return <AlertsPage projectId={page.projectId} />;
     case 'proof':
-      return <ProofPage key={page.projectId} projectId={page.projectId} />;
+      return <ProofPage projectId={page.projectId} />;
     case 'keys':
-      return <KeysPage key={page.projectId} projectId={page.projectId} />;
+      return <KeysPage projectId={page.projectId} />;
     case 'members':
-      return <MembersPage key={page.projectId} projectId={page.projectId} />;
+      return <MembersPage projectId={page.projectId} />;
     case 'activity':
-      return <ActivityPage key={page.projectId} projectId={page.projectId} />;
+      return <ActivityPage projectId={page.projectId} />;
     default:
       return <NotFoundPage />;
   }
@@ -103,6 +104,5 @@ function PageBody({ page }: { page: Page | undefined }) {
 function titleOf(page: Page | undefined): string {
   if (page === undefined) return 'Page not found';
   if (page.name === 'agent') return inertText(cutText(page.agentName, 60));
-  const words = page.name.replaceAll('-', ' ');
-  return page.name === 'home' ? 'Welcome' : words.charAt(0).toUpperCase() + words.slice(1);
+  return page.name === 'home' ? 'Welcome' : capitalized(page.name.replaceAll('-', ' '));
 }

@@ -10,7 +10,6 @@ export function useRole(projectId: string): { role: Role | undefined; isLoading:
   const { data, isLoading } = useAnswer(
     isMember ? call('GET /v1/projects/{id}/members', { id: projectId }) : undefined,
   );
-  const id = session.status === 'in' ? session.me.id : undefined;
-  const role = data?.items.find(({ account_id }) => account_id === id)?.role;
+  const role = data?.items.find(({ account_id }) => account_id === session.me?.id)?.role;
   return { role, isLoading: isLoading || session.status === 'loading' };
 }

@@ -31,33 +31,24 @@ const PLAIN_PAGES = ['sign-in', 'register', 'forgot-password', 'account'] as con
 /** The page at a path, or undefined. */
 export function pageFrom(path: string): Page | undefined {
   const segments = segmentsOf(path);
-  if (segments === undefined) return undefined;
-  const [first = '', second, third = 'overview', fourth] = segments;
-  const plain = PLAIN_PAGES.find((name) => name === first);
-  switch (segments.length) {
-    case 0:
-      return { name: 'home' };
-    case 1:
-      return plain === undefined ? undefined : { name: plain };
-    case 2:
-    case 3:
-    case 4:
-      break;
-    default:
-      return undefined;
+  if (segments === undefined || segments.length > 4) return undefined;
+  const [first, second, third = 'overview', fourth] = segments;
+  if (first === undefined) return { name: 'home' };
+  if (second === undefined) {
+    const name = PLAIN_PAGES.find((known) => known === first);
+    return name && { name };
   }
-  if (second === undefined) return undefined;
   if (segments.length === 2 && (first === 'verify-email' || first === 'reset-password')) {
     return { name: first, token: second };
   }
   if (first !== 'projects') return undefined;
-  if (fourth !== undefined) {
-    if (third === 'agents') return { name: 'agent', projectId: second, agentName: fourth };
-    if (third === 'usage' && fourth === 'calls') return { name: 'model-calls', projectId: second };
-    return third === 'decisions' ? { name: 'decision', projectId: second, eventId: fourth } : undefined;
+  if (fourth === undefined) {
+    const name = PROJECT_PAGES.find((known) => known === third);
+    return name && { name, projectId: second };
   }
-  const name = PROJECT_PAGES.find((known) => known === third);
-  return name === undefined ? undefined : { name, projectId: second };
+  if (third === 'agents') return { name: 'agent', projectId: second, agentName: fourth };
+  if (third === 'usage' && fourth === 'calls') return { name: 'model-calls', projectId: second };
+  return third === 'decisions' ? { name: 'decision', projectId: second, eventId: fourth } : undefined;
 }
 
 /** Undefined for a path with an empty segment or an invalid %-sequence. */

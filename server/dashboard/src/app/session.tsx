@@ -6,7 +6,8 @@ import { RETRY_MS, useTimer } from '../api/use-answer.ts';
 import { request } from '../api/request.ts';
 import type { Me } from '../api/types.ts';
 
-type SessionState = { status: 'loading' } | { status: 'out' } | { status: 'in'; me: Me };
+type SessionState =
+  { status: 'loading'; me?: undefined } | { status: 'out'; me?: undefined } | { status: 'in'; me: Me };
 export type Session = SessionState & {
   /** Fetches the signed-in account. */
   reload: () => Promise<void>;
@@ -48,6 +49,5 @@ export function useSession(): Session {
 
 /** Whether the person may change this project. */
 export function useIsMember(projectId: string): boolean {
-  const session = useSession();
-  return session.status === 'in' && session.me.projects.some(({ id }) => id === projectId);
+  return useSession().me?.projects.some(({ id }) => id === projectId) ?? false;
 }

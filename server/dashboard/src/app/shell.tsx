@@ -1,26 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { capitalized } from '../text/format.ts';
 import { inertText } from '../text/inert-text.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { StaleNotice } from '../ui/stale-notice.tsx';
 import { navigate, usePlace } from './location.ts';
 import { periodQuery } from './period.ts';
-import { type Page, PROJECT_PAGES, type ProjectPageName, projectPath, sectionOf } from './route.ts';
+import { type Page, PROJECT_PAGES, projectPath, sectionOf } from './route.ts';
 import { useSession } from './session.tsx';
 import { useTheme } from './theme.ts';
-
-const LABELS: Record<ProjectPageName, string> = {
-  overview: 'Overview',
-  decisions: 'Decisions',
-  agents: 'Agents',
-  usage: 'Usage',
-  completeness: 'Completeness',
-  alerts: 'Alerts',
-  proof: 'Proof',
-  keys: 'Keys',
-  members: 'Members',
-  activity: 'Activity',
-};
 
 /** Navigation around every page. */
 export function Shell({ page, children }: { page: Page | undefined; children: ComponentChildren }) {
@@ -82,7 +70,7 @@ function ProjectNav({ projectId, page }: ProjectProps) {
           aria-current={name === current ? 'page' : undefined}
         >
           <Icon name={name satisfies IconName} />
-          {LABELS[name]}
+          {capitalized(name)}
         </a>
       ))}
       <a class="nav-docs" href="/docs" target="_blank" rel="noreferrer">
@@ -96,8 +84,7 @@ function ProjectNav({ projectId, page }: ProjectProps) {
 const OTHER = ' other';
 
 function ProjectSwitcher({ projectId, page }: ProjectProps) {
-  const session = useSession();
-  const own = session.status === 'in' ? session.me.projects : [];
+  const own = useSession().me?.projects ?? [];
   const isOwn = own.some(({ id }) => id === projectId);
   const pageName = sectionOf(page) ?? 'overview';
   return (

@@ -136,6 +136,10 @@ export function formatCost(usd: number | null): string {
 
 export const OUTCOME_LABELS = { allow: 'Allow', deny: 'Deny', needs_approval: 'Needs approval' } as const;
 
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** A role in a sentence: "an editor". */
 export function withArticle(role: string): string {
   return `${/^[aeo]/.test(role) ? 'an' : 'a'} ${role}`;

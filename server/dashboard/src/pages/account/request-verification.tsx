@@ -9,17 +9,23 @@ import { useMailedLink } from './mailed-link.ts';
 
 /** Requests a new verification link. */
 export function RequestVerification() {
-  const session = useSession();
+  const { me } = useSession();
   const link = useMailedLink();
   const [isSent, setIsSent] = useState(false);
-  const own = session.status === 'in' ? session.me.email : '';
   const { onSubmit, isRunning, error } = useForm(async ({ email = '' }) => {
     await request(call('POST /v1/auth/request-verify-token'), { body: { email } });
     setIsSent(true);
   });
   return (
     <form onSubmit={onSubmit}>
-      <Field label="E-mail" name="email" type="email" defaultValue={own} autocomplete="username" required />
+      <Field
+        label="E-mail"
+        name="email"
+        type="email"
+        defaultValue={me?.email ?? ''}
+        autocomplete="username"
+        required
+      />
       <FormError error={error} />
       {isSent && (
         <p role="status">

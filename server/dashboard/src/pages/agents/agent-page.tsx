@@ -1,5 +1,4 @@
 import { useRef } from 'preact/hooks';
-
 import { hasRole } from '../../../../rights.ts';
 import { call, versionOf } from '../../api/call.ts';
 import type { AgentVersion, VersionSummary } from '../../api/types.ts';
@@ -18,8 +17,8 @@ import { PolicyTab } from './policy-tab.tsx';
 import { UnregisteredAgent } from './unregistered-agent.tsx';
 import { VersionsTab } from './versions-tab.tsx';
 
-const TABS = { policy: 'Policy', versions: 'Versions', fleet: 'Fleet', definition: 'Definition' } as const;
-type TabName = keyof typeof TABS;
+const LABELS = { policy: 'Policy', versions: 'Versions', fleet: 'Fleet', definition: 'Definition' };
+const TABS = { policy: PolicyTab, versions: VersionsTab, fleet: FleetTab, definition: DefinitionTab };
 
 export type AgentTabProps = {
   projectId: string;
@@ -33,7 +32,8 @@ export type AgentTabProps = {
 
 export function AgentPage({ projectId, agentName }: { projectId: string; agentName: string }) {
   const given = usePlace().query.get('tab') ?? '';
-  const tab: TabName = given in TABS ? (given as TabName) : 'policy';
+  const tab = Object.hasOwn(TABS, given) ? (given as keyof typeof TABS) : 'policy';
+  const Tab = TABS[tab];
   const versions = useAnswer(
     call('GET /v1/projects/{id}/agents/{name}/versions', { id: projectId, name: agentName }),
   );
@@ -72,14 +72,13 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
       {isUnregistered ? (
         <UnregisteredAgent projectId={projectId} agentName={agentName} />
       ) : (
-        <Tabs label="Agent" names={TABS} current={tab} first="policy" />
+        <Tabs label="Agent" names={LABELS} current={tab} first="policy" />
       )}
       {error !== undefined && !isUnregistered && <ErrorState error={error} retry={retry} />}
       {error === undefined && (shown === undefined || isRoleLoading) && <Loading lines={12} />}
       {/* An editor that became writable later would lose what was typed before. */}
       {versions.data !== undefined && shown !== undefined && !isRoleLoading && (
         <Tab
-          tab={tab}
           projectId={projectId}
           agentName={agentName}
           versions={versions.data.items}
@@ -90,17 +89,4 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
       )}
     </>
   );
-}
-
-function Tab({ tab, ...props }: AgentTabProps & { tab: TabName }) {
-  switch (tab) {
-    case 'versions':
-      return <VersionsTab {...props} />;
-    case 'fleet':
-      return <FleetTab {...props} />;
-    case 'definition':
-      return <DefinitionTab {...props} />;
-    default:
-      return <PolicyTab {...props} />;
-  }
 }

@@ -26,8 +26,7 @@ type MemberTableProps = {
 
 /** The members, with the actions that are allowed on each. */
 export function MemberTable({ projectId, role, items, onChanged }: MemberTableProps) {
-  const session = useSession();
-  const ownId = session.status === 'in' ? session.me.id : '';
+  const ownId = useSession().me?.id;
   const [leaving, setLeaving] = useState<Member | undefined>(undefined);
   const since = `Member since (${zoneName()})`;
   const { sorted, column } = useSorted(
