@@ -18,7 +18,7 @@ type CodeEditorProps = {
   onChange?: (text: string) => void;
 };
 
-const NO_FAULTS: PolicyFault[] = [];
+export const NO_FAULTS: PolicyFault[] = [];
 const LINE_ENDS = '\t\n\r';
 
 /** Loads the editor's code when a page needs it. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { AgentTool, PolicyFault } from '../../api/types.ts';
-import { CodeEditor } from '../../editor/code-editor.tsx';
+import { CodeEditor, NO_FAULTS } from '../../editor/code-editor.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useSorted } from '../../ui/use-sorted.ts';
@@ -57,7 +57,7 @@ function ToolTable({ tools }: { tools: AgentTool[] }) {
 type TextPartProps = AgentTabProps & { part: 'agent_yaml' | 'system_md'; title: string; note: string };
 
 function TextPart(props: TextPartProps) {
-  const { projectId, agentName, latest, mayEdit, onSaved, part, title, note } = props;
+  const { projectId, agentName, latest, mayEdit, part, title, note } = props;
   const draft = useDraft(draftKey(projectId, agentName, part), latest[part]);
   const { text } = draft;
   const { isChecking, faults } = useYamlFaults(text, mayEdit && part === 'agent_yaml');
@@ -104,24 +104,13 @@ function TextPart(props: TextPartProps) {
         <SaveDialog
           {...props}
           title={`Save version ${latest.version + 1} with this ${title.toLowerCase()}?`}
-          text={text}
+          draft={draft}
           onClose={() => setIsSaving(false)}
-          onSaved={() => {
-            draft.settle(text);
-            setIsSaving(false);
-            onSaved();
-          }}
-          onStale={() => {
-            setIsSaving(false);
-            onSaved();
-          }}
         />
       )}
     </section>
   );
 }
-
-const NO_FAULTS: PolicyFault[] = [];
 
 /** The YAML faults of a text. The YAML parser is loaded once a text has been changed. */
 function useYamlFaults(text: string, isOn: boolean): { isChecking: boolean; faults: PolicyFault[] } {

@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { CodeEditor } from '../../editor/code-editor.tsx';
-import type { PolicyFault } from '../../api/types.ts';
+import { CodeEditor, NO_FAULTS } from '../../editor/code-editor.tsx';
 import { useRole } from '../../app/role.ts';
 import { useSession } from '../../app/session.tsx';
 import { countText, formatBytes, withArticle } from '../../text/format.ts';
@@ -14,11 +13,9 @@ import { SavePolicy } from './save-policy.tsx';
 import { type CheckState, useCheck } from './use-check.ts';
 import { draftKey, useDraft } from './use-draft.ts';
 
-const NO_FAULTS: PolicyFault[] = [];
-
 /** The policy editor. Checks the draft as you type; calls can be tested before saving. */
 export function PolicyTab(props: AgentTabProps) {
-  const { projectId, agentName, latest, mayEdit, onSaved } = props;
+  const { projectId, agentName, latest, mayEdit } = props;
   const draft = useDraft(draftKey(projectId, agentName, 'policy'), latest.policy_yaml);
   const check = useCheck({ projectId, agentName }, draft.text, mayEdit);
   const [goTo, setGoTo] = useState<{ line: number; column: number } | undefined>(undefined);
@@ -75,22 +72,7 @@ export function PolicyTab(props: AgentTabProps) {
           <Replay {...props} policyYaml={draft.text} isValid={isValid} />
         </div>
       )}
-      {isSaving && (
-        <SavePolicy
-          {...props}
-          text={draft.text}
-          onClose={() => setIsSaving(false)}
-          onSaved={() => {
-            draft.settle(draft.text);
-            setIsSaving(false);
-            onSaved();
-          }}
-          onStale={() => {
-            setIsSaving(false);
-            onSaved();
-          }}
-        />
-      )}
+      {isSaving && <SavePolicy {...props} draft={draft} onClose={() => setIsSaving(false)} />}
     </div>
   );
 }

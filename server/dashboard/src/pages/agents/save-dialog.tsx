@@ -9,30 +9,35 @@ import { FormError } from '../../ui/form-error.tsx';
 import { useSay } from '../../ui/toast.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { AgentTabProps } from './agent-page.tsx';
+import type { Draft } from './use-draft.ts';
 
 const NOTE_CHARS_MAX = 500;
 
 export type SaveDialogProps = AgentTabProps & {
   part: 'policy_yaml' | 'agent_yaml' | 'system_md';
   title: string;
-  text: string;
+  draft: Draft;
   /** False while something is still to be shown before saving. */
   isReady?: boolean;
   /** Explains the effect of saving, below the changes. */
   children?: ComponentChildren;
   onClose: () => void;
-  /** Someone else has saved: load the newer version. */
-  onStale: () => void;
 };
 
 /** Shows the changes to a text of an agent before it is saved as a new version. */
 export function SaveDialog(props: SaveDialogProps) {
-  const { projectId, agentName, latest, part, title, text, isReady = true, children } = props;
-  const { onClose, onSaved, onStale } = props;
+  const { projectId, agentName, latest, part, title, draft, isReady = true, children } = props;
+  const { onClose, onSaved } = props;
+  const { text } = draft;
   const say = useSay();
   const done = useRef(false);
   const [note, setNote] = useState('');
   const noteId = useId();
+  /** Loads the version that is the latest now. */
+  const finish = () => {
+    onClose();
+    onSaved();
+  };
   const save = useAction(async () => {
     const agent = call('PUT /v1/projects/{id}/agents/{name}', { id: projectId, name: agentName });
     const saved = await request(agent, {
@@ -43,7 +48,8 @@ export function SaveDialog(props: SaveDialogProps) {
     done.current = true;
     const effect = part === 'policy_yaml' ? ' Agents use it from their next run.' : '';
     say(`Saved as version ${saved.version}.${effect}`);
-    onSaved();
+    draft.settle(text);
+    finish();
   });
   const isStale = save.error?.code === 'precondition_failed';
   return (
@@ -69,7 +75,7 @@ export function SaveDialog(props: SaveDialogProps) {
           Back to the editor
         </button>
         {isStale ? (
-          <button type="button" class="primary" onClick={onStale}>
+          <button type="button" class="primary" onClick={finish}>
             Load the newer version, keep my draft
           </button>
         ) : (

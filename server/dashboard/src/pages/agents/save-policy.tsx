@@ -9,9 +9,9 @@ type SavePolicyProps = Omit<SaveDialogProps, 'part' | 'title' | 'isReady' | 'chi
 
 /** Before a policy is saved, shows its effect on last week's calls, unless that failed or the person does not wait for it. */
 export function SavePolicy(props: SavePolicyProps) {
-  const { latest, text } = props;
+  const { latest, draft } = props;
   const [isSkipped, setIsSkipped] = useState(false);
-  const replay = useReplay({ ...props, policyYaml: text, window: '7d' });
+  const replay = useReplay({ ...props, policyYaml: draft.text, window: '7d' });
   const { result, error, isRunning, run, more } = replay;
   useEffect(run, []);
   const isWaiting = result === undefined && error === undefined && !isSkipped;

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 /** Unsaved text by agent and part. It survives navigation within the dashboard. */
 const drafts = new Map<string, string>();
 
-type Draft = {
+export type Draft = {
   text: string;
   /** Incremented when the text is replaced other than by typing. */
   revision: number;
