@@ -1,3 +1,4 @@
+import { recall, remember } from '../app/remembered.ts';
 import { ApiError } from './api-error.ts';
 
 /** `isNew`: this browser had not seen a key of this log before. */
@@ -34,16 +35,11 @@ function problemOf(text: string): { code?: string; detail?: string } {
 
 /** The key of a log that this browser saw first. A different key from the service later is not trusted. */
 export async function trustedKey(projectId: string): Promise<TrustedKey> {
-  const name = `gatehouse.log-key.${projectId}`;
+  const name = `log-key.${projectId}` as const;
   const shown = (await logText(projectId, 'vkey')).trimEnd();
-  let known: string | null = null;
-  try {
-    known = localStorage.getItem(name);
-    if (known === null) localStorage.setItem(name, shown);
-  } catch {
-    // Storage is blocked: each visit is the first one.
-  }
-  return { text: known ?? shown, isNew: known === null, isChanged: known !== null && known !== shown };
+  const known = recall(name);
+  if (known === undefined) remember(name, shown);
+  return { text: known ?? shown, isNew: known === undefined, isChanged: (known ?? shown) !== shown };
 }
 
 /** The names under a checkpoint, without that of the log itself. */

@@ -20,9 +20,9 @@ import { CallsPage } from '../pages/usage/calls-page.tsx';
 import { UsagePage } from '../pages/usage/usage-page.tsx';
 import { capitalized } from '../text/format.ts';
 import { cutText, inertText } from '../text/inert-text.ts';
+import { EmptyState } from '../ui/states.tsx';
 import { ToastProvider } from '../ui/toast.tsx';
 import { usePlace } from './location.ts';
-import { NotFoundPage } from './not-found-page.tsx';
 import { ProjectGate } from './project-gate.tsx';
 import { type Page, pageFrom } from './route.ts';
 import { SessionProvider } from './session.tsx';
@@ -97,7 +97,13 @@ function PageBody({ page }: { page: Page | undefined }) {
     case 'activity':
       return <ActivityPage projectId={page.projectId} />;
     default:
-      return <NotFoundPage />;
+      return (
+        <EmptyState title="Page not found" isPage>
+          <p>
+            <a href="/">Go to the start page</a>
+          </p>
+        </EmptyState>
+      );
   }
 }
 

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { type Period, periodFrom } from './period.ts';
 
 type Place = { path: string; query: URLSearchParams };
 type NavigateOptions = {
@@ -36,6 +37,11 @@ export function usePlace(): Place {
     };
   }, []);
   return { path: location.pathname, query: new URLSearchParams(location.search) };
+}
+
+/** The period in the address bar. */
+export function usePeriod(): Period {
+  return periodFrom(usePlace().query);
 }
 
 /** The current address with changed query parameters. undefined removes one, '' makes it empty, a list repeats it. */

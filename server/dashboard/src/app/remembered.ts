@@ -1,5 +1,6 @@
 /** Values kept in this browser between visits. Nothing is kept where storage is blocked. */
-type Remembered = 'project' | 'theme' | 'zone' | 'columns' | `views.${string}` | `checkpoints.${string}`;
+type Remembered =
+  'project' | 'theme' | 'zone' | 'columns' | `${'views' | 'checkpoints' | 'log-key'}.${string}`;
 
 export function recall(name: Remembered): string | undefined {
   try {

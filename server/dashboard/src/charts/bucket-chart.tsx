@@ -1,9 +1,8 @@
 import { useId, useMemo, useState } from 'preact/hooks';
-import { navigate } from '../app/location.ts';
+import { navigate, usePeriod } from '../app/location.ts';
 import { rangeOf } from '../api/relative-period.ts';
 import { isFinished } from '../api/series.ts';
 import { endsNow, type Period } from '../app/period.ts';
-import { usePeriod } from '../app/use-period.ts';
 import { useZone } from '../app/zone.ts';
 import { periodHref } from '../ui/period-picker.tsx';
 import { Table } from '../ui/table.tsx';

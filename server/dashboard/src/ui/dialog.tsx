@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { placeAround } from './focus-around.ts';
 
 type DialogProps = {
   title: string;
@@ -17,7 +16,8 @@ export function Dialog({ title, kind = '', onClose, done, children }: DialogProp
   const id = useId();
   useLayoutEffect(() => {
     const dialog = place.current;
-    const around = placeAround(document.activeElement);
+    // The nearest part of the page around it that can have the focus.
+    const around = document.activeElement?.parentElement?.closest<HTMLElement>('[tabindex]');
     dialog?.showModal();
     return () => {
       // Closing it, instead of only removing it, makes the browser restore the focus.

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { hrefWith, navigate } from '../app/location.ts';
+import { hrefWith, navigate, usePeriod } from '../app/location.ts';
 import { endOfMinute, LAST_MS, LASTS, rangeOf } from '../api/relative-period.ts';
 import {
   LAST_WORDS,
@@ -10,7 +10,6 @@ import {
   WINDOW_WORDS,
   WINDOWS,
 } from '../app/period.ts';
-import { usePeriod } from '../app/use-period.ts';
 import { useZone } from '../app/zone.ts';
 import { type Zone, zoneName } from '../text/format.ts';
 import { Icon } from './icon.tsx';

@@ -1,7 +1,7 @@
 import { auditOf, call } from '../../api/call.ts';
 import type { AgentSummary, OutcomeCounts, Summary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import { usePeriod } from '../../app/use-period.ts';
+import { usePeriod } from '../../app/location.ts';
 import { agentPath, projectPath } from '../../app/route.ts';
 import { formatCount, formatDate, formatShare, zoneName } from '../../text/format.ts';
 import { shellQuoted } from '../../text/shell-quoted.ts';

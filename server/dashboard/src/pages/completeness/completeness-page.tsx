@@ -1,8 +1,8 @@
 import { auditOf } from '../../api/call.ts';
 import type { Completeness, GapItem } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
+import { usePeriod } from '../../app/location.ts';
 import { type Period, periodWords } from '../../app/period.ts';
-import { usePeriod } from '../../app/use-period.ts';
 import { placeWith, projectPath } from '../../app/route.ts';
 import { countText, formatCount, formatTime } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';

@@ -1,9 +1,8 @@
 import { auditOf } from '../../api/call.ts';
 import type { ModelCall } from '../../api/types.ts';
 import { CALL_FILTERS, filtersFrom } from '../../app/filters.ts';
-import { hrefWith, usePlace } from '../../app/location.ts';
+import { hrefWith, usePeriod, usePlace } from '../../app/location.ts';
 import { type Period, periodWords } from '../../app/period.ts';
-import { usePeriod } from '../../app/use-period.ts';
 import { placeWith, projectPath } from '../../app/route.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import {

@@ -1,9 +1,8 @@
 import { auditOf } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { type Filters, filtersFrom } from '../../app/filters.ts';
-import { hrefWith, usePlace } from '../../app/location.ts';
+import { hrefWith, usePeriod, usePlace } from '../../app/location.ts';
 import { type Period, periodWords } from '../../app/period.ts';
-import { usePeriod } from '../../app/use-period.ts';
 import { callsPath, placeWith, projectPath, type QueryValues } from '../../app/route.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
