@@ -19,7 +19,7 @@ export function JsonTree({ value }: { value: JsonValue }) {
   );
 }
 
-type NodeProps = { name?: string; value: JsonValue; depth: number };
+type NodeProps = { name?: string | undefined; value: JsonValue; depth: number };
 
 function Node({ name, value, depth }: NodeProps) {
   if (value === null || typeof value !== 'object' || value instanceof JsonNumber) {
@@ -30,7 +30,7 @@ function Node({ name, value, depth }: NodeProps) {
       </div>
     );
   }
-  return <Branch {...(name === undefined ? {} : { name })} value={value} depth={depth} />;
+  return <Branch name={name} value={value} depth={depth} />;
 }
 
 function Branch({ name, value, depth }: NodeProps & { value: JsonValue[] | { [key: string]: JsonValue } }) {
@@ -70,7 +70,7 @@ function Branch({ name, value, depth }: NodeProps & { value: JsonValue[] | { [ke
       {isOpen && (
         <div class="json-children">
           {entries.slice(0, shown).map(([key, item]) => (
-            <Node key={key} {...(isList ? {} : { name: key })} value={item} depth={depth + 1} />
+            <Node key={key} name={isList ? undefined : key} value={item} depth={depth + 1} />
           ))}
           {entries.length > shown && (
             <button type="button" class="link" onClick={() => setShown(shown + ENTRIES_STEP)}>

@@ -39,6 +39,6 @@ export function useSorted<Row>(
   };
 }
 
-function compared(a: number | string, b: number | string): number {
+export function compared(a: number | string, b: number | string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

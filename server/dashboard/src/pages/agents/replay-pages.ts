@@ -1,6 +1,6 @@
 import type { ReplayResult } from '../../api/types.ts';
 
-type Changed = Pick<ReplayResult, 'changed' | 'changes'>;
+export type Changed = Pick<ReplayResult, 'changed' | 'changes'>;
 
 /** The result of a replay together with that of its next page. */
 export function withOlder(newer: ReplayResult, older: ReplayResult): ReplayResult {

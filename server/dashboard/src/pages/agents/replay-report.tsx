@@ -7,8 +7,8 @@ import { countText, formatCount } from '../../text/format.ts';
 import { Inert, Role } from '../../ui/inert.tsx';
 import { OutcomeBadge } from '../../ui/outcome.tsx';
 import { Table } from '../../ui/table.tsx';
+import type { Changed } from './replay-pages.ts';
 
-type Changed = Pick<ReplayResult, 'changed' | 'changes'>;
 type Place = { projectId: string; agentName: string };
 type ReplayReportProps = Place & {
   result: ReplayResult;

@@ -14,7 +14,7 @@ type ColumnOf = {
   cell: (row: FeedRow) => ComponentChildren;
 };
 
-const COLUMNS = {
+export const COLUMNS = {
   time: {
     label: 'Time',
     width: '132px',
@@ -33,10 +33,6 @@ const COLUMNS = {
 export type ColumnName = keyof typeof COLUMNS;
 const NAMES = Object.keys(COLUMNS) as ColumnName[];
 const AT_FIRST: ColumnName[] = ['time', 'outcome', 'agent', 'tool', 'role', 'reason', 'user'];
-
-export function columnOf(name: ColumnName): ColumnOf {
-  return COLUMNS[name];
-}
 
 function textColumn(label: string, share: string, textOf: (row: FeedRow) => string): ColumnOf {
   return { label, width: `minmax(0, ${share})`, cell: (row) => <Inert text={textOf(row)} /> };
@@ -80,7 +76,7 @@ export function ColumnsMenu({ names, choose }: Columns) {
                     choose(currentTarget.checked ? [...names, name] : names.filter((one) => one !== name))
                   }
                 />
-                {columnOf(name).label}
+                {COLUMNS[name].label}
               </label>
             </li>
           ))}

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, zoneName } from '../../text/format.ts';
 import { useVirtualRows } from '../../ui/virtual-rows.ts';
-import { type ColumnName, columnOf } from './decision-columns.tsx';
+import { type ColumnName, COLUMNS } from './decision-columns.tsx';
 import { type FeedRow, type FeedState, ROWS_MAX } from './decision-feed.ts';
 
 /** The next page is fetched this many rows before the end. */
@@ -59,7 +59,7 @@ export function DecisionList({ state, columns, isOwn, selected, onOpen, onEnd }:
     <div
       ref={place}
       class={isOwn ? 'decision-list own-columns' : 'decision-list'}
-      style={isOwn ? { '--columns': columns.map((name) => columnOf(name).width).join(' ') } : {}}
+      style={isOwn ? { '--columns': columns.map((name) => COLUMNS[name].width).join(' ') } : {}}
       role="grid"
       aria-label="Decisions. Use the arrow keys to move and Enter for details"
       aria-rowcount={isAtEnd ? rows.length + 1 : -1}
@@ -71,7 +71,7 @@ export function DecisionList({ state, columns, isOwn, selected, onOpen, onEnd }:
       <div class="decision-head" role="row" aria-rowindex={1}>
         {columns.map((name) => (
           <span key={name} role="columnheader">
-            {columnOf(name).label}
+            {COLUMNS[name].label}
             {name === 'time' && ` (${zoneName()})`}
           </span>
         ))}
@@ -118,7 +118,7 @@ function DecisionRow({ row, columns, index, top, isActive, isSelected, onOpen }:
     >
       {columns.map((name) => (
         <span key={name} role="gridcell" class={`cell-${name}`}>
-          {columnOf(name).cell(row)}
+          {COLUMNS[name].cell(row)}
         </span>
       ))}
     </div>

@@ -17,15 +17,14 @@ import { Inert } from '../../ui/inert.tsx';
 import { OutcomeBadge } from '../../ui/outcome.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { useList } from '../../ui/use-list.tsx';
+import { compared } from '../../ui/use-sorted.ts';
 import { useVirtualRows } from '../../ui/virtual-rows.ts';
 import type { SessionProps } from './session-panel.tsx';
 
 /** The largest page of the API. */
 const PAGE_ROWS = 500;
 
-type Step =
-  | { kind: 'call'; record: ModelCall; decision?: undefined }
-  | { kind: 'decision'; record: DecisionRecord; decision: DecisionRecord };
+type Step = { kind: 'call'; record: ModelCall } | { kind: 'decision'; record: DecisionRecord };
 
 /** The decisions and the model calls of a session, the oldest first. */
 export function SessionTimeline({ projectId, sessionId, period }: SessionProps) {
@@ -35,8 +34,11 @@ export function SessionTimeline({ projectId, sessionId, period }: SessionProps) 
   const { steps, next } = useMemo(
     () =>
       merged([
-        { steps: decisions.items.map(decisionStep), next: decisions.next },
-        { steps: calls.items.map(callStep), next: calls.next },
+        {
+          steps: decisions.items.map((record): Step => ({ kind: 'decision', record })),
+          next: decisions.next,
+        },
+        { steps: calls.items.map((record): Step => ({ kind: 'call', record })), next: calls.next },
       ]),
     [decisions.items, calls.items, decisions.next?.isLoading, calls.next?.isLoading],
   );
@@ -88,21 +90,9 @@ function compareSteps(a: Step, b: Step): number {
   return compared(a.record.occurred_at, b.record.occurred_at) || compared(keyOf(a), keyOf(b));
 }
 
-function compared(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
 /** A decision and a model call may have one id. */
 function keyOf({ kind, record }: Step): string {
   return `${kind} ${record.event_id}`;
-}
-
-function decisionStep(record: DecisionRecord): Step {
-  return { kind: 'decision', record, decision: record };
-}
-
-function callStep(record: ModelCall): Step {
-  return { kind: 'call', record };
 }
 
 /** Renders only the steps in view. `isWhole`: nothing comes before the first. */
@@ -146,14 +136,14 @@ function StepRow({ step, before }: { step: Step; before: Step | undefined }) {
     </>
   );
   const agent = agent_name === before?.record.agent_name ? undefined : agent_name;
-  if (step.decision === undefined)
+  if (step.kind === 'call')
     return (
       <div class="timeline-step">
         {when}
         <CallCells call={step.record} agent={agent} />
       </div>
     );
-  const { project_id, event_id, outcome, tool_name, reason } = step.decision;
+  const { project_id, event_id, outcome, tool_name, reason } = step.record;
   return (
     <a class="timeline-step" href={hrefWith({}, decisionPath(project_id, event_id))}>
       {when}

@@ -7,12 +7,12 @@ import { rangeOf } from '../../api/relative-period.ts';
 import { formatCompact, formatCount, formatMinute } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { Loading } from '../../ui/states.tsx';
+import { WEEK_MS } from './change.ts';
 import { hasOlder, newOf } from './new-values.ts';
 import type { DecisionsHref } from './overview-page.tsx';
 import { DAY_MS, HOUR_MS } from '../../../../durations.ts';
 import { RETENTION_MS } from '../../../../limits.ts';
 
-const WEEK_MS = 7 * DAY_MS;
 const REFRESH_MS = 60_000;
 const VALUES_MAX = 1000;
 const SHOWN_MAX = 12;

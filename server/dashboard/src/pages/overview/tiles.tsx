@@ -69,7 +69,7 @@ function thanBefore(
 ): string {
   if (previous === undefined) return 'window' in period && period.window === '90d' ? 'kept for 90 days' : '';
   if (totals === undefined) return '';
-  return thanWords(totals && countChange(totals.total, totalsOf(previous.series).total), previous.words);
+  return thanWords(countChange(totals.total, totalsOf(previous.series).total), previous.words);
 }
 
 /** Compares with the agents of the wider period. */

@@ -1,4 +1,4 @@
-import type { OutcomeCounts } from '../../api/types.ts';
+import type { Outcome, OutcomeCounts } from '../../api/types.ts';
 import { hrefWith, usePlace } from '../../app/location.ts';
 import { formatCompact, formatCount, formatShare } from '../../text/format.ts';
 import { Inert, Role } from '../../ui/inert.tsx';
@@ -142,17 +142,14 @@ function Name({ by, name }: { by: TopPanelProps['by']; name: string }) {
 }
 
 function Bar({ row, max, sort }: { row: Row; max: number; sort: Sort }) {
-  const parts =
-    sort === 'decisions' ? (['deny', 'needs_approval', 'allow'] as const) : ([SORT_KEYS[sort]] as const);
+  const parts: Outcome[] = sort === 'decisions' ? ['deny', 'needs_approval', 'allow'] : [SORT_KEYS[sort]];
   return (
     <span class="bar" aria-hidden="true">
       {parts.map((part) => (
         <span
           key={part}
           class={`bar-part fill-${part}`}
-          style={{
-            width: `${max === 0 ? 0 : ((row as OutcomeCounts)[part as keyof OutcomeCounts] / max) * 100}%`,
-          }}
+          style={{ width: `${max === 0 ? 0 : (row[part] / max) * 100}%` }}
         />
       ))}
     </span>

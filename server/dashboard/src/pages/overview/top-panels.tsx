@@ -1,5 +1,5 @@
 import { auditOf } from '../../api/call.ts';
-import type { OutcomeCounts, Summary } from '../../api/types.ts';
+import type { Summary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import type { Filters } from '../../app/filters.ts';
 import { hrefWith, usePlace } from '../../app/location.ts';
@@ -26,7 +26,6 @@ export function TopPanels(props: PanelsProps & { summary: Summary }) {
   const only = sort === 'decisions' ? {} : { outcome: [sort === 'denials' ? 'deny' : 'needs_approval'] };
   // Allowed calls give no reason.
   const reasons = sort === 'decisions' ? { 'not.outcome': ['allow'] } : only;
-  const ranked = { sort };
   return (
     <section aria-label="Where decisions come from">
       <nav class="segments segments-small" aria-label="Order">
@@ -44,7 +43,7 @@ export function TopPanels(props: PanelsProps & { summary: Summary }) {
         {(['agent', 'role', 'tool'] as const).map((by) => (
           <TopPanel
             key={by}
-            {...ranked}
+            sort={sort}
             by={by}
             rows={rowsOf(summary, by)}
             hrefOf={(name) => hrefOf({ filters: { ...only, [by]: [name] } })}
@@ -52,7 +51,7 @@ export function TopPanels(props: PanelsProps & { summary: Summary }) {
         ))}
         <Broken
           {...props}
-          {...ranked}
+          sort={sort}
           by="reason"
           only={reasons}
           rowHref={(reason) => hrefOf({ filters: reasons, q: reason.slice(0, SEARCH_CHARS_MAX) })}
@@ -61,7 +60,7 @@ export function TopPanels(props: PanelsProps & { summary: Summary }) {
           <Broken
             key={by}
             {...props}
-            {...ranked}
+            sort={sort}
             by={by}
             only={only}
             rowHref={(name) => hrefOf({ filters: { ...only, [by]: [name] } })}
@@ -102,11 +101,7 @@ function Broken({ projectId, period, filters, by, sort, only, rowHref }: BrokenP
 }
 
 function rowsOf(summary: Summary, by: 'agent' | 'role' | 'tool'): Row[] {
-  if (by === 'agent') return summary.by_agent.map((row) => named(row.agent_name, row));
-  if (by === 'role') return summary.by_role.map((row) => named(row.role, row));
-  return summary.by_tool.map((row) => named(row.tool_name, row));
-}
-
-function named(name: string, { total, allow, deny, needs_approval }: OutcomeCounts): Row {
-  return { name, total, allow, deny, needs_approval };
+  if (by === 'agent') return summary.by_agent.map((row) => ({ ...row, name: row.agent_name }));
+  if (by === 'role') return summary.by_role.map((row) => ({ ...row, name: row.role }));
+  return summary.by_tool.map((row) => ({ ...row, name: row.tool_name }));
 }
