@@ -1,3 +1,2 @@
+export { parsePolicy, type ParsedPolicy } from './parse-policy.ts';
 export * from './runtime.ts';
-export { parsePolicy } from './parse-policy.ts';
-export type { ParsedPolicy } from './parse-policy.ts';
