@@ -37,10 +37,9 @@ export const bindPolicy = (options: BindingOptions & { agentName: string }): Pro
 export const registerAgent = async (options: RegisterOptions): Promise<RegisteredAgent> =>
   (await import('./policy/register-agent.ts')).registerAgent(options);
 
-export { ApprovalRequiredError, PolicyDeniedError } from './govern/decision-errors.ts';
+export { ApprovalRequiredError, PolicyDeniedError, type ApprovalFailure } from './govern/decision-errors.ts';
 export { resolvePolicy } from './defaults.ts';
-export { PolicyError, ValueError } from './errors.ts';
-export type { PolicyErrorCode } from './errors.ts';
+export { PolicyError, ValueError, type PolicyErrorCode } from './errors.ts';
 export { redact } from './audit/plain-copy.ts';
 export { truncateArguments } from './audit/truncate.ts';
 export type { BatchOptions } from './audit/batch-options.ts';
@@ -59,7 +58,6 @@ export type {
   Tools,
 } from './govern/govern.ts';
 export type { ApprovalContext, ApprovalOptions, ApprovalRequest, OnApproval } from './govern/approval.ts';
-export type { ApprovalFailure } from './govern/decision-errors.ts';
 export type { BindingOptions, PolicyBinding } from './govern/binding.ts';
 export type {
   CallOptions,

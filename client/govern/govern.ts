@@ -1,5 +1,4 @@
-import type { Gate } from '../audit/gate.ts';
-import { addressOf } from '../audit/gate.ts';
+import { addressOf, type Gate } from '../audit/gate.ts';
 import { readEnvironment } from '../config.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 import { ValueError } from '../errors.ts';

@@ -1,9 +1,7 @@
 import { compareDecimals, decimalFrom, relationHolds } from './decimal.ts';
-import { JsonNumber, typeOf } from './json-value.ts';
-import type { JsonValue } from './json-value.ts';
+import { JsonNumber, typeOf, type JsonValue } from './json-value.ts';
 import { literalSearch } from './literal-search.ts';
-import { likeTest, textTest } from './match-text.ts';
-import type { TextTest } from './match-text.ts';
+import { likeTest, textTest, type TextTest } from './match-text.ts';
 import type { Bound, Condition, Literal, Operator, PathStep } from './policy-ir.ts';
 import { codePointCount, foldAscii } from './utf8.ts';
 

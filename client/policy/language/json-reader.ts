@@ -1,8 +1,6 @@
-import { decimalFrom } from './decimal.ts';
-import type { Decimal } from './decimal.ts';
+import { decimalFrom, type Decimal } from './decimal.ts';
 import { CALL_DEPTH_MAX, CALL_VALUES_MAX } from './limits.ts';
-import { JsonNumber } from './json-value.ts';
-import type { JsonObject, JsonValue } from './json-value.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from './json-value.ts';
 
 const WHITESPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;

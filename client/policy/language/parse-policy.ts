@@ -1,8 +1,7 @@
 import { validatePolicy } from './validate-policy.ts';
 import { POLICY_TEXT_BYTES_MAX } from './limits.ts';
 import { PolicyValidator } from './policy-validator.ts';
-import { FaultList } from './policy-fault.ts';
-import type { PolicyFault } from './policy-fault.ts';
+import { FaultList, type PolicyFault } from './policy-fault.ts';
 import type { PolicyIr } from './policy-ir.ts';
 import { readYaml } from './read-yaml.ts';
 import { utf8Length } from './utf8.ts';

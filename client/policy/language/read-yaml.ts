@@ -1,5 +1,4 @@
-import { Composer, Lexer, Parser } from 'yaml';
-import type { CST } from 'yaml';
+import { Composer, Lexer, Parser, type CST } from 'yaml';
 import { LexemeWatch } from './lexeme-watch.ts';
 import type { FaultList } from './policy-fault.ts';
 import { YamlNodeReader } from './yaml-node-reader.ts';

@@ -8,8 +8,7 @@ import {
   unreadableCall,
 } from './decision.ts';
 import type { Decision, DecisionParts, PolicyCall, PolicyEngine } from './decision.ts';
-import { conditionTest } from './evaluate-condition.ts';
-import type { ConditionTest } from './evaluate-condition.ts';
+import { conditionTest, type ConditionTest } from './evaluate-condition.ts';
 import type { JsonObject } from './json-value.ts';
 import { VIOLATIONS_MAX } from './limits.ts';
 import type { PolicyIr, Rule } from './policy-ir.ts';

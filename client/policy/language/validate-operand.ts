@@ -1,6 +1,5 @@
 import { exponentMessage } from './validate-hint.ts';
-import { decimalFrom } from './decimal.ts';
-import type { Decimal } from './decimal.ts';
+import { decimalFrom, type Decimal } from './decimal.ts';
 import { likePatternFrom } from './like-pattern.ts';
 import { LITERAL_BYTES_MAX } from './limits.ts';
 import type { PolicyValidator } from './policy-validator.ts';

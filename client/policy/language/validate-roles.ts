@@ -1,7 +1,6 @@
 import { validateToolReferences } from './validate-tools.ts';
 import { ROLE_NAME_LENGTH_MAX, ROLES_MAX } from './limits.ts';
-import { hasControlCharacter } from './policy-validator.ts';
-import type { PolicyValidator } from './policy-validator.ts';
+import { hasControlCharacter, type PolicyValidator } from './policy-validator.ts';
 import type { RoleRow } from './policy-ir.ts';
 import { codePointCount } from './utf8.ts';
 import type { YamlEntry, YamlNode } from './yaml-node.ts';

@@ -2,8 +2,7 @@ import { validateOperator, isOperator, OPERATORS } from './validate-operator.ts'
 import { argumentPathFrom, indexFrom } from './argument-path.ts';
 import { LITERAL_BYTES_MAX, PATH_STEPS_MAX } from './limits.ts';
 import type { ConditionPlace } from './validate-condition.ts';
-import { hasControlCharacter } from './policy-validator.ts';
-import type { PolicyValidator } from './policy-validator.ts';
+import { hasControlCharacter, type PolicyValidator } from './policy-validator.ts';
 import type { Condition, PathStep } from './policy-ir.ts';
 import { utf8Length } from './utf8.ts';
 import type { YamlMap, YamlNode } from './yaml-node.ts';

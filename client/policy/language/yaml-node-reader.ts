@@ -1,5 +1,4 @@
-import { isAlias, isMap, isScalar } from 'yaml';
-import type { ParsedNode, Scalar } from 'yaml';
+import { isAlias, isMap, isScalar, type ParsedNode, type Scalar } from 'yaml';
 import { isJsonNumber } from './decimal.ts';
 import { YAML_DEPTH_MAX } from './limits.ts';
 import type { FaultList } from './policy-fault.ts';
