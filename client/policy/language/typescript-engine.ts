@@ -17,8 +17,8 @@ import { compareUtf8 } from './utf8.ts';
 
 /** The engine for policy_yaml. Its decisions have the same bytes as the module's. */
 export function createTypescriptEngine(ir: PolicyIr): PolicyEngine {
-  const decider = new Decider(ir);
-  const decideText = (call: string | Uint8Array): string => decisionText(decider.decide(call));
+  const decide = compiled(ir);
+  const decideText = (call: string | Uint8Array): string => decisionText(decide(call));
   return {
     decide(call: PolicyCall): Decision {
       const written = callTextFrom(call);
@@ -30,47 +30,36 @@ export function createTypescriptEngine(ir: PolicyIr): PolicyEngine {
 }
 
 type Grant = 'allow' | 'approve';
-type ReadyRule = Rule & { fires: (args: JsonObject | null) => boolean };
 
-class Decider {
-  readonly #tools: ReadonlyMap<string, number>;
-  readonly #rows: ReadonlyMap<string, number>;
-  readonly #grants: ReadonlyMap<number, Grant>[];
-  readonly #rules: ReadyRule[];
-  /** For each tool the roles that allow or approve it, sorted by UTF-8 bytes. */
-  readonly #allowedRoles: string[][];
-
-  constructor({ tools, roles, rules }: PolicyIr) {
-    this.#tools = new Map(tools.map((name, index) => [name, index]));
-    this.#rows = new Map(roles.map(({ name }, index) => [name, index]));
-    this.#grants = roles.map(
-      ({ allow, approve }) => new Map([...grants(allow, 'allow'), ...grants(approve, 'approve')]),
-    );
-    this.#rules = rules.map((rule) => ({ ...rule, fires: firing(rule) }));
-    const sorted = roles.toSorted((a, b) => compareUtf8(a.name, b.name));
-    this.#allowedRoles = tools.map((_, tool) =>
-      sorted.filter((row) => row.allow.includes(tool) || row.approve.includes(tool)).map(({ name }) => name),
-    );
-  }
-
-  decide(text: string | Uint8Array): DecisionParts {
+/** Prepares the policy once; the function decides one call. */
+function compiled({ tools, roles, rules }: PolicyIr): (text: string | Uint8Array) => DecisionParts {
+  const toolIndexes = new Map(tools.map((name, index) => [name, index]));
+  const rowIndexes = new Map(roles.map(({ name }, index) => [name, index]));
+  const rowGrants = roles.map(
+    ({ allow, approve }) => new Map([...grants(allow, 'allow'), ...grants(approve, 'approve')]),
+  );
+  const readyRules = rules.map((rule) => ({ ...rule, fires: firing(rule) }));
+  const sorted = roles.toSorted((a, b) => compareUtf8(a.name, b.name));
+  // For each tool the roles that allow or approve it.
+  const allowedRoles = tools.map((_, tool) =>
+    sorted.filter((row) => row.allow.includes(tool) || row.approve.includes(tool)).map(({ name }) => name),
+  );
+  return (text) => {
     const call = readCall(text);
     if (!call.ok) return unreadableCall(call.code);
-    const tool = this.#tools.get(call.tool);
+    const tool = toolIndexes.get(call.tool);
     if (tool === undefined) return UNKNOWN_TOOL;
-    const row = this.#rows.get(call.role) ?? this.#rows.get('*');
-    const grant = row === undefined ? undefined : this.#grants[row]?.get(tool);
-    if (row === undefined || grant === undefined) return roleNotAllowed(this.#allowedRoles[tool] ?? []);
-    const start = grant === 'allow' ? ALLOWED : APPROVAL_BY_ROLE;
-    return withRules(start, this.#firingRules(tool, row, call.args));
-  }
-
-  #firingRules(tool: number, row: number, args: JsonObject | null): Rule[] {
-    return this.#rules.filter(
-      ({ tools, roles, fires }) =>
-        (tools === null || tools.includes(tool)) && (roles === null || roles.includes(row)) && fires(args),
+    const row = rowIndexes.get(call.role) ?? rowIndexes.get('*');
+    const grant = row === undefined ? undefined : rowGrants[row]?.get(tool);
+    if (row === undefined || grant === undefined) return roleNotAllowed(allowedRoles[tool] ?? []);
+    const fired = readyRules.filter(
+      (rule) =>
+        (rule.tools === null || rule.tools.includes(tool)) &&
+        (rule.roles === null || rule.roles.includes(row)) &&
+        rule.fires(call.args),
     );
-  }
+    return withRules(grant === 'allow' ? ALLOWED : APPROVAL_BY_ROLE, fired);
+  };
 }
 
 function grants(tools: number[], grant: Grant): [number, Grant][] {

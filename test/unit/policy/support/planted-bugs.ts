@@ -55,8 +55,8 @@ const BUGS_BY_FILE: Record<string, [name: string, from: string, to: string][]> =
     ],
     [
       'an unknown role falls through to no row',
-      "this.#rows.get(call.role) ?? this.#rows.get('*')",
-      'this.#rows.get(call.role)',
+      "rowIndexes.get(call.role) ?? rowIndexes.get('*')",
+      'rowIndexes.get(call.role)',
     ],
   ],
   'evaluate-condition.ts': [
