@@ -62,17 +62,11 @@ function compareMagnitudes(a: Decimal, b: Decimal): number {
   return a.digits < b.digits ? -1 : 1;
 }
 
-export function relationHolds(relation: Relation, comparison: number): boolean {
-  switch (relation) {
-    case 'eq':
-      return comparison === 0;
-    case 'lt':
-      return comparison < 0;
-    case 'lte':
-      return comparison <= 0;
-    case 'gt':
-      return comparison > 0;
-    default:
-      return comparison >= 0;
-  }
-}
+/** Whether a comparison, as of `compareDecimals`, has the relation. */
+export const RELATIONS: Record<Relation, (comparison: number) => boolean> = {
+  eq: (comparison) => comparison === 0,
+  lt: (comparison) => comparison < 0,
+  lte: (comparison) => comparison <= 0,
+  gt: (comparison) => comparison > 0,
+  gte: (comparison) => comparison >= 0,
+};

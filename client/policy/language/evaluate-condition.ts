@@ -1,4 +1,4 @@
-import { compareDecimals, decimalFrom, relationHolds } from './decimal.ts';
+import { compareDecimals, decimalFrom, RELATIONS } from './decimal.ts';
 import { JsonNumber, typeOf, type JsonValue } from './json-value.ts';
 import { literalSearch } from './literal-search.ts';
 import { likeTest, textTest, type TextTest } from './match-text.ts';
@@ -89,15 +89,7 @@ function literalTest(op: string, literal: string): TextTest {
   return (text) => indexIn(text, 0) >= 0;
 }
 
-function membershipTest({
-  negated,
-  values,
-  fold,
-}: {
-  negated: boolean;
-  values: Literal[];
-  fold: boolean;
-}): ValueTest {
+function membershipTest({ negated, values, fold }: Extract<Operator, { op: 'in' }>): ValueTest {
   const tests = values.map((literal) => equalityTest(literal, fold));
   return (value) => tests.some((test) => test(value)) !== negated;
 }
@@ -118,8 +110,8 @@ function equalityTest(literal: Literal, fold: boolean): ValueTest {
 }
 
 function comparisonTest({ relation, value: bound }: Bound): ValueTest {
-  return (value) =>
-    value instanceof JsonNumber && relationHolds(relation, compareDecimals(value.value, bound));
+  const holds = RELATIONS[relation];
+  return (value) => value instanceof JsonNumber && holds(compareDecimals(value.value, bound));
 }
 
 function lengthTest(bounds: Bound[]): ValueTest {
@@ -128,7 +120,7 @@ function lengthTest(bounds: Bound[]): ValueTest {
     if (length === undefined) return false;
     const exact = decimalFrom(String(length));
     return bounds.every(
-      ({ relation, value: bound }) => exact && relationHolds(relation, compareDecimals(exact, bound)),
+      ({ relation, value: bound }) => exact && RELATIONS[relation](compareDecimals(exact, bound)),
     );
   };
 }

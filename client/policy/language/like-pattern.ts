@@ -21,10 +21,6 @@ export function likePatternFrom(text: string): LikePattern | undefined {
   }
   if (isEscaped) return undefined;
   parts.push(part);
-  return withoutEmptyMiddle(parts);
-}
-
-/** `**` means the same as `*`. */
-function withoutEmptyMiddle(parts: LikePattern): LikePattern {
+  // `**` means the same as `*`.
   return parts.filter((part, index) => part.length > 0 || index === 0 || index === parts.length - 1);
 }

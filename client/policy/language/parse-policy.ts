@@ -24,13 +24,9 @@ function validatedIr(text: string, faults: FaultList): PolicyIr | undefined {
     return undefined;
   }
   if (!text.isWellFormed()) {
-    faults.add(loneSurrogateOffset(text), 'lone surrogates are not allowed');
+    faults.add(text.search(/\p{Surrogate}/u), 'lone surrogates are not allowed');
     return undefined;
   }
   const root = readYaml(text, faults);
   return root && validatePolicy(new PolicyValidator(faults), root);
-}
-
-function loneSurrogateOffset(text: string): number {
-  return text.search(/\p{Surrogate}/u);
 }

@@ -1,18 +1,18 @@
 import { LIST_ITEMS_MAX } from './limits.ts';
 import type { FaultList } from './policy-fault.ts';
-import type { YamlEntry, YamlMap, YamlNode } from './yaml-node.ts';
+import type { YamlMap, YamlNode } from './yaml-node.ts';
 
 // C0, DEL and C1.
 const CONTROL = /\p{Cc}/u;
 
-export type Fields = ReadonlyMap<string, YamlEntry>;
+export type Fields = ReadonlyMap<string, YamlNode>;
 
 type References = {
   kind: 'tool' | 'role';
   what: string;
   declared: ReadonlyMap<string, number> | undefined;
-  /** With `all`, "*" stands for everything that is declared. */
-  star?: 'all';
+  /** Whether "*" stands for everything that is declared. */
+  isStarAll?: boolean;
   /** The fault for a "*" that is neither declared nor allowed. */
   undeclared: string;
   mayBeEmpty?: boolean;
@@ -30,14 +30,14 @@ export class PolicyValidator {
     this.faults = faults;
   }
 
-  /** The entries of a mapping by key. Reports unknown keys. */
+  /** The values of a mapping by key. Reports unknown keys. */
   fields(node: YamlNode, what: string, known: readonly string[]): Fields | undefined {
     const map = this.map(node, what);
     if (map === undefined) return undefined;
     for (const { key, at } of map.entries) {
       if (!known.includes(key)) this.faults.add(at, `unknown key ${JSON.stringify(key)} in ${what}`);
     }
-    return new Map(map.entries.map((entry) => [entry.key, entry]));
+    return new Map(map.entries.map(({ key, value }) => [key, value]));
   }
 
   map(node: YamlNode, what: string): YamlMap | undefined {
@@ -45,9 +45,9 @@ export class PolicyValidator {
   }
 
   required(fields: Fields, key: string, owner: { at: number; what: string }): YamlNode | undefined {
-    const entry = fields.get(key);
-    if (entry === undefined) this.faults.add(owner.at, `${owner.what} needs "${key}"`);
-    return entry?.value;
+    const node = fields.get(key);
+    if (node === undefined) this.faults.add(owner.at, `${owner.what} needs "${key}"`);
+    return node;
   }
 
   items(
@@ -98,15 +98,14 @@ export class PolicyValidator {
   /** The indexes of the named items, in order; reports names that are not declared. */
   references(
     node: YamlNode,
-    { kind, what, declared, star, undeclared, mayBeEmpty = false }: References,
-  ): number[] | undefined {
-    const items = this.items(node, what, { mayBeEmpty });
-    if (items === undefined) return undefined;
+    { kind, what, declared, isStarAll, undeclared, mayBeEmpty = false }: References,
+  ): number[] {
+    const items = this.items(node, what, { mayBeEmpty }) ?? [];
     const read = (item: YamlNode): string | undefined => this.text(item, `a ${kind} in ${what}`);
     const named = this.distinct(items, read, (name) => `${kind} ${JSON.stringify(name)} in ${what}`);
     if (declared === undefined) return [];
     const indexes = named.flatMap(({ at, item }) => {
-      if (item === '*' && star === 'all') return [...declared.values()];
+      if (item === '*' && isStarAll) return [...declared.values()];
       const index = declared.get(item);
       if (index !== undefined) return [index];
       const name = JSON.stringify(item);

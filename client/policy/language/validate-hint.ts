@@ -4,9 +4,7 @@ import type { PolicyValidator } from './policy-validator.ts';
 import { utf8Length } from './utf8.ts';
 import type { YamlNode } from './yaml-node.ts';
 
-export function defaultHintText(ruleId: string): string {
-  return JSON.stringify({ code: 'rule', rule: ruleId });
-}
+export const EXPONENT_MESSAGE = `a number's exponent has more than ${EXPONENT_DIGITS_MAX} digits`;
 
 /** Returns the hint as JSON text; keys keep their order and numbers their spelling. */
 export function validateHint(validator: PolicyValidator, node: YamlNode): string {
@@ -36,15 +34,11 @@ function jsonFrom(validator: PolicyValidator, node: YamlNode): string {
     case 'text':
       return JSON.stringify(node.value);
     case 'number':
-      if (decimalFrom(node.source) === undefined) validator.refuse(node, exponentMessage());
+      if (decimalFrom(node.source) === undefined) validator.refuse(node, EXPONENT_MESSAGE);
       return node.source;
     case 'boolean':
       return String(node.value);
     default:
       return 'null';
   }
-}
-
-export function exponentMessage(): string {
-  return `a number's exponent has more than ${EXPONENT_DIGITS_MAX} digits`;
 }

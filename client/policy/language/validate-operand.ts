@@ -1,4 +1,4 @@
-import { exponentMessage } from './validate-hint.ts';
+import { EXPONENT_MESSAGE } from './validate-hint.ts';
 import { decimalFrom, type Decimal } from './decimal.ts';
 import { likePatternFrom } from './like-pattern.ts';
 import { LITERAL_BYTES_MAX } from './limits.ts';
@@ -17,7 +17,7 @@ export function validateNumber(
 ): Decimal | undefined {
   if (node.kind !== 'number') return validator.refuse(node, `${what} must be a number`);
   if (node.source.length > LITERAL_BYTES_MAX) return validator.refuse(node, literalMessage(what));
-  return decimalFrom(node.source) ?? validator.refuse(node, exponentMessage());
+  return decimalFrom(node.source) ?? validator.refuse(node, EXPONENT_MESSAGE);
 }
 
 function validateLiteralText(validator: PolicyValidator, node: YamlNode, what: string): string | undefined {
@@ -112,8 +112,8 @@ export function validateBounds(validator: PolicyValidator, node: YamlNode): Boun
   if (fields === undefined) return undefined;
   if (fields.size === 0) return validator.refuse(node, 'length needs eq, lt, lte, gt or gte');
   return LENGTH_RELATIONS.flatMap((relation) => {
-    const entry = fields.get(relation);
-    const value = entry && validateNumber(validator, entry.value, `length.${relation}`);
+    const bound = fields.get(relation);
+    const value = bound && validateNumber(validator, bound, `length.${relation}`);
     return value === undefined ? [] : [{ relation, value }];
   });
 }

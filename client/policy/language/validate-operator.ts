@@ -8,7 +8,7 @@ import {
   validateTypes,
 } from './validate-operand.ts';
 import type { PolicyValidator } from './policy-validator.ts';
-import type { Operator, Condition, Relation } from './policy-ir.ts';
+import type { Operator, Relation } from './policy-ir.ts';
 import type { YamlEntry } from './yaml-node.ts';
 
 type OperatorPlace = { fold: boolean; depth: number };
@@ -50,10 +50,6 @@ const READERS = new Map<string, OperatorReader>([
 ]);
 
 export const OPERATORS: readonly string[] = [...READERS.keys()];
-
-export function isOperator(key: string): boolean {
-  return READERS.has(key);
-}
 
 export function validateOperator(
   validator: PolicyValidator,
@@ -99,10 +95,7 @@ function readTexts(op: 'starts_with' | 'ends_with' | 'contains'): OperatorReader
 
 function readQuantifier(op: 'every' | 'some'): OperatorReader {
   return (validator, { value }, { depth }) => {
-    const condition: Condition | undefined = validateCondition(validator, value, {
-      depth: depth + 1,
-      base: 'element',
-    });
-    return whole(condition, (condition) => ({ op, condition }));
+    const inner = { depth: depth + 1, base: 'element' } as const;
+    return whole(validateCondition(validator, value, inner), (condition) => ({ op, condition }));
   };
 }

@@ -3,7 +3,7 @@ import { validateRules } from './validate-rules.ts';
 import { validateTools } from './validate-tools.ts';
 import { AGENT_NAME_LENGTH_MAX } from './limits.ts';
 import { codePointCount } from './utf8.ts';
-import type { Fields, PolicyValidator } from './policy-validator.ts';
+import type { PolicyValidator } from './policy-validator.ts';
 import type { PolicyIr } from './policy-ir.ts';
 import type { YamlNode } from './yaml-node.ts';
 
@@ -15,14 +15,15 @@ export function validatePolicy(validator: PolicyValidator, root: YamlNode): Poli
   if (fields === undefined) return undefined;
   const owner = { at: root.at, what: 'the policy' };
   validateVersion(validator, validator.required(fields, 'version', owner));
-  const agent = validateAgent(validator, fields);
-  const description = validateDescription(validator, fields);
+  const agent = validateAgent(validator, fields.get('agent'));
+  const descriptionNode = fields.get('description');
+  const description = (descriptionNode && validator.printable(descriptionNode, 'description')) ?? null;
   const toolsNode = validator.required(fields, 'tools', owner);
   const tools = toolsNode === undefined ? [] : validateTools(validator, toolsNode);
   const rolesNode = validator.required(fields, 'roles', owner);
   const roles = rolesNode === undefined ? [] : validateRoles(validator, rolesNode);
-  const rulesEntry = fields.get('rules');
-  const rules = rulesEntry === undefined ? [] : validateRules(validator, rulesEntry.value);
+  const rulesNode = fields.get('rules');
+  const rules = rulesNode === undefined ? [] : validateRules(validator, rulesNode);
   return { agent, description, tools, roles, rules };
 }
 
@@ -31,17 +32,11 @@ function validateVersion(validator: PolicyValidator, node: YamlNode | undefined)
   validator.refuse(node, 'version must be 1');
 }
 
-function validateAgent(validator: PolicyValidator, fields: Fields): string | null {
-  const entry = fields.get('agent');
-  if (entry === undefined) return null;
-  const agent = validator.printable(entry.value, 'agent');
+function validateAgent(validator: PolicyValidator, node: YamlNode | undefined): string | null {
+  if (node === undefined) return null;
+  const agent = validator.printable(node, 'agent');
   if (agent !== undefined && codePointCount(agent) > AGENT_NAME_LENGTH_MAX) {
-    validator.refuse(entry.value, `agent has more than ${AGENT_NAME_LENGTH_MAX} characters`);
+    validator.refuse(node, `agent has more than ${AGENT_NAME_LENGTH_MAX} characters`);
   }
   return agent ?? null;
-}
-
-function validateDescription(validator: PolicyValidator, fields: Fields): string | null {
-  const entry = fields.get('description');
-  return entry === undefined ? null : (validator.printable(entry.value, 'description') ?? null);
 }

@@ -22,16 +22,15 @@ function validateRow(validator: PolicyValidator, { key, at, value }: YamlEntry):
   }
   const fields = validator.fields(value, `role ${JSON.stringify(key)}`, ['allow', 'approve']);
   const list = (what: 'allow' | 'approve'): number[] => {
-    const entry = fields?.get(what);
-    if (entry === undefined) return [];
-    return validateToolReferences(validator, entry.value, { what, star: 'all' }) ?? [];
+    const listed = fields?.get(what);
+    return listed ? validateToolReferences(validator, listed, { what, isStarAll: true }) : [];
   };
   const approve = list('approve');
   return { name: key, allow: list('allow').filter((tool) => !approve.includes(tool)), approve };
 }
 
 /** Returns the indexes of the roles that a rule names. */
-export function validateRoleReferences(validator: PolicyValidator, node: YamlNode): number[] | undefined {
+export function validateRoleReferences(validator: PolicyValidator, node: YamlNode): number[] {
   const undeclared = 'role "*" is the fallback row, and this policy has none';
   return validator.references(node, { kind: 'role', what: 'roles', declared: validator.roles, undeclared });
 }

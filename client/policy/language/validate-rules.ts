@@ -1,5 +1,5 @@
 import { validateCondition } from './validate-condition.ts';
-import { validateHint, defaultHintText } from './validate-hint.ts';
+import { validateHint } from './validate-hint.ts';
 import { validateRoleReferences } from './validate-roles.ts';
 import { validateToolReferences } from './validate-tools.ts';
 import { REASON_BYTES_MAX, RULE_ID_LENGTH_MAX, RULES_MAX } from './limits.ts';
@@ -19,7 +19,7 @@ export function validateRules(validator: PolicyValidator, node: YamlNode): Rule[
     const fields = validator.fields(item, 'a rule', KEYS);
     if (fields === undefined) return [];
     const rule = validateRule(validator, fields, item);
-    const at = fields.get('id')?.value.at ?? item.at;
+    const at = fields.get('id')?.at ?? item.at;
     if (ids.has(rule.id)) validator.faults.add(at, `duplicate rule id "${rule.id}"`);
     if (rule.id !== '') ids.add(rule.id);
     return [rule];
@@ -34,26 +34,18 @@ function validateRule(validator: PolicyValidator, fields: Fields, node: YamlNode
   const hint = fields.get('hint');
   return {
     id,
-    tools:
-      tools === undefined ? null : (validateToolReferences(validator, tools.value, { what: 'tools' }) ?? []),
-    roles: roles === undefined ? null : (validateRoleReferences(validator, roles.value) ?? []),
-    when: validateClause(validator, fields, 'when'),
-    require: validateClause(validator, fields, 'require'),
+    tools: tools ? validateToolReferences(validator, tools, { what: 'tools' }) : null,
+    roles: roles ? validateRoleReferences(validator, roles) : null,
+    when: validateClause(validator, fields.get('when')),
+    require: validateClause(validator, fields.get('require')),
     effect: validateEffect(validator, validator.required(fields, 'effect', owner)),
     reason: validateReason(validator, validator.required(fields, 'reason', owner)),
-    hintText: hint === undefined ? defaultHintText(id) : validateHint(validator, hint.value),
+    hintText: hint ? validateHint(validator, hint) : JSON.stringify({ code: 'rule', rule: id }),
   };
 }
 
-function validateClause(
-  validator: PolicyValidator,
-  fields: Fields,
-  key: 'when' | 'require',
-): Condition | null {
-  const entry = fields.get(key);
-  return entry === undefined
-    ? null
-    : (validateCondition(validator, entry.value, { depth: 1, base: 'arguments' }) ?? null);
+function validateClause(validator: PolicyValidator, node: YamlNode | undefined): Condition | null {
+  return (node && validateCondition(validator, node, { depth: 1, base: 'arguments' })) ?? null;
 }
 
 function validateId(validator: PolicyValidator, node: YamlNode | undefined): string {

@@ -1,4 +1,4 @@
-import { validateOperator, isOperator, OPERATORS } from './validate-operator.ts';
+import { OPERATORS, validateOperator } from './validate-operator.ts';
 import { argumentPathFrom, indexFrom } from './argument-path.ts';
 import { LITERAL_BYTES_MAX, PATH_STEPS_MAX } from './limits.ts';
 import type { ConditionPlace } from './validate-condition.ts';
@@ -19,10 +19,10 @@ export function validateTest(
   if (fields === undefined) return undefined;
   const arg = fields.get('arg');
   if (arg === undefined && place.base === 'arguments') validator.faults.add(map.at, 'a test needs "arg"');
-  const path = arg === undefined ? [] : validatePath(validator, arg.value);
+  const path = arg === undefined ? [] : validatePath(validator, arg);
   const ignoreCase = fields.get('ignore_case');
-  const fold = ignoreCase !== undefined && validator.boolean(ignoreCase.value, 'ignore_case') === true;
-  const entries = map.entries.filter(({ key }) => isOperator(key));
+  const fold = ignoreCase !== undefined && validator.boolean(ignoreCase, 'ignore_case') === true;
+  const entries = map.entries.filter(({ key }) => OPERATORS.includes(key));
   if (entries.length === 0) validator.faults.add(map.at, 'a test needs an operator');
   const operators = entries.map((entry) => validateOperator(validator, entry, { fold, depth: place.depth }));
   return { kind: 'test', base: place.base, path, operators: operators.filter((one) => one !== undefined) };

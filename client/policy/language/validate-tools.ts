@@ -23,20 +23,13 @@ function validateToolName(validator: PolicyValidator, node: YamlNode): string | 
   return validator.refuse(node, `a tool name has 1 to ${TOOL_NAME_BYTES_MAX} bytes`);
 }
 
-/** Returns the indexes of the listed tools; with `all`, "*" stands for every tool. */
+/** Returns the indexes of the listed tools. */
 export function validateToolReferences(
   validator: PolicyValidator,
   node: YamlNode,
-  { what, star }: { what: string; star?: 'all' },
-): number[] | undefined {
+  options: { what: string; isStarAll?: boolean },
+): number[] {
   const undeclared = '"*" stands for every tool in a role only; leave tools out of a rule to mean all';
   const declared = validator.tools;
-  return validator.references(node, {
-    kind: 'tool',
-    what,
-    declared,
-    undeclared,
-    mayBeEmpty: true,
-    ...(star && { star }),
-  });
+  return validator.references(node, { kind: 'tool', declared, undeclared, mayBeEmpty: true, ...options });
 }
