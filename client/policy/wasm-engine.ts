@@ -5,7 +5,6 @@ import {
   unreadableCall,
   utf8From,
   type Decision,
-  type PolicyCall,
   type PolicyEngine,
 } from './language/runtime.ts';
 import { messageOf, PolicyError } from '../errors.ts';
@@ -21,16 +20,8 @@ export function createWasmEngine(bytes: Uint8Array): PolicyEngine {
       'wasm_unavailable',
       'This runtime has no WebAssembly, which policies are compiled to',
     );
-  const engine = engineOver(bytes);
-  return {
-    decide: (call: PolicyCall) => engine.decide(call),
-    decideText: (call: string | Uint8Array) => engine.decideText(call),
-  };
-}
-
-function engineOver(bytes: Uint8Array): WasmEngine {
   try {
-    return new WasmEngine(compileModule(bytes));
+    return engineOver(compileModule(bytes));
   } catch (cause) {
     const problem = `The bundle's module cannot run: ${messageOf(cause)}`;
     throw new PolicyError('module_invalid', problem, { cause });
@@ -39,37 +30,30 @@ function engineOver(bytes: Uint8Array): WasmEngine {
 
 const FAILED_TEXT = decisionText(ENGINE_FAILED);
 
-class WasmEngine {
-  readonly #module: WasmModule;
-  #policy: WasmPolicy | undefined;
-
-  constructor(module: WasmModule) {
-    this.#module = module;
-    this.#policy = new WasmPolicy(module);
-  }
-
-  decide(call: PolicyCall): Decision {
-    const written = callTextFrom(call);
-    if (!written.ok) return parsedOwn(decisionText(unreadableCall(written.code)));
-    return this.#evaluate(written.text).decision;
-  }
-
-  decideText(call: string | Uint8Array): string {
-    const isBroken = typeof call === 'string' && !call.isWellFormed();
-    return this.#evaluate(isBroken ? brokenUtf8From(call) : call).text;
-  }
-
-  #evaluate(call: string | Uint8Array): { text: string; decision: Decision } {
+function engineOver(module: WasmModule): PolicyEngine {
+  let policy: WasmPolicy | undefined = new WasmPolicy(module);
+  const evaluate = (call: string | Uint8Array): { text: string; decision: Decision } => {
     try {
-      this.#policy ??= new WasmPolicy(this.#module);
-      const text = this.#policy.evaluate(call);
+      policy ??= new WasmPolicy(module);
+      const text = policy.evaluate(call);
       return { text, decision: parseDecision(text) };
     } catch {
       // A trap, memory that cannot be had, or an invalid result.
-      this.#policy = undefined;
+      policy = undefined;
       return { text: FAILED_TEXT, decision: parsedOwn(FAILED_TEXT) };
     }
-  }
+  };
+  return {
+    decide: (call) => {
+      const written = callTextFrom(call);
+      if (!written.ok) return parsedOwn(decisionText(unreadableCall(written.code)));
+      return evaluate(written.text).decision;
+    },
+    decideText: (call) => {
+      const isBroken = typeof call === 'string' && !call.isWellFormed();
+      return evaluate(isBroken ? brokenUtf8From(call) : call).text;
+    },
+  };
 }
 
 /** Encoding would mend a lone surrogate to U+FFFD; the bytes must stay invalid. */
