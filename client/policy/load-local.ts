@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { hasAllTexts, hasBundle, parseAgentRecord } from './agent-record.ts';
 import { parseBearerKey } from './bearer-key.ts';
-import type { AgentRecord } from './language/runtime.ts';
 import { PolicyError } from '../errors.ts';
 import { parsePublicKey, type PublicKeyInput } from './public-key.ts';
 import { verifyBundle } from './verify-bundle.ts';
@@ -22,7 +21,7 @@ export type LoadRequest = {
 export type Loaded =
   | { kind: 'unchanged' }
   | { kind: 'yaml'; text: string; policyYaml: string }
-  | { kind: 'bundle'; text: string; record: AgentRecord; version: number; projectId: string };
+  | { kind: 'bundle'; text: string; module: Uint8Array; version: number; projectId: string };
 
 /** Reads a local policy: YAML, or an agent record in JSON. Throws if it is missing or invalid. */
 export async function loadLocal(request: LoadRequest): Promise<Loaded> {
@@ -48,8 +47,9 @@ async function loadRecord(request: LoadRequest, text: string): Promise<Loaded> {
   }
   const projectId = bearerKey === undefined ? undefined : projectOf(bearerKey);
   const isWhole = hasAllTexts(text);
-  const { manifest } = await verifyBundle({ record, publicKey, agentName, projectId, heldVersion, isWhole });
-  return { kind: 'bundle', text, record, version: manifest.version, projectId: manifest.project_id };
+  const bundle = { record, publicKey, agentName, projectId, heldVersion, isWhole };
+  const { manifest, module } = await verifyBundle(bundle);
+  return { kind: 'bundle', text, module, version: manifest.version, projectId: manifest.project_id };
 }
 
 function projectOf(bearerKey: string): string | undefined {

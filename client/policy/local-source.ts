@@ -1,10 +1,11 @@
 import { loadBlocking } from './blocking.ts';
 import { loadParser } from './load-parser.ts';
-import { engineFromBundle, engineFromYaml } from './engine.ts';
+import { engineFromYaml } from './engine.ts';
 import type { PolicyEngine } from './language/runtime.ts';
 import { loadLocal, type Loaded, type LoadRequest } from './load-local.ts';
 import type { PolicySource } from './policy-source.ts';
 import { VersionFloor } from './version-floor.ts';
+import { createWasmEngine } from './wasm-engine.ts';
 
 export type LocalOptions = Omit<LoadRequest, 'heldText' | 'heldVersion'> & {
   /** Where the smallest version that may be installed is kept. */
@@ -70,6 +71,6 @@ function heldFrom(loaded: Loaded): HeldFile {
   if (loaded.kind === 'yaml') {
     return Object.freeze({ text, version: undefined, policy: engineFromYaml(loaded.policyYaml) });
   }
-  const { version, record } = loaded;
-  return Object.freeze({ text, version, policy: engineFromBundle(record) });
+  const { version, module } = loaded;
+  return Object.freeze({ text, version, policy: createWasmEngine(module) });
 }

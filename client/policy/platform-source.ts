@@ -5,13 +5,14 @@ import type { Logger } from '../logger.ts';
 import { PolicyError, messageOf } from '../errors.ts';
 import { pullBlocking } from './blocking.ts';
 import { parseBearerKey } from './bearer-key.ts';
-import { engineFromBundle, engineFromYaml } from './engine.ts';
+import { engineFromYaml } from './engine.ts';
 import { loadParser } from './load-parser.ts';
 import type { PolicyEngine } from './language/runtime.ts';
-import type { Held, PolicyOrigin, PolicySource } from './policy-source.ts';
+import type { PolicyOrigin, PolicySource } from './policy-source.ts';
 import { pullPolicy, type Pulled, type PullRequest, type PullResult } from './pull.ts';
 import { keepTrusted, pullTrusting, type Trust } from './trust.ts';
 import { VersionFloor } from './version-floor.ts';
+import { createWasmEngine } from './wasm-engine.ts';
 
 type PlatformOptions = {
   agentName: string;
@@ -28,7 +29,9 @@ type PlatformOptions = {
 
 /** When a bundle expires, and when the client asks for a later signature without a condition: its ETag stays the same. */
 type Expiry = { expiresAtMs: number; askAtMs: number };
-type HeldRecord = Held &
+
+/** The state of a source: replaced as a whole, and only by a verified policy. */
+type HeldRecord = Omit<PolicySource, 'refresh' | 'refreshSync'> &
   Readonly<{
     kid: string | undefined;
     version: number | undefined;
@@ -233,9 +236,9 @@ type Fresh = Pulled & { kind: 'fresh' };
 
 function heldFrom(options: PlatformOptions, { record, etag, signed }: Fresh): HeldRecord {
   if (signed) {
-    const { kid, version, wasmHash, agentVersionId, expiresAtMs } = signed;
+    const { module, kid, version, wasmHash, agentVersionId, expiresAtMs } = signed;
     const expiry = expiresAtMs === undefined ? undefined : expiryFrom(expiresAtMs, options.now());
-    const policy = engineFromBundle(record);
+    const policy = createWasmEngine(module);
     return Object.freeze({ origin: 'bundle', etag, kid, version, wasmHash, agentVersionId, expiry, policy });
   }
   if (options.requireSignature) {

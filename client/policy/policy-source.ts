@@ -13,11 +13,3 @@ export type PolicySource = {
   /** The same, blocking the thread. */
   refreshSync(): void;
 };
-
-/** The state of a source: replaced as a whole, and only by a verified policy. */
-export type Held = Readonly<{
-  origin: PolicyOrigin;
-  etag: string | null;
-  agentVersionId: string | null;
-  policy: PolicyEngine;
-}>;

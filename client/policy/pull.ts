@@ -25,10 +25,10 @@ export type Pulled =
   | { kind: 'unchanged' }
   | { kind: 'fresh'; record: FetchedRecord; etag: string | null; signed: SignedFacts | undefined };
 
-/** From the verified manifest. */
+/** From the verified bundle. */
 export type SignedFacts = {
+  module: Uint8Array;
   kid: string;
-  projectId: string;
   version: number;
   wasmHash: string;
   agentVersionId: string;
@@ -72,10 +72,11 @@ async function verify(
   const { agentName, heldVersion, nowMs } = request;
   const publicKey = await keys.find(kidOf(record), 'The policy');
   const { projectId } = bearerKey;
-  const { manifest } = await verifyBundle({ record, publicKey, agentName, projectId, heldVersion, nowMs });
+  const bundle = { record, publicKey, agentName, projectId, heldVersion, nowMs };
+  const { manifest, module } = await verifyBundle(bundle);
   const { kid, version, wasm_hash: wasmHash, agent_version_id: agentVersionId, expires_at } = manifest;
   const expiresAtMs = expires_at === undefined ? undefined : Date.parse(expires_at);
-  return { kid, projectId, version, wasmHash, agentVersionId, expiresAtMs };
+  return { module, kid, version, wasmHash, agentVersionId, expiresAtMs };
 }
 
 function successionWarning(kid: string, { baseUrl, trusted }: PullRequest): KeyWarning {

@@ -33,7 +33,8 @@ export async function verifyBundle(bundle: BundleToVerify): Promise<VerifiedBund
   const manifest = parseManifest(text);
   await checkHash(module, manifest.wasm_hash, 'wasm_hash_mismatch');
   if (isWhole) {
-    const recordText = recordHashText({ ...manifest, ...textsOf(record) });
+    const { agent_yaml, policy_yaml, system_md } = record;
+    const recordText = recordHashText({ ...manifest, agent_yaml, policy_yaml, system_md });
     await checkHash(utf8From(recordText), manifest.record_hash, 'record_hash_mismatch');
   }
   if (manifest.agent_name !== agentName)
@@ -47,10 +48,6 @@ export async function verifyBundle(bundle: BundleToVerify): Promise<VerifiedBund
   if (manifest.expires_at !== undefined && Date.parse(manifest.expires_at) <= nowMs)
     refuse('bundle_expired', `expired at ${manifest.expires_at}; save or register the agent to sign it anew`);
   return { manifest, module };
-}
-
-function textsOf({ agent_yaml, policy_yaml, system_md }: AgentRecord): Omit<AgentRecord, `bundle_${string}`> {
-  return { agent_yaml, policy_yaml, system_md };
 }
 
 /** The decoded parts; throws `bundle_incomplete` if one is missing. */
