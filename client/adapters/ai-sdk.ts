@@ -1,17 +1,15 @@
 import type { LanguageModelMiddleware, ModelMessage, ToolSet } from 'ai';
-import type { Gate } from '../audit/gate.ts';
 import { bindingDeps } from '../defaults.ts';
-import { bind, type BindingOptions, type PolicyBinding } from '../govern/binding.ts';
+import { bind, type AdapterOptions, type Bound, type PolicyBinding } from '../govern/binding.ts';
 import { DecisionError } from '../govern/decision-errors.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { safeLogger } from '../logger.ts';
 import { checkedOptions, checkSdkTools } from '../options.ts';
-import type { PolicySource } from '../policy/policy-source.ts';
 import { SdkApprovals, type ApprovalQuestion, type ApprovalStatus } from './ai-sdk-approvals.ts';
 import { SdkRuns, type Step } from './ai-sdk-runs.ts';
 import { usageMiddleware } from './ai-sdk-usage.ts';
 
-export type GovernToolsOptions = BindingOptions & { agentName: string };
+export type GovernToolsOptions = AdapterOptions;
 
 /** What one caller passes to every `generateText`, `streamText` or agent. Each of them is a run with its own policy. */
 export type AiSdkRun<Tools> = {
@@ -29,12 +27,11 @@ export type AiSdkRun<Tools> = {
 };
 
 /** Its own `tools`, `prepareStep` and `usage` are for the caller in the options. */
-export type GovernedToolSet<Tools> = AiSdkRun<Tools> & {
-  readonly source: PolicySource;
-  readonly gate: Gate;
-  /** The same for this caller. Refreshes the policy for the first run. */
-  startRun(caller?: RunOptions): Promise<AiSdkRun<Tools>>;
-};
+export type GovernedToolSet<Tools> = AiSdkRun<Tools> &
+  Bound & {
+    /** The same for this caller. Refreshes the policy for the first run. */
+    startRun(caller?: RunOptions): Promise<AiSdkRun<Tools>>;
+  };
 
 const UNSEEN =
   'A run of the AI SDK was not seen to begin: its policy was refreshed at its first tool call, after the model was asked. Pass prepareStep to generateText, streamText or the agent';

@@ -1,12 +1,10 @@
-import type { Gate } from '../audit/gate.ts';
 import { timerMs } from '../config.ts';
 import { bindingDeps } from '../defaults.ts';
 import { messageOf } from '../errors.ts';
-import { bind, type BindingOptions, type PolicyBinding } from '../govern/binding.ts';
+import { bind, type AdapterOptions, type Bound, type PolicyBinding } from '../govern/binding.ts';
 import { DecisionError } from '../govern/decision-errors.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { checkedOptions } from '../options.ts';
-import type { PolicySource } from '../policy/policy-source.ts';
 
 /** The input that Claude Code passes to every hook. */
 export type HookInput = {
@@ -35,18 +33,14 @@ type Hook = (
 ) => Promise<HookOutput>;
 type Matcher = { hooks: Hook[]; timeout?: number; onFailure?: 'block' };
 
-export type GovernHooksOptions = BindingOptions & {
-  /** The agent, as it is registered. */
-  agentName: string;
+export type GovernHooksOptions = AdapterOptions & {
   /** The caller of a run. Default the caller in these options, with the id of the session. */
   caller?: ((input: HookInput) => RunOptions) | undefined;
 };
 
-export type GovernedHooks = {
+export type GovernedHooks = Bound & {
   /** For the `hooks` of `query`, for any number of sessions. */
   hooks: Record<'UserPromptSubmit' | 'PreToolUse' | 'SessionEnd', Matcher[]>;
-  readonly source: PolicySource;
-  readonly gate: Gate;
 };
 
 /** Sessions that end without saying so are forgotten when there are more. */

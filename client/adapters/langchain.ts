@@ -1,11 +1,9 @@
 import type { AgentMiddleware } from 'langchain';
-import type { Gate } from '../audit/gate.ts';
 import { bindingDeps } from '../defaults.ts';
-import { bind, type BindingOptions } from '../govern/binding.ts';
+import { bind, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { DecisionError } from '../govern/decision-errors.ts';
 import type { RunOptions } from '../govern/run.ts';
 import { checkedOptions } from '../options.ts';
-import type { PolicySource } from '../policy/policy-source.ts';
 import { callOrTell } from './call-or-tell.ts';
 import { MessageRuns, type KnownRun } from './langchain-runs.ts';
 
@@ -16,18 +14,14 @@ export type CallerRuntime<Context> = {
   signal?: AbortSignal;
 };
 
-export type GovernMiddlewareOptions<Context> = BindingOptions & {
-  /** The agent, as it is registered. */
-  agentName: string;
+export type GovernMiddlewareOptions<Context> = AdapterOptions & {
   /** The caller of a run, from its runtime. Default the caller in these options. */
   caller?: ((runtime: CallerRuntime<Context>) => RunOptions) | undefined;
 };
 
-export type GovernedMiddleware = {
+export type GovernedMiddleware = Bound & {
   /** For the `middleware` of `createAgent`, for any number of agents and runs. Put it last, so that nothing changes a call after it. */
   middleware: AgentMiddleware;
-  readonly source: PolicySource;
-  readonly gate: Gate;
 };
 
 type State = { messages: object[] };

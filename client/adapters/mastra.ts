@@ -1,17 +1,13 @@
-import type { Gate } from '../audit/gate.ts';
 import { bindingDeps } from '../defaults.ts';
-import { bind, type BindingOptions } from '../govern/binding.ts';
+import { bind, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { checkedOptions } from '../options.ts';
-import type { PolicySource } from '../policy/policy-source.ts';
 import { callOrTell } from './call-or-tell.ts';
 
 /** The part of Mastra's RequestContext that is read here. */
 export type RequestContext = { get(key: string): unknown };
 
-export type GovernAgentOptions = BindingOptions & {
-  /** The agent, as it is registered. */
-  agentName: string;
+export type GovernAgentOptions = AdapterOptions & {
   /** The caller of a run, from its RequestContext. Default the caller in these options. */
   caller?: ((requestContext: RequestContext) => RunOptions) | undefined;
 };
@@ -24,13 +20,11 @@ type InputProcessor = {
   processInput<Messages>(step: { messages: Messages; requestContext?: unknown }): Promise<Messages>;
 };
 
-export type GovernedAgentParts = {
+export type GovernedAgentParts = Bound & {
   /** For the `hooks` of an agent: decides its tool calls. */
   hooks: { beforeToolCall(call: ToolHookContext): Promise<void | { proceed: false; output: string }> };
   /** For the `inputProcessors` of the same agent: refreshes the policy before the model is asked. */
   inputProcessors: InputProcessor[];
-  readonly source: PolicySource;
-  readonly gate: Gate;
 };
 
 type CallContext = { requestContext?: object; toolCallId?: string; abortSignal?: AbortSignal };

@@ -1,12 +1,10 @@
-import type { Gate } from '../audit/gate.ts';
 import { bindingDeps } from '../defaults.ts';
-import { bind, type BindingOptions } from '../govern/binding.ts';
+import { bind, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { safeLogger } from '../logger.ts';
 import { checkedOptions } from '../options.ts';
 import type { AdmittingRun } from './call-or-tell.ts';
 import { clientOf } from './mcp-client.ts';
-import type { PolicySource } from '../policy/policy-source.ts';
 
 export type CallParams = { name: string; arguments?: Record<string, unknown> | undefined };
 
@@ -18,9 +16,7 @@ export type McpClient = {
   listTools(params?: { cursor?: string }, ...rest: never[]): Promise<ToolPage>;
 };
 
-export type GovernMcpOptions = BindingOptions & {
-  /** The agent, as it is registered. */
-  agentName: string;
+export type GovernMcpOptions = AdapterOptions & {
   /** Before the names of this server's tools in the policy and in the records, so that those of several servers differ. */
   toolPrefix?: string | undefined;
 };
@@ -33,14 +29,13 @@ export type McpRun<Client extends McpClient> = {
 };
 
 /** Its own `callTool` is for the caller in the options, and under the policy of the conversation. */
-export type GovernedMcpClient<Client extends McpClient> = Omit<McpRun<Client>, 'client'> & {
-  readonly source: PolicySource;
-  readonly gate: Gate;
-  /** The client's own `listTools`. Its first page begins a conversation: the policy is refreshed and pinned. */
-  listTools: Client['listTools'];
-  /** Refreshes the policy and pins it for one run of this caller. */
-  startRun(caller?: RunOptions): Promise<McpRun<Client>>;
-};
+export type GovernedMcpClient<Client extends McpClient> = Omit<McpRun<Client>, 'client'> &
+  Bound & {
+    /** The client's own `listTools`. Its first page begins a conversation: the policy is refreshed and pinned. */
+    listTools: Client['listTools'];
+    /** Refreshes the policy and pins it for one run of this caller. */
+    startRun(caller?: RunOptions): Promise<McpRun<Client>>;
+  };
 
 /** A policy has at most 256 tools. */
 const TOOL_PAGES_MAX = 256;

@@ -1,24 +1,18 @@
-import type { Gate } from '../audit/gate.ts';
 import { bindingDeps } from '../defaults.ts';
 import { ValueError } from '../errors.ts';
-import { bind, type BindingOptions } from '../govern/binding.ts';
+import { bind, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { checkedOptions } from '../options.ts';
-import type { PolicySource } from '../policy/policy-source.ts';
 import { callOrTell } from './call-or-tell.ts';
 
-export type GovernToolsOptions<Context> = BindingOptions & {
-  /** The agent, as it is registered. */
-  agentName: string;
+export type GovernToolsOptions<Context> = AdapterOptions & {
   /** The caller of a run, from the `context` that was given to `run`. Default the caller in these options. */
   caller?: ((context: Context) => RunOptions) | undefined;
 };
 
-export type GovernedToolList<Tool> = {
+export type GovernedToolList<Tool> = Bound & {
   /** The tools under the policy of their run, for any number of agents and runs. */
   tools: Tool[];
-  readonly source: PolicySource;
-  readonly gate: Gate;
 };
 
 /** The SDK has one for each of its runs. */

@@ -8,13 +8,19 @@ import type { ResolveOptions, ResolvePolicy } from '../policy/resolve-policy.ts'
 import type { PolicySource } from '../policy/policy-source.ts';
 import { Run, type PolicyRun, type RunOptions, type SyncPolicyRun } from './run.ts';
 
-/** The options of `bindPolicy`: those of `configure` and of `resolvePolicy`, and defaults for every run. */
+/** The options of a binding: those of `configure` and of `resolvePolicy`, and defaults for every run. */
 export type BindingOptions = Omit<ResolveOptions, 'agentName'> &
   ConfigureOptions &
   RunOptions & {
     /** The agent, as it is registered; `govern` takes it from the agent by default. */
     agentName?: string | undefined;
   };
+
+/** The options of `bindPolicy` and of every adapter: they have no agent to take the name from. */
+export type AdapterOptions = BindingOptions & {
+  /** The agent, as it is registered. */
+  agentName: string;
+};
 
 export type BindingDeps = {
   configure: (options: ConfigureOptions) => InnerGate;
@@ -36,6 +42,9 @@ export type PolicyBinding = {
   /** The same, blocking the thread; this run records nothing. */
   startRunSync(options?: RunOptions): SyncPolicyRun;
 };
+
+/** What every adapter returns beside its own parts. */
+export type Bound = Pick<PolicyBinding, 'source' | 'gate'>;
 
 /** Resolves an agent's policy and opens its audit; throws if there is no policy. */
 export async function bind(given: BindingOptions, deps: BindingDeps): Promise<PolicyBinding> {
