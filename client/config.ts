@@ -4,20 +4,9 @@ import type { Logger } from './logger.ts';
 const TRUTHY = new Set(['1', 'true', 'yes', 'on']);
 export const BASE_URL_DEFAULT = 'http://localhost:8000';
 
-/** An unset or empty variable is undefined. */
-export type Environment = {
-  apiKey: string | undefined;
-  policyKey: string | undefined;
-  localPolicy: string | undefined;
-  publicKey: string | undefined;
-  requireSignature: boolean;
-  baseUrl: string | undefined;
-  stateDir: string | undefined;
-};
-
-/** Reads the GATE_ variables; the only place that reads the environment. */
-export function readEnvironment(env: Record<string, string | undefined> = process.env): Environment {
-  const read = (name: string): string | undefined => env[name]?.trim() || undefined;
+/** Reads the GATE_ variables; the only place that reads the environment. An unset or empty variable is undefined. */
+export function readEnvironment() {
+  const read = (name: string): string | undefined => process.env[name]?.trim() || undefined;
   return {
     apiKey: read('GATE_API_KEY'),
     policyKey: read('GATE_KEY'),
@@ -29,8 +18,8 @@ export function readEnvironment(env: Record<string, string | undefined> = proces
   };
 }
 
-export function isLocalMode(env: Record<string, string | undefined> = process.env): boolean {
-  return isTruthy(env['GATE_LOCAL_MODE']?.trim());
+export function isLocalMode(): boolean {
+  return isTruthy(process.env['GATE_LOCAL_MODE']?.trim());
 }
 
 /** 1, true, yes and on are true, in any case. */
