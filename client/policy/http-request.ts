@@ -33,8 +33,10 @@ export async function httpRequest(request: RequestOptions): Promise<Answer> {
 }
 
 /** What was refused, with the code and detail of the answer. An answer may repeat the key, which must not reach a log. */
-export function refusalText(what: string, { status, text }: Answer, key: string): string {
-  return `${what} was answered with ${status} ${problemFrom(text).replaceAll(key, '[redacted]')}`.trim();
+export function refusalOf(what: string, { status, text }: Answer, key: string): PolicyError {
+  const code = status === 401 ? 'unauthenticated' : 'platform_error';
+  const problem = problemFrom(text).replaceAll(key, '[redacted]');
+  return new PolicyError(code, `${what} was answered with ${status} ${problem}`.trim(), { status });
 }
 
 async function readText(response: Response): Promise<string> {

@@ -3,18 +3,13 @@ import { parseJsonObject } from './encoding.ts';
 import { httpRequest } from './http-request.ts';
 import { PolicyError } from '../errors.ts';
 import { bytesOfJwk } from './public-key.ts';
+import type { KeySource } from './signing-keys.ts';
 
 /** The service's published keys: its public keys by kid, and the successions between them (docs/policy.md, "Trust"). */
 export type KeySet = { keys: ReadonlyMap<string, Uint8Array>; successions: readonly string[] };
 
 /** Fetches the key set, past any cache on the way. Throws a PolicyError without at least one key. */
-export async function fetchKeySet({
-  baseUrl,
-  timeoutMs,
-}: {
-  baseUrl: string;
-  timeoutMs: number;
-}): Promise<KeySet> {
+export async function fetchKeySet({ baseUrl, timeoutMs }: Omit<KeySource, 'trusted'>): Promise<KeySet> {
   const url = urlOf(baseUrl, '/v1/.well-known/keys');
   const { status, text } = await httpRequest({ url, headers: { 'Cache-Control': 'no-cache' }, timeoutMs });
   if (status === 200) return parseKeySet(text);

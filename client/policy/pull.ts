@@ -2,7 +2,7 @@ import { urlOf } from '../config.ts';
 import { hasBundle, parseAgentRecord, type FetchedRecord } from './agent-record.ts';
 import { parseBearerKey, verifyBearerKey, type BearerKey } from './bearer-key.ts';
 import { parseJsonObject } from './encoding.ts';
-import { httpRequest, refusalText, type Answer } from './http-request.ts';
+import { httpRequest, refusalOf, type Answer } from './http-request.ts';
 import { PolicyError } from '../errors.ts';
 import { SigningKeys, type KeySource } from './signing-keys.ts';
 import type { TrustedKeys } from './successions.ts';
@@ -96,21 +96,9 @@ async function fetchAgent({ baseUrl, agentName, bearerKey, etag, timeoutMs }: Pu
   const headers = { Authorization: `Bearer ${bearerKey}`, ...condition };
   const answer = await httpRequest({ url, headers, timeoutMs });
   if (answer.status === 200 || (answer.status === 304 && etag !== undefined)) return answer;
-  throw errorOf(answer, { agentName, bearerKey });
-}
-
-function errorOf(
-  answer: Answer,
-  { agentName, bearerKey }: Pick<PullRequest, 'agentName' | 'bearerKey'>,
-): PolicyError {
-  const { status } = answer;
-  if (status === 404) {
-    return new PolicyError('agent_unknown', `The platform has no agent ${agentName}; register it first`, {
-      status,
-    });
-  }
-  const code = status === 401 ? 'unauthenticated' : 'platform_error';
-  return new PolicyError(code, refusalText('The request for the policy', answer, bearerKey), { status });
+  if (answer.status !== 404) throw refusalOf('The request for the policy', answer, bearerKey);
+  const message = `The platform has no agent ${agentName}; register it first`;
+  throw new PolicyError('agent_unknown', message, { status: 404 });
 }
 
 /** Names the key to verify with; the signature then proves it. */

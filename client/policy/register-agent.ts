@@ -13,7 +13,7 @@ import { checkedOptions } from '../options.ts';
 import { parseBearerKey } from './bearer-key.ts';
 import { parseJsonObject } from './encoding.ts';
 import { engineFromYaml } from './engine.ts';
-import { httpRequest, refusalText, type Answer } from './http-request.ts';
+import { httpRequest, refusalOf, type Answer } from './http-request.ts';
 import { loadParser } from './load-parser.ts';
 
 /** A tool of an agent. The default policy lets those with `readOnlyHint` run; the others need an approval. */
@@ -75,7 +75,11 @@ export async function registerAgent({
   if (isLocalMode()) throw new ValueError('GATE_LOCAL_MODE is on: no agent is registered at the platform');
   const baseUrl = options.baseUrl ?? environment.baseUrl ?? BASE_URL_DEFAULT;
   warnOfPlaintext(baseUrl, safeLogger(options.logger));
-  if (policy !== undefined) await checkPolicy(policy);
+  if (policy !== undefined) {
+    // Throws before an agent is registered under a policy that is not valid.
+    await loadParser();
+    engineFromYaml(policy);
+  }
   const request = {
     headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
     timeoutMs: timerMs(timeoutMs),
@@ -99,18 +103,9 @@ export async function registerAgent({
   return { ...agentFrom(saved, 'The save of the policy', key), isNew: registered.isNew };
 }
 
-/** Throws before an agent is registered under a policy that is not valid. */
-async function checkPolicy(policy: string): Promise<void> {
-  await loadParser();
-  engineFromYaml(policy);
-}
-
 function agentFrom(answer: Answer, what: string, key: string): RegisteredAgent {
   const { status, text } = answer;
-  if (status !== 200 && status !== 201) {
-    const code = status === 401 ? 'unauthenticated' : 'platform_error';
-    throw new PolicyError(code, refusalText(what, answer, key), { status });
-  }
+  if (status !== 200 && status !== 201) throw refusalOf(what, answer, key);
   const { agent_id, agent_version_id, version } = parseJsonObject(text, {
     code: 'record_invalid',
     what: `The answer to ${what.toLowerCase()}`,
