@@ -1,3 +1,4 @@
+import { parsedJson } from '../json.ts';
 import { PROBLEM_CHARACTERS_MAX } from '../limits.ts';
 import { problemOf } from './post-event.ts';
 
@@ -11,18 +12,9 @@ const STATUS_MULTI = 207;
  * is unknown which. Any other 2xx that cannot be read means that all were stored, as for single posts.
  */
 export function rejectionsFrom({ status, text }: { status: number; text: string }): Rejection[] | undefined {
-  const rejected = rejectedOf(text);
-  if (rejected !== undefined) return rejected.map(rejectionFrom);
+  const { rejected } = Object(parsedJson(text)) as { rejected?: unknown };
+  if (Array.isArray(rejected)) return rejected.map(rejectionFrom);
   return status === STATUS_MULTI ? undefined : [];
-}
-
-function rejectedOf(text: string): unknown[] | undefined {
-  try {
-    const { rejected } = JSON.parse(text) as { rejected?: unknown };
-    return Array.isArray(rejected) ? rejected : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function rejectionFrom(entry: unknown): Rejection {

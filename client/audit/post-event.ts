@@ -1,6 +1,7 @@
 import type * as http from 'node:http';
 import { requireBuiltin } from '../builtin.ts';
 import { messageOf } from '../errors.ts';
+import { parsedJson } from '../json.ts';
 import type { Sleep } from './loop.ts';
 
 /** The outcome of one POST. Failures are values, because audit never throws. */
@@ -109,14 +110,9 @@ function resultOf(status: number, text: string): SendResult {
   return { kind: 'rejected', status, problem: problemFrom(text) };
 }
 
-/** The code and detail of a problem document; empty for any other body. */
+/** The code and detail of a problem document; empty for any other body, as a proxy on the way may answer. */
 export function problemFrom(text: string): string {
-  try {
-    return problemOf(JSON.parse(text));
-  } catch {
-    // A proxy on the way may answer with any body.
-    return '';
-  }
+  return problemOf(parsedJson(text));
 }
 
 /** The code and detail of a problem object; empty for any other value. */

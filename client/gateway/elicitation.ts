@@ -1,5 +1,6 @@
 import type { ApprovalContext, ApprovalRequest } from '../govern/approval.ts';
-import { isObject, type Message } from './message.ts';
+import { isObject } from '../json.ts';
+import type { Message } from './message.ts';
 
 /** At most this much of the arguments is shown to a person. */
 const SHOWN_CHARACTERS_MAX = 2_000;

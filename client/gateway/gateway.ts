@@ -2,9 +2,10 @@ import { messageOf } from '../errors.ts';
 import { ApprovalRequiredError, DecisionError, PolicyDeniedError } from '../govern/decision-errors.ts';
 import type { PolicyBinding } from '../govern/binding.ts';
 import type { PolicyRun } from '../govern/run.ts';
+import { isObject, parsedJson } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import { Elicitation } from './elicitation.ts';
-import { isObject, readMessage, type Message, type Refusal } from './message.ts';
+import { readMessage, type Message, type Refusal } from './message.ts';
 import type { Pins } from './pins.ts';
 
 type Line = Buffer | string;
@@ -64,7 +65,7 @@ export class Gateway {
   }
 
   fromServer(line: Buffer): void {
-    const message = this.#lists.size === 0 ? undefined : parsed(line);
+    const message = this.#lists.size === 0 ? undefined : parsedJson(line.toString());
     if (Array.isArray(message)) return message.forEach((one) => this.fromServer(Buffer.from(lineOf(one))));
     // Some clients take an id as a number, others as a text: a list in either form counts.
     const isList =
@@ -156,14 +157,6 @@ export class Gateway {
 
 function lineOf(message: unknown): string {
   return `${JSON.stringify(message)}\n`;
-}
-
-function parsed(line: Buffer): unknown {
-  try {
-    return JSON.parse(line.toString());
-  } catch {
-    return undefined;
-  }
 }
 
 const NO_APPROVER =

@@ -1,10 +1,11 @@
 import { messageOf } from '../errors.ts';
 import type { PolicyBinding } from '../govern/binding.ts';
+import { isObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import { readEvents } from './event-stream.ts';
 import { Gateway } from './gateway.ts';
 import { readLines, writerTo } from './lines.ts';
-import { isObject, type Message } from './message.ts';
+import type { Message } from './message.ts';
 import { Pins } from './pins.ts';
 
 export type RemoteOptions = {

@@ -1,3 +1,5 @@
+import { isObject } from '../json.ts';
+
 /** A JSON-RPC message. Only the fields that the gateway reads. */
 export type Message = {
   id?: unknown;
@@ -55,10 +57,6 @@ function problemOf(text: string, value: unknown): string | undefined {
   if (isMisspelt(params, ['name', 'arguments', 'task', '_meta'])) return 'a key of params differs in case';
   // A call without an id gets no answer, so its caller could not learn of a denial.
   return typeof id === 'string' || typeof id === 'number' ? undefined : 'tools/call needs an id';
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isMisspelt(value: object, names: readonly string[]): boolean {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isObject } from './message.ts';
+import { isObject } from '../json.ts';
 
 /** The file of the pins of a server, which these words name, in a state directory. */
 export function pinFileIn(stateDir: string | undefined, names: readonly string[]): string | undefined {

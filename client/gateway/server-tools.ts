@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { messageOf } from '../errors.ts';
+import { isObject, parsedJson } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import { RemoteServer } from './http.ts';
 import { readLines } from './lines.ts';
-import { isObject, type Message } from './message.ts';
+import type { Message } from './message.ts';
 import { endServer } from './stdio.ts';
 
 /** An MCP server: a command that speaks over standard input and output, or a URL (Streamable HTTP). */
@@ -80,10 +81,10 @@ class Conversation {
     });
   }
 
-  /** Takes a message of the server, in one line. */
+  /** Takes a message of the server, in one line. Other output is not part of the protocol. */
   take(line: string): void {
-    const message = messageFrom(line);
-    if (message === undefined) return;
+    const message = parsedJson(line);
+    if (!isObject(message)) return;
     const { id, method, result, error } = message;
     if (method !== undefined) return this.#answer(message);
     const waiting = this.#waiting.get(id);
@@ -142,16 +143,6 @@ function overHttp(
     end: () => server.close(),
   });
   return conversation;
-}
-
-/** Undefined for output that is not part of the protocol. */
-function messageFrom(line: string): Message | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function toolFrom(value: unknown): ListedTool[] {

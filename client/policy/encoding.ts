@@ -1,3 +1,4 @@
+import { isObject } from '../json.ts';
 import { PolicyError, type PolicyErrorCode } from '../errors.ts';
 
 /** Decodes base64 or base64url, padded or not; undefined for any other text. */
@@ -25,7 +26,7 @@ export function parseJsonObject(
 ): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+    if (isObject(value)) return value;
   } catch (cause) {
     throw new PolicyError(code, `${what} is not JSON`, { cause });
   }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { hasAllTexts, hasBundle, parseAgentRecord } from './agent-record.ts';
 import { parseBearerKey } from './bearer-key.ts';
 import { PolicyError } from '../errors.ts';
+import { isObject, parsedJson } from '../json.ts';
 import { parsePublicKey, type PublicKeyInput } from './public-key.ts';
 import { verifyBundle } from './verify-bundle.ts';
 
@@ -63,15 +64,10 @@ function projectOf(bearerKey: string): string | undefined {
 
 /** A policy can be JSON, too: a record differs by its keys. */
 function isRecord(path: string, text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return (
-      typeof value === 'object' && value !== null && ('policy_yaml' in value || 'bundle_wasm_b64' in value)
-    );
-  } catch {
-    // A .json file is then parsed as a record, whose error says what is wrong.
-    return path.endsWith('.json');
-  }
+  const value = parsedJson(text);
+  // A .json file that is not JSON is parsed as a record, whose error says what is wrong.
+  if (value === undefined) return path.endsWith('.json');
+  return isObject(value) && ('policy_yaml' in value || 'bundle_wasm_b64' in value);
 }
 
 async function readText(path: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { parsedJson } from '../json.ts';
 import { SUCCESSIONS_MAX } from '../limits.ts';
 import { bytesFromBase64 } from './encoding.ts';
 import { utf8From } from './language/runtime.ts';
@@ -56,12 +57,7 @@ async function parseSuccession(text: string): Promise<Succession | undefined> {
   return { from: kid, to: await thumbprintOf(key), key, message, signature };
 }
 
+/** Empty for a part that is not JSON, which is no succession. */
 function jsonPart(part: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytesFromBase64(part)));
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    // It is not JSON, so it is no succession.
-    return {};
-  }
+  return Object(parsedJson(new TextDecoder().decode(bytesFromBase64(part)))) as Record<string, unknown>;
 }
