@@ -1,6 +1,7 @@
 import type { ConfigureOptions } from './audit/gates.ts';
 import { ValueError } from './errors.ts';
 import type { GovernOptions } from './govern/govern.ts';
+import { isObject } from './json.ts';
 import type { ResolveOptions } from './policy/resolve-policy.ts';
 
 type AnyOptions = GovernOptions & ConfigureOptions & ResolveOptions;
@@ -97,22 +98,14 @@ function editDistance(a: string, b: string): number {
   return row.at(-1) ?? 0;
 }
 
-/** Throws a ValueError that says what `govern` takes. */
+/** Throws a ValueError that says what `govern` takes, and which function takes tools of the AI SDK. */
 export function checkAgent(agent: unknown): void {
   const { tools, run } = Object(agent) as { tools?: unknown; run?: unknown };
   if (typeof run !== 'function')
     throw new ValueError(
       'govern takes an agent: { name, tools: { search: (args) => … }, run: ({ tools }, input) => … }',
     );
-  checkToolFunctions(tools);
-}
-
-/** Throws a ValueError that says what tools must look like, and which function takes the given ones. */
-function checkToolFunctions(tools: unknown): void {
-  if (typeof tools !== 'object' || tools === null || Array.isArray(tools)) {
-    throw new ValueError('tools must be an object of functions by name, as { search: (args) => … }');
-  }
-  for (const [name, tool] of Object.entries(tools)) {
+  for (const [name, tool] of entriesOf(tools, 'functions by name, as { search: (args) => … }')) {
     if (typeof tool !== 'object' || tool === null || !('execute' in tool)) continue;
     throw new ValueError(
       `tools.${name} is an object with execute: use governTools of @gatehouse/client/ai-sdk for tools of the AI SDK, or give its function`,
@@ -120,15 +113,17 @@ function checkToolFunctions(tools: unknown): void {
   }
 }
 
-/** The same for tools of the AI SDK. */
+/** Throws a ValueError that says what tools must look like, and which function takes the given ones. */
 export function checkSdkTools(tools: unknown): void {
-  if (typeof tools !== 'object' || tools === null || Array.isArray(tools)) {
-    throw new ValueError('tools must be an object of AI SDK tools by name, as { search: tool({ … }) }');
-  }
-  for (const [name, tool] of Object.entries(tools)) {
+  for (const [name, tool] of entriesOf(tools, 'AI SDK tools by name, as { search: tool({ … }) }')) {
     if (typeof tool === 'object' && tool !== null) continue;
     throw new ValueError(
       `tools.${name} must be a tool of the AI SDK, as tool({ inputSchema, execute }); govern takes plain functions`,
     );
   }
+}
+
+function entriesOf(tools: unknown, what: string): [string, unknown][] {
+  if (isObject(tools)) return Object.entries(tools);
+  throw new ValueError(`tools must be an object of ${what}`);
 }

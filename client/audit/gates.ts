@@ -108,8 +108,9 @@ export class Gates {
     this.#open.clear();
     this.#hasAnnouncedLocalMode = false;
     const closing = [...this.#closing];
-    await within(finishAll(closing), timerMs(timeoutMs));
-    for (const sender of closing.flatMap(({ senders }) => senders)) sender.destroy();
+    const senders = closing.flatMap((open) => open.senders);
+    await within(Promise.all(senders.map((sender) => sender.finish())), timerMs(timeoutMs));
+    for (const sender of senders) sender.destroy();
     await within(drainAll(closing), DESTROY_TIMEOUT_MS);
     for (const closed of closing) this.#closing.delete(closed);
   }
@@ -130,10 +131,8 @@ export class Gates {
     ));
     const { now, sleep } = this.#deps;
     const shared = { baseUrl, apiKey, timeoutMs: timerMs(timeoutMs), batch, journals, logger, loop, sleep };
-    const [decisions, usage] = STREAMS.map((stream) => new Sender({ ...shared, ...stream })) as [
-      Sender,
-      Sender,
-    ];
+    const decisions = new Sender({ ...shared, ...STREAMS[0] });
+    const usage = new Sender({ ...shared, ...STREAMS[1] });
     const open = {
       gate: createGate({ decisions, usage }, { now, apiKey, baseUrl }),
       senders: [decisions, usage],
@@ -178,8 +177,4 @@ export class Gates {
 
 async function drainAll(gates: readonly OpenGate[]): Promise<void> {
   await Promise.all(gates.flatMap(({ senders }) => senders.map((sender) => sender.drain())));
-}
-
-async function finishAll(gates: readonly OpenGate[]): Promise<void> {
-  await Promise.all(gates.flatMap(({ senders }) => senders.map((sender) => sender.finish())));
 }

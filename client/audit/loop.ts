@@ -58,7 +58,7 @@ export async function holdOpen<T>(pending: Promise<T>): Promise<T> {
 }
 
 /** Resolves with the promise or at the timeout; keeps the process alive until then. */
-export async function within(pending: Promise<void>, timeoutMs: number): Promise<void> {
+export async function within(pending: Promise<unknown>, timeoutMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, timeoutMs);

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
 import type { PolicyBinding } from '../govern/binding.ts';
 import { isObject } from '../json.ts';
@@ -109,7 +110,7 @@ export class RemoteServer {
     };
     await readEvents(body, onEvent).catch(() => undefined);
     while (!isAnswered && lastId !== undefined && !this.#closing.signal.aborted) {
-      await this.#pause();
+      await delay(RECONNECT_MS, undefined, { ref: false });
       const headers = this.#headers({ Accept: 'text/event-stream', 'Last-Event-ID': lastId });
       const response = await this.#fetch({ headers });
       if (!response.ok || response.body === null) break;
@@ -135,7 +136,7 @@ export class RemoteServer {
       } catch {
         // It broke, or the gateway ends.
       }
-      await this.#pause();
+      await delay(RECONNECT_MS, undefined, { ref: false });
     }
   }
 
@@ -175,11 +176,5 @@ export class RemoteServer {
   /** Redirects are not followed: credentials must not be sent to another host. */
   #fetch(options: RequestInit): Promise<Response> {
     return fetch(this.#options.url, { ...options, redirect: 'manual', signal: this.#closing.signal });
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => {
-      setTimeout(resolve, RECONNECT_MS).unref();
-    });
   }
 }

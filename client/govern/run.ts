@@ -107,8 +107,9 @@ export class Run implements PolicyRun, SyncPolicyRun {
     const { role = '' } = options;
     // A caller without types could pass an object here that changes its name after the decision.
     const copied = typeof tool === 'string' ? copyArguments(args) : BAD_CALL;
+    // Arguments that are not an object are passed on: the engine denies them.
     const decision = copied.ok
-      ? policy.decide({ tool, role, arguments: argumentsOf(copied.value) })
+      ? policy.decide({ tool, role, arguments: (copied.value ?? null) as PolicyCall['arguments'] })
       : (JSON.parse(decisionText(unreadableCall(copied.code))) as Decision);
     const called = { tool, arguments: copied.ok ? copied.value : args, role, event_id: crypto.randomUUID() };
     return Object.freeze({ ...called, ...decision });
@@ -161,11 +162,6 @@ export class Run implements PolicyRun, SyncPolicyRun {
       options,
     };
   }
-}
-
-/** Anything that is not an object is passed on: the engine denies it. */
-function argumentsOf(args: unknown): PolicyCall['arguments'] {
-  return (args ?? null) as PolicyCall['arguments'];
 }
 
 function refusePromise<T>(value: T, what: string): T {
