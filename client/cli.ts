@@ -9,7 +9,7 @@ import { readEnvironment } from './config.ts';
 import { bindingDeps, gates } from './defaults.ts';
 import { messageOf } from './errors.ts';
 import { serveHttp } from './gateway/http.ts';
-import { pinFileIn } from './gateway/pins.ts';
+import { pinFileIn, Pins } from './gateway/pins.ts';
 import { policyOfTools } from './gateway/policy-of-tools.ts';
 import { listServerTools, type ServerAddress } from './gateway/server-tools.ts';
 import { serveStdio } from './gateway/stdio.ts';
@@ -125,8 +125,8 @@ async function serve(agentName: string, server: ServerAddress, values: Values): 
   const pinned = 'url' in server ? [server.url, ''] : ['', server.command, ...server.args];
   const pinFile = pinFileIn(stateDir, [agentName, ...pinned]);
   try {
-    if ('url' in server) return await serveHttp({ ...server, binding, pinFile, logger });
-    return await serveStdio({ ...server, binding, pinFile, logger });
+    const parts = { binding, pins: new Pins(pinFile), logger };
+    return await ('url' in server ? serveHttp(server, parts) : serveStdio(server, parts));
   } finally {
     await shutdown();
   }

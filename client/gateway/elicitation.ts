@@ -13,7 +13,6 @@ export class Elicitation {
   readonly #waiting = new Map<unknown, Waiting>();
   #isOffered = false;
 
-  /** `send` sends a message to the client. */
   constructor(send: (message: object) => void) {
     this.#send = send;
   }

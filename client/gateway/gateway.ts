@@ -10,10 +10,10 @@ import type { Pins } from './pins.ts';
 
 type Line = Buffer | string;
 
-type GatewayOptions = {
-  binding: PolicyBinding;
-  pins: Pins;
-  logger: Logger;
+/** What a gateway needs over any transport. */
+export type GatewayParts = { binding: PolicyBinding; pins: Pins; logger: Logger };
+
+type GatewayOptions = GatewayParts & {
   toClient: (line: Line) => void;
   toServer: (line: Line) => void;
 };

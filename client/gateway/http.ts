@@ -1,22 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
-import type { PolicyBinding } from '../govern/binding.ts';
 import { isObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import { readEvents } from './event-stream.ts';
-import { Gateway } from './gateway.ts';
+import { Gateway, type GatewayParts } from './gateway.ts';
 import { readLines, writerTo } from './lines.ts';
 import type { Message } from './message.ts';
-import { Pins } from './pins.ts';
 
-export type RemoteOptions = {
+/** A server over Streamable HTTP. */
+export type RemoteAddress = {
   url: string;
   /** Sent with every request; for the server's credentials. */
   headers: Readonly<Record<string, string>>;
-  binding: PolicyBinding;
-  /** Where the descriptions of tools are pinned across processes. */
-  pinFile: string | undefined;
-  logger: Logger;
 };
 
 const RECONNECT_MS = 1_000;
@@ -24,16 +19,15 @@ const END_MS = 2_000;
 const UNREACHABLE = -32000;
 
 /** Stands between standard input and output and a server over Streamable HTTP until the input ends. Resolves with the exit code. */
-export async function serveHttp({ url, headers, binding, pinFile, logger }: RemoteOptions): Promise<number> {
+export async function serveHttp(address: RemoteAddress, parts: GatewayParts): Promise<number> {
   const toClient = writerTo(process.stdout, process.stdin);
   const remote = new RemoteServer({
-    url,
-    headers,
-    logger,
+    ...address,
+    logger: parts.logger,
     onMessage: (line) => gateway.fromServer(Buffer.from(line)),
   });
   const toServer = (line: Buffer | string): void => remote.send(line.toString());
-  const gateway = new Gateway({ binding, pins: new Pins(pinFile), logger, toClient, toServer });
+  const gateway = new Gateway({ ...parts, toClient, toServer });
   process.stdout.on('error', () => process.stdin.destroy());
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => process.stdin.destroy());
@@ -45,7 +39,8 @@ export async function serveHttp({ url, headers, binding, pinFile, logger }: Remo
   }
 }
 
-type RemoteServerOptions = Pick<RemoteOptions, 'url' | 'headers' | 'logger'> & {
+type RemoteServerOptions = RemoteAddress & {
+  logger: Logger;
   onMessage: (line: string) => void;
 };
 

@@ -2,14 +2,12 @@ import { spawn } from 'node:child_process';
 import { messageOf } from '../errors.ts';
 import { isObject, parsedJson } from '../json.ts';
 import type { Logger } from '../logger.ts';
-import { RemoteServer } from './http.ts';
+import { RemoteServer, type RemoteAddress } from './http.ts';
 import { readLines } from './lines.ts';
 import type { Message } from './message.ts';
-import { endServer } from './stdio.ts';
+import { endServer, type ServerCommand } from './stdio.ts';
 
-/** An MCP server: a command that speaks over standard input and output, or a URL (Streamable HTTP). */
-export type ServerAddress =
-  { command: string; args: readonly string[] } | { url: string; headers: Readonly<Record<string, string>> };
+export type ServerAddress = ServerCommand | RemoteAddress;
 
 /** A tool as its server lists it. The annotations are the server's own claims. */
 export type ListedTool = {
@@ -71,7 +69,6 @@ class Conversation {
     this.#write({ method: 'notifications/initialized' });
   }
 
-  /** Resolves with the result. */
   request(method: string, params: object): Promise<Result> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure);
@@ -109,7 +106,7 @@ class Conversation {
   }
 }
 
-function overStdio({ command, args }: { command: string; args: readonly string[] }): Conversation {
+function overStdio({ command, args }: ServerCommand): Conversation {
   const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const closed = new Promise((resolve) => server.once('close', resolve));
   const conversation = new Conversation({
@@ -132,12 +129,9 @@ function overStdio({ command, args }: { command: string; args: readonly string[]
   return conversation;
 }
 
-function overHttp(
-  { url, headers }: { url: string; headers: Readonly<Record<string, string>> },
-  logger: Logger,
-): Conversation {
+function overHttp(address: RemoteAddress, logger: Logger): Conversation {
   const onMessage = (line: string): void => conversation.take(line);
-  const server = new RemoteServer({ url, headers, logger, onMessage });
+  const server = new RemoteServer({ ...address, logger, onMessage });
   const conversation = new Conversation({
     send: (line) => server.send(line),
     end: () => server.close(),

@@ -2,20 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { messageOf } from '../errors.ts';
-import type { PolicyBinding } from '../govern/binding.ts';
-import type { Logger } from '../logger.ts';
-import { Gateway } from './gateway.ts';
+import { Gateway, type GatewayParts } from './gateway.ts';
 import { readLines, writerTo } from './lines.ts';
-import { Pins } from './pins.ts';
 
-export type ServerOptions = {
-  command: string;
-  args: readonly string[];
-  binding: PolicyBinding;
-  /** Where the descriptions of tools are pinned across processes. */
-  pinFile: string | undefined;
-  logger: Logger;
-};
+/** A server that speaks over standard input and output. */
+export type ServerCommand = { command: string; args: readonly string[] };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -23,20 +14,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const END_MS = 2_000;
 
 /** Starts the server and stands between it and standard input and output until it ends. Resolves with its exit code. */
-export async function serveStdio({
-  command,
-  args,
-  binding,
-  pinFile,
-  logger,
-}: ServerOptions): Promise<number> {
+export async function serveStdio({ command, args }: ServerCommand, parts: GatewayParts): Promise<number> {
   const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(server, 'close') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
   const { stdin, stdout } = process;
   const gateway = new Gateway({
-    binding,
-    pins: new Pins(pinFile),
-    logger,
+    ...parts,
     toClient: writerTo(stdout, server.stdout),
     toServer: writerTo(server.stdin, stdin),
   });
@@ -52,7 +35,7 @@ export async function serveStdio({
     await answered;
     return code ?? 128 + constants.signals[signal ?? 'SIGTERM'];
   } catch (error) {
-    logger.error(`The server ${command} cannot be run: ${messageOf(error)}`);
+    parts.logger.error(`The server ${command} cannot be run: ${messageOf(error)}`);
     return 1;
   }
 }
