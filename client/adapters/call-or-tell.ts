@@ -1,7 +1,6 @@
 import { DecisionError } from '../govern/decision-errors.ts';
 import type { CallOptions, PolicyRun } from '../govern/run.ts';
 
-/** Decides calls. */
 export type AdmittingRun = Pick<PolicyRun, 'admit'>;
 
 type GovernedCall = CallOptions & { run: AdmittingRun; tool: string; args: unknown };

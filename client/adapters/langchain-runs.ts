@@ -1,6 +1,5 @@
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 
-/** A run of this caller. */
 export type KnownRun = { run: Promise<PolicyRun>; caller: string };
 
 type Begin = { caller: RunOptions; begun?: object | undefined };

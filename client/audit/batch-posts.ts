@@ -9,7 +9,6 @@ import type { Outbox, OutboxDeps } from './outbox.ts';
 import type { Send } from './post-event.ts';
 
 type BatchDeps = OutboxDeps & {
-  /** Posts one batch. */
   sendBatch: Send;
   limits: BatchLimits;
 };

@@ -11,12 +11,10 @@ export type Answered =
 
 type Worker = (asked: Asked) => Promise<Answered>;
 
-/** Pulls, blocking the thread. */
 export function pullBlocking(request: PullRequest): PullResult {
   return ask({ kind: 'pull', request }) as PullResult;
 }
 
-/** Loads a local policy, blocking the thread. */
 export function loadBlocking(request: LoadRequest): Loaded {
   return ask({ kind: 'load', request }) as Loaded;
 }

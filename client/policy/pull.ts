@@ -39,7 +39,6 @@ export type PullResult = {
   pulled: Pulled;
   /** The keys trusted before, and those that this pull came to trust. */
   trusted: TrustedKeys | undefined;
-  /** Warnings to log. */
   warnings: readonly KeyWarning[];
 };
 

@@ -161,7 +161,6 @@ function prototypeOf(value: object): object | null {
 
 export type Copy = Record<string, unknown> | unknown[];
 
-/** Adds a member to a copy. */
 export function addMember(copy: Copy, key: string, value: unknown): void {
   if (Array.isArray(copy)) copy.push(value);
   else if (key === '__proto__') {
