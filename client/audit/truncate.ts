@@ -15,10 +15,7 @@ export function fitted({ plain, isCut }: Shaped, bytesMax: number): unknown {
   if (plain === undefined) return plain;
   const text = jsonText(plain);
   const bytes = utf8Length(text);
-  return !isCut && bytes <= bytesMax ? plain : truncated(text, { bytes, bytesMax });
-}
-
-function truncated(text: string, { bytes, bytesMax }: { bytes: number; bytesMax: number }): unknown {
+  if (!isCut && bytes <= bytesMax) return plain;
   const envelope = { _truncated: true, original_bytes: bytes, preview: '' };
   const room = bytesMax - utf8Length(JSON.stringify(envelope));
   return { ...envelope, preview: text.slice(0, unitsThatFit(text, room)) };

@@ -53,15 +53,13 @@ export async function resolveFromFile({ stateDir, ...options }: LocalOptions): P
 /** A policy given in code. */
 export async function resolveFromCode(policyYaml: string): Promise<PolicySource> {
   await loadParser();
-  const policy = engineFromYaml(policyYaml);
-  const nothing = (): void => undefined;
   return {
     origin: 'built-in',
     etag: null,
     agentVersionId: null,
-    policy,
-    refresh: async () => nothing(),
-    refreshSync: nothing,
+    policy: engineFromYaml(policyYaml),
+    refresh: () => Promise.resolve(),
+    refreshSync: () => undefined,
   };
 }
 

@@ -1,4 +1,4 @@
-import { numberFromDecimal } from './bytes.ts';
+import { concat, numberFromDecimal } from './bytes.ts';
 import { HASH_BYTES } from './merkle-tree.ts';
 import { ProofError } from './proof-error.ts';
 
@@ -70,14 +70,9 @@ export function hashesOfTile(bytes: Uint8Array, width: number): Uint8Array[] {
 
 /** The bytes of a bundle: each entry behind its length, two bytes in big-endian order. */
 export function bundleFrom(entries: readonly Uint8Array[]): Uint8Array {
-  const bundle = new Uint8Array(entries.reduce((length, entry) => length + LENGTH_BYTES + entry.length, 0));
-  let at = 0;
-  for (const entry of entries) {
-    bundle.set([entry.length >> 8, entry.length & 0xff], at);
-    bundle.set(entry, at + LENGTH_BYTES);
-    at += LENGTH_BYTES + entry.length;
-  }
-  return bundle;
+  return concat(
+    ...entries.flatMap((entry) => [Uint8Array.of(entry.length >> 8, entry.length & 0xff), entry]),
+  );
 }
 
 /** The entries of a bundle. Throws when it does not hold exactly this many. */
