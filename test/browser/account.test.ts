@@ -78,9 +78,7 @@ describe('the account pages in a browser', function () {
     await page.goto('/account');
     await page.getByText('this session').waitFor();
     await page.getByRole('button', { name: 'End', exact: true }).click();
-    await eventually(async () =>
-      (await call({ url }, '/v1/auth/me', { cookie: phone })).status === 401 ? true : undefined,
-    );
+    await eventually(async () => (await call({ url }, '/v1/auth/me', { cookie: phone })).status === 401);
     await page.getByRole('button', { name: 'End', exact: true }).waitFor({ state: 'detached' });
     const tablet = cookieOf(await logIn({ url }, email));
     await page.getByLabel('Current password').fill('not the password');

@@ -70,7 +70,7 @@ describe('Alerts in a browser', function () {
     await eventually(async () => {
       const answer = await asking.request.get(path);
       const { items } = (await answer.json()) as { items: { state: string }[] };
-      return items.length === 2 && items.every(({ state }) => state === 'sent') ? true : undefined;
+      return items.length === 2 && items.every(({ state }) => state === 'sent');
     });
     const { page, faults } = await world.newPage();
     await page.goto(world.projectPath('alerts'));

@@ -96,7 +96,7 @@ describe('Decisions in a browser', function () {
     const isInView = async () => {
       const [place, row] = [await list.boundingBox(), await selected.boundingBox()];
       if (place === null || row === null) return undefined;
-      return row.y >= place.y && row.y + row.height <= place.y + place.height + 1 ? true : undefined;
+      return row.y >= place.y && row.y + row.height <= place.y + place.height + 1;
     };
     const { x = 0, y = 0, height = 0 } = (await list.boundingBox()) ?? {};
     await page.mouse.click(x + 100, y + height - 50);

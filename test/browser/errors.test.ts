@@ -258,7 +258,7 @@ describe('error states in a browser', function () {
     const notice = page.getByRole('alert').filter({ hasText: 'Out of date.' });
     await eventually(async () => {
       await page.clock.fastForward('00:20');
-      return (await notice.isVisible()) || undefined;
+      return await notice.isVisible();
     });
     await notice.getByText('Database unavailable. Retrying automatically.').waitFor();
     expect(await page.locator('.bar-row').count()).to.be.above(0);

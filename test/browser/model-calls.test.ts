@@ -102,8 +102,7 @@ describe('model calls in a browser', function () {
     const { page } = await world.newPage();
     await page.goto(timelineOf('long'));
     const more = page.getByRole('button', { name: 'Load earlier' });
-    const inViewIs = (step: string) =>
-      eventually(async () => ((await firstInView(page)) === step ? true : undefined));
+    const inViewIs = (step: string) => eventually(async () => (await firstInView(page)) === step);
     const counts: number[] = [];
     for (;;) {
       await stepsOf(page).first().waitFor();
@@ -117,7 +116,7 @@ describe('model calls in a browser', function () {
       await inViewIs(inView);
       const before = await rowCountOf(page);
       await more.click();
-      await eventually(async () => ((await rowCountOf(page)) > before ? true : undefined));
+      await eventually(async () => (await rowCountOf(page)) > before);
       await inViewIs(inView);
     }
     expect(counts.length).to.be.above(2);
@@ -216,7 +215,7 @@ describe('model calls in a browser', function () {
       if (found.size === count) break;
       const lastBefore = await lastPlace();
       await place.evaluate((element) => (element.scrollTop += element.clientHeight));
-      await eventually(async () => ((await lastPlace()) === lastBefore ? undefined : true));
+      await eventually(async () => (await lastPlace()) !== lastBefore);
     }
     return [...found];
   }

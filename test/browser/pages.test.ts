@@ -183,7 +183,7 @@ describe('every page with demo data in a browser', function () {
       const link = page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name });
       await eventually(async () => {
         const { x = -1, width = 0 } = (await link.boundingBox()) ?? {};
-        return x >= 0 && x + width <= 390 ? true : undefined;
+        return x >= 0 && x + width <= 390;
       });
     }
   });

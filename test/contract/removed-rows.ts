@@ -53,7 +53,7 @@ export function removedRowsSuite(store: () => Store): void {
     for (const statement of statements) await background.command(statement);
     await eventually(async () => {
       const running = 'SELECT 1 FROM system.mutations WHERE database = currentDatabase() AND NOT is_done';
-      return (await background.query(running)).length === 0 || undefined;
+      return (await background.query(running)).length === 0;
     });
 
     await project.expectRows('after the migration');

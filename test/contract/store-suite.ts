@@ -263,7 +263,7 @@ export function storeSuite(
       expect(commits.identityFilters()).to.deep.equal(both(false));
 
       await commits.opened();
-      await eventually(() => Object.values(commits.identityFilters() ?? {}).every(Boolean) || undefined);
+      await eventually(() => Object.values(commits.identityFilters() ?? {}).every(Boolean));
       expect(commits.identityFilters()).to.deep.equal(both(true));
       await commits.close();
     });

@@ -49,7 +49,7 @@ describe('the alerts of a project with several services', () => {
       'SELECT toUInt32(uniqExact(minute)) AS n FROM alert_rounds',
     );
     const lists = await Promise.all(owners.map(({ owner }) => alertsOf(two, owner)));
-    await eventually(() => (receiver.received.length > 0 ? true : undefined));
+    await eventually(() => receiver.received.length > 0);
 
     expect(rounds[0]?.n).to.be.at.least(3);
     expect(lists.map((list) => list.map(({ rule }) => rule))).to.deep.equal([[], ['denials'], [], []]);
@@ -109,5 +109,5 @@ async function nextMinute(passMs: (ms: number) => void, server: ClickHouseServer
     0;
   const before = await countOf();
   passMs(MINUTE_MS);
-  await eventually(async () => ((await countOf()) > before ? true : undefined));
+  await eventually(async () => (await countOf()) > before);
 }

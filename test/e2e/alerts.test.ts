@@ -58,7 +58,7 @@ describe('the alerts of a project', () => {
     await change(service, owner, 'settings', { muted_until: at(HOUR_MS) });
     await send(service, key, [decisionEvent({ agent_name: 'spy', tool_name: 'look', occurred_at: at(0) })]);
     passMs(MINUTE_MS);
-    await eventually(async () => ((await alertsOf(service, owner)).length === 3 ? true : undefined));
+    await eventually(async () => (await alertsOf(service, owner)).length === 3);
     await change(service, owner, 'settings', { muted_until: null });
     passMs(HOUR_MS);
     const silence = opened(await arrived(3));
@@ -108,11 +108,11 @@ describe('the alerts of a project', () => {
       await send(first, each, [...historyOf(at), ...denialsNow(at)] as unknown[]);
     passMs(MINUTE_MS);
     /** An evaluation that fails, as it may on a busy machine, is made up for by that of the next minute. */
-    const evaluated = <T>(find: () => T | undefined | Promise<T | undefined>) => {
+    const evaluated = <T>(find: Parameters<typeof eventually<T>>[0]) => {
       let nextMs = performance.now() + EVALUATED_MS;
       return eventually(async () => {
         const found = await find();
-        if (found === undefined && performance.now() > nextMs) {
+        if (!found && performance.now() > nextMs) {
           nextMs += EVALUATED_MS;
           passMs(MINUTE_MS);
         }
@@ -121,9 +121,9 @@ describe('the alerts of a project', () => {
     };
     const statesOf = async (service: RunningService, person: Person) =>
       (await alertsOf(service, person)).map(({ rule, state }) => [rule, state]);
-    await evaluated(async () => ((await statesOf(first, unheard))[0]?.[1] === 'failed' ? true : undefined));
+    await evaluated(async () => (await statesOf(first, unheard))[0]?.[1] === 'failed');
     // The receiver has refused once, and the next attempt is a second away.
-    await eventually(() => (receiver.attempts() > 0 ? true : undefined));
+    await eventually(() => receiver.attempts() > 0);
     await first.kill();
     const left = receiver.received.length;
 
@@ -133,7 +133,7 @@ describe('the alerts of a project', () => {
     passMs(MINUTE_MS);
     passMs(2 * MINUTE_MS);
     const told = await evaluated(() => receiver.received.at(-1));
-    await eventually(async () => ((await statesOf(second, owner))[0]?.[1] === 'sent' ? true : undefined));
+    await eventually(async () => (await statesOf(second, owner))[0]?.[1] === 'sent');
 
     expect([left, receiver.received.length]).to.deep.equal([0, 1]);
     const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signature } = told.headers;

@@ -32,8 +32,7 @@ const totalOf = async (service: TestService, endpoint: 'summary' | 'llm-usage', 
   return totals.total ?? totals.calls ?? 0;
 };
 
-const filled = (service: TestService) =>
-  eventually(() => (service.output().includes(FILLED) ? true : undefined));
+const filled = (service: TestService) => eventually(() => service.output().includes(FILLED));
 
 describe('the demo fleet of a service started with GATE_DEMO=1', () => {
   it('fills a second project of the demo account with a week, and leaves the first one empty', async () => {
@@ -126,9 +125,7 @@ describe('the demo fleet of a service started with GATE_DEMO=1', () => {
       return child;
     });
     const isRunning = (output: string) => output.includes('Gatehouse is listening');
-    await eventually(() =>
-      outputs.every(isRunning) && outputs.some((output) => output.includes(FILLED)) ? true : undefined,
-    );
+    await eventually(() => outputs.every(isRunning) && outputs.some((output) => output.includes(FILLED)));
     const [row] = await server.query<{ n: string; events: string }>(
       'SELECT count() AS n, uniqExact(event_id) AS events FROM decisions',
     );

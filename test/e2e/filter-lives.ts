@@ -61,9 +61,7 @@ async function serve({ dataDir, kind }: Life, ids: string[]): Promise<Answers> {
   const results = await writeAll(ids.slice(0, WRITES / 2));
   // Saved while it is in use, and before the rest is written.
   if (kind === 'saved-kill')
-    await eventually(
-      async () => existsSync(join(dataDir, 'handover-identities-decisions.behind')) || undefined,
-    );
+    await eventually(async () => existsSync(join(dataDir, 'handover-identities-decisions.behind')));
   results.push(...(await writeAll(ids.slice(WRITES / 2))));
   if (kind.endsWith('kill')) {
     process.stdout.write(JSON.stringify({ results, filter: lines.join('; ') }), () =>
@@ -73,7 +71,7 @@ async function serve({ dataDir, kind }: Life, ids: string[]): Promise<Answers> {
   }
   await eventually(() => {
     const areComplete = Object.values(commits.identityFilters() ?? {}).every(Boolean);
-    return areComplete || undefined;
+    return areComplete;
   });
   await commits.close();
   await store.close();

@@ -31,7 +31,7 @@ describe('kill -9 under load', () => {
       }
       const agent = `round-${kill}`;
       const load = startLoad(service, { connections: 48, agent, batches: BATCHES });
-      await eventually(() => (acknowledged(load.sent).length > kill * ACKNOWLEDGED_STEP ? true : undefined));
+      await eventually(() => acknowledged(load.sent).length > kill * ACKNOWLEDGED_STEP);
       // At another point of the flush cycle, of the copying of identities and of the merges each time.
       await sleep((kill * 23) % JITTER_MS_MAX);
       await service.kill();

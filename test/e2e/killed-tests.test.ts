@@ -26,6 +26,6 @@ describe('a service under test', () => {
     tests.kill('SIGKILL');
 
     expect(before).to.equal(true);
-    await eventually(async () => ((await isUp()) ? undefined : true));
+    await eventually(async () => !(await isUp()));
   });
 });

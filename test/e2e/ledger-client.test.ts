@@ -131,9 +131,7 @@ describe('the client tells the service what did not arrive', () => {
       stdio: 'ignore',
     });
     const stored = async () => (await readDecisions(service, { agent: 'killed' })).total;
-    await eventually(async () => (waiting && (await stored()) === 4 ? true : undefined)).finally(() =>
-      agent.kill('SIGKILL'),
-    );
+    await eventually(async () => waiting && (await stored()) === 4).finally(() => agent.kill('SIGKILL'));
     if (agent.exitCode === null && agent.signalCode === null) await once(agent, 'exit');
     way.close();
 

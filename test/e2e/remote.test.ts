@@ -57,7 +57,7 @@ describe('two services on one store share their state', () => {
   it('a saved version is stamped and served by the other service within 1 s', async () => {
     const manifest = (n: number) => ({ name: 'shared', tools: ['search', `tool-${n}`] });
     const first = await jsonOf<SavedAgent>(register(one, manifest(0)));
-    await eventually(async () => ((await fetchAgent(two, 'shared', { key: one.key })).ok ? true : undefined));
+    await eventually(async () => (await fetchAgent(two, 'shared', { key: one.key })).ok);
     for (const pauseMs of [0, 1500]) {
       await sleep(pauseMs);
       const saved = await jsonOf<SavedAgent>(register(one, manifest(pauseMs + 1)));
@@ -145,7 +145,7 @@ describe('two services on one store share their state', () => {
     const saved = await jsonOf<SavedAgent>(register(one, { ...manifest, tools: ['search', 'more'] }));
     await eventually(async () => {
       await source.refresh();
-      return source.agentVersionId === saved.agent_version_id ? true : undefined;
+      return source.agentVersionId === saved.agent_version_id;
     });
 
     expect([code, sent.status]).to.deep.equal([0, 202]);
@@ -183,7 +183,7 @@ describe('GATE_WORKERS', () => {
   before(async () => {
     server = await startClickHouse();
     service = await startTestService({ env: onServer(server, { GATE_WORKERS: String(WORKERS) }) });
-    await eventually(() => (pids().size === WORKERS ? true : undefined));
+    await eventually(() => pids().size === WORKERS);
   });
   after(() => server.kill());
 
@@ -232,14 +232,14 @@ describe('GATE_WORKERS', () => {
     const agent = randomUUID();
     const [victim] = pids();
     const load = startLoad(service, { connections: 32, agent });
-    await eventually(() => (acknowledged(load.sent).length > 100 ? true : undefined));
+    await eventually(() => acknowledged(load.sent).length > 100);
 
     process.kill(victim ?? 0, 'SIGKILL');
-    await eventually(() => (cutOff(load.sent).length > 0 ? true : undefined));
+    await eventually(() => cutOff(load.sent).length > 0);
     load.end();
     await load.ended;
     const recoveredMs = await recovery(service, `${agent} over`);
-    await eventually(() => (pids().size === WORKERS + 1 ? true : undefined));
+    await eventually(() => pids().size === WORKERS + 1);
 
     const stored = (await readAllDecisions(service, agent)).map(({ event_id }) => event_id);
     const missing = acknowledged(load.sent).filter((id) => !stored.includes(id));

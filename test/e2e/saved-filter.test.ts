@@ -32,7 +32,7 @@ async function filtersOf(service: TestService): Promise<Record<string, string>> 
     const values = STREAMS.map((stream) =>
       metrics.value(`gate_identity_filter_complete{stream="${stream}"}`),
     );
-    return values.every((value) => value === 1) ? true : undefined;
+    return values.every((value) => value === 1);
   });
   const ready = await fetch(`${service.url}/readyz`);
   expect(await ready.json()).to.deep.equal({ status: 'ready', identity_filter: 'complete' });
@@ -136,7 +136,7 @@ describe('the identity filter across a restart', () => {
     expect(service.output()).to.contain('the store was written to since');
     expect(await postAll(service)).to.equal(1);
     // It is filled and saved anew while the service runs.
-    await eventually(() => BEHIND.every((name) => leftIn(dataDir).includes(name)) || undefined);
+    await eventually(() => BEHIND.every((name) => leftIn(dataDir).includes(name)));
     await service.kill();
     await (await startWithLater()).stop();
   });

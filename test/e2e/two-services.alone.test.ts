@@ -191,7 +191,7 @@ describe('two services on one store', () => {
       const rows = await server.query<{ n: string; ids: string }>(
         `SELECT count() AS n, uniqExact(event_id) AS ids FROM llm_invocations WHERE model LIKE '${model}%'`,
       );
-      return Number(rows[0]?.n) === 200 && Number(rows[0]?.ids) === 200 ? true : undefined;
+      return Number(rows[0]?.n) === 200 && Number(rows[0]?.ids) === 200;
     });
     expect(performance.now() - answeredMs).to.be.below(SETTLED_MS_MAX);
   });

@@ -70,11 +70,11 @@ describe('a failing mail provider', () => {
       const tookMs = performance.now() - startMs;
 
       expect([response.status, tookMs < 500]).to.deep.equal([202, true]);
-      await eventually(async () => ((await readMetrics(service)).value(series) > before ? true : undefined));
+      await eventually(async () => (await readMetrics(service)).value(series) > before);
       const line = new RegExp(`"level":50,.*"kind":"reset","result":"${result}".*"A mail was not sent"`);
       expect(service.output().slice(said)).to.match(line);
       if (result === 'retried') {
-        await eventually(async () => ((await sentCount()) > sentBefore ? true : undefined));
+        await eventually(async () => (await sentCount()) > sentBefore);
       }
       expect(service.output()).not.to.contain(API_KEY).and.not.to.contain('/reset-password/');
     });
@@ -126,7 +126,7 @@ describe('a failing mail provider', () => {
 
     const counted = async (result: string) =>
       (await readMetrics(service)).value(`gate_mail_total{kind="verify",result="${result}"}`);
-    await eventually(async () => ((await counted('failed')) === 1 ? true : undefined));
+    await eventually(async () => (await counted('failed')) === 1);
     expect(await counted('retried')).to.equal(2);
     await service.stop();
   });
@@ -137,7 +137,7 @@ describe('a failing mail provider', () => {
     const { email } = await newPerson(service);
 
     await requestToken(service, 'verify', email);
-    await eventually(() => (service.output().includes('"result":"failed"') ? true : undefined));
+    await eventually(() => service.output().includes('"result":"failed"'));
 
     expect(service.output())
       .not.to.contain(API_KEY)
@@ -152,7 +152,7 @@ describe('a failing mail provider', () => {
     const { email } = await newPerson(service);
 
     await requestToken(service, 'verify', email);
-    await eventually(() => (service.output().includes('"A mail was not sent"') ? true : undefined));
+    await eventually(() => service.output().includes('"A mail was not sent"'));
 
     expect([mailServer.mails, mailServer.logins]).to.deep.equal([[], []]);
     await service.stop();
@@ -172,7 +172,7 @@ describe('a failing mail provider', () => {
 
     await requestToken(service, 'verify', email);
 
-    await eventually(() => (mailServer.mails.length === 1 ? true : undefined));
+    await eventually(() => mailServer.mails.length === 1);
     await service.stop();
     await mailServer.close();
   });

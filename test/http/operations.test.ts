@@ -230,7 +230,7 @@ describe('the logs', () => {
       },
     });
 
-    await eventually(() => (service.output().includes(id) ? true : undefined));
+    await eventually(() => service.output().includes(id));
     await service.stop();
     for (const secret of [payload, signature.slice(0, 40), 'cookie-secret'])
       expect(service.output()).to.not.contain(secret);

@@ -30,7 +30,7 @@ describe('gate_ingest_queue_rows', () => {
     const writes: Promise<Response>[] = [];
     await eventually(async () => {
       writes.push(sendDecision(service, decisionEvent()));
-      return (await queued()) > 0 ? true : undefined;
+      return (await queued()) > 0;
     });
     const answers = await Promise.all(writes);
 

@@ -110,7 +110,7 @@ describe('a service with GATE_TLS_CERT and GATE_TLS_KEY', () => {
     const connection = await openRaw(service.url);
     expect(await certificateAt(service.url)).to.equal(pem(first));
     write(second);
-    await eventually(async () => ((await certificateAt(service.url)) === pem(second) ? true : undefined));
+    await eventually(async () => (await certificateAt(service.url)) === pem(second));
     await connection.write(head('/healthz', {}, 'GET'));
 
     expect((await connection.answer()).status).to.equal(200);
@@ -172,7 +172,7 @@ describe('TLS files', () => {
     for (const [spoil, reason] of faults) {
       lines.length = 0;
       spoil();
-      await eventually(() => (lines.length > 0 ? true : undefined));
+      await eventually(() => lines.length > 0);
       // Further looks at the same files.
       await new Promise((resolve) => setTimeout(resolve, 50));
       expect(lines.map(({ level, msg }) => [level, msg])).to.deep.equal([
@@ -183,7 +183,7 @@ describe('TLS files', () => {
     }
     lines.length = 0;
     write(second);
-    await eventually(async () => ((await certificateAt(url)) === pem(second) ? true : undefined));
+    await eventually(async () => (await certificateAt(url)) === pem(second));
     expect(lines.map(({ level, msg }) => [level, msg])).to.deep.equal([
       [30, 'The changed TLS certificate is in use'],
     ]);

@@ -95,7 +95,7 @@ async function runClient(
   await ended;
   // The client may have been the first to go.
   for (const pid of [gatewayPid, Number(await readFile(`${log}.pid`, 'utf8'))])
-    await eventually(() => (isAlive(pid) ? undefined : true));
+    await eventually(() => !isAlive(pid));
   return last;
 }
 

@@ -36,7 +36,6 @@ export type TestService = RunningService & {
   stop: () => Promise<number | null>;
   /** Sends SIGKILL and resolves when the process is gone. */
   kill: () => Promise<void>;
-  exited: Promise<number | null>;
 };
 
 type StartOptions = { dataDir?: string; env?: Record<string, string> };
@@ -67,19 +66,18 @@ export async function startTestService({ env = {}, ...given }: StartOptions = {}
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
-  const url = await waitFor(
-    () => /"url":"([^"]+)"[^\n]*"msg":"Gatehouse is listening"/.exec(output)?.[1],
-    exited,
-    () => output,
-  );
-  const demoPath = join(dataDir, 'demo.json');
-  if (env['GATE_DEMO'] !== '0')
-    await waitFor(
-      () => (output.includes('See it counted') ? true : undefined),
-      exited,
-      () => output,
-    );
-  const demo = env['GATE_DEMO'] === '0' ? emptyDemo : (JSON.parse(readFileSync(demoPath, 'utf8')) as Demo);
+  const hasDemo = env['GATE_DEMO'] !== '0';
+  const listening = () =>
+    !hasDemo || output.includes('See it counted')
+      ? /"url":"([^"]+)"[^\n]*"msg":"Gatehouse is listening"/.exec(output)?.[1]
+      : undefined;
+  let url = listening();
+  for (const endMs = Date.now() + START_MS_MAX; url === undefined; url = listening()) {
+    if (child.exitCode !== null || child.signalCode !== null || Date.now() > endMs)
+      throw new Error(`The service did not start:\n${output}`);
+    await sleep(20);
+  }
+  const demo = hasDemo ? (JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Demo) : NO_DEMO;
   const end = async (signal: NodeJS.Signals) => {
     child.ref();
     child.kill(signal);
@@ -97,7 +95,6 @@ export async function startTestService({ env = {}, ...given }: StartOptions = {}
     kill: async () => {
       await end('SIGKILL');
     },
-    exited,
   };
 }
 
@@ -138,7 +135,7 @@ export async function filledDirectory(
 
 const FIRST_START = ['GATE_DEMO', 'GATE_SIGNING_KEY', 'GATE_CLICKHOUSE_URL'];
 
-const emptyDemo: Demo = { project_id: '', agent_name: '', key: '' };
+const NO_DEMO: Demo = { project_id: '', agent_name: '', key: '' };
 
 /** The module that each service under test loads first. */
 const PRELOAD = `--import=${new URL('preload.ts', import.meta.url).href}`;
@@ -183,19 +180,4 @@ export function spawnService({
   child.unref();
   for (const pipe of [child.stdout, child.stderr]) (pipe as Socket | null)?.unref();
   return child;
-}
-
-async function waitFor<T>(
-  find: () => T | undefined,
-  exited: Promise<number | null>,
-  output: () => string,
-): Promise<T> {
-  let isGone = false;
-  void exited.then(() => (isGone = true));
-  for (const endMs = Date.now() + START_MS_MAX; Date.now() < endMs; await sleep(20)) {
-    const found = find();
-    if (found !== undefined) return found;
-    if (isGone) break;
-  }
-  throw new Error(`The service did not start:\n${output()}`);
 }

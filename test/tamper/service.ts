@@ -44,7 +44,7 @@ export async function fill({ url }: TestService, project: Project, records: numb
 export async function isLogged({ url }: TestService, { projectId, ids }: Project): Promise<void> {
   await eventually(async () => {
     const checkpoint = await (await fetch(`${url}/v1/projects/${projectId}/log/checkpoint`)).text();
-    return checkpoint.split('\n')[1] === String(ids.length) ? true : undefined;
+    return checkpoint.split('\n')[1] === String(ids.length);
   });
 }
 

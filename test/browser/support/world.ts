@@ -56,7 +56,7 @@ export class World {
     const [service, browser] = await Promise.all([started, launchBrowser()]);
     [this.#service, this.#browser] = [service, browser];
     if (hasDemoFleet) {
-      await eventually(() => service.output().includes('The demo fleet is filled') || undefined);
+      await eventually(() => service.output().includes('The demo fleet is filled'));
       this.#projectId = service.demo.fleet_project_id;
     } else if (dataDir === undefined) await pullPolicies(service);
     this.#session = await this.#signIn();

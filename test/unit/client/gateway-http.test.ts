@@ -89,7 +89,7 @@ for (const enableJsonResponse of [false, true]) {
       await eventually(() => requests.find(({ method }) => method === 'GET'));
       server.sendToolListChanged();
 
-      await eventually(() => isChanged || undefined);
+      await eventually(() => isChanged);
     });
 
     it('answers with the reason when the server cannot be reached', async () => {

@@ -236,7 +236,7 @@ describe('the MCP gateway', () => {
     expect(last().result?.content[0]?.text).to.match(/^The call was not made: The policy is not valid/);
     await world.fromClient({ jsonrpc: '2.0', id: 2, method: 'tools/list' });
     await world.fromServer({ jsonrpc: '2.0', id: 2, result: { tools: [{ name: 'search' }] } });
-    await eventually(() => (last().id === 2 ? last() : undefined));
+    await eventually(() => last().id === 2 && last());
 
     expect(last().result?.tools).to.deep.equal([]);
     expect(world.toServer).to.have.length(1);

@@ -66,7 +66,7 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
     expect(await textOf('calls')).to.equal('1');
     await client.close();
 
-    await eventually(() => (recorded().length === 4 ? true : undefined));
+    await eventually(() => recorded().length === 4);
     expect(recorded().map(({ tool_name, outcome }) => `${String(tool_name)} ${String(outcome)}`)).to.deep.equal([
       'search allow', 'write deny', 'transfer needs_approval', 'calls allow',
     ]); // prettier-ignore
@@ -100,7 +100,7 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
 
     for (const [index, text] of texts.entries())
       expect(text).to.match(index % 2 === 0 ? new RegExp(`^found ${index}$`) : /^write is denied/);
-    await eventually(() => (recorded().length === 1_001 ? true : undefined));
+    await eventually(() => recorded().length === 1_001);
   });
 
   it('ends with its server, with the same code, and the server with its client', async () => {
@@ -135,7 +135,8 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
 
     await eventually(() => {
       try {
-        return process.kill(pid, 0) ? undefined : true;
+        process.kill(pid, 0);
+        return false;
       } catch {
         return true;
       }

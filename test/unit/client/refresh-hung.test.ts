@@ -74,7 +74,7 @@ describe('refresh from a service that hangs', () => {
     await source.refresh();
     expect(allowsWrite(source)).to.equal(false);
 
-    await eventually(() => allowsWrite(source) || undefined);
+    await eventually(() => allowsWrite(source));
   });
 
   it('says why a later answer is refused', async () => {

@@ -134,7 +134,7 @@ describe('GroupCommit on an engine whose answers are lost', () => {
     const isLeftAfter = async (inserts: Ends) => {
       const made = make({ inserts });
       await writeAll(made, entriesOf(1, project));
-      await eventually(() => Promise.resolve(made.identities.filter?.isComplete === true ? true : undefined));
+      await eventually(() => made.identities.filter?.isComplete);
       await made.close();
       return made.identities.filterToSave !== undefined;
     };

@@ -122,7 +122,7 @@ describe('IdentityIndex on the embedded engine', () => {
     };
     const index = open({ connection, background }, 1);
     await index.open();
-    await eventually(() => (turns.length > 0 ? true : undefined));
+    await eventually(() => turns.length > 0);
 
     /** How many of the free identities are looked up in the store. */
     const lookUps = async () => {
@@ -138,9 +138,7 @@ describe('IdentityIndex on the embedded engine', () => {
       const next = turns.shift();
       if (next === undefined) break;
       next();
-      await eventually(async () =>
-        turns.length > 0 || (await lookUps()) <= FALSE_HITS_MAX ? true : undefined,
-      );
+      await eventually(async () => turns.length > 0 || (await lookUps()) <= FALSE_HITS_MAX);
     }
     await index.close();
 
@@ -165,7 +163,7 @@ describe('IdentityIndex on the embedded engine', () => {
       pageGranules: 100,
     });
     await index.open();
-    await eventually(() => index.filter?.isComplete || undefined);
+    await eventually(() => index.filter?.isComplete);
 
     expect(index.filter?.filter.keys).to.be.at.least(stored);
     expect(index.filter?.filter.filters.at(-1)?.keysMax).to.be.at.least(stored * 1.2);
@@ -208,7 +206,7 @@ describe('IdentityIndex on the embedded engine', () => {
 
       await index.copied();
       reading.resolve(canBeUsed ? saved : undefined);
-      await eventually(() => index.filter?.isComplete || undefined);
+      await eventually(() => index.filter?.isComplete);
       lookedUp.length = 0;
       expect(await known()).to.have.members([stored, meanwhile]);
       expect(lookedUp).to.have.members([stored.event_id, meanwhile.event_id]);

@@ -69,7 +69,7 @@ describe('filters of identities that are saved while the service runs', () => {
 
     const first = await eventually(() => savedAtMs('decisions'));
     clock.nowMs -= HOUR_MS;
-    await eventually(() => (savedAtMs('decisions') === clock.nowMs ? true : undefined));
+    await eventually(() => savedAtMs('decisions') === clock.nowMs);
     await saved.saveLast(NOTHING);
 
     expect(first).to.equal(STARTED_MS);
@@ -89,10 +89,10 @@ describe('filters of identities that are saved while the service runs', () => {
     );
 
     // The other stream was not taken: it is saved, after the one that was taken.
-    await eventually(() => (next.savedAtMs('llm_invocations') === next.clock.nowMs ? true : undefined));
+    await eventually(() => next.savedAtMs('llm_invocations') === next.clock.nowMs);
     const untouched = next.savedAtMs('decisions');
     for (let key = 0; key < 250_000; key += 1) decisions?.filter.add(key, [key, key, key, key]);
-    await eventually(() => (next.savedAtMs('decisions') === next.clock.nowMs ? true : undefined));
+    await eventually(() => next.savedAtMs('decisions') === next.clock.nowMs);
     await next.saved.saveLast(NOTHING);
 
     expect([untouched, decisions?.isComplete]).to.deep.equal([STARTED_MS, true]);

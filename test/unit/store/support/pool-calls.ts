@@ -29,7 +29,7 @@ export async function stopSlowStatement() {
   gone.abort();
   const code = await slow;
   const tookMs = performance.now() - startMs;
-  const isStopped = await eventually(async () => (await running()) === 0 || undefined);
+  const isStopped = await eventually(async () => (await running()) === 0);
   return { before, isStopped, tookMs, code, quick: await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(quick)) };
 }
 
