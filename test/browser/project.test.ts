@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { decodeJwt } from 'jose';
-import { cookieOf, logIn, newMember, newVerifiedPerson, PASSWORD } from '../support/accounts.ts';
+import { newMember, newVerifiedPerson, PASSWORD } from '../support/accounts.ts';
 import { decisionEvent, post } from '../support/events.ts';
-import { ingest, issue, type Owner } from '../support/keys.ts';
+import { ingest, issue, demoOwner } from '../support/keys.ts';
 import { runCommand } from '../support/processes.ts';
 import { savePolicy } from './support/policy.ts';
 import { pullPolicies } from './support/seed.ts';
@@ -147,7 +147,7 @@ describe('Projects, keys and members in a browser', function () {
 
   it('gives a member a role, changes it, and removes the member with their keys', async () => {
     const { service } = world;
-    const owner = await demoOwner();
+    const owner = await demoOwner(world.service);
     const bob = await newVerifiedPerson(service);
     const { page, faults } = await world.newPage();
     await page.goto(world.projectPath('members'));
@@ -175,7 +175,7 @@ describe('Projects, keys and members in a browser', function () {
   });
 
   it('hides from a viewer what only others may do, and says why', async () => {
-    const viewer = await newMember(world.service, await demoOwner(), 'viewer');
+    const viewer = await newMember(world.service, await demoOwner(world.service), 'viewer');
     const { page, faults } = await world.newPage({ isSignedIn: false });
     await page.request.post('/v1/auth/login', { data: { email: viewer.email, password: PASSWORD } });
 
@@ -202,7 +202,7 @@ describe('Projects, keys and members in a browser', function () {
   });
 
   it('shows an admin which members only owners manage', async () => {
-    const admin = await newMember(world.service, await demoOwner(), 'admin');
+    const admin = await newMember(world.service, await demoOwner(world.service), 'admin');
     const { page } = await world.newPage({ isSignedIn: false });
     await page.request.post('/v1/auth/login', { data: { email: admin.email, password: PASSWORD } });
     await page.goto(world.projectPath('members'));
@@ -211,17 +211,9 @@ describe('Projects, keys and members in a browser', function () {
     expect(offered).to.deep.equal(['viewer', 'editor']);
   });
 
-  /** The demo account, which owns the project. */
-  async function demoOwner(): Promise<Owner> {
-    const { service } = world;
-    const { email = '', password } = service.demo.dashboard ?? {};
-    const project = { id: service.project_id, name: '' };
-    return { cookie: cookieOf(await logIn(service, email, password)), project };
-  }
-
   it('sorts its tables by their headings, by keyboard, too', async () => {
     const { page, faults } = await world.newPage();
-    const owner = await demoOwner();
+    const owner = await demoOwner(world.service);
     for (const name of ['zebra', 'aardvark']) await issue(world.service, owner, { name });
     for (const role of ['viewer', 'editor']) await newMember(world.service, owner, role);
     await savePolicy(world, 'data-analyst', '\n# sorted');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { resolvePolicy } from '../../client/index.ts';
 import { jsonOf } from '../support/accounts.ts';
 import { fetchAgent, type FetchedAgent, save } from '../support/agents.ts';
-import { issueAsDemo } from '../support/keys.ts';
+import { issue, demoOwner } from '../support/keys.ts';
 import { sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { openToOthers } from '../support/file-modes.ts';
@@ -74,7 +74,7 @@ describe('operations on the embedded store', () => {
     const policyOfOld = await pull(second, demo);
     const kidOfOld = await manifestKid(second, demo);
     const sent = await sendDecision(second, decisionEvent(), { key: demo.key });
-    const { key } = await issueAsDemo(second, { scope: 'edit_policy' });
+    const { key } = await issue(second, await demoOwner(second), { scope: 'edit_policy' });
     const change = { system_md: 'new' };
     const saved = await save(second, demo.agent_name, change, { key, projectId: demo.project_id });
     const policyOfNew = await pull(second, demo);

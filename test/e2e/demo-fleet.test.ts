@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { call, cookieOf, jsonOf, logIn } from '../support/accounts.ts';
+import { call, jsonOf, demoCookie } from '../support/accounts.ts';
 import { onServer } from '../support/clickhouse-server/services.ts';
 import { startClickHouse } from '../support/clickhouse-server/start.ts';
 import { accepted, outcomeOf, readDecisions, sendDecision } from '../support/audit.ts';
@@ -37,9 +37,9 @@ const filled = (service: TestService) => eventually(() => service.output().inclu
 describe('the demo fleet of a service started with GATE_DEMO=1', () => {
   it('fills a second project of the demo account with a week, and leaves the first one empty', async () => {
     const service = await startTestService({ env });
-    const { project_id, fleet_project_id = '', dashboard } = service.demo;
+    const { project_id, fleet_project_id = '' } = service.demo;
     await filled(service);
-    const cookie = cookieOf(await logIn(service, dashboard?.email ?? '', dashboard?.password));
+    const cookie = await demoCookie(service);
     const { projects } = await jsonOf<{ projects: unknown[] }>(call(service, '/v1/auth/me', { cookie }));
     const agents = await jsonOf<{ items: { version: number }[] }>(
       call(service, `/v1/projects/${fleet_project_id}/agents`, { cookie }),
@@ -75,9 +75,9 @@ describe('the demo fleet of a service started with GATE_DEMO=1', () => {
 
   it('takes no decision of the fleet a second time', async () => {
     const service = await startTestService({ env });
-    const { fleet_project_id: projectId = '', dashboard } = service.demo;
+    const { fleet_project_id: projectId = '' } = service.demo;
     await filled(service);
-    const cookie = cookieOf(await logIn(service, dashboard?.email ?? '', dashboard?.password));
+    const cookie = await demoCookie(service);
     const keys = `/v1/projects/${projectId}/keys`;
     const made = call(service, keys, { cookie, method: 'POST', body: { name: 'again' } });
     const { key } = await jsonOf<{ key: string }>(made);

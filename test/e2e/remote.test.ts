@@ -10,7 +10,7 @@ import { onServer, startPair } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { captureLogger } from '../support/capture-logger.ts';
 import { decisionEvent } from '../support/events.ts';
-import { issueAsDemo } from '../support/keys.ts';
+import { issue, demoOwner } from '../support/keys.ts';
 import { eventually } from '../support/eventually.ts';
 import { acknowledged, cutOff, startLoad } from '../support/load.ts';
 import { ingestResult, readMetrics } from '../support/metrics.ts';
@@ -79,7 +79,7 @@ describe('two services on one store share their state', () => {
 
   it('concurrent registrations and saves of one agent use each version number once', async () => {
     const both = [one, two] as const;
-    const { key } = await issueAsDemo(one, { scope: 'register_agent edit_policy' });
+    const { key } = await issue(one, await demoOwner(one), { scope: 'register_agent edit_policy' });
 
     const registered = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>

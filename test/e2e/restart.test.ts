@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { call, cookieOf, jsonOf, logIn } from '../support/accounts.ts';
+import { call, jsonOf, demoCookie } from '../support/accounts.ts';
 import {
   accepted,
   outcomeOf,
@@ -18,6 +18,7 @@ import { runCommand } from '../support/processes.ts';
 import { spawnService, startTestService, storeDirectory, type TestService } from '../support/service.ts';
 import { everythingOf, otherVersionsOf } from '../support/snapshot.ts';
 import { DAY_MS } from '../../server/durations.ts';
+import { issue } from '../support/keys.ts';
 
 async function keySetOf({ url }: TestService): Promise<unknown> {
   return (await fetch(`${url}/v1/.well-known/keys`)).json();
@@ -25,14 +26,11 @@ async function keySetOf({ url }: TestService): Promise<unknown> {
 
 /** Another project of the demo account, with a key. */
 async function newProject(service: TestService): Promise<{ id: string; key: string }> {
-  const { email = '', password } = service.demo.dashboard ?? {};
-  const cookie = cookieOf(await logIn(service, email, password));
+  const cookie = await demoCookie(service);
   const { id } = await jsonOf<{ id: string }>(
     call(service, '/v1/projects', { cookie, body: { name: 'other' } }),
   );
-  const { key } = await jsonOf<{ key: string }>(
-    call(service, `/v1/projects/${id}/keys`, { cookie, body: {} }),
-  );
+  const { key } = await issue(service, { cookie, project: { id, name: '' } });
   return { id, key };
 }
 
@@ -104,8 +102,7 @@ describe('the first start with GATE_DEMO=1', () => {
 
       const answers = [];
       for (const [command] of commands) answers.push((await runCommand('sh', ['-c', command])).stdout);
-      const { email = '', password = '' } = service.demo.dashboard ?? {};
-      const cookie = cookieOf(await logIn(service, email, password));
+      const cookie = await demoCookie(service);
       const me = await jsonOf<{ projects: object[] }>(call(service, '/v1/auth/me', { cookie }));
       await service.stop();
 
@@ -113,7 +110,7 @@ describe('the first start with GATE_DEMO=1', () => {
         { id: service.project_id, name: 'Demo' },
         { id: service.demo.fleet_project_id, name: 'Demo fleet' },
       ]);
-      expect(service.output()).to.contain(password);
+      expect(service.output()).to.contain(service.demo.dashboard?.password);
       expect(answers).to.have.length(2);
       const [recorded, summary] = answers.map((text) => JSON.parse(text) as Record<string, unknown>);
       expect(recorded).to.have.all.keys('event_id');

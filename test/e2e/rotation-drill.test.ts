@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { call, cookieOf, jsonOf, logIn } from '../support/accounts.ts';
+import { call, jsonOf, demoCookie } from '../support/accounts.ts';
 import { fetchAgent, policyText, register, type FetchedAgent, type SavedAgent } from '../support/agents.ts';
 import { sendDecision } from '../support/audit.ts';
 import { Drill } from '../support/drill.ts';
@@ -24,8 +24,7 @@ describe('the rotation drill', () => {
     const { demo, url, dataDir } = service;
     const port = new URL(url).port;
     const again = { dataDir, env: { GATE_DEMO: '0', GATE_PORT: port } };
-    const { email = '', password } = demo.dashboard ?? {};
-    const cookie = cookieOf(await logIn(service, email, password));
+    const cookie = await demoCookie(service);
     const agentName = 'drill';
     const manifest = { name: agentName, tools: ['search'] };
     const first = await jsonOf<SavedAgent>(register(service, manifest, { key: demo.key }));

@@ -11,6 +11,7 @@ import {
   register,
   requestToken,
   useToken,
+  demoCookie,
 } from '../support/accounts.ts';
 import { freePort } from '../support/free-port.ts';
 import {
@@ -117,8 +118,7 @@ describe('single sign-on', () => {
   });
 
   it('leaves memberships that members gave, and the last owner', async () => {
-    const { email = '', password } = service.demo.dashboard ?? {};
-    const owner = (await logIn(service, email, password)).headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    const owner = await demoCookie(service);
     const given = newEmail();
     provider.people.set('joan', { email: given, email_verified: true });
     await signOn('joan');
@@ -133,8 +133,7 @@ describe('single sign-on', () => {
   });
 
   it('ends a membership that a group gave, though its role was changed by hand', async () => {
-    const { email = '', password } = service.demo.dashboard ?? {};
-    const owner = (await logIn(service, email, password)).headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    const owner = await demoCookie(service);
     provider.people.set('mary', { groups: ['readers'] });
     const { jar, me } = await signOn('mary');
     const path = `/v1/projects/${service.project_id}/members/${me.id}`;

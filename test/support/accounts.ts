@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from './eventually.ts';
-import type { RunningService } from './service.ts';
+import type { RunningService, TestService } from './service.ts';
 
 export const PASSWORD = 'correct horse battery';
 
@@ -56,6 +56,12 @@ export function cookieOf(response: Response): string {
   return (response.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '';
 }
 
+/** The cookie of a new session of the demo account. */
+export async function demoCookie(service: TestService): Promise<string> {
+  const { email = '', password } = service.demo.dashboard ?? {};
+  return cookieOf(await logIn(service, email, password));
+}
+
 /** A new account that is signed in, with its first project. */
 export async function newPerson(service: Running, email = newEmail()): Promise<Person> {
   await register(service, email);
@@ -74,8 +80,15 @@ const PATHS = {
   reset: ['forgot-password', 'reset-password'],
 } as const;
 
-export function requestToken(service: Running, kind: TokenKind, email: string): Promise<Response> {
-  return call(service, `/v1/auth/${PATHS[kind][0]}`, { body: { email } });
+/** `address` is the caller's, for a service behind a trusted proxy. */
+export function requestToken(
+  service: Running,
+  kind: TokenKind,
+  email: string,
+  address = '127.0.0.1',
+): Promise<Response> {
+  const headers = { 'X-Forwarded-For': address };
+  return call(service, `/v1/auth/${PATHS[kind][0]}`, { headers, body: { email } });
 }
 
 /** Asks for a mail and takes the token from what the dev sender prints. */

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose';
-import { call, cookieOf, jsonOf, logIn, type Person } from './accounts.ts';
+import { call, jsonOf, type Person, demoCookie } from './accounts.ts';
 import { decisionEvent } from './events.ts';
 import type { RunningService, TestService } from './service.ts';
 
@@ -37,11 +37,9 @@ export const keysPath = ({ project }: Owner) => `/v1/projects/${project.id}/keys
 export const issue = (service: RunningService, owner: Owner, body: unknown = {}) =>
   jsonOf<Key>(call(service, keysPath(owner), { cookie: owner.cookie, body }));
 
-/** Issues a key of the demo project, as the demo account. */
-export async function issueAsDemo(service: TestService, body: unknown): Promise<Key> {
-  const { email = '', password } = service.demo.dashboard ?? {};
-  const cookie = cookieOf(await logIn(service, email, password));
-  return issue(service, { cookie, project: { id: service.project_id, name: '' } }, body);
+/** The demo account, which owns the demo project. */
+export async function demoOwner(service: TestService): Promise<Owner> {
+  return { cookie: await demoCookie(service), project: { id: service.project_id, name: '' } };
 }
 
 export const revoke = (service: RunningService, owner: Owner, keyId: string) =>

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { call, cookieOf, jsonOf, logIn, type Person } from './accounts.ts';
+import { call, demoCookie, jsonOf, type Person } from './accounts.ts';
 import { issue, type Owner } from './keys.ts';
 import { type RunningService, startTestService, type TestService } from './service.ts';
 
@@ -34,6 +34,5 @@ export function useSharedService(): SharedService {
 
 async function start(): Promise<{ service: TestService; cookie: string }> {
   const service = await startTestService({ env: { GATE_TRUSTED_PROXIES: '127.0.0.0/8' } });
-  const { email = '', password } = service.demo.dashboard ?? {};
-  return { service, cookie: cookieOf(await logIn(service, email, password)) };
+  return { service, cookie: await demoCookie(service) };
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fetchTiles } from '../../server/cli/audit/mirror.ts';
 import { connectEmbedded } from '../../server/store/connection.ts';
-import { cookieOf, jsonOf, call, logIn, type Person } from '../support/accounts.ts';
+import { jsonOf, call, type Person, demoCookie } from '../support/accounts.ts';
 import { batchOutcome, sendBatch } from '../support/batch.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
@@ -16,8 +16,7 @@ const BATCH = 1000;
 export type Project = Target & { key: string };
 
 export async function createProjects(service: TestService, count: number): Promise<Project[]> {
-  const { email = '', password } = service.demo.dashboard ?? {};
-  const cookie = cookieOf(await logIn(service, email, password));
+  const cookie = await demoCookie(service);
   const projects: Project[] = [];
   for (let at = 0; at < count; at += 1) {
     const body = { name: `tamper ${at}` };
