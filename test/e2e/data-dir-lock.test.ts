@@ -2,14 +2,11 @@ import { expect } from 'chai';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { runGate, runService } from '../support/processes.ts';
-import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
+import { temporaryDirectory } from '../support/service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 describe('a data directory in use by another process', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.stop());
+  const service = useSharedService();
 
   it('stops a second service with exit code 1 and one clear line, and does the first no harm', async () => {
     const { code, stdout, stderr } = await runService({ dataDir: service.dataDir, env: {} });
@@ -46,15 +43,5 @@ describe('a data directory in use by another process', () => {
         .and.match(/stop the service/i);
       expect(stderr).to.not.match(/^\s+at /m);
     }
-  });
-
-  it('is free again after kill -9', async () => {
-    const first = await startTestService();
-    await first.kill();
-
-    const second = await startTestService({ dataDir: first.dataDir });
-
-    expect((await sendDecision(second, decisionEvent())).status).to.equal(202);
-    await second.stop();
   });
 });

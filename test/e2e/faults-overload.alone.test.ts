@@ -3,11 +3,10 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readAllDecisions } from '../support/audit.ts';
 import { recovery, RECOVERY_MS_MAX, write, type WriteProbe } from '../support/clickhouse-server/probes.ts';
-import { onServer } from '../support/clickhouse-server/services.ts';
-import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { decisionEvent } from '../support/events.ts';
 import { readMetrics } from '../support/metrics.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type TestService } from '../support/service.ts';
+import { useServiceOnServer } from '../support/clickhouse-server/services.ts';
 
 // A store that takes 20 rows in each half second: 40 events a second, and ten times as many come.
 const BATCH_ROWS = 20;
@@ -38,16 +37,9 @@ async function refusedInTime(service: TestService): Promise<number> {
 }
 
 describe('overload: ten times what the store takes', () => {
-  let server: ClickHouseServer;
-  let service: TestService;
+  const { server, service } = useServiceOnServer({ GATE_BATCH_ROWS_MAX: String(BATCH_ROWS) });
   before(async () => {
-    server = await startClickHouse();
-    service = await startTestService({ env: onServer(server, { GATE_BATCH_ROWS_MAX: String(BATCH_ROWS) }) });
     await server.fail({ on: 'insert', table: 'INSERT INTO decisions', does: 'wait', ms: INSERT_MS });
-  });
-  after(async () => {
-    await service.stop();
-    await server.kill();
   });
 
   /** Sends so many a second, whatever becomes of those before. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { REVOCATION_AGE_MS_MAX } from '../../server/limits.ts';
 import { call, jsonOf, newPerson } from '../support/accounts.ts';
-import { readAllDecisions, sendDecision } from '../support/audit.ts';
+import { readAllDecisions, sendDecision, tally } from '../support/audit.ts';
 import type { Fault, FaultName } from '../support/clickhouse-server/faults.ts';
 import {
   expectAnswered,
@@ -15,10 +15,12 @@ import {
   writeMany,
   type WriteProbe,
 } from '../support/clickhouse-server/probes.ts';
-import { onServer } from '../support/clickhouse-server/services.ts';
+import { onServer, useServiceOnServer } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { decisionEvent } from '../support/events.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { readMetrics } from '../support/metrics.ts';
+import { eventually } from '../support/eventually.ts';
 
 const WRITES = 40;
 
@@ -76,15 +78,23 @@ const CASES: Case[] = [
 ];
 
 describe('faults of the store', () => {
-  let server: ClickHouseServer;
-  let service: TestService;
-  before(async () => {
-    server = await startClickHouse();
-    service = await startTestService({ env: onServer(server) });
-  });
-  after(async () => {
-    await service.stop();
-    await server.kill();
+  const { server, service } = useServiceOnServer();
+
+  it('the gauge of the queue counts the waiting rows while inserts are slow, and is 0 when they are written', async () => {
+    const queued = async () => (await readMetrics(service)).value('gate_ingest_queue_rows');
+    await server.fail({ on: 'insert', does: 'wait', ms: 800, table: 'decisions' });
+
+    // One after the other: those that come while an insert is on its way to the store wait for the next one.
+    const writes: Promise<Response>[] = [];
+    await eventually(async () => {
+      writes.push(sendDecision(service, decisionEvent()));
+      return (await queued()) > 0;
+    });
+    const answers = await Promise.all(writes);
+    await server.fail();
+
+    expect(tally(answers)).to.deep.equal({ '202': writes.length });
+    expect(await queued()).to.equal(0);
   });
 
   for (const { name, start, end, lastsMs = 0, refuses } of CASES) {

@@ -1,16 +1,15 @@
 import { expect } from 'chai';
 import { call, jsonOf, newPerson, type Person } from '../support/accounts.ts';
 import { ingest, issue, type Key, keysPath } from '../support/keys.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 
 describe('every route of a project', () => {
-  let service: TestService;
+  const service = useTestService({ env: { GATE_READ_AUTH: 'required' } });
   let ann: Person;
   let annKey: string;
   let keyOfAnn: Key;
   let credentials: Record<string, { cookie?: string; key?: string }>;
   before(async () => {
-    service = await startTestService({ env: { GATE_READ_AUTH: 'required' } });
     ann = await newPerson(service);
     keyOfAnn = await issue(service, ann);
     annKey = keyOfAnn.key;
@@ -27,7 +26,6 @@ describe('every route of a project', () => {
       'both of another account': { cookie: bob.cookie, key: bobKey },
     };
   });
-  after(() => service.stop());
 
   it('is closed by GATE_READ_AUTH=required, but /metrics is not, and the service warns of that', async () => {
     expect((await fetch(`${service.url}/metrics`)).status).to.equal(200);

@@ -1,22 +1,29 @@
 import { expect } from 'chai';
-import { call, codeOf, cookieOf, jsonOf, logIn, newEmail, register, useToken } from '../support/accounts.ts';
+import {
+  call,
+  codeOf,
+  cookieOf,
+  jsonOf,
+  logIn,
+  newEmail,
+  register,
+  useToken,
+  demoCookie,
+} from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';
 import { runGate } from '../support/processes.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, useTestService } from '../support/service.ts';
 
 type Member = { account_id: string; email: string; role: string };
 
 describe('with GATE_REGISTRATION=closed', () => {
-  let service: TestService;
+  const service = useTestService({ env: { GATE_REGISTRATION: 'closed' } });
   let cookie: string;
   let members: string;
   before(async () => {
-    service = await startTestService({ env: { GATE_REGISTRATION: 'closed' } });
-    const { email = '', password } = service.demo.dashboard ?? {};
-    cookie = cookieOf(await logIn(service, email, password));
+    cookie = await demoCookie(service);
     members = `/v1/projects/${service.project_id}/members`;
   });
-  after(() => service.stop());
 
   const invite = (email: string) => call(service, members, { cookie, body: { email, role: 'viewer' } });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { call, newEmail, newPerson, requestToken } from '../support/accounts.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { newEmail, newPerson, requestToken } from '../support/accounts.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 // In a file of its own that runs alone: it measures how long an answer takes.
 
@@ -8,9 +8,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 const PAIRS = 200;
 
 describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token, by the clock', () => {
-  let service: TestService;
-  before(async () => (service = await startTestService({ env: { GATE_TRUSTED_PROXIES: '127.0.0.0/8' } })));
-  after(() => service.stop());
+  const service = useSharedService();
 
   it('take the same time for known and unknown e-mails', async () => {
     const { email } = await newPerson(service);
@@ -21,10 +19,9 @@ describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token, by th
       // In turns, so that what one leaves to do falls into the time of both.
       const whose = i % 2 === 0 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const);
       for (const who of whose) {
-        const body = { email: who === 'known' ? email : newEmail() };
-        const headers = { 'X-Forwarded-For': `198.51.100.${i}` };
+        const asked = who === 'known' ? email : newEmail();
         const startMs = performance.now();
-        await (await call(service, '/v1/auth/forgot-password', { body, headers })).text();
+        await (await requestToken(service, 'reset', asked, `198.51.100.${i}`)).text();
         times[who].push(performance.now() - startMs);
       }
     }
@@ -36,18 +33,16 @@ describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token, by th
   });
 
   it('hold a caller who never pauses to some requests a second', async () => {
-    const other = await startTestService();
     const endMs = performance.now() + 3000;
     let answered = 0;
     const loop = async () => {
       while (performance.now() < endMs) {
-        await (await requestToken(other, 'verify', newEmail())).text();
+        await (await requestToken(service, 'verify', newEmail(), '198.51.101.1')).text();
         answered += 1;
       }
     };
 
     await Promise.all(Array.from({ length: 64 }, loop));
-    await other.stop();
 
     // A burst of 100, then 50 a second, and the 64 that were under way at the end.
     expect(answered).to.be.within(100, 100 + 3 * 50 + 64);

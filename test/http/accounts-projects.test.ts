@@ -3,15 +3,14 @@ import {
   call,
   codeOf,
   jsonOf,
-  mailedToken,
   newEmail,
   newPerson,
   type Person,
-  useToken,
+  newVerifiedPerson,
 } from '../support/accounts.ts';
 import { createServiceClock } from '../support/clock.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { useTestService } from '../support/service.ts';
 
 type Project = { id: string; name: string; created_at: string };
 type Items<T> = { items: T[] };
@@ -92,15 +91,12 @@ describe('POST and GET /v1/projects', () => {
 
 describe('members of a project', () => {
   const clock = createServiceClock();
-  let service: TestService;
+  const service = useTestService({ env: clock.env });
   let ann: Person;
   let bob: Person;
   before(async () => {
-    service = await startTestService({ env: clock.env });
-    [ann, bob] = [await newPerson(service), await newPerson(service)];
-    await useToken(service, 'verify', await mailedToken(service, 'verify', bob.email));
+    [ann, bob] = [await newPerson(service), await newVerifiedPerson(service)];
   });
-  after(() => service.stop());
 
   const path = () => `/v1/projects/${ann.project.id}/members`;
   const add = (email: string, cookie = ann.cookie) => call(service, path(), { cookie, body: { email } });

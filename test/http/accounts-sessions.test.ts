@@ -1,17 +1,16 @@
 import { expect } from 'chai';
 import { call, cookieOf, logIn, mailedToken, newPerson, type Person, useToken } from '../support/accounts.ts';
 import { createServiceClock } from '../support/clock.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService, useTestService } from '../support/service.ts';
 import { HOUR_MS } from '../../server/durations.ts';
+import { issue, ingest, revoke } from '../support/keys.ts';
 
 const statusOf = async (service: TestService, cookie: string) =>
   (await call(service, '/v1/auth/me', { cookie })).status;
 
 describe('a session', () => {
   const clock = createServiceClock();
-  let service: TestService;
-  before(async () => (service = await startTestService({ env: clock.env })));
-  after(() => service.stop());
+  const service = useTestService({ env: clock.env });
 
   it('ends when it is not used for 12 hours', async () => {
     const { cookie } = await newPerson(service);
@@ -53,29 +52,33 @@ describe('a session', () => {
     expect(logins.map(({ status }) => status)).to.deep.equal([401, 200]);
   });
 
-  it('survives a restart, and an ended session stays ended', async () => {
+  it('survives a restart, as a key does; an ended session and a revoked key do not', async () => {
     const first = await startTestService();
-    const { email, cookie } = await newPerson(first);
-    const ended = cookieOf(await logIn(first, email));
+    const person = await newPerson(first);
+    const ended = cookieOf(await logIn(first, person.email));
     await call(first, '/v1/auth/logout', { method: 'POST', cookie: ended });
+    const [kept, revoked] = [await issue(first, person), await issue(first, person)];
+    await revoke(first, person, revoked.key_id);
     await first.kill();
 
     const second = await startTestService({ dataDir: first.dataDir });
-    const statuses = [await statusOf(second, cookie), await statusOf(second, ended)];
+    const sessions = [await statusOf(second, person.cookie), await statusOf(second, ended)];
+    const keys = [await ingest(second, kept.key), await ingest(second, revoked.key)];
     await second.stop();
 
-    expect(statuses).to.deep.equal([200, 401]);
+    expect([sessions, keys]).to.deep.equal([
+      [200, 401],
+      [202, 401],
+    ]);
   });
 });
 
 describe('the session cookie with GATE_DASHBOARD_URL=https://gate.example.com', () => {
-  let service: TestService;
+  const service = useTestService({ env: { GATE_DASHBOARD_URL: 'https://gate.example.com' } });
   let person: Person;
   before(async () => {
-    service = await startTestService({ env: { GATE_DASHBOARD_URL: 'https://gate.example.com' } });
     person = await newPerson(service);
   });
-  after(() => service.stop());
 
   it('is Secure', async () => {
     const response = await logIn(service, person.email);

@@ -1,11 +1,9 @@
 import { expect } from 'chai';
 import { call, logIn, newEmail, newPerson, PASSWORD } from '../support/accounts.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 describe('while 90 callers register without pause', () => {
-  let service: TestService;
-  before(async () => (service = await startTestService({ env: { GATE_TRUSTED_PROXIES: '127.0.0.0/8' } })));
-  after(() => service.stop());
+  const service = useSharedService();
 
   const registerFrom = (address: string, email: string) => {
     const headers = { 'X-Forwarded-For': address };

@@ -8,10 +8,8 @@ import {
   type TokenKind,
   useToken,
 } from '../support/accounts.ts';
-import { onServer } from '../support/clickhouse-server/services.ts';
-import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useServiceOnServer } from '../support/clickhouse-server/services.ts';
 
 const NEW_PASSWORD = 'a brand new password';
 /** The tables that each kind of token writes to when it is used; any write may fail. */
@@ -24,16 +22,7 @@ const WRITES: [TokenKind, string][] = [
 ];
 
 describe('a one-time token whose use was answered 503', () => {
-  let server: ClickHouseServer;
-  let service: TestService;
-  before(async () => {
-    server = await startClickHouse();
-    service = await startTestService({ env: onServer(server, { GATE_TEST_SCRYPT_MS: '400' }) });
-  });
-  after(async () => {
-    await service.stop();
-    await server.kill();
-  });
+  const { server, service } = useServiceOnServer({ GATE_TEST_SCRYPT_MS: '400' });
 
   for (const [kind, table] of WRITES) {
     it(`works once when it is used again: ${kind}, the write to ${table} failed`, async () => {

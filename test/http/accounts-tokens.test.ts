@@ -10,16 +10,14 @@ import {
   useToken,
 } from '../support/accounts.ts';
 import { createServiceClock } from '../support/clock.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 import { HOUR_MS } from '../../server/durations.ts';
+import { useTestService } from '../support/service.ts';
 
 const KINDS: TokenKind[] = ['verify', 'reset'];
 
 describe('one-time tokens', () => {
   const clock = createServiceClock();
-  let service: TestService;
-  before(async () => (service = await startTestService({ env: clock.env })));
-  after(() => service.stop());
+  const service = useTestService({ env: clock.env });
 
   /** Comes back for as long as it is told to: on a slow machine fifty wait too long for one another. */
   async function useUntilTold(kind: TokenKind, token: string): Promise<string> {

@@ -12,6 +12,7 @@ import {
 } from '../support/openapi.ts';
 import { proofOf } from '../support/log.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 describe('the OpenAPI document', () => {
   let service: TestService;
@@ -179,11 +180,7 @@ describe('the OpenAPI document', () => {
 });
 
 describe('the reference page', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.stop());
+  const service = useSharedService();
 
   it('is served with its files from here, and asks nothing of any other host', async () => {
     const page = await fetch(`${service.url}/docs`);

@@ -6,22 +6,21 @@ import { decisionEvent } from '../support/events.ts';
 import { runGate } from '../support/processes.ts';
 import { issue, type Key, keyWith, revoke } from '../support/keys.ts';
 import { ask, type Problem } from '../support/reads.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 import { sharedService } from '../support/shared-service.ts';
+import { useTestService } from '../support/service.ts';
 
 const ENDPOINTS = ['summary', 'timeseries', 'decisions', 'decisions/export', 'llm-usage'];
 const OPEN = 'The audit read endpoints are open';
 const METRICS_TOKEN = 'scraper-7';
 
 describe('GATE_READ_AUTH=required', () => {
-  let service: TestService;
+  const service = useTestService({
+    env: { GATE_READ_AUTH: 'required', GATE_METRICS_TOKEN: METRICS_TOKEN },
+  });
   let project: { project_id: string; key: string };
   let other: Person;
   let revoked: Key;
   before(async () => {
-    service = await startTestService({
-      env: { GATE_READ_AUTH: 'required', GATE_METRICS_TOKEN: METRICS_TOKEN },
-    });
     const owner = await newPerson(service);
     project = { project_id: owner.project.id, key: (await issue(service, owner)).key };
     other = await newPerson(service);
@@ -29,7 +28,6 @@ describe('GATE_READ_AUTH=required', () => {
     await revoke(service, owner, revoked.key_id);
     await sendDecision(service, decisionEvent(), { key: project.key });
   });
-  after(() => service.stop());
 
   it('answers a key of the project with read_audit', async () => {
     for (const endpoint of ENDPOINTS) {

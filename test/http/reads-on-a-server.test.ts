@@ -1,30 +1,36 @@
 import { expect } from 'chai';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../server/config.ts';
 import { connectServer } from '../../server/store/connection.ts';
 import { createReadPool } from '../../server/store/read-pool.ts';
 import { readDecisions, readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
-import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { decisionEvent } from '../support/events.ts';
 import { ask, askJson, type Timeseries } from '../support/reads.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 import { DAY_MS } from '../../server/durations.ts';
+import { eventually } from '../support/eventually.ts';
+import { useServiceOnServer } from '../support/clickhouse-server/services.ts';
 
 const SLOW = 'SELECT count(sleepEachRow(0.1)) AS n FROM numbers(100) SETTINGS max_block_size = 1';
+const RECORDS = 40;
+// Each record takes 60 ms to read, so the statement takes 2.5 s; the engine lets no block sleep for more than 3.
+const SLOW_COLUMN = "reason String ALIAS if(sleepEachRow(0.06) = 0, '', 'slow')";
+const READ = '%reason%FROM decisions%';
+const STOPPED_MS_MAX = 1000;
 
 describe('the reads on a ClickHouse server', () => {
-  let server: ClickHouseServer;
-  let service: TestService;
+  const { server, service } = useServiceOnServer();
   before(async () => {
-    server = await startClickHouse();
-    service = await startTestService({ env: { GATE_CLICKHOUSE_URL: server.url } });
     for (const days of [0, 0, 1, 3, 80])
       await sendDecision(service, decisionEvent({ occurred_at: timeFromNow(-days * DAY_MS - 1000) }));
   });
-  after(async () => {
-    await service.stop();
-    await server.kill();
-  });
+
+  /** How many statements like this run in the store, those left out that were told to stop and sleep their last. */
+  async function running(like: string): Promise<number> {
+    const [row] = await server.query<{ n: string }>(
+      `SELECT count() AS n FROM system.processes WHERE NOT is_cancelled
+       AND query LIKE '${like}' AND query NOT LIKE '%system.processes%'`,
+    );
+    return Number(row?.n);
+  }
 
   async function everything(): Promise<unknown> {
     const query = { window: '90d' };
@@ -59,7 +65,7 @@ describe('the reads on a ClickHouse server', () => {
       () => 'ran to its end',
       ({ code }: { code: string }) => code,
     );
-    await sleep(500);
+    await eventually(async () => (await running('%sleepEachRow%')) > 0);
 
     const startMs = performance.now();
     gone.abort();
@@ -67,5 +73,34 @@ describe('the reads on a ClickHouse server', () => {
     expect(await slow).to.equal('overloaded');
     expect(performance.now() - startMs).to.be.below(2000);
     await pool.close();
+  });
+
+  describe('that take long', () => {
+    before(async () => {
+      await Promise.all(Array.from({ length: RECORDS }, () => sendDecision(service, decisionEvent())));
+      // The entry of the log is made of the line, and the line of all columns.
+      const drops = ['entry', 'line', 'reason'].map((column) => `DROP COLUMN ${column}`);
+      for (const change of [...drops, `ADD COLUMN ${SLOW_COLUMN}`])
+        await server.query(`ALTER TABLE decisions ${change}`);
+    });
+
+    for (const endpoint of ['decisions', 'decisions/export']) {
+      it(`stop in the store when the caller of ${endpoint} disconnects`, async () => {
+        const gone = new AbortController();
+        const path = `${service.url}/v1/projects/${service.project_id}/audit/${endpoint}`;
+        const slow = fetch(path, { signal: gone.signal }).then(
+          () => 'answered',
+          () => 'left',
+        );
+        await eventually(async () => (await running(READ)) > 0);
+        const leftMs = performance.now();
+
+        gone.abort();
+        await eventually(async () => (await running(READ)) === 0);
+
+        expect(performance.now() - leftMs).to.be.below(STOPPED_MS_MAX);
+        expect(await slow).to.equal('left');
+      });
+    }
   });
 });

@@ -98,6 +98,14 @@ export async function startTestService({ env = {}, ...given }: StartOptions = {}
   };
 }
 
+/** The same for all cases of a suite; its fields are there from the first `before` on. */
+export function useTestService(options?: StartOptions): TestService {
+  const service = {} as TestService;
+  before('a service', async () => void Object.assign(service, await startTestService(options)));
+  after(() => service.stop());
+  return service;
+}
+
 const hasServer = (dataDir: string) => 'GATE_CLICKHOUSE_URL' in storeEnvironment(dataDir);
 
 /** A fresh data directory as the first start of a service leaves it: with the schema, the demo project and its key. */
