@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { readMetrics } from '../support/metrics.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { API_KEY, providerEnv, startBrokenServer, startMailServer } from '../support/smtp-server.ts';
+import { useCleanups } from '../support/cleanups.ts';
 
 describe('a failing mail provider', () => {
   let behaviour: (socket: Socket) => void = () => undefined;
@@ -87,10 +88,8 @@ describe('a failing mail provider', () => {
     const { email } = await newPerson(nobody);
 
     expect((await requestToken(nobody, 'reset', email)).status).to.equal(202);
-    await eventually(async () =>
-      (await readMetrics(nobody)).value('gate_mail_total{kind="reset",result="failed"}') === 1
-        ? true
-        : undefined,
+    await eventually(
+      async () => (await readMetrics(nobody)).value('gate_mail_total{kind="reset",result="failed"}') === 1,
     );
 
     expect(mailServer.mails).to.deep.equal([]);
@@ -116,64 +115,57 @@ describe('a failing mail provider', () => {
     expect(service.output().slice(said)).to.match(line);
   });
 
+  const { cleanups, closing } = useCleanups();
+
+  /** A service of its own that sends through this provider and was asked for a mail. */
+  async function asked(url: string): Promise<TestService> {
+    const own = await startTestService({ env: providerEnv(url) });
+    cleanups.push(() => own.stop());
+    await requestToken(own, 'verify', (await newPerson(own)).email);
+    return own;
+  }
+
   it('refuses connections: three attempts are made', async () => {
     const gone = await startBrokenServer(() => undefined);
     gone.close();
-    const service = await startTestService({ env: providerEnv(gone.url) });
-    const { email } = await newPerson(service);
-
-    await requestToken(service, 'verify', email);
+    const service = await asked(gone.url);
 
     const counted = async (result: string) =>
       (await readMetrics(service)).value(`gate_mail_total{kind="verify",result="${result}"}`);
     await eventually(async () => (await counted('failed')) === 1);
     expect(await counted('retried')).to.equal(2);
-    await service.stop();
   });
 
   it('refuses the API key: the failure is logged without the key', async () => {
-    const mailServer = await startMailServer({ password: 'another one' });
-    const service = await startTestService({ env: providerEnv(mailServer.url) });
-    const { email } = await newPerson(service);
-
-    await requestToken(service, 'verify', email);
+    const mailServer = closing(await startMailServer({ password: 'another one' }));
+    const service = await asked(mailServer.url);
     await eventually(() => service.output().includes('"result":"failed"'));
 
     expect(service.output())
       .not.to.contain(API_KEY)
       .and.not.to.contain(Buffer.from(`\0sender\0${API_KEY}`).toString('base64'));
-    await service.stop();
-    await mailServer.close();
   });
 
   it('has an untrusted certificate: nothing is sent', async () => {
-    const mailServer = await startMailServer({ secure: true });
-    const service = await startTestService({ env: providerEnv(mailServer.url) });
-    const { email } = await newPerson(service);
-
-    await requestToken(service, 'verify', email);
+    const mailServer = closing(await startMailServer({ secure: true }));
+    const service = await asked(mailServer.url);
     await eventually(() => service.output().includes('"A mail was not sent"'));
 
     expect([mailServer.mails, mailServer.logins]).to.deep.equal([[], []]);
-    await service.stop();
-    await mailServer.close();
   });
 
   it('recovers: the retried mail arrives', async () => {
     let isBusy = true;
-    const mailServer = await startMailServer({
-      onMailFrom: (_address, _session, callback) => {
-        callback(isBusy ? Object.assign(new Error('busy'), { responseCode: 451 }) : null);
-        isBusy = false;
-      },
-    });
-    const service = await startTestService({ env: providerEnv(mailServer.url) });
-    const { email } = await newPerson(service);
-
-    await requestToken(service, 'verify', email);
+    const mailServer = closing(
+      await startMailServer({
+        onMailFrom: (_address, _session, callback) => {
+          callback(isBusy ? Object.assign(new Error('busy'), { responseCode: 451 }) : null);
+          isBusy = false;
+        },
+      }),
+    );
+    await asked(mailServer.url);
 
     await eventually(() => mailServer.mails.length === 1);
-    await service.stop();
-    await mailServer.close();
   });
 });
