@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listen } from '../support/listen.ts';
 import { makeCertificate, type Certificate } from '../support/certificates.ts';
 
 const EVENTS = 50;
@@ -20,6 +20,7 @@ const ENDS = {
 
 const programOf = (batch: boolean, end: string): string => `
 import { configure, shutdown } from '${CLIENT}';
+import { listen, listen, listen } from '../support/listen.ts';
 const gate = configure({ apiKey: 'k', batch: ${String(batch)} });
 for (let n = 0; n < ${EVENTS}; n += 1) {
   // An agent waits for its tools: no more than 32 events are in flight, and ten when it ends.
@@ -94,10 +95,8 @@ async function startServer(scheme: Scheme, certificate: Certificate) {
     });
   };
   const server = scheme === 'http' ? createHttpServer(listener) : createHttpsServer(certificate, listener);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server),
     events: () => events,
     close: async () => {
       server.close();

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMetrics } from '../support/metrics.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/listen.ts';
 import { endProcess, fileSystemOf, rehearsedLoad, startServer, temporaryDirectory } from './process.ts';
 import { fill } from './reads.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 import { findChromium } from '../support/find-chromium.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/listen.ts';
 import { filledStore } from './support/filled-store.ts';
 import { PROJECT_PAGES } from './support/project-pages.ts';
 import { World } from './support/world.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { startBrowser } from '../support/browser.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/listen.ts';
 import { CLIENT, startOidcProvider, type TestProvider } from '../support/oidc-provider.ts';
 import { startTestService, storeDirectory, type TestService } from '../support/service.ts';
 import { shoot } from './support/shoot.ts';

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { certificateFiles, makeCertificate } from '../support/certificates.ts';
 import { decisionEvent } from '../support/events.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/listen.ts';
 import { ingestResult, readMetrics } from '../support/metrics.ts';
 import {
   ROOT,

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -13,6 +12,7 @@ import { readDecisions } from '../support/audit.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { HOUR_MS } from '../../server/durations.ts';
+import { listen } from '../support/listen.ts';
 
 /** The fate of a request on the way: it passes, it is lost, or its answer is lost, so that the client sends it again. */
 type Fate = 'pass' | 'lose' | 'lose the answer';
@@ -36,13 +36,11 @@ async function startWay(service: TestService, fateOf: (sequence: string) => Prom
       return res.writeHead(status, { 'Content-Type': 'application/json' }).end(await answer.text());
     })().catch(() => req.socket.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   const close = () => {
     server.close();
     server.closeAllConnections();
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  return { url: `http://127.0.0.1:${await listen(server)}`, close };
 }
 
 describe('the client tells the service what did not arrive', () => {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { parseNote, signaturesBy, verifierKeyText, verifyCheckpoint } from '../../client/proof/index.ts';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
@@ -9,12 +8,12 @@ import { jsonOf } from '../support/accounts.ts';
 import { askLog, checkpointFrom, logKey, logText, proofOf } from '../support/log.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { startWitness, type TestWitness } from '../support/witness.ts';
+import { listen } from '../support/listen.ts';
 
 /** A witness that takes connections and never answers. */
 async function startSilentServer() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { server, port: (server.address() as AddressInfo).port };
+  const server = createServer();
+  return { server, port: await listen(server) };
 }
 
 describe('witnesses', () => {

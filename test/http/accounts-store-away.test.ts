@@ -1,11 +1,12 @@
 import { expect } from 'chai';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call, codeOf, logIn, newEmail, register, requestToken, useToken } from '../support/accounts.ts';
 import { onServer } from '../support/clickhouse-server/services.ts';
 import { startClickHouse } from '../support/clickhouse-server/start.ts';
 import { keyWith } from '../support/keys.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { listen } from '../support/listen.ts';
 
 /** Calls that people make while the store is down or hangs: each takes at least one statement. */
 const calls: [string, (service: TestService) => Promise<Response>][] = [
@@ -28,8 +29,7 @@ describe('with a store that accepts connections and never answers', () => {
       sockets.add(socket);
       socket.on('error', () => undefined);
     });
-    await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
-    const { port } = store.address() as AddressInfo;
+    const port = await listen(store);
     const freed = setTimeout(() => sockets.forEach((socket) => socket.destroy()), 1000);
     service = await startTestService({
       env: { GATE_DEMO: '0', GATE_CLICKHOUSE_URL: `http://127.0.0.1:${port}/gatehouse` },

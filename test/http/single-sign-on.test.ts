@@ -13,7 +13,7 @@ import {
   useToken,
   demoCookie,
 } from '../support/accounts.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/listen.ts';
 import {
   CLIENT,
   CookieJar,

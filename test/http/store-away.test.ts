@@ -1,24 +1,13 @@
 import { expect } from 'chai';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { sendDecision, sendLlm } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { directoryWithProject, type IssuedKey } from '../support/gate.ts';
 import { ingestResult, readMetrics } from '../support/metrics.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { freePort } from '../support/listen.ts';
 
 const PASSWORD = 'store-password-7';
 const ANSWER_MS_MAX = 5000;
-
-/** A port on which nothing listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 describe('with an unavailable store', () => {
   let service: TestService;
@@ -29,7 +18,7 @@ describe('with an unavailable store', () => {
     project = made.project;
     const env = {
       GATE_DEMO: '0',
-      GATE_CLICKHOUSE_URL: `http://gate:${PASSWORD}@127.0.0.1:${await closedPort()}/gatehouse`,
+      GATE_CLICKHOUSE_URL: `http://gate:${PASSWORD}@127.0.0.1:${await freePort()}/gatehouse`,
     };
     service = await startTestService({ dataDir: made.dataDir, env });
   });

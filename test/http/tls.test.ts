@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, connect as connectTcp } from 'node:net';
+import { connect as connectTcp } from 'node:net';
 import { connect, getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { configure, flush, resolvePolicy, shutdown } from '../../client/index.ts';
@@ -15,6 +15,7 @@ import { eventually } from '../support/eventually.ts';
 import { decisionEvent } from '../support/events.ts';
 import { head, openRaw } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { listen } from '../support/listen.ts';
 
 let [first, second]: Certificate[] = [];
 
@@ -151,15 +152,14 @@ describe('TLS files', () => {
     const inUse = readTls(files);
     const server = createServer(inUse, (_req, res) => res.end('ok'));
     const table = new ConnectionTable(server, max === undefined ? {} : { max });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const port = await listen(server);
     const unfollow = followTlsFiles(server, { files, inUse, logger, everyMs: 10 });
     close = () => {
       unfollow();
       server.close();
       server.closeAllConnections();
     };
-    return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, files, write, table };
+    return { url: `https://127.0.0.1:${port}`, files, write, table };
   }
 
   it('that do not fit keep the old pair, and are one ERROR each', async () => {

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { call, jsonOf, newPerson, type Person, requestToken, useToken } from './accounts.ts';
 import { batchOutcome, sendBatch } from './batch.ts';
 import type { ServiceClock } from './clock.ts';
@@ -11,6 +9,7 @@ import { issue } from './keys.ts';
 import type { RunningService } from './service.ts';
 import type { MailServer } from './smtp-server.ts';
 import { HOUR_MS } from '../../server/durations.ts';
+import { listen } from './listen.ts';
 
 const CALLS_AN_HOUR = 40;
 
@@ -31,10 +30,8 @@ export async function startReceiver(refusals = 0) {
       res.writeHead(left < 0 ? 204 : 500).end();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `http://127.0.0.1:${await listen(server)}/hook`,
     received,
     attempts: () => refusals - left,
     close: () => server.close(),

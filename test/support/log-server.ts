@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './listen.ts';
 
 /** Serves the audit trail of one project from memory, as a Gatehouse would, and lists the paths that were asked for. */
 export async function startLogServer(projectId: string) {
@@ -18,10 +18,8 @@ export async function startLogServer(projectId: string) {
     const bytes = files.get(path);
     response.writeHead(failing.has(path) ? 500 : bytes === undefined ? 404 : 200).end(bytes);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     requests,
     /** Paths that are answered with 500. */
     failing,

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { listen } from './listen.ts';
 
 export const API_KEY = 'provider-api-key';
 export const MAIL_FROM = 'Gatehouse <no-reply@gate.example.com>';
@@ -60,8 +60,7 @@ export async function startMailServer({
     ...options,
   });
   server.on('error', () => undefined);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.server.address() as AddressInfo;
+  const port = await listen(server.server);
   const scheme = options.secure === true ? 'smtps' : 'smtp';
   return {
     url: `${scheme}://sender@127.0.0.1:${port}`,
@@ -95,9 +94,7 @@ export async function startBrokenServer(
     socket.on('error', () => undefined);
     behave(socket);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: `smtp://sender@127.0.0.1:${port}`,
     close: () => {

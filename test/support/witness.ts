@@ -1,6 +1,5 @@
 import { createPrivateKey, createPublicKey, randomBytes, sign } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   bytesFromStrictBase64,
   type Checkpoint,
@@ -16,6 +15,7 @@ import {
   verifyCheckpoint,
   verifyConsistency,
 } from '../../client/proof/index.ts';
+import { listen } from './listen.ts';
 
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
@@ -54,8 +54,7 @@ export async function startWitness(name: string): Promise<TestWitness> {
       res.end(text);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const witness: TestWitness = {
     setting: `http://127.0.0.1:${port}/base/ ${verifierKeyText(key)}`,
     key,

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { isPublicAddress, postWebhook, publicLookup, webhookFault } from '../../../server/alerts/webhook.ts';
+import { listen } from '../../support/listen.ts';
 
 describe('the address of a webhook', () => {
   const refused: [string, string][] = [
@@ -85,9 +84,7 @@ describe('a webhook that is sent', () => {
       asked.push(String(req.url));
       res.writeHead(Number(req.url?.slice(1)), { Location: '/200' }).end();
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = `http://127.0.0.1:${await listen(server)}`;
 
     const answers = await Promise.all(['/204', '/302', '/410', '/500'].map((path) => send(url + path, true)));
     server.close();

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -10,6 +9,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
+import { listen } from '../../support/listen.ts';
 
 const CLI = new URL('../../../client/cli.ts', import.meta.url).pathname;
 const POLICY = 'version: 1\ntools: [search, write]\nroles: { "*": { allow: [search] } }\nrules: []\n';
@@ -40,8 +40,7 @@ for (const enableJsonResponse of [false, true]) {
         requests.push({ method: request.method, headers: request.headers });
         void transport.handleRequest(request, response);
       });
-      await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-      const { port } = http.address() as AddressInfo;
+      const port = await listen(http);
       const file = await temporaryFile('policy.yaml', POLICY);
       const args = [CLI, 'mcp', '--agent', 'support-bot', '--local-policy', file];
       const remote = ['--url', `http://127.0.0.1:${port}/mcp`, '--header', 'Authorization: Bearer ${TOKEN}'];

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { ListToolsRequestSchema, type Tool } from '@modelcontextprotocol/sdk/types.js';
@@ -10,6 +8,7 @@ import { policyOfTools } from '../../../client/gateway/policy-of-tools.ts';
 import { listServerTools } from '../../../client/gateway/server-tools.ts';
 import { createTypescriptEngine, parsePolicy } from '../../../client/policy/language/index.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
+import { listen } from '../../support/listen.ts';
 
 const tool = (name: string, more: Partial<Tool> = {}): Tool => ({
   name,
@@ -37,9 +36,7 @@ describe('the tools of an MCP server', () => {
       expect(request.headers.authorization).to.equal('Bearer t');
       void transport.handleRequest(request, response);
     });
-    http.listen(0, '127.0.0.1');
-    await once(http, 'listening');
-    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    const url = `http://127.0.0.1:${await listen(http)}/mcp`;
     const tools = await listServerTools({ url, headers: { Authorization: 'Bearer t' } }, captureLogger());
     http.closeAllConnections();
     http.close();

@@ -9,6 +9,7 @@ import { runInNewContext } from 'node:vm';
 import { problemFrom } from '../../../server/http/error-handler.ts';
 import { readBody } from '../../../server/http/read-body.ts';
 import { readItems } from '../../../server/http/read-items.ts';
+import { listen } from '../../support/listen.ts';
 
 const ARRIVING_MAX = 100_000;
 
@@ -112,9 +113,8 @@ describe('a body in pieces of one byte', () => {
         void answer.then((text) => res.end(text));
       });
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const port = await listen(server);
     const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
-    const { port } = server.address() as AddressInfo;
     const call = request({ host: '127.0.0.1', port, method: 'POST', headers });
     await once(call, 'socket');
     call.flushHeaders();

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { readConfig } from '../../../server/config.ts';
 import { createLogger } from '../../../server/logger.ts';
 import { createStore } from '../../../server/store/store.ts';
+import { listen } from '../../support/listen.ts';
 
 /** The settings that a server gets with an insert: of events without a token, with one, and of identities. */
 async function settingsOfInserts(env: Record<string, string>): Promise<Record<string, string>[]> {
@@ -12,9 +11,8 @@ async function settingsOfInserts(env: Record<string, string>): Promise<Record<st
   const server = createServer((req, res) => {
     seen.push(Object.fromEntries(new URL(req.url ?? '/', 'http://h').searchParams));
     req.resume().on('end', () => res.end());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  });
+  const port = await listen(server);
   const config = readConfig({ GATE_CLICKHOUSE_URL: `http://127.0.0.1:${port}/gate`, ...env });
   const store = createStore(config, createLogger('silent'));
   const rows = { table: 'decisions', columns: ['event_id'], lines: ['["x"]'] };
