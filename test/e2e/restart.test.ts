@@ -19,6 +19,7 @@ import { spawnService, startTestService, storeDirectory, type TestService } from
 import { everythingOf, otherVersionsOf } from '../support/snapshot.ts';
 import { DAY_MS } from '../../server/durations.ts';
 import { issue } from '../support/keys.ts';
+import { eventually } from '../support/eventually.ts';
 
 async function keySetOf({ url }: TestService): Promise<unknown> {
   return (await fetch(`${url}/v1/.well-known/keys`)).json();
@@ -141,16 +142,11 @@ describe('the first start with GATE_DEMO=1', () => {
     await runOnStore(dataDir, 'TRUNCATE TABLE projects');
 
     const child = spawnService({ dataDir, env: {} });
-    const printed = await new Promise<string>((resolve) => {
-      let output = '';
-      child.stdout?.on('data', (chunk: Buffer) => {
-        output += chunk.toString();
-        if (output.includes('Gatehouse is listening')) resolve(output);
-      });
-      child.once('exit', () => resolve(output));
-    });
+    let output = '';
+    child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await eventually(() => output.includes('Gatehouse is listening') || child.exitCode !== null);
     child.kill();
 
-    expect(printed).to.contain('Gatehouse is listening');
+    expect(output).to.contain('Gatehouse is listening');
   });
 });

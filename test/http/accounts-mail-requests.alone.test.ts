@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { newEmail, newPerson, requestToken } from '../support/accounts.ts';
 import { useSharedService } from '../support/shared-service.ts';
+import { median } from '../bench/median.ts';
 
 // In a file of its own that runs alone: it measures how long an answer takes.
 
@@ -26,7 +27,7 @@ describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token, by th
       }
     }
 
-    const [known, unknown] = [medianOf(times.known), medianOf(times.unknown)];
+    const [known, unknown] = [median(times.known), median(times.unknown)];
     expect(Math.abs(known - unknown), `medians ${known} and ${unknown} ms`).to.be.below(
       Math.max(known, unknown) / 4,
     );
@@ -48,7 +49,3 @@ describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token, by th
     expect(answered).to.be.within(100, 100 + 3 * 50 + 64);
   });
 });
-
-function medianOf(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 
 /** The cost of a part: milliseconds of one core, and more for each row. */
 export type Cost = { partMs: number; rowMs: number };
@@ -91,9 +92,7 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
   const child = spawn(process.execPath, [script, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let out = '';
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-  const [code] = (await once(child, 'close')) as [number | null];
+  const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
   if (code !== 0) throw new Error(`The simulation ended with ${code}`);
   return JSON.parse(out) as Figures;
 }

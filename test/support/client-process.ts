@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { text } from 'node:stream/consumers';
 
 export type ClientProcess = {
   code: number | null;
@@ -24,13 +25,11 @@ export async function runClientProcess({ file, name, env, signal }: Program): Pr
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   signal?.addEventListener('abort', () => child.kill());
-  const texts = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (texts.stdout += chunk));
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (texts.stderr += chunk));
-  await once(child, 'close');
-  const lines = texts.stdout.split('\n').filter((line) => line !== '');
+  const closed = once(child, 'close');
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  const lines = stdout.split('\n').filter((line) => line !== '');
   const reports = lines.map((line) => JSON.parse(line) as unknown);
-  return { code: child.exitCode, ...texts, reports, tookMs: Date.now() - startedAtMs };
+  return { code: child.exitCode, stdout, stderr, reports, tookMs: Date.now() - startedAtMs };
 }
 
 /** Returns a function that runs a program of fixtures/emitting.ts against a server. */
