@@ -53,9 +53,9 @@ const PUBLIC = { method: 'GET', tag: 'Operations', allow: 'anyone' } as const;
 /** The OpenAPI document of the other endpoints and of these, and a page to read it. */
 export function openapiEndpoints(others: readonly Endpoint[]) {
   // At the first request: it takes a twentieth of a start, and most processes never show it.
-  const describe = () => openapiDocument([...others, ...own]);
+  const describe = (): ReturnType<typeof openapiDocument> => openapiDocument([...others, ...own]);
   let text: string | undefined;
-  const own: Endpoint[] = [
+  const own = [
     endpoint({
       ...PUBLIC,
       path: '/openapi.json',

@@ -2,6 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
 import { expect } from 'chai';
+import type { Api } from '../../../server/app.ts';
 import type { Endpoint } from '../../../server/http/endpoint.ts';
 import { openapiDocument } from '../../../server/openapi/document.ts';
 import { DECLARATIONS } from '../../support/declarations.ts';
@@ -10,6 +11,16 @@ const { Spectral } = spectralCore;
 const document = openapiDocument(DECLARATIONS);
 
 describe('the declarations of the endpoints', () => {
+  it('let the compiler know which endpoints there are', () => {
+    const declared: keyof Api = 'GET /openapi.json';
+    // @ts-expect-error -- nobody declares it
+    const undeclared: keyof Api = 'GET /nothing';
+
+    expect(DECLARATIONS.map(({ method, path }) => `${method} ${path}`))
+      .to.include(declared)
+      .and.not.to.include(undeclared);
+  });
+
   it('have ids and paths of their own', () => {
     const ids = DECLARATIONS.map(({ id }) => id);
     const calls = DECLARATIONS.map(({ method, path }) => `${method} ${path}`);
