@@ -34,6 +34,7 @@ describe('a check that takes too long', () => {
   });
 
   it('ends at once when its caller disconnects, and frees its place', async () => {
+    const before = service.output().length;
     const leaving = new AbortController();
     const left = [1, 2].map(() =>
       checkDraft(service, 'any', draftThatTakesMinutes(), leaving.signal).then(
@@ -51,7 +52,7 @@ describe('a check that takes too long', () => {
     expect(await jsonOf(answer)).to.deep.include({
       decisions: [{ outcome: 'allow', reason: '', violations: [], hint: null }],
     });
-    expect(service.output()).not.to.match(/"level":[56]0/);
+    expect(service.output().slice(before)).not.to.match(/"level":[56]0/);
   });
 });
 

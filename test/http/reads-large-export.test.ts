@@ -137,7 +137,7 @@ describe('the export of many records', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(service, 'summary')));
 
     // In a line behind exports that hold their places they would be refused after 4.5 s.
-    expect(performance.now() - startMs).to.be.below(2000);
+    expect(performance.now() - startMs).to.be.below(4000);
     expect(answers.map(({ status }) => status)).to.deep.equal(Array.from({ length: 8 }, () => 200));
     gone.abort();
   });
