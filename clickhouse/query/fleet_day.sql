@@ -1,4 +1,5 @@
--- Writes one day of the demo fleet's decisions. Rows depend on (seed, day, row number) only, so equal seeds give equal fleets.
+-- Writes one day of the demo fleet's decisions. Rows depend on (seed, day, row number) only, so equal seeds give equal
+-- fleets; their senders and numbers depend on the insert.
 --
 -- project_id, seed, day, rows; since, until: only rows in between are written; users: number of users (Zipf); flush: the
 -- number of this insert.

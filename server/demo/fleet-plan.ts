@@ -54,6 +54,9 @@ function shareUntil(elapsedMs: number): number {
   return before + ((HOUR_SHARES[whole] ?? 1) - before) * (hours - whole);
 }
 
+/** The same on every day: the policies take 20 ms to decide them. */
+let calls: ReturnType<typeof tupleOf>[] | undefined;
+
 /** The parameter `fleet` of fleet_day.sql and fleet_usage_day.sql. */
 export function fleetJson({ incidents }: FleetDay, versionIds: string[]): string {
   const of = <T>(field: (agent: (typeof FLEET_AGENTS)[number]) => T) => FLEET_AGENTS.map(field);
@@ -65,7 +68,7 @@ export function fleetJson({ incidents }: FleetDay, versionIds: string[]): string
     roles: of(({ roles }) => roles),
     tool_counts: of(({ tools }) => Object.keys(tools).length),
     variants: VARIANTS,
-    calls: FLEET_AGENTS.flatMap(callsOf).map(tupleOf),
+    calls: (calls ??= FLEET_AGENTS.flatMap(callsOf).map(tupleOf)),
     models: of(({ model }) => model),
     model_prices: of(({ usd_per_million_tokens }) => usd_per_million_tokens),
     incident_agents: incidents.map(({ agent }) => agent),
