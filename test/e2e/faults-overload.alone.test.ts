@@ -14,7 +14,7 @@ const INSERT_MS = 500;
 const QUIET_PER_SECOND = 20;
 const OFFERED_PER_SECOND = 400;
 const SECONDS = 4;
-const REFUSAL_SECONDS_MAX = '0.25';
+const REFUSAL_SECONDS_MAX = '0.5';
 const RSS_GROWTH_MB_MAX = 100;
 
 const p99 = (probes: WriteProbe[]) => {
@@ -25,7 +25,7 @@ const withStatus = (probes: WriteProbe[], wanted: number) => probes.filter(({ st
 const rssMb = ({ pid }: TestService) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** The share of refusals that took at most 250 ms, by the service's own clock: the test is busy sending. */
+/** The share of refusals that took at most half a second, by the service's own clock: the test is busy sending. */
 async function refusedInTime(service: TestService): Promise<number> {
   const metrics = await readMetrics(service);
   const series = (suffix: string, le = '') =>

@@ -41,12 +41,16 @@ describe('Passwords', () => {
     const known: number[] = [];
     const unknown: number[] = [];
 
-    for (let i = 0; i < 5; i += 1) {
+    let difference = 1;
+
+    // The fastest of a few are alike, of more where the machine does something else.
+    for (let i = 0; i < 5 || (i < 25 && difference >= 0.4); i += 1) {
       known.push(await timeOf(stored));
       unknown.push(await timeOf(undefined));
+      const [a, b] = [Math.min(...known), Math.min(...unknown)];
+      difference = Math.abs(a - b) / Math.max(a, b);
     }
 
-    const [a, b] = [Math.min(...known), Math.min(...unknown)];
-    expect(Math.abs(a - b) / Math.max(a, b), `${a} and ${b} ms`).to.be.below(0.4);
+    expect(difference, `${Math.min(...known)} and ${Math.min(...unknown)} ms`).to.be.below(0.4);
   });
 });
