@@ -1,5 +1,7 @@
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+
+export { makeDirectory } from '../client/make-directory.ts';
 
 /** Why this directory cannot be used or created, as the end of a sentence; undefined if it can. Creates nothing. */
 export function directoryFault(path: string): string | undefined {
@@ -11,25 +13,6 @@ export function directoryFault(path: string): string | undefined {
   } catch (error) {
     return `${existing} is not writable (${(error as NodeJS.ErrnoException).code})`;
   }
-}
-
-/**
- * Creates a directory and its missing parents. Not with Node's `recursive`, which never returns where mkdir answers ENOENT
- * for a parent that exists, as in /proc.
- */
-export function makeDirectory(path: string): void {
-  const missing: string[] = [];
-  for (let at = resolve(path); nearestExisting(at) !== at; at = dirname(at)) missing.unshift(at);
-  for (const directory of missing) {
-    try {
-      mkdirSync(directory);
-    } catch (error) {
-      // Another process created it at the same time.
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-  }
-  // Throws for a dangling symbolic link.
-  statSync(path);
 }
 
 function nearestExisting(path: string): string {

@@ -1,17 +1,9 @@
 import { createHash } from 'node:crypto';
-import {
-  appendFileSync,
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { appendFileSync, closeSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { JOURNAL_FILE_BYTES, JOURNAL_MS_MAX } from '../limits.ts';
+import { makeDirectory } from '../make-directory.ts';
 import type { Logger } from '../logger.ts';
 import type { Emitter, Totals } from './emitter.ts';
 
@@ -136,7 +128,7 @@ export class Journals {
     this.#own.add(emitter.id);
     const prefix = join(this.#directory, `events-${hashOf(target)}-${process.pid}-${emitter.id}-`);
     try {
-      mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+      makeDirectory(this.#directory, 0o700);
     } catch {
       // The first event reports it.
     }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isObject } from '../json.ts';
+import { makeDirectory } from '../make-directory.ts';
 
 /** The file of the pins of a server, which these words name, in a state directory. */
 export function pinFileIn(stateDir: string | undefined, names: readonly string[]): string | undefined {
@@ -58,7 +59,7 @@ export class Pins {
     const isChanged = JSON.stringify(tools) !== JSON.stringify(this.#kept.tools);
     this.#kept = { ...this.#kept, tools };
     if (this.#path === undefined || !isChanged) return;
-    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(this.#path), 0o700);
     const beside = `${this.#path}.${process.pid}`;
     writeFileSync(beside, `${JSON.stringify(this.#kept)}\n`, { mode: 0o600 });
     renameSync(beside, this.#path);

@@ -1,7 +1,8 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { PolicyError, messageOf } from '../errors.ts';
+import { makeDirectory } from '../make-directory.ts';
 
 type Agent = { projectId: string; agentName: string };
 
@@ -50,7 +51,7 @@ export class VersionFloor {
   }
 
   #versions(): number[] {
-    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    makeDirectory(this.#directory, 0o700);
     return readdirSync(this.#directory)
       .filter((name) => name.startsWith(this.#prefix))
       .map((name) => Number(name.slice(this.#prefix.length)))

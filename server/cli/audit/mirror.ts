@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeDirectory } from '../../make-directory.ts';
 import * as proof from '../../../client/proof/index.ts';
 import { CommandError } from '../command-error.ts';
 import { Findings } from './findings.ts';
@@ -20,7 +21,7 @@ type Mirror = { source: Source; to: string; vkey?: string | undefined };
  */
 export async function mirrorLog({ source, to, vkey }: Mirror): Promise<Report> {
   const findings = new Findings();
-  mkdirSync(to, { recursive: true });
+  makeDirectory(to);
   const key = await keyOf({ source, to, vkey });
   const { projectId } = source;
   const earlier = readEarlier(to, { vkey: key, projectId });
@@ -109,7 +110,7 @@ export async function fetchTiles(
       if (bytes?.length !== length) isWhole = false;
       if (bytes === undefined || !isWhole) return;
       const path = join(to, name);
-      mkdirSync(dirname(path), { recursive: true });
+      makeDirectory(dirname(path));
       replaceFile(path, bytes);
       progress.tell(fetched.push(path));
     }

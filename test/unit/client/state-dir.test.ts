@@ -1,3 +1,4 @@
+import { runClientProcess } from '../../support/client-process.ts';
 import { expect } from 'chai';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -116,6 +117,15 @@ describe('GATE_STATE_DIR', () => {
   it('that cannot be used is an error at resolve, and keeps the policy at a refresh', async () => {
     const file = await temporaryFile('state', '');
     expect(await codeOf(inNewProcess({ stateDir: file }))).to.equal('state_unavailable');
+
+    // Node's own recursive mkdir never returns there.
+    const { stderr } = await runClientProcess({
+      file: 'blocking.ts',
+      name: 'refreshSync',
+      env: { GATE_BASE_URL: mock.url, GATE_KEY: key, GATE_STATE_DIR: '/proc/nowhere' },
+      signal: AbortSignal.timeout(20_000),
+    });
+    expect(stderr).to.contain('The state directory /proc/nowhere cannot be used: ENOENT');
 
     const source = await inNewProcess();
     rmSync(stateDir, { recursive: true });
