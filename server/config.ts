@@ -4,6 +4,7 @@ import { readTls, type TlsFiles } from './http/tls.ts';
 
 export type ClickHouseConfig = { url: string; username: string; password: string; database: string };
 
+const DASHBOARD_URL = 'http://localhost:8000';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const DEMO_CHOICES = ['0', '1', 'project'] as const;
 const REGISTRATION_CHOICES = ['open', 'closed'] as const;
@@ -93,6 +94,9 @@ export function readConfig(env: Environment = process.env): Config {
     const given = names.filter((name) => !missing.includes(name));
     if (given.length > 0 && missing.length > 0)
       faults.push(`${given.join(' and ')} cannot be used without ${missing.join(' and ')}`);
+    if (missing.length > 0)
+      for (const name of ['GATE_OIDC_GROUPS', 'GATE_OIDC_GROUPS_CLAIM'].filter(text))
+        faults.push(`${name} needs ${missing.join(' and ')}`);
     if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
     return {
       issuer,
@@ -124,7 +128,7 @@ export function readConfig(env: Environment = process.env): Config {
     passwordLogin: read('GATE_PASSWORD_LOGIN', value.oneOf(['0', '1'])) !== '0',
     oidc: readOidc(),
     serviceName: read('GATE_SERVICE_NAME', value.serviceName) ?? 'Gatehouse',
-    dashboardUrl: read('GATE_DASHBOARD_URL', value.dashboardUrl) ?? 'http://localhost:8000',
+    dashboardUrl: read('GATE_DASHBOARD_URL', value.dashboardUrl) ?? DASHBOARD_URL,
     trustedProxies: read('GATE_TRUSTED_PROXIES', value.listOf(value.addressRange)) ?? [],
     emailFrom: text('GATE_EMAIL_FROM')?.trim(),
     mailerApiKey: text('MAILER_API_KEY'),
@@ -176,4 +180,26 @@ function* faultsBetween({ clickhouse, cluster, workers, demo, signingKey, logKey
   const isNeeded = demo !== '0' || clickhouse === undefined || !isKeyGiven;
   const fault = isNeeded ? directoryFault(dataDir) : undefined;
   if (fault !== undefined) yield `GATE_DATA_DIR is "${dataDir}"; ${fault}`;
+}
+
+/** What works, but is likely not meant. */
+export function* configWarnings({
+  readAuth,
+  metricsToken,
+  tls,
+  port,
+  dashboardUrl,
+  passwordLogin,
+  oidc,
+}: Config) {
+  if (readAuth === 'open')
+    yield 'The audit read endpoints are open to everyone who can reach this address. GATE_READ_AUTH=required closes them.';
+  else if (metricsToken === undefined)
+    yield 'GET /metrics is open to everyone who can reach this address. GATE_METRICS_TOKEN=<token> closes it.';
+  if (tls !== undefined && dashboardUrl.startsWith('http:'))
+    yield 'GATE_DASHBOARD_URL is plaintext: mailed links are, too, and session cookies are not Secure. Set it to the https address.';
+  else if (dashboardUrl === DASHBOARD_URL && port !== 8000 && port !== 0)
+    yield `Mailed links lead to ${DASHBOARD_URL}, but the port is ${port}. Set GATE_DASHBOARD_URL to the address that people open.`;
+  if (!passwordLogin && oidc === undefined)
+    yield 'Nobody can sign in: GATE_PASSWORD_LOGIN is 0 and there is no single sign-on. Set GATE_OIDC_ISSUER, too.';
 }

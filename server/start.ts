@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { allocateYoung } from './allocate-young.ts';
-import { readConfig } from './config.ts';
+import { configWarnings, readConfig } from './config.ts';
 import { welcomeText } from './demo/demo.ts';
 import { expectedFaultText } from './expected-fault.ts';
 import { createLogger } from './logger.ts';
@@ -18,21 +18,7 @@ async function start(): Promise<void> {
   if (isOverseer(config)) return oversee(config, logger);
   const service = await startService(config, logger);
   logger.info({ url: service.url, store: service.store }, 'Gatehouse is listening');
-  if (config.readAuth === 'open') {
-    logger.warn(
-      'The audit read endpoints are open to everyone who can reach this address. GATE_READ_AUTH=required closes them.',
-    );
-  }
-  if (config.readAuth === 'required' && config.metricsToken === undefined) {
-    logger.warn(
-      'GET /metrics is open to everyone who can reach this address. GATE_METRICS_TOKEN=<token> closes it.',
-    );
-  }
-  if (config.tls !== undefined && config.dashboardUrl.startsWith('http:')) {
-    logger.warn(
-      'GATE_DASHBOARD_URL is plaintext: mailed links are, too, and session cookies are not Secure. Set it to the https address.',
-    );
-  }
+  for (const warning of configWarnings(config)) logger.warn(warning);
   stopOnSignal(service);
   allocateYoung();
   if (service.demo !== undefined) process.stdout.write(welcomeText(service.url, service.demo, config));

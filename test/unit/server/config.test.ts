@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ConfigError, readConfig } from '../../../server/config.ts';
+import { ConfigError, configWarnings, readConfig } from '../../../server/config.ts';
 import { certificateFiles, makeCertificate } from '../../support/certificates.ts';
 
 const SEED = Buffer.alloc(32, 7).toString('base64');
@@ -165,8 +165,16 @@ describe('readConfig', () => {
     ['GATE_OIDC_CLIENT_ID', ['alone']],
     [
       'GATE_OIDC_GROUPS',
-      ['leads', '[]', '{"g":{}}', '{"g":[{"project_id":"p","role":"boss"}]}', '{"g":[{"role":"admin"}]}'],
+      [
+        'leads',
+        '[]',
+        '{"g":{}}',
+        '{"g":[{"project_id":"p","role":"boss"}]}',
+        '{"g":[{"role":"admin"}]}',
+        '{}',
+      ],
     ],
+    ['GATE_OIDC_GROUPS_CLAIM', ['roles']],
     ['GATE_DEMO', ['2', 'true', 'yes', '01', 'Project']],
     [
       'GATE_CLICKHOUSE_URL',
@@ -237,6 +245,27 @@ describe('readConfig', () => {
     });
     expect(of({ GATE_CLICKHOUSE_URL })).to.deep.equal({ asyncInsertMs: 0, batchRowsMax: 5000 });
   });
+
+  for (const [warning, env] of [
+    ['The audit read endpoints are open', {}],
+    ['GET /metrics is open', { GATE_READ_AUTH: 'required' }],
+    ['Mailed links lead to http://localhost:8000, but the port is 9000', { GATE_PORT: '9000' }],
+    ['Nobody can sign in', { GATE_PASSWORD_LOGIN: '0' }],
+  ] as [string, Record<string, string>][])
+    it(`warns of what is likely not meant: ${warning}`, () => {
+      const meant = {
+        GATE_READ_AUTH: 'required',
+        GATE_METRICS_TOKEN: 'scrape-me',
+        GATE_DASHBOARD_URL: 'https://dash.example',
+        GATE_OIDC_ISSUER: 'https://login.example',
+        GATE_OIDC_CLIENT_ID: 'gatehouse',
+        GATE_OIDC_CLIENT_SECRET: 'secret',
+      };
+      const warningsOf = (given: Record<string, string>) => [...configWarnings(readConfig(given))].join('\n');
+
+      expect(warningsOf(env)).to.contain(warning);
+      expect(warningsOf({ ...env, ...meant })).to.equal('');
+    });
 
   it('lists every fault in one message', () => {
     const message = faultsOf(Object.fromEntries(bad.map(([name, [value = '']]) => [name, value])));
