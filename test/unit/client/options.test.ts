@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { governTools } from '../../../client/adapters/ai-sdk.ts';
-import { bindPolicy, configure, govern, resolvePolicy, ValueError } from '../../../client/index.ts';
+import { bindPolicy, configure, govern, resolvePolicy, shutdown, ValueError } from '../../../client/index.ts';
 import { policyYaml } from '../../support/platform.ts';
 import { startPolicyWorld } from '../../support/policy-world.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
@@ -21,6 +21,8 @@ const faultOf = async (start: () => unknown): Promise<Error> => {
 
 describe('options', () => {
   const world = forEachTest(startPolicyWorld);
+  // A key keeps its first base URL until then.
+  afterEach(() => shutdown());
 
   for (const [given, meant] of Object.entries({
     onAproval: 'onApproval',
