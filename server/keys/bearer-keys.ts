@@ -5,7 +5,6 @@ import { DEFAULT_SCOPE, scopesFrom } from '../rights.ts';
 import { isBase64url } from '../base64url.ts';
 import { RequestError } from '../errors.ts';
 import { BEARER_KEY_CHARS_MAX, VERIFIED_KEY_CHARS_MAX, VERIFIED_KEYS_MAX } from '../limits.ts';
-import { StoreError } from '../store/store-error.ts';
 import { bodyInvalid } from '../validate.ts';
 import type { KeyRecord, KeyRegistry } from './key-registry.ts';
 import type { RootKeys } from './root-keys.ts';
@@ -140,8 +139,8 @@ export class BearerKeys {
     try {
       const { kid, typ = 'JWT' } = decodeProtectedHeader(bearerKey);
       // The root key signs receipts, too.
-      if (typ !== 'JWT' || kid === undefined) throw new Error('not a bearer key');
-      const publicKey = await this.#rootKeys.find(kid);
+      if (typ !== 'JWT') throw new Error('not a bearer key');
+      const publicKey = await this.#rootKeys.find(String(kid));
       if (publicKey === undefined) throw new Error('unknown kid');
       // The signature covers everything except its own spelling.
       if (!isBase64url(bearerKey.slice(bearerKey.lastIndexOf('.') + 1))) throw new Error('not base64url');
@@ -161,7 +160,6 @@ export class BearerKeys {
       this.#verified.set(bearerKey, claims);
       return claims;
     } catch (error) {
-      if (error instanceof StoreError) throw error;
       throw unauthenticated('The bearer key is not valid', error);
     }
   }

@@ -3,7 +3,6 @@ import { ROOT_KEYS_AGE_MS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
 import { append } from '../store/bounded-store.ts';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
-import { StoreError } from '../store/store-error.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import type { PublicJwk, SigningKeys } from './signing-keys.ts';
@@ -53,15 +52,10 @@ export class RootKeys {
     return { keySet: { keys: [...keys.values()], successions }, isComplete: this.#isComplete };
   }
 
-  /** The public key that verifies signatures with this kid, if one is trusted. Rejects with store_unavailable when only the store could say so. */
+  /** The public key that verifies signatures with this kid, if one is trusted. */
   async find(kid: string): Promise<KeyObject | undefined> {
     if (!this.#known.keys.has(kid)) await this.#refresh();
     const jwk = this.#known.keys.get(kid);
-    if (jwk === undefined && !this.#isComplete)
-      throw new StoreError(
-        'store_unavailable',
-        'The store did not say which root keys there are. Try again.',
-      );
     if (jwk === undefined) return undefined;
     const object = this.#objects.get(kid) ?? createPublicKey({ key: jwk, format: 'jwk' });
     this.#objects.set(kid, object);

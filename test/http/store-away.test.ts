@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { randomUUID } from 'node:crypto';
 import { sendDecision, sendLlm } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { directoryWithProject, type IssuedKey } from '../support/gate.ts';
@@ -67,17 +66,6 @@ describe('with an unavailable store', () => {
         unauthenticated,
       );
     }
-  });
-
-  it('a key is 503 whose root key the store may know', async () => {
-    const [header = '', ...rest] = project.key.split('.');
-    const kid = randomUUID();
-    const other = { ...(JSON.parse(Buffer.from(header, 'base64url').toString()) as object), kid };
-    const key = [Buffer.from(JSON.stringify(other)).toString('base64url'), ...rest].join('.');
-
-    expect(await withTimeout(() => sendDecision(service, decisionEvent(), { key }))).to.deep.equal(
-      unavailable,
-    );
   });
 
   it('a read is 503 with Retry-After: 5 within 5 s', async () => {
