@@ -21,7 +21,7 @@ from array import array
 
 WIDTH, HASH, LEAF, NODE = 256, 32, b"\0", b"\1"  # hashes in a full tile, bytes in a hash, what is hashed before leaf and node
 SETTLE_MS, AHEAD_MS = 10_000, 600_000  # a record enters the log within this time; how far clocks may differ
-DAY_MS, RETENTION_MS, GRACE_MS = 86_400_000, 90 * 86_400_000, 7 * 86_400_000
+RETENTION_MS, GRACE_MS = 90 * 86_400_000, 7 * 86_400_000
 EXIT_CODES = {"altered": 10, "missing": 11, "added": 12, "history_rewritten": 13, "signature_invalid": 14}
 TIME = rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"
 LINE = re.compile(rb'\{"event_id":"([0-9a-f-]{36})","occurred_at":"' + TIME + rb'".*,"received_at":"' + TIME + rb'"\}', re.S)
@@ -287,7 +287,7 @@ class Audit:
     def judge_gaps(self):
         oldest_alive = min(self.at - RETENTION_MS, self.oldest)
         seen = [(milliseconds(moment), size) for moment, size in self.state["seen"]]
-        late = [(a, b, milliseconds(f"{day}T00:00:00Z") + DAY_MS) for a, b, day in self.state["late"]]
+        late = [(a, b, milliseconds(f"{day}T00:00:00Z")) for a, b, day in self.state["late"]]
         for start, end, before, after in self.gaps():
             missing = []
             for index in range(start, end):

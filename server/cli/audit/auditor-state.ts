@@ -3,7 +3,6 @@ import { CommandError } from '../command-error.ts';
 import type { LateRecord } from './check-records.ts';
 import { replaceFile } from './replace-file.ts';
 import { GRACE_MS, millisecondsOf } from './times.ts';
-import { DAY_MS } from '../../durations.ts';
 
 /** The state that an auditor keeps between two visits (docs/proof.md, "State file"). */
 export type AuditorState = {
@@ -97,13 +96,13 @@ export function writeState(path: string, state: AuditorState): void {
   replaceFile(path, `${JSON.stringify(state)}\n`);
 }
 
-/** Whether every record of `late` that covers the index has expired, for records that occurred before `oldestMs`. */
+/** Whether a row of `late` covers the index whose records may have expired by the time at which those of `oldestMs` do: the day of the row is all that is known. */
 export function hasExpiredEarly(
   { late }: Pick<AuditorState, 'late'>,
   index: number,
   oldestMs: number,
 ): boolean {
   return late.some(
-    ([from, to, day]) => from <= index && index <= to && Date.parse(`${day}T00:00:00Z`) + DAY_MS <= oldestMs,
+    ([from, to, day]) => from <= index && index <= to && Date.parse(`${day}T00:00:00Z`) <= oldestMs,
   );
 }

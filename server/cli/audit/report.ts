@@ -87,7 +87,7 @@ function wordsOf(result: Result, verdict: string, { pinned, trusted_on_first_use
       `Receipts: ${number(receipts.checked)} checked, ${number(receipts.missing)} missing from the log, ` +
         `${number(receipts.too_new)} too new, ${number(receipts.invalid)} with a signature that does not hold.`,
     );
-  if (size === 0 && checked === 0)
+  if (verdict === 'holds' && size === 0 && checked === 0)
     lines.push(
       'There is nothing to verify: an empty project looks like one that does not exist. Is its id right?',
     );

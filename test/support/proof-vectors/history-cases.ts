@@ -73,15 +73,15 @@ export const historyCases: Record<string, Case> = {
   'holds-late-and-expired': {
     shown: earlyShown,
     files: filesOfLog(earlyHead),
-    state: earlyState([[2, 3, '2026-08-23']]),
+    state: earlyState([[2, 3, '2026-08-24']]),
     expected: { verdicts: [], tree_size: 6, checked: 4, expired: 2 },
   },
   'missing-late-and-not-expired': {
     shown: earlyShown,
     files: filesOfLog(earlyHead),
     state: earlyState([
-      [2, 2, '2026-08-23'],
-      [3, 3, '2026-08-24'],
+      [2, 2, '2026-08-24'],
+      [3, 3, '2026-08-25'],
     ]),
     expected: { verdicts: ['missing'], tree_size: 6, checked: 4, missing: 1, expired: 1 },
   },

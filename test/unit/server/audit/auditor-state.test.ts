@@ -77,13 +77,13 @@ describe('the state of an auditor', () => {
     expect(nextState(state({ seen, late }), visit).late).to.deep.equal([late[1]]);
   });
 
-  it('lets a late record expire with the end of its day', () => {
+  it('lets a late record expire from the begin of its day on, at some time of which it did', () => {
     const late: AuditorState['late'] = [[5, 7, '2026-08-20']];
-    const endMs = Date.parse('2026-08-21T00:00:00Z');
+    const beginMs = Date.parse('2026-08-20T00:00:00Z');
 
-    const expired = [4, 5, 7, 8].map((index) => hasExpiredEarly({ late }, index, endMs));
+    const expired = [4, 5, 7, 8].map((index) => hasExpiredEarly({ late }, index, beginMs));
 
     expect(expired).to.deep.equal([false, true, true, false]);
-    expect(hasExpiredEarly({ late }, 5, endMs - 1)).to.equal(false);
+    expect(hasExpiredEarly({ late }, 5, beginMs - 1)).to.equal(false);
   });
 });
