@@ -3,6 +3,14 @@ type Log = (message: string, context?: Record<string, unknown>) => void;
 /** The message comes first. No message and no context contains a key. */
 export type Logger = { debug: Log; info: Log; warn: Log; error: Log };
 
+/** No key of the service is as short: what is may be part of any word. */
+const KEY_CHARACTERS_MIN = 16;
+
+/** The text of an answer, which may repeat the key. */
+export function withoutKey(text: string, key: string): string {
+  return key.length < KEY_CHARACTERS_MIN ? text : text.replaceAll(key, '[redacted]');
+}
+
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 /** A logger that never throws, whatever the given one does. */

@@ -73,8 +73,12 @@ export class Outcomes {
   ): void {
     const refusals = KEY_REFUSED.includes(status) ? (this.#keyRefusals += 1) : 1;
     this.#counts.failed += events;
-    if (!isTold(refusals)) return;
-    this.warn(`Audit ingest error ${status}`, { problem, ...context, ...(refusals > 1 && { refusals }) });
+    const level = isTold(refusals) ? 'warn' : 'debug';
+    this.#tell(level, `Audit ingest error ${status}`, {
+      problem,
+      ...context,
+      ...(refusals > 1 && { refusals }),
+    });
   }
 
   /** The service took a batch, except the rejected events; undefined if it does not say which. */
@@ -96,7 +100,11 @@ export class Outcomes {
   }
 
   warn(message: string, context: Record<string, unknown> = {}): void {
-    this.#logger.warn(message, { path: this.#path, ...context });
+    this.#tell('warn', message, context);
+  }
+
+  #tell(level: 'warn' | 'debug', message: string, context: Record<string, unknown>): void {
+    this.#logger[level](message, { path: this.#path, ...context });
   }
 }
 

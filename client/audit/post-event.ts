@@ -2,6 +2,7 @@ import type * as http from 'node:http';
 import { requireBuiltin } from '../builtin.ts';
 import { messageOf } from '../errors.ts';
 import { parsedJson } from '../json.ts';
+import { withoutKey } from '../logger.ts';
 import type { Sleep } from './loop.ts';
 
 /** The outcome of one POST. Failures are values, because audit never throws. */
@@ -51,14 +52,14 @@ export function retryOnce(send: Send, { waitMs, sleep }: { waitMs: number; sleep
 }
 
 /** One POST. Follows no redirect; the timeout covers everything from connecting to the last byte. */
-export function postEvent({ url, apiKey, agent, contentType, ...limits }: PostTarget): Send {
+export function postEvent({ url, agent, contentType, ...limits }: PostTarget): Send {
   const { request } = transportOf(url);
   return async (body, signal, more) => {
     try {
       return await exchange((answer) => {
         const bytes = Buffer.from(body);
         const headers = {
-          Authorization: `Bearer ${apiKey}`,
+          Authorization: `Bearer ${limits.apiKey}`,
           'Content-Type': contentType,
           'Content-Length': bytes.byteLength,
           ...more,
@@ -73,11 +74,14 @@ export function postEvent({ url, apiKey, agent, contentType, ...limits }: PostTa
   };
 }
 
-type AnswerLimits = Pick<PostTarget, 'timeoutMs' | 'answerCharactersMax'>;
+type AnswerLimits = Pick<PostTarget, 'apiKey' | 'timeoutMs' | 'answerCharactersMax'>;
 type Start = (answer: (response: http.IncomingMessage) => void) => http.ClientRequest;
 
-/** Resolves when the answer is complete. Neither the timer nor the socket keeps the process alive. */
-function exchange(start: Start, { timeoutMs, answerCharactersMax }: AnswerLimits): Promise<SendResult> {
+/** Resolves when the answer is complete, without the key, which must not reach a log. Neither the timer nor the socket keeps the process alive. */
+function exchange(
+  start: Start,
+  { apiKey, timeoutMs, answerCharactersMax }: AnswerLimits,
+): Promise<SendResult> {
   return new Promise((resolve, reject) => {
     const onClose = (): void => {
       clearTimeout(timer);
@@ -91,7 +95,9 @@ function exchange(start: Start, { timeoutMs, answerCharactersMax }: AnswerLimits
       response.on('data', (chunk: string) => {
         if (text.length < answerCharactersMax) text += chunk;
       });
-      response.on('end', () => resolve(resultOf(response.statusCode ?? 0, text)));
+      response.on('end', () => {
+        resolve(resultOf(response.statusCode ?? 0, withoutKey(text, apiKey)));
+      });
       response.on('error', reject);
       response.on('close', onClose);
     });

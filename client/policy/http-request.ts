@@ -1,6 +1,7 @@
 import { problemFrom } from '../audit/post-event.ts';
 import { ANSWER_BYTES_MAX } from '../limits.ts';
 import { PolicyError, messageOf } from '../errors.ts';
+import { withoutKey } from '../logger.ts';
 
 type RequestOptions = {
   url: string;
@@ -32,10 +33,10 @@ export async function httpRequest(request: RequestOptions): Promise<Answer> {
   }
 }
 
-/** What was refused, with the code and detail of the answer. An answer may repeat the key, which must not reach a log. */
+/** What was refused, with the code and detail of the answer. */
 export function refusalOf(what: string, { status, text }: Answer, key: string): PolicyError {
   const code = status === 401 ? 'unauthenticated' : 'platform_error';
-  const problem = problemFrom(text).replaceAll(key, '[redacted]');
+  const problem = withoutKey(problemFrom(text), key);
   return new PolicyError(code, `${what} was answered with ${status} ${problem}`.trim(), { status });
 }
 

@@ -159,7 +159,7 @@ describe('client emission rules', () => {
   });
 
   for (const status of [401, 403]) {
-    it(`a key that is refused with ${status} is told of once, then at every hundredth event`, async () => {
+    it(`a key that is refused with ${status} is a warning once, then at every hundredth event`, async () => {
       mock.on(DECISIONS, { status, json: { code: 'unauthenticated', detail: 'no' } });
       const { gates, gate, logger } = open();
       for (let sent = 0; sent < 250; sent += 25) {
@@ -169,9 +169,10 @@ describe('client emission rules', () => {
 
       expect(gate.stats()).to.include({ failed: 250 });
       expect(logger.lines.map(({ message }) => message)).to.deep.equal(
-        Array<string>(3).fill(`Audit ingest error ${status}`),
+        Array<string>(250).fill(`Audit ingest error ${status}`),
       );
-      expect(logger.lines.map(({ context }) => context?.refusals)).to.deep.equal([undefined, 100, 200]);
+      const warnings = logger.lines.filter(({ level }) => level === 'warn');
+      expect(warnings.map(({ context }) => context?.refusals)).to.deep.equal([undefined, 100, 200]);
     });
   }
 
@@ -215,6 +216,15 @@ describe('client emission rules', () => {
 
       expect(logger.lines).to.have.length(1);
       expect(JSON.stringify(logger.lines)).to.not.include('secret');
+    });
+
+    it('logs no key that an answer repeats', async () => {
+      const apiKey = 'a-key-of-some-length';
+      mock.on(DECISIONS, { status: 400, json: { code: 'odd', detail: `bad header Bearer ${apiKey}` } });
+
+      const { logger } = await emitOne({ apiKey });
+
+      expect(logger.lines[0]?.context?.['problem']).to.equal('odd: bad header Bearer [redacted]');
     });
   });
 
