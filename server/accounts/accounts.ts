@@ -184,9 +184,16 @@ export class Accounts {
     await recordActivity({ event: 'logout', actor: actorFrom(session.account), address });
   }
 
-  /** Also called at login, because a registration may have failed between the account and its project. */
+  /**
+   * Makes the first project of an account that has none. Also called at login, because a registration may have failed between the account
+   * and its project. Who has left the project that they made gets no other one: they would own its name still.
+   */
   async ensureProject({ id }: Account, name = FIRST_PROJECT): Promise<void> {
     const { projects } = this.#deps;
-    if ((await projects.listOf(id)).length === 0) await projects.create(name, id);
+    if ((await projects.listOf(id)).length > 0 || (await projects.madeBy(id)).length > 0) return;
+    await projects.create(name, id).catch((error: unknown) => {
+      // Another sign-in has just made it.
+      if (!(error instanceof RequestError && error.code === 'conflict')) throw error;
+    });
   }
 }

@@ -55,10 +55,12 @@ function registerEndpoint({ accounts, signIn }: AccountDeps) {
     body: { schema: REGISTRATION, example: { ...EMAIL_EXAMPLE, ...PASSWORD_EXAMPLE } },
     answers: { 201: { description: 'The new account', schema: ACCOUNT } },
     problems: [...PUBLIC_PROBLEMS, 'conflict', 'rate_limited', 'overloaded'],
-    handle: async ({ req, body }) => {
+    requireOpen: () => {
       requirePasswordLogin(signIn);
       if (signIn.registration === 'closed')
         throw new RequestError('forbidden', 'Registration is closed. Ask a member of a project to add you');
+    },
+    handle: async ({ req, body }) => {
       requirePasswordBytes(body.password);
       await pace.turn();
       const address = addressOf(req);
@@ -88,8 +90,10 @@ function tokenEndpoints({ accounts, mailRequests, signIn }: AccountDeps) {
       body: { schema: ANY_EMAIL, example: EMAIL_EXAMPLE },
       answers: MAIL_ANSWER,
       problems: PUBLIC_PROBLEMS,
-      handle: async ({ req, body: { email } }) => {
+      requireOpen: () => {
         if (kind === 'reset') requirePasswordLogin(signIn);
+      },
+      handle: async ({ req, body: { email } }) => {
         await mailPace.turn();
         mailRequests.post({ kind, email, address: addressOf(req) });
         return { status: 'accepted' as const };
@@ -142,8 +146,8 @@ function tokenEndpoints({ accounts, mailRequests, signIn }: AccountDeps) {
       body: { schema: RESET, example: { ...TOKEN_EXAMPLE, ...PASSWORD_EXAMPLE } },
       answers: ACCOUNT_ANSWER,
       problems: [...PUBLIC_PROBLEMS, 'token_invalid', 'rate_limited', 'overloaded'],
+      requireOpen: () => requirePasswordLogin(signIn),
       handle: ({ req, body }) => {
-        requirePasswordLogin(signIn);
         requirePasswordBytes(body.password);
         return useToken(addressOf(req), () => accounts.resetPassword(body, addressOf(req)));
       },

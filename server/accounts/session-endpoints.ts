@@ -75,8 +75,8 @@ export function sessionEndpoints(deps: SessionDeps) {
       body: { schema: LOGIN, example: { ...EMAIL_EXAMPLE, ...PASSWORD_EXAMPLE } },
       answers: { 200: { ...ACCOUNT_ANSWER[200], headers: ['Set-Cookie'] } },
       problems: [...PUBLIC_PROBLEMS, 'unauthenticated', 'rate_limited', 'overloaded'],
+      requireOpen: () => requirePasswordLogin(signIn),
       handle: async ({ req, res, body }) => {
-        requirePasswordLogin(signIn);
         await pace.turn();
         const { account, secret } = await accounts.logIn(body, originOf(req));
         setSessionCookie(res, secret, dashboardUrl);
@@ -157,8 +157,8 @@ function changePasswordEndpoint({ accounts, signIn }: SessionDeps) {
     },
     answers: { 204: { description: 'The password is changed' } },
     problems: ['conflict', 'rate_limited', 'overloaded'],
+    requireOpen: () => requirePasswordLogin(signIn),
     handle: async ({ req, caller, body }) => {
-      requirePasswordLogin(signIn);
       requirePasswordBytes(body.new_password, '/new_password');
       await accounts.changePassword(caller, body, addressOf(req));
     },

@@ -56,6 +56,8 @@ export type Endpoint<
   description: string;
   /** Who may call it. */
   allow: W;
+  /** Throws forbidden where the configuration closes the call, before its body is read. */
+  requireOpen?(): void;
   params?: Record<ParamNames<P>, TSchema>;
   /** The last parameter of the path takes the rest of it, with slashes. */
   restParam?: string;

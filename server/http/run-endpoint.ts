@@ -16,7 +16,7 @@ export type EdgeDeps = { access: Access; observe: Observe; logger: Logger };
 /** The bodies that arrive from callers with and without a credential. */
 export type Arriving = { known: ArrivingBytes; strangers: ArrivingBytes };
 
-/** Returns the Express handler of an endpoint. The order: credential, query, body, agent, handler, answer. */
+/** Returns the Express handler of an endpoint. The order: credential, whether it is open, query, body, agent, handler, answer. */
 export function createHandler(
   endpoint: Endpoint,
   { access, observe, logger, arriving }: EdgeDeps & { arriving: Arriving },
@@ -36,6 +36,7 @@ export function createHandler(
       const startMs = performance.now();
       call.caller = await identify(req, call.params);
       call.credentialMs = performance.now() - startMs;
+      endpoint.requireOpen?.();
       if (parseQuery !== undefined) call.query = parseQuery(req.originalUrl);
       if (parseBody !== undefined) {
         call.text = await readBody(req, call.arriving);

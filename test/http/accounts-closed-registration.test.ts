@@ -31,6 +31,7 @@ describe('with GATE_REGISTRATION=closed', () => {
     const response = await register(service, newEmail());
 
     expect([response.status, await codeOf(response)]).to.deep.equal([403, 'forbidden']);
+    expect((await register(service, 'no address', 'short')).status).to.equal(403);
     expect(await jsonOf(call(service, '/v1/auth/options'))).to.deep.equal({
       registration: 'closed',
       password: true,

@@ -2,7 +2,9 @@ import { expect } from 'chai';
 import {
   call,
   codeOf,
+  cookieOf,
   jsonOf,
+  logIn,
   newEmail,
   newPerson,
   type Person,
@@ -179,6 +181,20 @@ describe('members of a project', () => {
 
     const statuses = removed.map(({ status }) => status).sort((a, b) => a - b);
     expect(statuses).to.deep.equal([204, ...Array<number>(9).fill(404)]);
+  });
+
+  it('can sign in after they left the only project that they made', async () => {
+    const cid = await newPerson(service);
+    const members = `/v1/projects/${cid.project.id}/members`;
+    await call(service, members, { cookie: cid.cookie, body: { email: bob.email, role: 'owner' } });
+    await call(service, `${members}/${cid.id}`, { method: 'DELETE', cookie: cid.cookie });
+
+    const again = await logIn(service, cid.email);
+
+    expect(again.status).to.equal(200);
+    const cookie = cookieOf(again);
+    expect(await jsonOf<object>(call(service, '/v1/auth/me', { cookie }))).to.deep.include({ projects: [] });
+    expect((await call(service, '/v1/projects', { cookie, body: { name: 'Next' } })).status).to.equal(201);
   });
 
   it('cannot be the last owner or a stranger to be removed', async () => {

@@ -105,6 +105,18 @@ describe('single sign-on', () => {
 
     expect(me).to.include({ email, is_verified: true });
     expect(again.me.id).to.equal(me.id);
+    expect(service.output()).to.contain('/v1/auth/oidc/callback?code=[redacted]&state=[redacted]');
+  });
+
+  it('makes one account and one project of a person who signs in three times at once', async () => {
+    provider.people.set('tri', { email: newEmail(), email_verified: true });
+    const jars = [new CookieJar(), new CookieJar(), new CookieJar()];
+    const answers = await Promise.all(jars.map(async (jar) => jar.fetch(await back(jar, 'tri'))));
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([302, 302, 302]);
+    const accounts = await Promise.all(jars.map(meOf));
+    expect(new Set(accounts.map(({ id }) => id)).size).to.equal(1);
+    expect(accounts.map(({ projects }) => projects.length)).to.deep.equal([1, 1, 1]);
   });
 
   it('sets memberships by groups: the highest role, changed and ended at the next sign-in', async () => {
@@ -288,10 +300,15 @@ describe('single sign-on with GATE_PASSWORD_LOGIN=0 and a provider that is away'
       await logIn(service, email),
       await requestToken(service, 'reset', email),
       await useToken(service, 'reset', 'any'),
+      ...(await Promise.all(
+        ['register', 'login', 'forgot-password', 'reset-password'].map((name) =>
+          call(service, `/v1/auth/${name}`, { body: {} }),
+        ),
+      )),
     ];
 
     expect([started.status, await codeOf(started)]).to.deep.equal([503, 'provider_unavailable']);
-    expect(passwords.map(({ status }) => status)).to.deep.equal([403, 403, 403, 403]);
+    expect(passwords.map(({ status }) => status)).to.deep.equal(Array<number>(8).fill(403));
     expect(await jsonOf(call(service, '/v1/auth/options'))).to.deep.equal({
       registration: 'open',
       password: false,
