@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
@@ -176,6 +176,9 @@ function answerRaw(
     Connection: 'close',
   };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  endConnection(socket, `HTTP/1.1 ${error.status} ${error.code}\r\n${head.join('')}\r\n${body}`);
+  endConnection(
+    socket,
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${head.join('')}\r\n${body}`,
+  );
   refusals({ req: { id }, res: { statusCode: error.status }, reason: error.message });
 }

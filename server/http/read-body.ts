@@ -7,6 +7,7 @@ import { BODY_BYTES_MAX } from '../limits.ts';
 import { GatheredBytes } from './gathered-bytes.ts';
 import { createSlices, discardRest } from './slices.ts';
 import { withoutSecrets } from './without-secrets.ts';
+import { ZstdFrames } from './zstd-frames.ts';
 
 const CONTENT_TYPE_CHARS_MAX = 256;
 type Compression = 'gzip' | 'zstd';
@@ -116,14 +117,26 @@ async function decompress(raw: Buffer, encoding: Compression): Promise<Buffer> {
   try {
     const options = { maxOutputLength: BODY_BYTES_MAX, info: true };
     const { buffer, engine } = (await DECOMPRESS[encoding](raw, options)) as unknown as Inflated;
-    // Node ignores bytes after the first frame.
-    if (encoding === 'zstd' && engine.bytesWritten < raw.length)
-      throw new Error('Bytes follow the first frame');
-    return buffer;
+    const isWhole = encoding === 'gzip' || engine.bytesWritten === raw.length;
+    return isWhole ? buffer : await inflateFrames(raw);
   } catch (error) {
+    if (error instanceof RequestError) throw error;
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge('body');
     throw badCompression(encoding, error);
   }
+}
+
+/** Node's zstdDecompress ignores what follows the first frame. */
+async function inflateFrames(raw: Buffer): Promise<Buffer> {
+  const frames = new ZstdFrames().end(raw);
+  const gathered = new GatheredBytes();
+  let bytes = 0;
+  for await (const chunk of frames as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES_MAX) throw tooLarge('body');
+    gathered.add(chunk);
+  }
+  return gathered.take();
 }
 
 export function badCompression(encoding: Compression, cause: unknown): RequestError {

@@ -3,7 +3,8 @@ const LONG_WORD = /[\w.~-]{40,}/g;
 /** Base64url text has both; the long name of an agent seldom has. */
 const isRandom = (word: string) => /[A-Z]/.test(word) && /\d/.test(word);
 const PARAMETER = /([?&][^=&#?]*=)[^&#]*/g;
-const SECRET_NAME = /token|key|pass|pwd|secret|auth|bearer|jwt|credential|session|cookie/i;
+/** Of the callback of single sign-on, too (RFC 6749 section 4.1.2). */
+const SECRET_NAME = /token|key|pass|pwd|secret|auth|bearer|jwt|credential|session|cookie|^.(code|state)=$/i;
 
 /** A URL, even a malformed one, may hold mailed tokens and bearer keys, which must not reach a log or an error. */
 export function withoutSecrets(url: string): string {
