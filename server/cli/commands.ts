@@ -97,6 +97,10 @@ const COMMANDS: Record<string, Command> = {
     help: 'End the trust in a retired root key, when the services start again.',
     run: withAdmin(async ({ rootKeys }, options) => {
       const kid = required(options, 'key');
+      if (kid === rootKeys.current.kid)
+        throw new CommandError(
+          'This is the root key in use, and the ones before it are forgotten by their own --key.',
+        );
       const rotations = await rootKeys.forget(kid);
       if (rotations === 0)
         throw new CommandError(`The store has no rotation from or to the root key ${kid}.`);

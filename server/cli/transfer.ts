@@ -39,6 +39,7 @@ export const SMALL_TABLES = [
   'agent_versions',
   'root_key_successions',
   'accounts',
+  'account_identities',
   'sessions',
   'mailed_tokens',
   'mailed_token_uses',
