@@ -52,6 +52,29 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     expect(faults).to.deep.equal([]);
   });
 
+  it('compares each period with its own time before, also one that is opened without a page load', async () => {
+    const events = [1, 1, 8].map((days) =>
+      decisionEvent({ agent_name: 'own', occurred_at: new Date(Date.now() - days * DAY_MS).toISOString() }),
+    );
+    expect(await batchOutcome(sendBatch(world.service, events))).to.include({ accepted: 3 });
+    const { page, faults } = await world.newPage();
+    const around = (days: number) => {
+      const iso = (ms: number) => new Date(Date.now() - ms).toISOString();
+      const range = { from: iso((days + 0.5) * DAY_MS), to: iso((days - 0.5) * DAY_MS) };
+      return world.projectPath('overview', { agent: 'own', ...range });
+    };
+    await page.goto(around(1));
+    await page.getByText('100% more than a week before').waitFor();
+
+    await page.evaluate(
+      `history.pushState(null, '', ${JSON.stringify(around(8))}); dispatchEvent(new PopStateEvent('popstate'))`,
+    );
+
+    await page.getByText('none the period before').waitFor();
+    expect(await page.getByText('a week before').count()).to.equal(0);
+    expect(faults).to.deep.equal([]);
+  });
+
   it('counts the outcomes again with the rest of the page', async () => {
     const send = (...outcomes: string[]) =>
       sendBatch(

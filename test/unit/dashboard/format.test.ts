@@ -13,8 +13,8 @@ import {
 
 describe('numbers and times on display', () => {
   it('never call a share none or all when it is not', () => {
-    const shares = [[0, 0], [0, 9], [1, 100_000], [24, 1000], [240, 1000], [99_999, 100_000], [5, 5]] as const; // prettier-ignore
-    const texts = ['–', '0%', '<0.1%', '2.4%', '24%', '>99.9%', '100%'];
+    const shares = [[0, 0], [0, 9], [1, 100_000], [24, 1000], [240, 1000], [1200, 1204], [99_999, 100_000], [5, 5]] as const; // prettier-ignore
+    const texts = ['–', '0%', '<0.1%', '2.4%', '24%', '99.7%', '>99.9%', '100%'];
     expect(shares.map(([part, whole]) => formatShare(part, whole))).to.deep.equal(texts);
   });
 

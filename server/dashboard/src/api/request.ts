@@ -4,6 +4,9 @@ import { datedPath } from './relative-period.ts';
 import { parseExact } from './parse-exact.ts';
 import type { PolicyFault } from './types.ts';
 
+/** The service answers within 10 s; a connection may hang. */
+const ANSWER_MS_MAX = 60_000;
+
 type RequestOptions<N extends Name> = {
   body?: Body<N>;
   /** A body that is JSON text already. */
@@ -27,15 +30,24 @@ export async function request<N extends Name>(
       method,
       headers: { ...(text === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
       ...(text === undefined ? {} : { body: text }),
-      ...(signal === undefined ? {} : { signal }),
+      signal: AbortSignal.any([
+        AbortSignal.timeout(ANSWER_MS_MAX),
+        ...(signal === undefined ? [] : [signal]),
+      ]),
     });
     answer = await response.text();
   } catch (error) {
     if (signal?.aborted === true) throw error;
     throw new ApiError({ status: 0, code: 'unreachable', detail: 'The service cannot be reached' });
   }
-  if (response.ok) return (answer === '' ? undefined : parseExact(answer)) as Answer<N>;
-  throw errorFrom(response, answer);
+  if (!response.ok) throw errorFrom(response, answer);
+  try {
+    return (answer === '' ? undefined : parseExact(answer)) as Answer<N>;
+  } catch {
+    // A proxy's sign-in page, perhaps.
+    const detail = 'The service answered with something that is not JSON';
+    throw new ApiError({ status: response.status, code: 'unexpected', detail });
+  }
 }
 
 function errorFrom(response: Response, text: string): ApiError {

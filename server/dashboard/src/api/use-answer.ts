@@ -33,6 +33,7 @@ export function useAnswer<N extends Name>(
   const [state, setState] = useState<State<N>>({ path: undefined, data: undefined, error: undefined });
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((count) => count + 1), []);
+  const isRunning = useRef(false);
   const isCurrent = state.path === path;
   const kept = path === undefined ? undefined : answers.get(path);
   const cached = kept?.data as Answer<N> | undefined;
@@ -40,23 +41,32 @@ export function useAnswer<N extends Name>(
   useEffect(() => {
     if (asked === undefined || path === undefined) return undefined;
     const abort = new AbortController();
-    inTurn(abort.signal, () => request(asked, { signal: abort.signal })).then(
-      (data) => {
-        keep(path, data);
-        setState({ path, data, error: undefined });
-      },
-      (error: unknown) => {
-        if (!(error instanceof ApiError)) return;
-        // A person who has lost access must see nothing any more.
-        if (error.status === 401 || error.status === 403) answers.delete(path);
-        setState({ path, data: undefined, error });
-      },
-    );
+    isRunning.current = true;
+    inTurn(abort.signal, () => request(asked, { signal: abort.signal }))
+      .then(
+        (data) => {
+          keep(path, data);
+          setState({ path, data, error: undefined });
+        },
+        (error: unknown) => {
+          if (!(error instanceof ApiError)) return;
+          // A person who has lost access must see nothing any more.
+          if (error.status === 401 || error.status === 403) answers.delete(path);
+          setState({ path, data: undefined, error });
+        },
+      )
+      .finally(() => {
+        if (!abort.signal.aborted) isRunning.current = false;
+      });
     return () => abort.abort();
   }, [path, round]);
+  /** Not while a call runs: where answers take longer than that, none would arrive. */
+  const refresh = () => {
+    if (!isRunning.current) reload();
+  };
 
   const error = isCurrent ? state.error : undefined;
-  useTimer(mayRecover(error) ? RETRY_MS : refreshMs, reload);
+  useTimer(mayRecover(error) ? RETRY_MS : refreshMs, refresh);
   useStaleAnswer(error, { atMs: kept?.atMs, reload });
   const data = isCurrent && state.data !== undefined ? state.data : cached;
   const isLoading = path !== undefined && data === undefined && error === undefined;

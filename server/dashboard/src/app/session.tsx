@@ -5,6 +5,7 @@ import { ApiError } from '../api/api-error.ts';
 import { RETRY_MS, useTimer } from '../api/use-answer.ts';
 import { request } from '../api/request.ts';
 import type { Me } from '../api/types.ts';
+import { claimDrafts } from '../pages/agents/drafts.ts';
 
 type SessionState =
   { status: 'loading'; me?: undefined } | { status: 'out'; me?: undefined } | { status: 'in'; me: Me };
@@ -22,6 +23,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   const reload = useCallback(async () => {
     try {
       const { account } = await request(call('GET /v1/auth/session'));
+      if (account !== null) claimDrafts(account.id);
       setState(account === null ? { status: 'out' } : { status: 'in', me: account });
       setIsUnanswered(false);
     } catch (error) {

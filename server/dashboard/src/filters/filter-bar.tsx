@@ -121,6 +121,6 @@ function Chip({ param, value, filters, path }: ChipProps) {
 }
 
 function filterText(name: FilterName, value: string): string {
-  if (name === 'outcome') return OUTCOME_LABELS[value as Outcome] ?? value;
+  if (name === 'outcome' && Object.hasOwn(OUTCOME_LABELS, value)) return OUTCOME_LABELS[value as Outcome];
   return value === '' ? '(none)' : value;
 }

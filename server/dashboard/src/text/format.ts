@@ -72,13 +72,13 @@ export function formatCompact(count: number): string {
   return count < 10_000 ? COUNT.format(count) : COMPACT.format(count);
 }
 
-/** 0%, <0.1%, 2.4%, 100% */
+/** 0%, <0.1%, 2.4%, 57%, 99.7%, 100% */
 export function formatShare(part: number, whole: number): string {
   if (whole === 0) return '–';
   const percent = (part / whole) * 100;
   if (percent === 0) return '0%';
   if (percent < 0.1) return '<0.1%';
-  return `${percent >= 99.95 && part < whole ? '>99.9' : percent.toFixed(percent < 10 ? 1 : 0)}%`;
+  return `${percent >= 99.95 && part < whole ? '>99.9' : percent.toFixed(percent < 10 || (percent >= 99 && part < whole) ? 1 : 0)}%`;
 }
 
 /** 03 Mar 14:05:09 */

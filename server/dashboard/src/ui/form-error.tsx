@@ -4,7 +4,8 @@ import { Icon } from './icon.tsx';
 /** The error of a form, shown above its button. */
 export function FormError({ error, title }: { error: ApiError | undefined; title?: string | undefined }) {
   if (error === undefined) return null;
-  const explained = explain(error);
+  // Who may not do this may see the project: the service says which role it needs.
+  const explained = error.code === 'forbidden' ? { title: error.message, advice: '' } : explain(error);
   return (
     <div class="form-error" role="alert">
       <Icon name="warn" />

@@ -18,7 +18,7 @@ export function useSorted<Row>(
   { first, param = 'order' }: SortedOptions,
 ): Sorted<Row> {
   const given = usePlace().query.get(param) ?? '';
-  const order = given.replace(/^-/, '') in keys ? given : first;
+  const order = Object.hasOwn(keys, given.replace(/^-/, '')) ? given : first;
   const isDown = order.startsWith('-');
   const by = order.replace(/^-/, '');
   const keyOf = keys[by];
@@ -27,7 +27,7 @@ export function useSorted<Row>(
     // Rows with equal keys stay in the order of the answer.
     sorted: keyOf === undefined ? rows : rows.toSorted((a, b) => sign * compared(keyOf(a), keyOf(b))),
     column: (label, kind = '') => {
-      if (!(label in keys)) return [label, kind];
+      if (!Object.hasOwn(keys, label)) return [label, kind];
       const isBy = label === by;
       const isText = rows.some((row) => typeof keys[label]?.(row) === 'string');
       // A second click reverses the order. Numbers begin with the highest.

@@ -48,7 +48,7 @@ export function AgentHealth(props: HealthProps) {
       <div class="tiles tiles-5">
         <Tile
           label="Last seen"
-          href={decisions()}
+          href={placeWith(projectPath(projectId, 'decisions'), { ...of, window: '90d' })}
           value={last === null ? 'never' : last && formatAgo(last, nowMs)}
           note={last === null ? `not in ${WINDOW_WORDS['90d']}` : last && formatDate(last)}
         />

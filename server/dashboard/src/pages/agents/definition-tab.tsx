@@ -8,7 +8,8 @@ import type { AgentTabProps } from './agent-page.tsx';
 import { FaultList } from './fault-list.tsx';
 import { SaveDialog } from './save-dialog.tsx';
 import { onSaveKey } from './save-key.ts';
-import { draftKey, useDraft } from './use-draft.ts';
+import { draftKey } from './drafts.ts';
+import { useDraft } from './use-draft.ts';
 
 /** The agent's registered tools, definition and system prompt. */
 export function DefinitionTab(props: AgentTabProps) {

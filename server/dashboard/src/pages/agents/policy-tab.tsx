@@ -11,7 +11,8 @@ import { Replay } from './replay.tsx';
 import { onSaveKey } from './save-key.ts';
 import { SavePolicy } from './save-policy.tsx';
 import { type CheckState, useCheck } from './use-check.ts';
-import { draftKey, useDraft } from './use-draft.ts';
+import { draftKey } from './drafts.ts';
+import { useDraft } from './use-draft.ts';
 
 /** The policy editor. Checks the draft as you type; calls can be tested before saving. */
 export function PolicyTab(props: AgentTabProps) {

@@ -1,7 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-
-/** Unsaved text by agent and part. It survives navigation within the dashboard. */
-const drafts = new Map<string, string>();
+import { drafts } from './drafts.ts';
 
 export type Draft = {
   text: string;
@@ -50,17 +48,4 @@ export function useDraft(key: string, saved: string): Draft {
     return () => removeEventListener('beforeunload', warn);
   }, [isChanged]);
   return { text, revision, isChanged, set, discard, settle };
-}
-
-/** The draft, if there is one. */
-export function draftOf(key: string): string | undefined {
-  return drafts.get(key);
-}
-
-export function putDraft(key: string, text: string): void {
-  drafts.set(key, text);
-}
-
-export function draftKey(projectId: string, agentName: string, part: string): string {
-  return JSON.stringify([projectId, agentName, part]);
 }

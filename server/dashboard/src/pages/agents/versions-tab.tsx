@@ -9,7 +9,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
 import type { AgentTabProps } from './agent-page.tsx';
-import { draftKey, draftOf, putDraft } from './use-draft.ts';
+import { draftKey, draftOf, putDraft } from './drafts.ts';
 
 const PARTS = { policy_yaml: 'Policy', agent_yaml: 'Definition', system_md: 'System prompt' } as const;
 type Part = keyof typeof PARTS;
@@ -25,7 +25,7 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
   const newest = versions[0]?.version ?? 1;
   const to = numberOf('to', newest);
   const from = numberOf('from', Math.max(1, to - 1));
-  const part = (query.get('part') ?? '') in PARTS ? (query.get('part') as Part) : 'policy_yaml';
+  const part = Object.hasOwn(PARTS, query.get('part') ?? '') ? (query.get('part') as Part) : 'policy_yaml';
   const before = useAnswer(versionOf(projectId, agentName, from));
   const after = useAnswer(versionOf(projectId, agentName, to));
   const error = before.error ?? after.error;

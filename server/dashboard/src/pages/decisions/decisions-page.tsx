@@ -44,7 +44,8 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
   const { feed, state } = useFeed(projectId, shown);
   const { rows, total } = state;
   const columns = useColumns();
-  useTimer(total === 0 ? EMPTY_MS : isLive ? LIVE_MS : undefined, () => void feed.catchUp());
+  const mayBegin = !isFiltered && endsNow(period);
+  useTimer(total === 0 && mayBegin ? EMPTY_MS : isLive ? LIVE_MS : undefined, () => void feed.catchUp());
   // A list that has rows fetches a missing later page by itself.
   const retry = () => void (rows.length === 0 && !state.isAtEnd ? feed.loadMore() : feed.catchUp());
   useRetry(state.error, retry);
@@ -75,12 +76,12 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
       {state.error !== undefined && <ErrorState error={state.error} retry={retry} />}
       {total === 0 && !isTimeline && (
         <EmptyState title="No decisions match">
-          {isFiltered || !endsNow(period) ? (
+          {mayBegin ? (
+            <FirstDecision projectId={projectId} />
+          ) : (
             <p>
               <a href={hrefWith(NO_FILTERS, list)}>Clear filters</a> or choose another period.
             </p>
-          ) : (
-            <FirstDecision projectId={projectId} />
           )}
         </EmptyState>
       )}

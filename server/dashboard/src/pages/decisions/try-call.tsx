@@ -9,7 +9,7 @@ import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { OutcomeBadge } from '../../ui/outcome.tsx';
 import { useAction } from '../../ui/use-action.ts';
-import { draftKey, draftOf } from '../agents/use-draft.ts';
+import { draftKey, draftOf } from '../agents/drafts.ts';
 
 type TryCallProps = { record: DecisionRecord; latest: number };
 type Tried = { by: string; decision: Decision | undefined };

@@ -3,6 +3,7 @@ import type { Timeseries } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import type { Filters } from '../../app/filters.ts';
 import { hrefWith, usePlace } from '../../app/location.ts';
+import { endsNow, type Period } from '../../app/period.ts';
 import { rangeOf } from '../../api/relative-period.ts';
 import { formatCompact, formatCount, formatMinute } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
@@ -24,6 +25,7 @@ type Found = Item & { kind: Kind };
 
 type NewPanelProps = {
   projectId: string;
+  period: Period;
   /** Of the period, as it is shown. */
   series: Timeseries;
   filters: Filters;
@@ -31,14 +33,14 @@ type NewPanelProps = {
 };
 
 /** Tools, agents and reasons of this period that were not seen in the time before it. */
-export function NewPanel({ projectId, series, filters, hrefOf }: NewPanelProps) {
+export function NewPanel({ projectId, period, series, filters, hrefOf }: NewPanelProps) {
   const [fromMs, toMs] = [Date.parse(series.from), Date.parse(series.to)];
   const beforeMs = Math.max(WEEK_MS, toMs - fromMs);
   const isKept = fromMs - beforeMs > Date.now() - RETENTION_MS;
-  // Rounded to the hour, so that the call stays the same for a while.
-  const endMs = Math.ceil(toMs / HOUR_MS) * HOUR_MS;
+  // Rounded to the hour where time passes, so that the call stays the same for a while.
+  const endMs = endsNow(period) ? Math.ceil(toMs / HOUR_MS) * HOUR_MS : toMs;
   const ask = (by: Kind, sinceMs: number) => {
-    const range = rangeOf(Math.floor(sinceMs / HOUR_MS) * HOUR_MS, endMs);
+    const range = rangeOf(Math.ceil(sinceMs / HOUR_MS) * HOUR_MS, endMs);
     return isKept
       ? auditOf(projectId, 'breakdown', { by, limit: VALUES_MAX, ...range, ...filters })
       : undefined;

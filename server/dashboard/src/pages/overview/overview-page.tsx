@@ -34,10 +34,11 @@ export function OverviewPage({ projectId }: { projectId: string }) {
   const period = periodFrom(query);
   const filters = filtersFrom(query);
   const isFiltered = Object.keys(filters).length > 0;
+  const mayBegin = !isFiltered && endsNow(period);
   const asked = { ...period, ...filters };
   const [isEmpty, setIsEmpty] = useState(false);
   const isShort = 'window' in period ? period.window === '24h' : endsNow(period);
-  const refreshMs = isEmpty ? REFRESH_EMPTY_MS : isShort ? REFRESH_MS : REFRESH_LONG_MS;
+  const refreshMs = isEmpty && mayBegin ? REFRESH_EMPTY_MS : isShort ? REFRESH_MS : REFRESH_LONG_MS;
   const summary = useAnswer(auditOf(projectId, 'summary', asked), { refreshMs });
   useEffect(() => setIsEmpty(summary.data?.totals.total === 0), [summary.data]);
   const series = useAnswer(auditOf(projectId, 'timeseries', asked), { refreshMs });
@@ -82,7 +83,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
           />
           {isEmpty ? (
             <EmptyState title={isFiltered ? 'No decisions match' : `No decisions in ${periodWords(period)}`}>
-              {!isFiltered && endsNow(period) && <FirstDecision projectId={projectId} />}
+              {mayBegin && <FirstDecision projectId={projectId} />}
             </EmptyState>
           ) : (
             <>

@@ -46,6 +46,7 @@ export function TopPanels(props: PanelsProps & { summary: Summary }) {
             sort={sort}
             by={by}
             rows={rowsOf(summary, by)}
+            more={summary.others[`by_${by}`]?.entries ?? 0}
             hrefOf={(name) => hrefOf({ filters: { ...only, [by]: [name] } })}
           />
         ))}

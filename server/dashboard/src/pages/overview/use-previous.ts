@@ -3,6 +3,7 @@ import type { Call } from '../../api/call.ts';
 import type { Timeseries, UsageSeries } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { rangeOf } from '../../api/relative-period.ts';
+import { usePeriod } from '../../app/location.ts';
 import type { Previous } from '../../charts/time-series.tsx';
 import { WEEK_MS, weeksOf } from './change.ts';
 import { RETENTION_MS } from '../../../../limits.ts';
@@ -51,8 +52,8 @@ function useShifted<S extends Series>({ series, ask, shiftMs }: Shifted<S>): S |
   const [fromMs, toMs] = [Date.parse(series?.from ?? ''), Date.parse(series?.to ?? '')];
   const range = isKept(series, shiftMs) ? rangeOf(fromMs - shiftMs, toMs - shiftMs) : undefined;
   const { data } = useAnswer(range && ask(range));
-  const of = JSON.stringify([series?.window, shiftMs, ask({ from: '', to: '' }).path]);
+  const of = JSON.stringify([usePeriod(), shiftMs, ask({ from: '', to: '' }).path]);
   const kept = useRef<{ of: string; series: S } | undefined>(undefined);
   if (data !== undefined) kept.current = { of, series: data as S };
-  return kept.current?.of === of ? kept.current.series : undefined;
+  return range !== undefined && kept.current?.of === of ? kept.current.series : undefined;
 }
