@@ -25,13 +25,14 @@ describe('Decisions in a browser', function () {
     // For those who may edit policies alone, and not before the service has told who they are.
     const forEditors = drawer.getByText('the call cannot be tried again');
     await forEditors.waitFor();
+    await drawer.getByText('Whether it decides the same').waitFor();
     const drawerText = (await drawer.innerText()).replace(`${await forEditors.innerText()}\n\n`, '');
     const seen = { total: await totalOf(page), drawer: drawerText, rows: await rowsOf(page) };
 
     const other = await world.newPage({ isSignedIn: false });
     await other.page.goto(addressOf(page));
     const sameDrawer = other.page.getByRole('complementary', { name: 'Decision' });
-    await sameDrawer.getByText('The latest version when it arrived').waitFor();
+    await sameDrawer.getByText('Whether it decides the same').waitFor();
 
     expect(addressOf(page))
       .to.include('window=7d')

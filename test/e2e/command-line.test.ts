@@ -150,6 +150,8 @@ describe('the command line', () => {
     const resumed = await rotate(env);
     const file = join(dataDir, `signing-key-${first.kid}.pem`);
     const mode = statSync(file).mode & 0o777;
+    const args = ['key', 'forget', '--key', String(first.kid)];
+    const inUse = await runGate({ dataDir, args, env: { GATE_SIGNING_KEY: file } });
     const later = await rotate({ GATE_SIGNING_KEY: file });
     rmSync(join(dataDir, `signing-key-${later.kid}.pem`));
     const lost = await rotate({ GATE_SIGNING_KEY: file });
@@ -158,6 +160,10 @@ describe('the command line', () => {
     expect(first.output).not.to.contain(env.GATE_SIGNING_KEY);
     expect(mode).to.equal(0o600);
     expect(resumed).to.include({ kid: first.kid, previous_kid: first.previous_kid });
+    expect([inUse.code, inUse.stderr]).to.deep.equal([
+      1,
+      'This is the root key in use, and the ones before it are forgotten by their own --key.\n',
+    ]);
     expect(later.previous_kid).to.equal(first.kid);
     expect(lost.stderr).to.contain(`was replaced by ${later.kid}, whose file is not in`);
   });
