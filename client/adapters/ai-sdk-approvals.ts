@@ -1,6 +1,5 @@
 import type { ModelMessage } from 'ai';
 import type { PolicyRun } from '../govern/run.ts';
-import { isResumption } from './ai-sdk-runs.ts';
 
 /** A tool call of a model, as the SDK asks about it before it executes it. */
 export type ApprovalQuestion = {
@@ -23,7 +22,7 @@ export class SdkApprovals {
     const { outcome, reason } = run.preview(toolName, input);
     // The execution refuses a denied call, and tells the model why.
     if (outcome !== 'needs_approval') return undefined;
-    if (isResumption(messages)) this.#of(run).add(toolCallId);
+    if (isAnswered(toolCallId, messages)) this.#of(run).add(toolCallId);
     else run.decide(toolName, input);
     return { type: 'user-approval', reason };
   }
@@ -38,4 +37,22 @@ export class SdkApprovals {
     this.#approved.set(run, approved);
     return approved;
   }
+}
+
+/** Whether the messages end with the answer to a request to approve this call, which has no result yet. */
+function isAnswered(toolCallId: string, messages: readonly ModelMessage[]): boolean {
+  const said = messages.flatMap(({ role, content }) =>
+    role === 'assistant' && typeof content !== 'string' ? content : [],
+  );
+  const request = said.findLast(
+    (one) => one.type === 'tool-approval-request' && one.toolCallId === toolCallId,
+  );
+  const last = messages.at(-1);
+  if (request?.type !== 'tool-approval-request' || last?.role !== 'tool') return false;
+  const { approvalId } = request;
+  const hasRun = last.content.some((one) => one.type === 'tool-result' && one.toolCallId === toolCallId);
+  return (
+    !hasRun &&
+    last.content.some((one) => one.type === 'tool-approval-response' && one.approvalId === approvalId)
+  );
 }

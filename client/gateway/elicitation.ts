@@ -5,6 +5,8 @@ import type { Message } from './message.ts';
 /** At most this much of the arguments is shown to a person. */
 const SHOWN_CHARACTERS_MAX = 2_000;
 
+const GONE = 'The client is gone';
+
 type Waiting = { resolve: (isApproved: boolean) => void; reject: (error: Error) => void };
 
 /** Asks the person at the client for approvals (MCP elicitation). */
@@ -12,6 +14,7 @@ export class Elicitation {
   readonly #send: (message: object) => void;
   readonly #waiting = new Map<unknown, Waiting>();
   #isOffered = false;
+  #hasEnded = false;
 
   constructor(send: (message: object) => void) {
     this.#send = send;
@@ -40,6 +43,7 @@ export class Elicitation {
     const message = `${agentName} wants to call ${tool} with ${shown}\n${reason} Accept to let it run once.`;
     const requestedSchema = { type: 'object', properties: {} };
     return new Promise((resolve, reject) => {
+      if (this.#hasEnded) return reject(new Error(GONE));
       const withdraw = (): void => {
         if (!this.#waiting.delete(id)) return;
         const params = { requestId: id, reason: 'The call was cancelled, or the answer is late' };
@@ -49,6 +53,13 @@ export class Elicitation {
       this.#waiting.set(id, { resolve, reject });
       this.#send({ jsonrpc: '2.0', id, method: 'elicitation/create', params: { message, requestedSchema } });
     });
+  }
+
+  /** The client is gone: nobody answers any more. */
+  end(): void {
+    this.#hasEnded = true;
+    for (const { reject } of this.#waiting.values()) reject(new Error(GONE));
+    this.#waiting.clear();
   }
 
   /** Whether a message of the client is an answer, which is not for the server. */

@@ -35,7 +35,7 @@ export class Gateway {
   readonly #elicitation: Elicitation;
   /** By the id of the call: cancels a call that is being decided or waits for an approval. */
   readonly #calls = new Map<string, AbortController>();
-  readonly #lists = new Set<string>();
+  readonly #deciding = new Set<Promise<void>>();
   #run: Promise<PolicyRun> | undefined;
 
   constructor(options: GatewayOptions) {
@@ -48,31 +48,36 @@ export class Gateway {
     const read = readMessage(line);
     if (!read.ok) return this.#refuse(read);
     const { message } = read;
-    const { id, method, params } = message;
-    if (method === 'tools/call') return void this.#call(message as Call);
+    const { method, params } = message;
+    if (method === 'tools/call') {
+      const call = this.#call(message as Call).finally(() => this.#deciding.delete(call));
+      this.#deciding.add(call);
+      return;
+    }
     if (this.#elicitation.take(message)) return;
     if (method === 'initialize') {
       this.#elicitation.offeredBy(params);
       void this.#begin();
     }
-    if (method === 'tools/list') {
-      this.#lists.add(String(id));
-      if (!isObject(params) || params['cursor'] === undefined) void this.#begin();
-    }
+    if (method === 'tools/list' && (!isObject(params) || params['cursor'] === undefined)) void this.#begin();
     if (method === 'notifications/cancelled' && isObject(params))
       this.#calls.get(JSON.stringify(params['requestId']))?.abort('The client cancelled the call');
     this.#options.toServer(line);
   }
 
+  /** The client says no more. Resolves when each of its calls is forwarded or answered; nobody can approve one any more. */
+  async end(): Promise<void> {
+    this.#elicitation.end();
+    await Promise.all(this.#deciding);
+  }
+
   fromServer(line: Buffer): void {
-    const message = this.#lists.size === 0 ? undefined : parsedJson(line.toString());
+    const message = parsedJson(line.toString());
     if (Array.isArray(message)) return message.forEach((one) => this.fromServer(Buffer.from(lineOf(one))));
-    // Some clients take an id as a number, others as a text: a list in either form counts.
-    const isList =
-      isObject(message) && message['method'] === undefined && this.#lists.delete(String(message['id']));
-    const result = isList ? message['result'] : undefined;
-    if (isObject(message) && isObject(result) && Array.isArray(result['tools']))
-      void this.#list(line, { ...message, result }, result['tools']);
+    // Whatever its id: clients differ in which ids they take for that of their request.
+    const result = isObject(message) && message['method'] === undefined ? message['result'] : undefined;
+    if (isObject(result) && Array.isArray(result['tools']))
+      void this.#list(line, { ...(message as Message), result }, result['tools']);
     else this.#options.toClient(line);
   }
 

@@ -35,6 +35,7 @@ export async function serveHttp(address: RemoteAddress, parts: GatewayParts): Pr
     await readLines(process.stdin, (line) => gateway.fromClient(line));
     return 0;
   } finally {
+    await gateway.end();
     await remote.close();
   }
 }
@@ -53,6 +54,7 @@ export class RemoteServer {
   #initializeId: unknown;
   /** Messages without an answer keep their order: each is accepted before the next one is sent. */
   #queue: Promise<unknown> = Promise.resolve();
+  readonly #posts = new Set<Promise<void>>();
 
   constructor(options: RemoteServerOptions) {
     this.#options = options;
@@ -66,13 +68,16 @@ export class RemoteServer {
       const posted = this.#post(line, message).catch((error: unknown) =>
         this.#fail(message, messageOf(error)),
       );
+      this.#posts.add(posted);
+      void posted.finally(() => this.#posts.delete(posted));
       return isRequest ? undefined : posted;
     });
   }
 
-  /** Ends the session, as far as the server takes part. */
+  /** Waits a moment for answers, and ends the session, as far as the server takes part. */
   async close(): Promise<void> {
     await this.#queue;
+    await Promise.race([Promise.all(this.#posts), delay(END_MS, undefined, { ref: false })]);
     this.#closing.abort();
     if (this.#session === undefined) return;
     const options = { method: 'DELETE', headers: this.#headers(), signal: AbortSignal.timeout(END_MS) };

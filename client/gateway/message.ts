@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../json.ts';
+import { decimalFrom } from '../policy/language/decimal.ts';
 
 /** A JSON-RPC message. Only the fields that the gateway reads. */
 export type Message = {
@@ -60,37 +62,56 @@ function problemOf(text: string, value: unknown): string | undefined {
 }
 
 function isMisspelt(value: object, names: readonly string[]): boolean {
-  return Object.keys(value).some((key) => !names.includes(key) && names.includes(key.toLowerCase()));
+  return Object.keys(value).some((key) => !names.includes(key) && names.includes(folded(key)));
 }
 
-/** In valid JSON: a string, punctuation, or a number or word. */
-const TOKEN = /\s*(?:("[^"\\]*(?:\\.[^"\\]*)*")|([{}[\],:])|([^\s{}[\],:"]+))/gy;
+/** As parsers fold that take keys in any case: Go's, for one, takes \u017f for s and \u212a for k. */
+function folded(key: string): string {
+  return key.toUpperCase().toLowerCase();
+}
+
+/** In valid JSON: punctuation, the begin of a string, or a number or word. */
+const TOKEN = /[{}[\],:"]|[^\s{}[\],:"]+/g;
 
 /**
- * Why this JSON does not mean the same to every parser: equal keys in one object. A call is written anew, so it may not have a
- * number that JavaScript would round; of other messages only the outermost keys count.
+ * Why this JSON does not mean the same to every parser: equal keys in one object, in a call also those that differ in case only. A
+ * call is written anew, so it may not have a number that JavaScript would round; of other messages only the outermost keys count.
  */
 function ambiguityOf(text: string, isCall: boolean): string | undefined {
   const open: (Set<string> | undefined)[] = [];
   let isKey = false;
-  for (const [, string, mark, word] of text.matchAll(TOKEN)) {
+  TOKEN.lastIndex = 0;
+  for (let found = TOKEN.exec(text); found !== null; found = TOKEN.exec(text)) {
+    const [token] = found;
     const keys = open.at(-1);
-    if (string !== undefined && isKey && keys && (isCall || open.length === 1)) {
-      const key = JSON.parse(string) as string;
-      if (keys.has(key)) return `it has the key ${JSON.stringify(key)} twice`;
-      keys.add(key);
-    } else if (mark === '{' || mark === '[') open.push(mark === '{' ? new Set() : undefined);
-    else if (mark === '}' || mark === ']') open.pop();
-    else if (word !== undefined && isCall && !isExact(word))
-      return `it has the number ${word}, which is too long`;
-    if (mark !== undefined) isKey = mark === '{' || (mark === ',' && open.at(-1) !== undefined);
+    if (token === '"') {
+      TOKEN.lastIndex = stringEnd(text, found.index);
+      if (!isKey || !keys || !(isCall || open.length === 1)) continue;
+      const key = JSON.parse(text.slice(found.index, TOKEN.lastIndex)) as string;
+      const known = isCall ? folded(key) : key;
+      if (keys.has(known)) return `it has the key ${JSON.stringify(key)} twice`;
+      keys.add(known);
+    } else if (token === '{' || token === '[') open.push(token === '{' ? new Set() : undefined);
+    else if (token === '}' || token === ']') open.pop();
+    else if (isCall && /^[-\d]/.test(token) && !isExact(token))
+      return `it has the number ${token}, which JavaScript would round`;
+    if (token !== '"') isKey = token === '{' || (token === ',' && open.at(-1) !== undefined);
   }
   return undefined;
 }
 
+/** By hand, because a regular expression for strings takes stack for each escape. */
+function stringEnd(text: string, start: number): number {
+  for (let end = start; ;) {
+    end = text.indexOf('"', end + 1);
+    let escapes = 0;
+    while (text[end - 1 - escapes] === '\\') escapes += 1;
+    if (escapes % 2 === 0) return end + 1;
+  }
+}
+
+/** Whether JavaScript writes a number of this value. */
 function isExact(word: string): boolean {
-  if (/^[tfn]/.test(word)) return true;
-  const number = Number(word);
-  if (!Number.isFinite(number)) return false;
-  return !/^-?\d{16,}$/.test(word) || BigInt(word) === BigInt(number);
+  const written = Number(word);
+  return Number.isFinite(written) && isDeepStrictEqual(decimalFrom(word), decimalFrom(String(written)));
 }

@@ -28,7 +28,8 @@ export async function serveStdio({ command, args }: ServerCommand, parts: Gatewa
   server.stdin.on('error', () => undefined);
   stdout.on('error', end);
   for (const signal of SIGNALS) process.on(signal, () => server.kill(signal));
-  readLines(stdin, (line) => gateway.fromClient(line)).then(end, end);
+  const endOfClient = (): Promise<void> => gateway.end().then(end);
+  readLines(stdin, (line) => gateway.fromClient(line)).then(endOfClient, endOfClient);
   const answered = readLines(server.stdout, (line) => gateway.fromServer(line));
   try {
     const [code, signal] = await exited;

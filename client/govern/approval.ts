@@ -56,7 +56,9 @@ export type Admitted = () => unknown;
 /** Asks, and waits for the answer. Rejects with an ApprovalRequiredError that says why there is no approval. */
 export async function approve({ request, context, options }: Asking): Promise<Admitted> {
   const guarded = guardedArguments(request);
-  const signal = combined(context.signal, options.approvalTimeoutMs);
+  const { approvalTimeoutMs: timeoutMs } = options;
+  const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timerMs(timeoutMs));
+  const signal = anyOf(context.signal, late);
   const answer: unknown = await answerOf({ request, context: { ...context, signal }, options });
   if (answer !== true) throw missing(request, 'refused');
   return guarded;
@@ -82,8 +84,10 @@ function answerOf(asking: Asking): Promise<boolean> {
       reject(missing(request, isLate ? 'timed_out' : 'cancelled', { cause: reason }));
     };
     if (signal?.aborted) return giveUp();
+    const answer = ask(asking);
+    if (signal?.aborted) giveUp();
     signal?.addEventListener('abort', giveUp, { once: true });
-    Promise.resolve(ask(asking))
+    Promise.resolve(answer)
       .catch((error: unknown) => refuse(error, asking))
       .then(resolve, reject)
       .finally(() => signal?.removeEventListener('abort', giveUp));
@@ -124,8 +128,8 @@ function missing(request: ApprovalRequest, approval: ApprovalFailure, cause: Err
   return new ApprovalRequiredError(request, request, { approval, ...cause });
 }
 
-function combined(signal: AbortSignal | undefined, timeoutMs: number | undefined): AbortSignal | undefined {
-  if (timeoutMs === undefined) return signal;
-  const timeout = AbortSignal.timeout(timerMs(timeoutMs));
-  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+/** Aborts when one of these does. */
+export function anyOf(...signals: (AbortSignal | undefined)[]): AbortSignal | undefined {
+  const given = signals.filter((signal) => signal !== undefined);
+  return given.length > 1 ? AbortSignal.any(given) : given[0];
 }

@@ -4,6 +4,7 @@ import { decisionText, unreadableCall } from '../policy/language/decision.ts';
 import type { Decision, Outcome, PolicyCall, PolicyEngine } from '../policy/language/decision.ts';
 import { ValueError } from '../errors.ts';
 import {
+  anyOf,
   approve,
   approveSync,
   type Admitted,
@@ -31,7 +32,7 @@ export type RunOptions = Caller & ApprovalOptions;
 export type CallOptions = {
   /** The framework's own id of the call, for the approver. */
   callId?: string | undefined;
-  /** Cancels the wait for an approval; default the run's signal. */
+  /** Cancels the wait for an approval, as the run's signal does. */
   signal?: AbortSignal | undefined;
   /** Approves this call in place of the run's approver. */
   onApproval?: OnApproval | undefined;
@@ -155,7 +156,7 @@ export class Run implements PolicyRun, SyncPolicyRun {
     const { agentName, options: own } = this.#parts;
     const options = call.onApproval ? { ...own, onApproval: call.onApproval } : own;
     const { userId, sessionId } = options;
-    const signal = call.signal ?? options.signal;
+    const signal = anyOf(call.signal, options.signal);
     return {
       request: Object.freeze(request),
       context: { agentName, userId, sessionId, callId: call.callId, signal },

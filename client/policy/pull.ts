@@ -53,13 +53,23 @@ export async function pullPolicy(request: PullRequest): Promise<PullResult> {
   if (answer.status === 304) return { pulled: { kind: 'unchanged' }, trusted: keys.trusted, warnings: [] };
   const record = parseAgentRecord(answer.text);
   const signed = hasBundle(record) ? await verify(record, { request, keys, bearerKey }) : undefined;
-  const pulled = { kind: 'fresh', record, etag: answer.etag, signed } as const;
+  const pulled = { kind: 'fresh', record, etag: tagOf(answer.etag, signed), signed } as const;
   const warnings: KeyWarning[] = keys.successors.map((kid) => successionWarning(kid, request));
   // The bearer key came by another way than the key set, so its signer is the better witness.
   const isFirstUse = signed !== undefined && request.trusted === undefined;
   if (isFirstUse && !(await keys.isVouchedFor(signed.kid, bearerKey.kid)))
     warnings.push(firstUseWarning(signed.kid, request));
   return { pulled, trusted: keys.trusted, warnings };
+}
+
+/**
+ * The tag of an answer, null if it is not one tag, or that of another module. It is not signed: asking with such a tag, the client
+ * would be told for ever that nothing has changed.
+ */
+function tagOf(etag: string | null, signed: SignedFacts | undefined): string | null {
+  const [, tag] = /^(?:W\/)?"([^"]*)"$/.exec(etag ?? '') ?? [];
+  const isOfAnother = signed && /^[0-9a-f]{64}$/.test(tag ?? '') && tag !== signed.wasmHash;
+  return tag === undefined || isOfAnother ? null : etag;
 }
 
 type VerifyOptions = { request: PullRequest; keys: SigningKeys; bearerKey: BearerKey };

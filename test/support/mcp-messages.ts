@@ -7,6 +7,8 @@ export type GatewayWorld = {
   /** One line from the client, its end included. */
   fromClient: (line: string | object) => Promise<void>;
   fromServer: (line: string | object) => Promise<void>;
+  /** The client's last lines, and its end. */
+  endAfter: (...lines: object[]) => Promise<void>;
   /** The lines that reached each side so far. */
   toClient: string[];
   toServer: string[];
@@ -37,6 +39,10 @@ export async function gatewayWorld({
   return {
     fromClient: (line) => (gateway.fromClient(bytesOf(line)), settled()),
     fromServer: (line) => (gateway.fromServer(bytesOf(line)), settled()),
+    endAfter: (...lines) => {
+      for (const line of lines) gateway.fromClient(bytesOf(line));
+      return gateway.end();
+    },
     toClient,
     toServer,
     logger,

@@ -80,6 +80,23 @@ describe('approvals of the AI SDK (toolApproval)', () => {
     expect(ran).to.deep.equal(['search']);
   });
 
+  it('are asked for anew where the messages end with an older approval and its result', async () => {
+    const output = { type: 'text', value: 'sent 5' } as const;
+    const result = { type: 'tool-result', toolCallId: 'earlier', toolName: 'transfer', output } as const;
+    const request = { type: 'tool-approval-request', approvalId: 'old', toolCallId: 'earlier' } as const;
+    const input = { amount: 5 };
+    const call = { type: 'tool-call', toolCallId: 'earlier', toolName: 'transfer', input } as const;
+    const approval = { type: 'tool-approval-response', approvalId: 'old', approved: true } as const;
+    const finished: ModelMessage[] = [
+      ...question,
+      { role: 'assistant', content: [call, request] },
+      { role: 'tool', content: [approval, result] },
+    ];
+    await ask(finished, { calls: true });
+
+    expect(await recorded()).to.have.members(['search allow', 'transfer needs_approval']);
+  });
+
   it('do not run an approved call that the policy denies by then', async () => {
     const messages = await answered(true);
     await writeFile(localPolicy, DENYING);

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import {
   ApprovalRequiredError,
@@ -165,6 +166,30 @@ describe('bindPolicy', () => {
       });
 
       expect(failure.approval).to.equal('cancelled');
+    });
+
+    it('is not heard once the run or the call is cancelled', async () => {
+      for (const cancelled of ['run', 'call'] as const) {
+        const signals = { run: new AbortController(), call: new AbortController() };
+        const onApproval = (): Promise<boolean> => {
+          signals[cancelled].abort();
+          return Promise.resolve(true);
+        };
+        const run = await (await bound()).startRun({ signal: signals.run.signal, onApproval });
+        const admitted = run.admit('transfer', { amount: 1 }, { signal: signals.call.signal });
+
+        expect(await Promise.resolve(admitted).catch((error: unknown) => error)).to.include({
+          approval: 'cancelled',
+        });
+      }
+    });
+
+    it('that is missing leaves nothing behind on the signal of the run', async () => {
+      const { signal } = new AbortController();
+      const run = await (await bound()).startRun({ signal });
+      await run.call('transfer', { amount: 1 }, () => expect.fail('the tool ran')).catch(() => undefined);
+
+      expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
     });
 
     it('may throw an error of its framework, which reaches the framework as it is', async () => {

@@ -72,7 +72,7 @@ describe('the MCP gateway', () => {
     const lines = [
       'not even JSON\n',
       '{ "jsonrpc":"2.0","id":1,"result":{"tools":[ {"name":"search"}]} }\n',
-      '{"jsonrpc":"2.0","id":9,"result":{"tools":[{"name":"write"}]}}\r\n',
+      '{"jsonrpc":"2.0","id":9,"result":{"content":[{"name":"write"}]}}\r\n',
     ];
     await world.fromClient({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
     for (const line of lines) await world.fromServer(line);
@@ -88,13 +88,15 @@ describe('the MCP gateway', () => {
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write","name":"search"}}',
     'a name in another case':
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","Name":"write"}}',
+    'arguments that differ in case only':
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"a","Query":"secret"}}}',
+    'a key of params that some parsers take for another':
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{},"argument\u017f":{"query":"secret"}}}',
     'two equal arguments':
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"a","query":"secret"}}}',
     'a batch': '[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write"}}]',
     'what is not JSON to every parser':
       '{"jsonrpc":"2.0","id":NaN,"method":"tools/call","params":{"name":"write"}}',
-    'a number that would be rounded':
-      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"n":9007199254740993}}}',
     'a call without an id': '{"jsonrpc":"2.0","method":"tools/call","params":{"name":"search"}}',
     'a call without params': '{"jsonrpc":"2.0","id":1,"method":"tools/call"}',
     'a line within a line': '{"jsonrpc":"2.0","id":1,\r"method":"ping"}',
@@ -107,6 +109,48 @@ describe('the MCP gateway', () => {
       expect(last().error?.code).to.be.oneOf([-32600, -32700]);
     });
   }
+
+  const withNumber = (number: string): string =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"n":${number}}}}\n`;
+  for (const number of [
+    '9007199254740993',
+    '9007199254740993.0',
+    '9007199254740993e0',
+    '0.1234567890123456789',
+    '1e-400',
+    '1e400',
+  ])
+    it(`does not pass the number ${number}, which would be rounded`, async () => {
+      await world.fromClient(withNumber(number));
+
+      expect(world.toServer).to.deep.equal([]);
+      expect(last().error?.code).to.equal(-32600);
+    });
+
+  for (const number of ['-0.0', '1.50e0', '9007199254740992', '1E21', '0.1', '5e-324', '0.10000000000000000'])
+    it(`passes a call with the number ${number}`, async () => {
+      await world.fromClient(withNumber(number));
+
+      expect(world.toServer).to.have.length(1);
+    });
+
+  it('passes a message with millions of escapes', async () => {
+    const params = { text: '\n'.repeat(8_000_000), path: 'C:\\', quote: '\\"' };
+    await world.fromClient({ jsonrpc: '2.0', method: 'x', params });
+
+    expect(world.toServer).to.have.length(1);
+  });
+
+  it('answers an undecided call at the end, and asks nobody for an approval any more', async () => {
+    await world.fromClient(initialize({ elicitation: {} }));
+    await world.fromClient(call('transfer', { amount: 5 }, 'asked'));
+    const [decided, late] = [call('search', {}, 'decided'), call('transfer', { amount: 6 }, 'late')];
+    await world.endAfter(decided, late);
+
+    expect(world.toServer.map((line) => (JSON.parse(line) as Answer).id)).to.deep.equal([0, 'decided']);
+    const answers = world.toClient.map((line) => JSON.parse(line) as Answer).filter(({ result }) => result);
+    expect(answers.map(({ id }) => id)).to.have.members(['asked', 'late']);
+  });
 
   it('forwards an allowed call with what else came with it, and records it', async () => {
     const params = { name: 'search', arguments: { query: 'cats', n: 2 }, _meta: { progressToken: 1 } };
@@ -143,15 +187,14 @@ describe('the MCP gateway', () => {
 
   it('hides them in a list whose answer has another shape', async () => {
     const tools = [{ name: 'search' }, { name: 'write' }];
-    for (const [index, answer] of [
-      { id: '1', result: { tools } },
-      [{ id: 1, result: { tools } }],
-    ].entries()) {
-      await world.fromClient({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-      await world.fromServer(answer);
-      expect(world.toClient).to.have.length(index + 1);
-      expect(last().result?.tools).to.deep.equal([{ name: 'search' }]);
-    }
+    await world.fromClient({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    await world.fromServer({ jsonrpc: '2.0', id: 1 });
+    const answers = ['1', ' 1', '0x1', 1].map((id) => ({ id, result: { tools } }));
+    for (const answer of [...answers, answers]) await world.fromServer(answer);
+
+    const lists = world.toClient.slice(1).map((line) => (JSON.parse(line) as Answer).result?.tools);
+    expect(lists).to.have.length(8);
+    expect(lists).to.deep.equal(lists.map(() => [{ name: 'search' }]));
   });
 
   describe('a call that needs approval', () => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -119,6 +120,21 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
 
     expect((await once(ofClient, 'close'))[0]).to.equal(0);
     expect(errors).to.include('ended');
+  });
+
+  it('passes on a call whose client ends its input right behind it', async () => {
+    await connect();
+    const gateway = spawn(
+      process.execPath,
+      command(process.execPath, '-e', 'process.stdin.pipe(process.stdout)'),
+      {
+        env: env(),
+      },
+    );
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search', arguments: {} } };
+    gateway.stdin.end(`${JSON.stringify(call)}\n`);
+
+    expect(JSON.parse(await text(gateway.stdout))).to.deep.equal(call);
   });
 
   it('leaves no server behind when it is killed', async () => {

@@ -43,6 +43,22 @@ describe('refresh', () => {
     expect(mock.seen(AGENT_ROUTE)[2]?.headers['if-none-match']).to.equal(etagOf(v2));
   });
 
+  for (const [name, tagOf] of [
+    ['any', () => '*'],
+    ['several', () => `${etagOf(v1)}, ${etagOf(v2)}`],
+    ['the next version', () => etagOf(v2)],
+    ['the next version, weakly', () => `W/${etagOf(v2)}`],
+  ] as const)
+    it(`does not ask with a forged ETag of ${name}, and so gets the next version`, async () => {
+      mock.on(AGENT_ROUTE, { json: v1, headers: { ETag: tagOf() } });
+      const source = await resolveByKey();
+      mock.on(AGENT_ROUTE, conditionally(v2));
+      await source.refresh();
+
+      expect(mock.seen(AGENT_ROUTE)[1]?.headers['if-none-match']).to.equal(undefined);
+      expect(source.agentVersionId).to.equal('v-2');
+    });
+
   it('never contacts the platform in local mode: keeps the policy and warns', async () => {
     const source = await resolveByKey();
     mock.on(AGENT_ROUTE, conditionally(v2));
