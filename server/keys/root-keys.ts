@@ -134,22 +134,27 @@ function configured({ jwk, retired }: SigningKeys): [string, PublicJwk][] {
 async function knownFrom(signing: SigningKeys, rotations: Rotation[]): Promise<Known> {
   const keys = new Map(configured(signing));
   const successors = new Set<string>();
-  const successions: string[] = [];
-  // Newest first towards the past, oldest first towards the future: a chain is followed in one pass.
-  for (const { kid, previous_kid, acknowledgement } of rotations.toReversed()) {
-    const key = await vouchedBy(keys.get(kid), acknowledgement, ACKNOWLEDGEMENT);
-    if (key?.kid === previous_kid) keys.set(previous_kid, key);
-  }
-  for (const { kid, previous_kid, succession } of rotations) {
-    const key = await vouchedBy(keys.get(previous_kid), succession, SUCCESSION);
-    if (key?.kid !== kid) continue;
-    const isLater = previous_kid === signing.kid || successors.has(previous_kid);
-    if (!keys.has(kid) && !isLater) continue;
-    if (isLater) successors.add(kid);
-    keys.set(kid, key);
-    successions.push(succession);
-  }
-  return { keys, successors, successions };
+  const successions = new Set<string>();
+  const links = (): number => keys.size + successors.size + successions.size;
+  // Newest first towards the past, oldest first towards the future: one pass follows a chain, unless a clock went wrong.
+  let before: number;
+  do {
+    before = links();
+    for (const { kid, previous_kid, acknowledgement } of rotations.toReversed()) {
+      const key = await vouchedBy(keys.get(kid), acknowledgement, ACKNOWLEDGEMENT);
+      if (key?.kid === previous_kid) keys.set(previous_kid, key);
+    }
+    for (const { kid, previous_kid, succession } of rotations) {
+      const key = await vouchedBy(keys.get(previous_kid), succession, SUCCESSION);
+      if (key?.kid !== kid) continue;
+      const isLater = previous_kid === signing.kid || successors.has(previous_kid);
+      if (!keys.has(kid) && !isLater) continue;
+      if (isLater) successors.add(kid);
+      keys.set(kid, key);
+      successions.add(succession);
+    }
+  } while (links() > before);
+  return { keys, successors, successions: [...successions] };
 }
 
 async function vouchedBy(

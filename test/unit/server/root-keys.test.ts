@@ -25,13 +25,13 @@ describe('RootKeys, on the embedded engine', () => {
   });
   after(() => store.close());
 
-  const open = (signing: SigningKeys) =>
+  const open = (signing: SigningKeys, now = Date.now) =>
     new RootKeys({
       signing,
       connection: store.lookups,
       ready: store.ready,
       isSoleWriter: true,
-      now: Date.now,
+      now,
     });
   const kidsOf = async (signing: SigningKeys) => {
     const { keySet } = await open(signing).keySet();
@@ -62,6 +62,19 @@ describe('RootKeys, on the embedded engine', () => {
     expect([await open(a).isSuccessor(c.kid), await open(c).isSuccessor(a.kid)]).to.deep.equal([true, false]);
     expect((await open(c).find(a.kid))?.export({ format: 'jwk' }).x).to.equal(a.jwk.x);
     expect(await open(c).find('unknown')).to.equal(undefined);
+  });
+
+  it('follows a chain whose later rotations seem to be earlier', async () => {
+    const keys = [await makeKey(), await makeKey(), await makeKey(), await makeKey()] as const;
+    for (const [index, next] of keys.slice(1).entries())
+      await open(keys[index] as SigningKeys, () => Date.now() - index * 60_000).recordRotation(next);
+    const kids = keys.map(({ kid }) => kid);
+
+    for (const key of keys) {
+      const known = await kidsOf(key);
+      expect(known.kids).to.have.members(kids);
+      expect(known.successions).to.equal(3);
+    }
   });
 
   it('publishes the keys before a retired key of the configuration', async () => {
