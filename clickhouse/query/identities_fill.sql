@@ -1,7 +1,8 @@
 -- Adds identities of the event table that are missing in event_identities, because a crash came before they were copied.
 -- Looks for them only in slices of ten seconds whose records and identities differ: to compare each record takes ten times as
 -- long, and 300 bytes of memory. Compares received_at, too: another service may have taken the same identity since, and both must show.
--- stream, table: decisions or llm_invocations, both the same name; since: earlier records have their identities.
+-- stream, table: decisions or llm_invocations, both the same name; since: earlier records have their identities; alive_since: the identity
+-- of an expired record is free again, and would take the place of the one that has it now.
 INSERT INTO event_identities (stream, project_id, event_id, occurred_at, received_at)
 WITH (
     SELECT groupArray(slice)
@@ -12,6 +13,7 @@ WITH (
             sum(cityHash64(project_id, event_id, received_at))
         FROM {table: Identifier}
         WHERE received_at >= {since: DateTime64(3, 'UTC')}
+            AND occurred_at >= {alive_since: DateTime64(3, 'UTC')}
         GROUP BY slice
         EXCEPT
         SELECT
@@ -21,6 +23,7 @@ WITH (
         FROM event_identities
         WHERE stream = {stream: String}
             AND received_at >= {since: DateTime64(3, 'UTC')}
+            AND occurred_at >= {alive_since: DateTime64(3, 'UTC')}
         GROUP BY slice
     )
 ) AS slices
@@ -32,6 +35,7 @@ SELECT
     received_at
 FROM {table: Identifier}
 WHERE received_at >= {since: DateTime64(3, 'UTC')}
+    AND occurred_at >= {alive_since: DateTime64(3, 'UTC')}
     AND intDiv(toUnixTimestamp(received_at), 10) IN slices
     AND (project_id, event_id, received_at) NOT IN (
         SELECT project_id, event_id, received_at

@@ -38,7 +38,14 @@ export function createCommits(
     const flushes = isLogged ? numbers : undefined;
     const conflicts = isSoleWriter
       ? undefined
-      : new IdentityConflicts({ connection: background, engines: store.engines, stream, logger, isLogged });
+      : new IdentityConflicts({
+          connection: background,
+          engines: store.engines,
+          stream,
+          logger,
+          isLogged,
+          now,
+        });
     const identities = new IdentityIndex({
       connection: lookups,
       background,

@@ -3,6 +3,7 @@ import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import type { Stream } from './identity.ts';
 import { HOUR_MS } from '../durations.ts';
+import { RETENTION_MS } from '../limits.ts';
 
 /** An identity is copied within seconds of its record, so the search begins this long before the newest one. */
 const LOOK_BACK_MS = HOUR_MS;
@@ -23,7 +24,8 @@ export async function fillIdentities(
   // The clock may have been set back since.
   const fromMs = Math.min(copiedMs ?? (await newestMs(connection, stream)), nowMs);
   const since = clickhouseTime(fromMs - LOOK_BACK_MS);
-  await connection.command(sql('identities_fill'), { stream, table: stream, since });
+  const alive_since = clickhouseTime(nowMs - RETENTION_MS);
+  await connection.command(sql('identities_fill'), { stream, table: stream, since, alive_since });
 }
 
 /** When the newest record was received whose identity was copied, or one before; 0 without one. */

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { RETENTION_MS } from '../limits.ts';
 import type { Connection } from '../store/connection.ts';
 import type { Engines } from '../store/engines.ts';
 import { sql } from '../store/sql.ts';
@@ -13,6 +14,7 @@ type ConflictOptions = {
   logger: Logger;
   /** The log decides which row stays. This only finds rows that were written after all. */
   isLogged?: boolean;
+  now: () => number;
 };
 type MarkRow = Pair & { times: string[] };
 
@@ -155,8 +157,10 @@ export class IdentityConflicts {
     identities: Pair[],
     times: string[],
   ): Promise<{ firsts: Map<string, string>; late: LostRow[] }> {
-    const { connection, stream: table } = this.#options;
-    const params = { table, ...idsOf(identities), times };
+    const { connection, stream: table, now } = this.#options;
+    // The identity of an expired record is free again: its row, which may still be there, is no rival.
+    const aliveSince = clickhouseTime(now() - RETENTION_MS);
+    const params = { table, ...idsOf(identities), times: times.filter((time) => time >= aliveSince) };
     const rows = await connection.query<LostRow>(sql('events_contested'), params);
     const wanted = new Set(identities.map(keyOf));
     const firsts = new Map<string, string>();

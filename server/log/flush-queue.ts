@@ -17,6 +17,7 @@ const WAITING_MAX = 100_000;
 
 /** The inserts of this process that wait for the log. */
 export class FlushQueue extends FlushNumbers {
+  readonly #underWay = new Set<bigint>();
   readonly #waiting = new Map<bigint, Waiting>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #onEnded: () => void;
@@ -43,7 +44,19 @@ export class FlushQueue extends FlushNumbers {
     return oldest;
   }
 
+  override next(): bigint {
+    const flush = super.next();
+    this.#underWay.add(flush);
+    return flush;
+  }
+
+  /** Some of its rows may be there already. */
+  isUnderWay(flush: bigint): boolean {
+    return this.#underWay.has(flush);
+  }
+
   override ended(flush: bigint, { isSettled, projects }: FlushOutcome): void {
+    this.#underWay.delete(flush);
     if (isSettled) return this.add({ flush, isFresh: true, projects, isFinal: true });
     this.add({ flush, isFresh: false, isFinal: false });
     const last = LOOK_AGAIN_MS.at(-1);

@@ -123,16 +123,19 @@ export class LogTables {
 
   /**
    * The rows of those identities of these inserts that have more than one. Finds rows of other writers by their marks, and without a
-   * mark those that a merge would collapse; all others only when `isCareful`.
+   * mark those that a merge would collapse; all others only when `isCareful`. Rows that occurred before `since` are expired, and no rivals.
    */
-  async rivals(flushes: readonly string[], { isCareful }: { isCareful: boolean }): Promise<Rival[]> {
+  async rivals(
+    flushes: readonly string[],
+    { isCareful, since }: { isCareful: boolean; since: string },
+  ): Promise<Rival[]> {
     const params = { flushes, by_writer: isCareful ? 0 : 1 };
     const marked = await this.#connection.query<Contested>(sql('log_contested'), params);
     const beside = sql(isCareful ? 'log_doubled' : 'log_collapsible');
     const contested = [...marked, ...(await this.#connection.query<Contested>(beside, { flushes }))];
     const rivals: Rival[] = [];
     for (const chunk of chunksOf(contested)) {
-      const times = [...new Set(chunk.flatMap((row) => row.times))];
+      const times = [...new Set(chunk.flatMap((row) => row.times))].filter((time) => time >= since);
       const rows = await this.#connection.query<RivalRow>(sql('log_rivals'), { ...idsOf(chunk), times });
       for (const { row_version, number, digits, ...row } of rows)
         rivals.push({ ...row, version: row_version, flush: number, entry: digits });

@@ -174,10 +174,11 @@ export class LogRounds {
 
   /** Of several rows with one identity, the logged one wins, else the one received first. All others lose. */
   async #look(fresh: readonly string[], careful: readonly string[]): Promise<Loss[]> {
-    const { tables, isShared } = this.#deps;
+    const { tables, isShared, expiredBefore } = this.#deps;
+    const since = expiredBefore();
     const rivals = [
-      ...(isShared && fresh.length > 0 ? await tables.rivals(fresh, { isCareful: false }) : []),
-      ...(careful.length > 0 ? await tables.rivals(careful, { isCareful: true }) : []),
+      ...(isShared && fresh.length > 0 ? await tables.rivals(fresh, { isCareful: false, since }) : []),
+      ...(careful.length > 0 ? await tables.rivals(careful, { isCareful: true, since }) : []),
     ];
     if (rivals.length === 0) return [];
     const rows = [...new Map(rivals.map((row) => [nameOf(row), row])).values()];

@@ -52,7 +52,8 @@ export class Sequencer {
   #scanAtMs: number | undefined;
   #hours: { hour: string; number: number; isFinal: boolean }[] = [];
   #hoursAtMs: number | undefined = Number.NEGATIVE_INFINITY;
-  #hasScanned = false;
+  /** When the last scan that succeeded began. */
+  #scannedMs: number | undefined;
 
   constructor(options: SequencerOptions) {
     const { tables, isShared, remove, now, logger } = options;
@@ -172,22 +173,31 @@ export class Sequencer {
     if (isDue || this.#queue.hasOverflowed) {
       const nowMs = now();
       const head = await tables.newestRound();
-      const isFirst = !this.#hasScanned || this.#queue.hasOverflowed;
-      const newest = isFirst ? await tables.newestFlush(head) : 0n;
-      const from = isFirst ? newest - numberAt(START_BACK_MS) : numberAt(nowMs - SCAN_BACK_MS);
+      const scannedMs = this.#queue.hasOverflowed ? undefined : this.#scannedMs;
+      const isFirst = scannedMs === undefined;
+      const from = isFirst
+        ? await this.#startOf(head, nowMs)
+        : numberAt(Math.min(scannedMs, nowMs) - SCAN_BACK_MS);
       // In a store with one process, every earlier writer has ended. Its clock may have been ahead.
       const to = isShared ? numberAt(nowMs - (isFirst ? 0 : FOREIGN_AGE_MS)) : (1n << 63n) - 1n;
       const found = await tables.unlisted({ from: from > 0n ? from : 1n, to, head });
-      this.#hasScanned = true;
+      this.#scannedMs = nowMs;
       this.#queue.hasOverflowed = false;
       this.#scanAtMs = isShared ? performance.now() + SCAN_EVERY_MS : undefined;
       for (const { flush, rows } of found) {
-        if (!isFirst && this.#queue.isOwn(flush)) continue;
+        if (this.#queue.isUnderWay(flush) || (!isFirst && this.#queue.isOwn(flush))) continue;
         const isFinal = !isShared || flush < numberAt(nowMs - LANDED_MS);
         this.#queue.add({ flush, isFresh: false, isFinal, rows });
       }
     }
     await this.#scanHours();
+  }
+
+  /** Where a scan begins that finds all that earlier processes left. Their clock may have been ahead. */
+  async #startOf(head: number, nowMs: number): Promise<bigint> {
+    const newest = await this.#options.tables.newestFlush(head);
+    const now = numberAt(nowMs);
+    return (newest < now ? newest : now) - numberAt(START_BACK_MS);
   }
 
   async #scanHours(): Promise<void> {

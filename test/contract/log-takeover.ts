@@ -8,6 +8,7 @@ import { DAY_MS, HOUR_MS } from '../../server/durations.ts';
 
 const NOON = clickhouseTime(Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2);
 const DAY_BEFORE = clickhouseTime(Math.floor(Date.now() / DAY_MS) * DAY_MS - 1.5 * DAY_MS);
+const EXPIRED = clickhouseTime(Math.floor(Date.now() / DAY_MS) * DAY_MS - 2.5 * DAY_MS);
 /** A hundred pieces, and how much memory the engine may take for them. */
 const RECORDS = 200_001;
 const MEMORY_MAX = 300_000_000;
@@ -16,9 +17,9 @@ const KEYS = ['project_id', 'start', 'count', 'received_from', 'received_to', 'e
 
 /** How the log takes over the inserts of a service that has ended. */
 export function logTakeoverSuite(store: () => Store): void {
-  it('asks for the rows of those identities alone that have more than one, of inserts that it takes over', async () => {
+  it('asks for the rows of those identities alone that have more than one, of inserts that it takes over, and leaves out expired ones', async () => {
     const project_id = randomUUID();
-    const [alone, sameTime, otherDay] = [randomUUID(), randomUUID(), randomUUID()];
+    const [alone, sameTime, otherDay, freed] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
     const [taken, other] = [String(randomInt(2 ** 47)), String(randomInt(2 ** 47))];
     const insert = async (flush: string, writer: number, rows: [event_id: string, occurred_at: string][]) => {
       const events = rows.map((row) => JSON.stringify([project_id, ...row, NOON, flush]));
@@ -34,10 +35,12 @@ export function logTakeoverSuite(store: () => Store): void {
       [alone, NOON],
       [sameTime, NOON],
       [otherDay, NOON],
+      [freed, NOON],
     ]);
     await insert(other, 8, [
       [sameTime, NOON],
       [otherDay, DAY_BEFORE],
+      [freed, EXPIRED],
     ]);
     const asked: string[] = [];
     const tables = new LogTables({
@@ -49,12 +52,12 @@ export function logTakeoverSuite(store: () => Store): void {
     });
     await tables.mark([taken]);
 
-    const rivals = await tables.rivals([taken], { isCareful: true });
+    const rivals = await tables.rivals([taken], { isCareful: true, since: DAY_BEFORE });
 
     const found = rivals.map(({ event_id, flush }) => `${event_id} ${flush}`).sort();
     const expected = [sameTime, otherDay].flatMap((id) => [`${id} ${taken}`, `${id} ${other}`]).sort();
     expect(found).to.deep.equal(expected);
-    expect(asked).to.have.members([sameTime, otherDay]);
+    expect(asked).to.have.members([sameTime, otherDay, freed]);
   });
 
   for (const [minutes, isListed] of [

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { createCommits } from '../../server/commit/create-commits.ts';
+import { fillIdentities } from '../../server/commit/fill-identities.ts';
 import { readConfig } from '../../server/config.ts';
 import { DECISION_COLUMNS } from '../../server/ingest/decision-event.ts';
 import { LLM_COLUMNS } from '../../server/ingest/llm-invocation.ts';
@@ -13,6 +14,9 @@ import type { RequestError } from '../../server/errors.ts';
 import { createLogger } from '../../server/logger.ts';
 import { readMigrations, sql } from '../../server/store/sql.ts';
 import type { Store } from '../../server/store/store.ts';
+import { HOUR_MS } from '../../server/durations.ts';
+import { RETENTION_MS } from '../../server/limits.ts';
+import { clickhouseTime } from '../../server/store/time.ts';
 import { eventually } from '../support/eventually.ts';
 import { entryOf } from '../support/rows.ts';
 import { logImportSuite } from './log-import.ts';
@@ -223,6 +227,28 @@ export function storeSuite(
       });
     });
 
+    it('fills in the identities of living records alone: that of an expired one may be taken anew', async () => {
+      const { background } = store;
+      const project_id = randomUUID();
+      const nowMs = Date.now();
+      const [living, expired] = [randomUUID(), randomUUID()];
+      const received = clickhouseTime(nowMs);
+      const lines = [
+        [living, clickhouseTime(nowMs - RETENTION_MS + HOUR_MS)],
+        [expired, clickhouseTime(nowMs - RETENTION_MS - 1)],
+      ].map((row) => JSON.stringify([project_id, ...row, received]));
+      const columns = ['project_id', 'event_id', 'occurred_at', 'received_at'];
+      await background.insert({ table: 'decisions', columns, lines, token: randomUUID() });
+
+      await fillIdentities(background, { stream: 'decisions', copiedMs: nowMs, nowMs });
+
+      const identities = await background.query<{ event_id: string }>(
+        'SELECT event_id FROM event_identities WHERE project_id = {project_id: String}',
+        { project_id },
+      );
+      expect(identities).to.deep.equal([{ event_id: living }]);
+    });
+
     it('a slow read delays no write', async () => {
       const project_id = randomUUID();
       const slow = store.reads.query(
@@ -284,7 +310,7 @@ export function storeSuite(
       const conflicts =
         store.kind === 'embedded'
           ? undefined
-          : new IdentityConflicts({ connection: background, engines, stream, logger });
+          : new IdentityConflicts({ connection: background, engines, stream, logger, now: Date.now });
       const identities = new IdentityIndex({
         connection: lookups,
         background,

@@ -8,17 +8,44 @@ import { runOnStore } from '../support/engine.ts';
 import { decisionEvent } from '../support/events.ts';
 import { checkpointFrom, logKey, proofOf } from '../support/log.ts';
 import { runCommand } from '../support/processes.ts';
-import { ask } from '../support/reads.ts';
+import { ask, type CursorPage } from '../support/reads.ts';
 import { startTestService, storeDirectory, temporaryDirectory } from '../support/service.ts';
 import { filesIn } from '../tamper/attacks.ts';
 import { download } from '../tamper/service.ts';
 import { DAY_MS } from '../../server/durations.ts';
+import { RETENTION_MS } from '../../server/limits.ts';
 
+const MINUTE_MS = 60_000;
 const AHEAD_MS = 20 * DAY_MS;
 /** Three of them expire in these days. */
 const AGES_DAYS = [0, 89, 1, 75, 69, 88, 0];
 
 describe('a log of which records have expired', () => {
+  it('lets a new record keep the identity of an expired one, over a kill and merges', async () => {
+    const clock = createServiceClock();
+    const dataDir = await storeDirectory();
+    let service = await startTestService({ dataDir, env: clock.env });
+    const expiring = decisionEvent({ occurred_at: timeFromNow(MINUTE_MS - RETENTION_MS) });
+    const id = String(expiring['event_id']);
+    await sendDecision(service, expiring);
+    await checkpointFrom(service, 1);
+    clock.passMs(2 * MINUTE_MS);
+    const living = { ...expiring, occurred_at: timeFromNow(0), reason: 'first' };
+    await sendDecision(service, living);
+    await service.kill();
+
+    for (const reason of ['second', 'third']) {
+      await runOnStore(dataDir, 'OPTIMIZE TABLE event_identities FINAL');
+      service = await startTestService({ dataDir, env: clock.env });
+      await proofOf(service, id);
+      await sendDecision(service, { ...living, reason });
+      const { text } = await ask(service, 'decisions', { query: 'window=90d' });
+      const { items } = JSON.parse(text) as CursorPage;
+      expect(items.map((item) => item['reason'])).to.deep.equal(['first']);
+      await service.stop();
+    }
+  });
+
   it('extends its checkpoints from before, and proves the records that remain', async () => {
     const clock = createServiceClock();
     const dataDir = await storeDirectory();

@@ -44,7 +44,7 @@ export class Fleet {
     const connection = store.connect();
     const { mergeMs, interval, batchRowsMax, queueRowsMax } = this.#options;
     const shared = { stream: 'decisions', connection, logger } as const;
-    const conflicts = new IdentityConflicts({ ...shared, engines: ONE_NODE });
+    const conflicts = new IdentityConflicts({ ...shared, engines: ONE_NODE, now: Date.now });
     return new GroupCommit({
       ...shared,
       columns: [],

@@ -1,0 +1,107 @@
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { type Flushes, numberAt } from '../../../server/commit/flush-numbers.ts';
+import { HOUR_MS } from '../../../server/durations.ts';
+import type { LogTables, NewsRow } from '../../../server/log/log-tables.ts';
+import { Sequencer } from '../../../server/log/sequencer.ts';
+import { createLogger } from '../../../server/logger.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const NOW_MS = Date.parse('2026-06-01T00:00:00.000Z');
+const MINUTE_MS = 60_000;
+
+describe('a scan of the log for inserts that are not in it', () => {
+  let nowMs: number;
+  let flush: bigint;
+  let newestFlush: bigint;
+  let found: { flush: bigint; rows: number }[];
+  let isAway: boolean;
+  /** Where each scan began, and the inserts that each round looked at with care. */
+  let scans: bigint[];
+  let looked: string[];
+  let appended: string[];
+  let sequencer: Sequencer;
+
+  const start = (isShared: boolean, before: (own: Flushes) => void = () => undefined): void => {
+    const rows: NewsRow[] = [];
+    const tables: Partial<LogTables> = {
+      newestRound: async () => 0,
+      newestFlush: async () => newestFlush,
+      unlisted: async ({ from }) => {
+        scans.push(from);
+        if (isAway) throw new Error('The store is away');
+        return found;
+      },
+      hours: async () => [],
+      newsAfter: async () => ({ now: '', rows }),
+      sizeAt: async () => 0,
+      mark: async () => undefined,
+      rivals: async (flushes) => (looked.push(...flushes), []),
+      append: async ({ flushes }, { round, proposal }) => {
+        appended.push(...flushes);
+        rows.push({ round, proposal, project_id: 'p', size: 1, counts: true });
+      },
+      extentOf: async () => undefined,
+      pieces: async () => [],
+      commit: async () => undefined,
+    };
+    sequencer = new Sequencer({
+      tables: tables as LogTables,
+      isShared,
+      opened: async () => undefined,
+      markOwn: async () => undefined,
+      remove: async () => undefined,
+      logger: createLogger('silent'),
+      now: () => nowMs,
+    });
+    before(sequencer.flushes);
+    sequencer.start();
+  };
+  beforeEach(() => {
+    [nowMs, newestFlush, found, isAway] = [NOW_MS, numberAt(NOW_MS), [], false];
+    [scans, looked, appended] = [[], [], []];
+    // Whenever anyone looks, what waits is due.
+    let passedMs = 0;
+    mock.method(performance, 'now', () => (passedMs += 5000));
+  });
+  afterEach(async () => {
+    await sequencer.close();
+    mock.restoreAll();
+  });
+
+  it('begins an hour before now where an earlier process wrote with its clock ahead', async () => {
+    newestFlush = numberAt(NOW_MS + 2 * HOUR_MS);
+    start(false);
+    await eventually(() => scans.length > 0);
+
+    expect(scans).to.deep.equal([numberAt(NOW_MS - HOUR_MS)]);
+  });
+
+  it('goes back to the last one that succeeded, however long the store was away', async () => {
+    start(true);
+    await eventually(() => scans.length > 1);
+    isAway = true;
+    nowMs += 10 * MINUTE_MS;
+    await eventually(() => scans.length > 10);
+    isAway = false;
+    const failed = scans.length;
+    await eventually(() => scans.length > failed + 2);
+
+    const since = numberAt(NOW_MS - 3 * MINUTE_MS);
+    expect(new Set(scans.slice(1, failed + 1))).to.deep.equal(new Set([since]));
+    expect(scans.at(-1)).to.equal(numberAt(nowMs - 3 * MINUTE_MS));
+  });
+
+  it('leaves out an own insert that is under way, which is appended once it has ended', async () => {
+    start(false, (own) => {
+      flush = own.next();
+      found = [{ flush, rows: 12 }];
+    });
+    await eventually(() => scans.length > 0);
+    sequencer.flushes.ended(flush, { isSettled: true, projects: new Set(['p']) });
+    await eventually(() => appended.length > 0);
+
+    expect(looked).to.deep.equal([]);
+    expect(appended).to.deep.equal([String(flush)]);
+  });
+});
