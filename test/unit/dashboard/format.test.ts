@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { bucketLabel, tickLabel } from '../../../server/dashboard/src/charts/bucket-label.ts';
+import { labelledBuckets } from '../../../server/dashboard/src/charts/scale.ts';
+import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
 import {
   countText,
   formatAgo,
@@ -9,6 +11,8 @@ import {
   formatDuration,
   formatShare,
   formatTime,
+  showZone,
+  zoneName,
 } from '../../../server/dashboard/src/text/format.ts';
 
 describe('numbers and times on display', () => {
@@ -26,8 +30,8 @@ describe('numbers and times on display', () => {
   it('are in UTC', () => {
     expect(formatTime('2026-03-03T14:05:09.123Z')).to.equal('03 Mar 14:05:09');
     expect(formatTime('not a time')).to.equal('not a time');
-    expect(tickLabel(Date.parse('2026-03-03T00:00:00Z') / 1000, 3600)).to.equal('03 Mar');
-    expect(tickLabel(Date.parse('2026-03-03T07:00:00Z') / 1000, 3600)).to.equal('07:00');
+    expect(tickLabel(Date.parse('2026-03-03T00:00:00Z'), 3600)).to.equal('03 Mar');
+    expect(tickLabel(Date.parse('2026-03-03T07:00:00Z'), 3600)).to.equal('07:00');
   });
 
   const from = '2026-03-01T14:37:00.000Z';
@@ -60,5 +64,62 @@ describe('numbers and times on display', () => {
   it('tell how long something took', () => {
     const texts = [0, 350, 2345, 40_000, 61_000, 3 * 3_600_000].map(formatDuration);
     expect(texts).to.deep.equal(['0 ms', '350 ms', '2.3 s', '40 s', '1 min', '3 h']);
+  });
+});
+
+describe('times in the zone of the browser', () => {
+  const given = process.env['TZ'];
+  afterEach(() => {
+    if (given === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = given;
+    showZone('UTC');
+  });
+
+  const showIn = (timeZone: string) => {
+    process.env['TZ'] = timeZone;
+    showZone('local');
+  };
+
+  for (const timeZone of ['Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'UTC'])
+    for (const [days, hours] of [
+      [7, 6],
+      [5, 1],
+      [30, 24],
+    ] as const)
+      it(`give a chart of ${days} days in buckets of ${hours} hours the dates of ${timeZone}`, () => {
+        showIn(timeZone);
+        // The clocks change on 8 March in New York and on 29 March in Berlin.
+        for (const from of ['2026-03-05T00:00:00Z', '2026-03-26T00:00:00Z']) {
+          const starts = Array.from(
+            { length: (days * 24) / hours },
+            (_, index) => Date.parse(from) + index * hours * HOUR_MS,
+          );
+          const labels = labelledBuckets(starts, hours * 3600).map((at) => ({
+            label: tickLabel(starts[at] ?? 0, hours * 3600),
+            day: new Date(starts[at] ?? 0).getDate(),
+          }));
+          const dates = labels.filter(({ label }) => /^\d\d [A-Z][a-z]{2}$/.test(label));
+          expect(dates.length)
+            .to.be.within(days / 5 - 1, 8)
+            .and.to.be.greaterThan(2);
+          expect(dates.map(({ label }) => Number(label.slice(0, 2)))).to.deep.equal(
+            dates.map(({ day }) => day),
+          );
+        }
+      });
+
+  it('name both ends of a UTC day', () => {
+    showIn('Europe/Berlin');
+    const frame = { from: '2026-07-01T00:00:00Z', to: '2026-07-31T00:00:00Z', endsNow: false };
+    const label = bucketLabel('2026-07-14T00:00:00.000Z', { ...frame, bucketSeconds: DAY_MS / 1000 });
+    expect(label).to.equal('Tue 14 Jul 02:00–Wed 15 Jul 02:00');
+  });
+
+  it('name the zone of the moment, or of both sides of a change of the clocks', () => {
+    showIn('Europe/Berlin');
+    const [winter, summer] = ['2026-01-15T12:00:00Z', '2026-07-15T12:00:00Z'];
+    expect([zoneName(winter), zoneName(summer)]).to.deep.equal(['CET', 'CEST']);
+    expect(zoneName(winter, undefined, winter, summer)).to.equal('CET/CEST');
+    expect(zoneName(null)).to.equal(zoneName(new Date().toISOString()));
   });
 });

@@ -71,7 +71,7 @@ describe('the axes of a chart', () => {
 
   it('name few buckets, at round times', () => {
     const starts = (count: number, seconds: number) =>
-      Array.from({ length: count }, (_, at) => (at + 3) * seconds);
+      Array.from({ length: count }, (_, at) => (at + 3) * seconds * 1000);
     expect(labelledBuckets(starts(28, 21_600), 21_600)).to.deep.equal([1, 5, 9, 13, 17, 21, 25]);
     expect(labelledBuckets(starts(3, 60), 60)).to.deep.equal([0, 1, 2]);
     expect(labelledBuckets(starts(29, 21_600), 21_600).length).to.equal(7);

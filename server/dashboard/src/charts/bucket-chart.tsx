@@ -6,7 +6,7 @@ import { endsNow, type Period } from '../app/period.ts';
 import { useZone } from '../app/zone.ts';
 import { periodHref } from '../ui/period-picker.tsx';
 import { Table } from '../ui/table.tsx';
-import { zoneName } from '../text/format.ts';
+import { shownZone, zoneName } from '../text/format.ts';
 import { bucketLabel, bucketSpan, type Frame, tickLabel } from './bucket-label.ts';
 import { barsPath, linePath } from './paths.ts';
 import { labelledBuckets, ticksOf } from './scale.ts';
@@ -67,7 +67,7 @@ export function BucketChart(props: BucketChartProps) {
         {every.map((one) => (
           <Legend key={one.label} series={one} index={shown} format={format} />
         ))}
-        <span class="readout-time">{shown === undefined ? zoneName() : name(shown)}</span>
+        <span class="readout-time">{shown === undefined ? zoneName(from, to) : name(shown)}</span>
       </p>
       <div class="chart-frame">
         <Drawing {...props} />
@@ -131,7 +131,7 @@ function Drawing({
   format,
   stepMin = 1,
 }: BucketChartProps) {
-  const zone = zoneName();
+  const zone = shownZone();
   return useMemo(() => {
     const count = starts.length;
     const sums = starts.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
@@ -140,7 +140,7 @@ function Drawing({
       stepMin,
     );
     const top = ticks.at(-1) ?? 1;
-    const seconds = starts.map((start) => Date.parse(start) / 1000);
+    const startsMs = starts.map((start) => Date.parse(start));
     const below = starts.map(() => 0);
     const finished = starts.filter((start) => isFinished(start, bucketSeconds, to)).length;
     return (
@@ -169,10 +169,10 @@ function Drawing({
           )}
         </svg>
         <div class="chart-x" aria-hidden="true">
-          {labelledBuckets(seconds, bucketSeconds).map((at) => (
+          {labelledBuckets(startsMs, bucketSeconds).map((at) => (
             // A label near the end would overflow a narrow page.
             <span key={at} style={at > count * 0.9 ? { right: '0' } : { left: `${(at / count) * 100}%` }}>
-              {tickLabel(seconds[at] ?? 0, bucketSeconds)}
+              {tickLabel(startsMs[at] ?? 0, bucketSeconds)}
             </span>
           ))}
         </div>
@@ -190,7 +190,7 @@ function DataTable({ label, starts, frame, series, before, format }: BucketChart
       {isOpen && (
         <Table
           label={`${label} as a table`}
-          columns={[`Time (${zoneName()})`, ...columns.map((column) => column.label)]}
+          columns={[`Time (${zoneName(frame.from, frame.to)})`, ...columns.map((column) => column.label)]}
         >
           {starts
             .map((start, at) => (

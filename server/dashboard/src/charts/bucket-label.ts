@@ -1,6 +1,5 @@
-import { formatMs } from '../text/format.ts';
-
-const DAY_SECONDS = 86_400;
+import { clockMs, formatMs } from '../text/format.ts';
+import { DAY_MS } from '../../../durations.ts';
 
 /** The period of a chart (RFC 3339) and the length of its buckets. `endsNow`: its last bucket is still growing. */
 export type Frame = { from: string; to: string; endsNow: boolean; bucketSeconds: number };
@@ -15,19 +14,14 @@ export function bucketSpan(startMs: number, { from, to, endsNow, bucketSeconds }
 export function bucketLabel(start: string, frame: Frame): string {
   const [fromMs, toMs] = bucketSpan(Date.parse(start), frame);
   const more = toMs > Date.parse(frame.to) ? ', so far' : '';
+  const isDay = toMs - fromMs >= DAY_MS;
   // A UTC day is not a day in another time zone.
-  const isDay = toMs - fromMs >= DAY_SECONDS * 1000 && isMidnight(fromMs);
-  if (isDay) return `${formatMs(fromMs, 'weekday')}${more}`;
-  return `${formatMs(fromMs, 'weekdayMinute')}–${formatMs(toMs, 'clock')}${more}`;
+  if (isDay && clockMs(fromMs) % DAY_MS === 0) return `${formatMs(fromMs, 'weekday')}${more}`;
+  return `${formatMs(fromMs, 'weekdayMinute')}–${formatMs(toMs, isDay ? 'weekdayMinute' : 'clock')}${more}`;
 }
 
-/** A tick of the time axis: the hour, or the day at midnight. */
-export function tickLabel(startSeconds: number, bucketSeconds: number): string {
-  const startMs = startSeconds * 1000;
-  const isDay = bucketSeconds >= DAY_SECONDS || isMidnight(startMs);
+/** A tick of the time axis: the hour, or the day where a bucket is the first of it. */
+export function tickLabel(startMs: number, bucketSeconds: number): string {
+  const isDay = clockMs(startMs) % DAY_MS < bucketSeconds * 1000;
   return formatMs(startMs, isDay ? 'day' : 'clock');
-}
-
-function isMidnight(ms: number): boolean {
-  return formatMs(ms, 'clock') === '00:00';
 }

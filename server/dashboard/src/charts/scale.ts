@@ -1,3 +1,5 @@
+import { clockMs } from '../text/format.ts';
+
 const TICKS_MAX = 4;
 const LABELS_MAX = 8;
 const [HOUR, DAY] = [3600, 86_400];
@@ -27,12 +29,12 @@ export function ticksOf(max: number, stepMin: number): number[] {
   return Array.from({ length: count + 1 }, (_, index) => index * step);
 }
 
-/** The indexes of the buckets whose start is written below the chart: few, and at round times. */
-export function labelledBuckets(startsSeconds: number[], bucketSeconds: number): number[] {
-  const seconds = startsSeconds.length * bucketSeconds;
+/** The indexes of the buckets whose start is written below the chart: few, and the first ones from round times of the shown clock on. */
+export function labelledBuckets(startsMs: number[], bucketSeconds: number): number[] {
+  const seconds = startsMs.length * bucketSeconds;
   const step =
     LABEL_SECONDS.find((each) => each >= bucketSeconds && seconds / each <= LABELS_MAX) ?? 30 * DAY;
-  return startsSeconds.flatMap((start, index) => (start % step < bucketSeconds ? [index] : []));
+  return startsMs.flatMap((ms, index) => ((clockMs(ms) / 1000) % step < bucketSeconds ? [index] : []));
 }
 
 type Bucketed = { bucket_seconds: number; buckets: { start: string }[] };

@@ -1,3 +1,5 @@
+import { MINUTE_MS } from '../../../durations.ts';
+
 const COUNT = new Intl.NumberFormat('en');
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const MINUTE = {
@@ -42,11 +44,23 @@ export function showZone(next: Zone): void {
   formats = formatsIn(next);
 }
 
-/** UTC, or GMT+1 */
-export function zoneName(): string {
+/** The zone of these times, or of now: UTC, GMT+1, or GMT+1/GMT+2 where the clocks change between them. */
+export function zoneName(...times: (string | null | undefined)[]): string {
   if (zone === 'UTC') return 'UTC';
-  const parts = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' }).formatToParts(Date.now());
+  const given = times.map((iso) => Date.parse(iso ?? '')).filter((ms) => !Number.isNaN(ms));
+  const shown = given.length === 0 ? [Date.now()] : given;
+  const byOffset = new Map(shown.map((ms) => [new Date(ms).getTimezoneOffset(), ms]));
+  return [...byOffset.values()].map(zoneNameAt).join('/');
+}
+
+function zoneNameAt(ms: number): string {
+  const parts = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' }).formatToParts(ms);
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'local';
+}
+
+/** The time of the shown clock, in milliseconds: as if that clock were in UTC. */
+export function clockMs(ms: number): number {
+  return zone === 'UTC' ? ms : ms - new Date(ms).getTimezoneOffset() * MINUTE_MS;
 }
 
 export function formatMs(ms: number, style: Style): string {

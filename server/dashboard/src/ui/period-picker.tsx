@@ -59,7 +59,9 @@ export function PeriodPicker() {
 
 function summaryOf(period: Period): string {
   if ('window' in period) return 'Custom';
-  return 'last' in period ? `Last ${LAST_WORDS[period.last]}` : `${periodWords(period)} ${zoneName()}`;
+  return 'last' in period
+    ? `Last ${LAST_WORDS[period.last]}`
+    : `${periodWords(period)} ${zoneName(period.from, period.to)}`;
 }
 
 function PeriodForm({ period, close }: { period: Period; close: () => void }) {

@@ -47,7 +47,16 @@ export function ActivityPage({ projectId }: { projectId: string }) {
       )}
       {items.length > 0 && (
         <div class="panel">
-          <Table label="Activity" columns={[`Time (${zoneName()})`, 'Who', 'What', 'Details', 'IP address']}>
+          <Table
+            label="Activity"
+            columns={[
+              `Time (${zoneName(items[0]?.occurred_at, items.at(-1)?.occurred_at)})`,
+              'Who',
+              'What',
+              'Details',
+              'IP address',
+            ]}
+          >
             {items.map((item) => (
               <ActivityRow key={item.id} item={item} />
             ))}

@@ -32,7 +32,7 @@ export function FleetTab({ projectId, agentName }: AgentTabProps) {
     <div class="panel">
       <p class="fleet-lead">
         <b>{formatShare(data.keys_on_latest, keys)}</b> of the keys in use have the latest version, v
-        {data.latest.version}, saved {formatDate(data.latest.created_at)} {zoneName()}.
+        {data.latest.version}, saved {formatDate(data.latest.created_at)} {zoneName(data.latest.created_at)}.
       </p>
       <HeldVersions items={data.items} keys={keys} />
     </div>

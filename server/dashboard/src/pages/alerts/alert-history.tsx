@@ -32,7 +32,13 @@ export function AlertHistory({ projectId }: { projectId: string }) {
         <div class="panel">
           <Table
             label="History"
-            columns={[`Time (${zoneName()})`, 'Rule', 'What happened', 'Delivery', ['Link', 'hidden']]}
+            columns={[
+              `Time (${zoneName(items[0]?.fired_at, items.at(-1)?.fired_at)})`,
+              'Rule',
+              'What happened',
+              'Delivery',
+              ['Link', 'hidden'],
+            ]}
           >
             {items.map((item) => (
               <AlertRow key={item.id} projectId={projectId} item={item} />

@@ -72,7 +72,7 @@ export function DecisionList({ state, columns, isOwn, selected, onOpen, onEnd }:
         {columns.map((name) => (
           <span key={name} role="columnheader">
             {COLUMNS[name].label}
-            {name === 'time' && ` (${zoneName()})`}
+            {name === 'time' && ` (${zoneName(rows[0]?.occurred_at, rows.at(-1)?.occurred_at)})`}
           </span>
         ))}
       </div>

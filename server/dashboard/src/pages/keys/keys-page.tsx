@@ -96,7 +96,7 @@ function shownName({ name, key_id }: KeyItem): string {
 function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
   const [revoking, setRevoking] = useState<KeyItem | undefined>(undefined);
   const nowMs = Date.now();
-  const expires = `Expires (${zoneName()})`;
+  const expires = `Expires (${zoneName(...items.map(({ expires_at }) => expires_at))})`;
   const { sorted, column } = useSorted(
     items,
     {

@@ -13,7 +13,12 @@ export function CheckpointTable({ checkpoints }: { checkpoints: CheckedCheckpoin
       {lost !== undefined && <Alarm lost={lost} current={checkpoints.at(-1)} />}
       <Table
         label="Checkpoints"
-        columns={[`Seen (${zoneName()})`, 'Verified', ['Entries', 'number'], 'Root']}
+        columns={[
+          `Seen (${zoneName(...checkpoints.map(({ seen_at }) => seen_at))})`,
+          'Verified',
+          ['Entries', 'number'],
+          'Root',
+        ]}
       >
         {checkpoints
           .map((checkpoint, index) => (
@@ -60,8 +65,8 @@ function Alarm({ lost, current }: AlarmProps) {
     <>
       <p class="form-error" role="alert">
         History was rewritten: the log does not extend the checkpoint that this browser saw on{' '}
-        {formatTime(lost.seen_at)} {zoneName()}. Keep that checkpoint and the current one: together they are
-        the evidence.
+        {formatTime(lost.seen_at)} {zoneName(lost.seen_at)}. Keep that checkpoint and the current one:
+        together they are the evidence.
       </p>
       <CodeBlock label="Checkpoint that was seen before" text={lost.checkpoint} />
     </>

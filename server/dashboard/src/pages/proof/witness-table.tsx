@@ -17,7 +17,12 @@ export function WitnessTable({ witnesses, size }: { witnesses: CheckedWitness[];
   return (
     <Table
       label="Witnesses"
-      columns={['Witness', 'Verified', `Last signed (${zoneName()})`, ['Entries', 'number']]}
+      columns={[
+        'Witness',
+        'Verified',
+        `Last signed (${zoneName(...witnesses.map(({ signedAt }) => signedAt))})`,
+        ['Entries', 'number'],
+      ]}
     >
       {witnesses.map((witness) => (
         <tr key={witness.name}>
