@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { batchOutcome, sendBatch } from '../support/batch.ts';
 import { decisionEvent } from '../support/events.ts';
 import { askJson, type Timeseries } from '../support/reads.ts';
@@ -150,6 +150,56 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
       await totalIs(page, expected[0]?.total ?? 0);
       expect(faults).to.deep.equal([]);
     });
+
+  it('narrows the filters of the page in every panel and link', async () => {
+    const events = Object.entries({ deny: 3, needs_approval: 2, allow: 4 }).flatMap(([outcome, count]) =>
+      Array.from({ length: count }, () =>
+        decisionEvent({ agent_name: 'narrow', outcome, reason: outcome === 'allow' ? '' : `why ${outcome}` }),
+      ),
+    );
+    expect(await batchOutcome(sendBatch(world.service, events))).to.include({ accepted: 9 });
+    const { page, faults } = await world.newPage();
+    const panel = (name: string) => page.getByRole('region', { name, exact: true });
+    const overview = (query: Record<string, string>) =>
+      page.goto(world.projectPath('overview', { agent: 'narrow', ...query }));
+    const follow = async (link: Locator, total: number) => {
+      await link.click();
+      await totalIs(page, total);
+      expect(new URL(page.url()).searchParams.get('agent')).to.equal('narrow');
+      await page.goBack();
+    };
+
+    await overview({ outcome: 'needs_approval' });
+    await panel('Latest needing approval').getByRole('listitem').nth(1).waitFor();
+    await panel('Latest denials').getByText('None in this period.').waitFor();
+    await panel('Reasons').getByText('why needs_approval').waitFor();
+    expect(await panel('Reasons').locator('.bar-row').count()).to.equal(1);
+    await follow(panel('Latest needing approval').getByRole('link', { name: 'All' }), 2);
+    await follow(panel('Latest denials').getByRole('link', { name: 'All' }), 0);
+    await follow(page.getByRole('link', { name: /^Denial rate 0%/ }), 0);
+    await follow(panel('Decisions over time').getByRole('link', { name: 'Allow', exact: true }), 0);
+    await page.getByRole('link', { name: 'Most denials' }).click();
+    await panel('Users').getByText('None in this period.').waitFor();
+
+    await overview({ 'not.outcome': 'deny', sort: 'approvals' });
+    await panel('Users').locator('.bar-count').getByText('2', { exact: true }).waitFor();
+    // These count approvals alone: a share of denials is not among them.
+    expect(
+      await panel('Users')
+        .getByText(/denied/i)
+        .count(),
+    ).to.equal(0);
+    await follow(panel('Users').locator('.bar-row'), 2);
+    await overview({ 'not.outcome': 'deny' });
+    await panel('Reasons').getByText('why needs_approval').waitFor();
+    expect(await panel('Reasons').locator('.bar-row').count()).to.equal(1);
+    await page.getByRole('link', { name: 'Agents active 1' }).click();
+    const rows = page.getByRole('region', { name: 'Agents' }).locator('tbody tr');
+    await rows.getByText('narrow').waitFor();
+    expect(await rows.allInnerTexts()).to.deep.equal(['narrow\tnot registered\t–\t6\t0%\t2\t–']);
+    await page.getByRole('list', { name: 'Active filters' }).getByText('narrow').waitFor();
+    expect(faults).to.deep.equal([]);
+  });
 
   it('leads from an entry of a legend to these decisions', async () => {
     const { page } = await world.newPage();

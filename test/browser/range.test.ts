@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { sendBatch } from '../support/batch.ts';
 import { decisionEvent, llmInvocation, post } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { askJson } from '../support/reads.ts';
@@ -183,6 +185,32 @@ describe('periods, filters and records in a browser', function () {
     const agents = page.getByRole('region', { name: 'Agents' }).locator('.bar-name');
     await agents.first().waitFor();
     expect((await agents.allInnerTexts()).toSorted()).to.deep.equal(['code-reviewer', 'data-analyst']);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('calls the decisions of an agent unknown, not 0, where the summary leaves it out', async () => {
+    const fromMs = Date.now() - 50 * DAY_MS;
+    const occurred_at = new Date(fromMs).toISOString();
+    const rare = Array.from({ length: 1000 }, (_, at) =>
+      decisionEvent({ occurred_at, agent_name: `crowd-${at}` }),
+    );
+    const twice = rare.map((event) => decisionEvent({ ...event, event_id: randomUUID() }));
+    const left = [decisionEvent({ occurred_at, agent_name: 'support-triage' })];
+    for (const events of [rare, twice, left])
+      expect((await sendBatch(world.service, events)).status).to.equal(202);
+    const { page, faults } = await world.newPage();
+    const range = { from: occurred_at, to: new Date(fromMs + HOUR_MS).toISOString() };
+    await page.goto(world.projectPath('agents', range));
+    const rowOf = (name: string) => page.getByRole('row', { name: new RegExp(`^${name} `) });
+    await page.getByText('The 1,000 agents with the most decisions are counted, 1 other is not.').waitFor();
+    const numbers = async (name: string) => (await rowOf(name).locator('td.number').allInnerTexts()).slice(1);
+    expect(await numbers('crowd-7')).to.deep.equal(['2', '0%', '0']);
+    expect(await numbers('support-triage')).to.deep.equal(['–', '–', '–']);
+    await page.goto(world.projectPath('overview', range));
+    await page.getByRole('link', { name: 'Agents active 1,001' }).waitFor();
+    await page.goto(world.projectPath('agents', { ...range, agent: 'support-triage' }));
+    await rowOf('support-triage').waitFor();
+    expect(await numbers('support-triage')).to.deep.equal(['1', '0%', '0']);
     expect(faults).to.deep.equal([]);
   });
 

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { datedPath } from '../../../server/dashboard/src/api/relative-period.ts';
-import { filtersBut, filtersFrom } from '../../../server/dashboard/src/app/filters.ts';
+import {
+  type Filters,
+  filtersBut,
+  filtersFrom,
+  narrowed,
+} from '../../../server/dashboard/src/app/filters.ts';
 import {
   periodChanges,
   periodFrom,
@@ -61,6 +66,22 @@ describe('the filters in an address', () => {
     expect(filters).to.deep.equal({ agent: ['a', 'b'], 'not.role': [''], outcome: ['deny'] });
     expect(filtersBut(filters, 'role')).to.deep.equal({ agent: ['a', 'b'], outcome: ['deny'] });
   });
+
+  const narrowings: [Filters, Filters, Filters][] = [
+    [{ agent: ['a'] }, { outcome: ['deny'] }, { agent: ['a'], outcome: ['deny'] }],
+    [{ outcome: ['deny', 'allow'] }, { outcome: ['deny'] }, { outcome: ['deny'] }],
+    [{ outcome: ['allow'] }, { outcome: ['deny'] }, { outcome: ['deny'], 'not.outcome': ['deny'] }],
+    [{ 'not.outcome': ['deny'] }, { 'not.outcome': ['allow', 'deny'] }, { 'not.outcome': ['deny', 'allow'] }],
+    [
+      { agent: ['a', 'b'], 'not.role': [''] },
+      { agent: ['b'], outcome: ['deny'] },
+      { agent: ['b'], outcome: ['deny'], 'not.role': [''] },
+    ],
+  ];
+  for (const [filters, only, both] of narrowings)
+    it(`lets through what both ${JSON.stringify(filters)} and ${JSON.stringify(only)} do`, () => {
+      expect(narrowed(filters, only)).to.deep.equal(both);
+    });
 });
 
 describe('the zone of times', () => {

@@ -27,5 +27,16 @@ export function filtersBut(filters: Filters, name: FilterName): Filters {
   return others;
 }
 
+/** What both let through. Where the values of a field have none in common, one is both wanted and excluded. */
+export function narrowed(filters: Filters, only: Filters): Filters {
+  const all: Filters = { ...filters, ...only };
+  for (const name of DECISION_FILTERS) {
+    const outside = (only[name] ?? []).filter((value) => filters[name]?.includes(value) === false);
+    const excluded = [filters, only].flatMap((each) => each[`not.${name}`] ?? []).concat(outside);
+    if (excluded.length > 0) all[`not.${name}`] = [...new Set(excluded)];
+  }
+  return all;
+}
+
 /** For `hrefWith`: without any filter, and without a search. */
 export const NO_FILTERS = Object.fromEntries([...FILTER_PARAMS, 'q'].map((name) => [name, undefined]));

@@ -1,8 +1,11 @@
 import { auditOf, call } from '../../api/call.ts';
 import type { AgentSummary, OutcomeCounts, Summary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import { usePeriod } from '../../app/location.ts';
+import { filtersFrom } from '../../app/filters.ts';
+import { usePlace } from '../../app/location.ts';
+import { periodFrom } from '../../app/period.ts';
 import { agentPath, projectPath } from '../../app/route.ts';
+import { FilterBar } from '../../filters/filter-bar.tsx';
 import { formatCount, formatDate, formatShare, zoneName } from '../../text/format.ts';
 import { shellQuoted } from '../../text/shell-quoted.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
@@ -17,9 +20,9 @@ const SORTS = {
   Agent: ({ name }: Row) => name,
   Policy: ({ agent }: Row) => agent?.version ?? -1,
   Tools: ({ agent }: Row) => agent?.tools.length ?? -1,
-  Decisions: ({ counts }: Row) => counts?.total ?? 0,
-  Denied: ({ counts }: Row) => (counts?.deny ?? 0) / Math.max(1, counts?.total ?? 0),
-  'Needs approval': ({ counts }: Row) => counts?.needs_approval ?? 0,
+  Decisions: ({ counts }: Row) => counts?.total ?? -1,
+  Denied: ({ counts }: Row) => (counts === undefined ? -1 : counts.deny / Math.max(1, counts.total)),
+  'Needs approval': ({ counts }: Row) => counts?.needs_approval ?? -1,
 };
 /** By when the policy was saved; the label names the zone, too. */
 const saved = ({ agent }: Row) => agent?.created_at ?? '';
@@ -28,25 +31,41 @@ const EXAMPLE = {
   tools: ['search', { name: 'refund', annotations: { destructiveHint: true } }],
 };
 
+const NONE: OutcomeCounts = { total: 0, allow: 0, deny: 0, needs_approval: 0 };
+
+/** `counts` is undefined where they are not known. */
 type Row = { name: string; agent: AgentSummary | undefined; counts: OutcomeCounts | undefined };
 
-/** Registered agents, and agents that only recorded decisions. */
+/** Registered agents, and agents that only recorded decisions. With filters, those that have matching decisions. */
 export function AgentsPage({ projectId }: { projectId: string }) {
-  const period = usePeriod();
+  const { query } = usePlace();
+  const period = periodFrom(query);
+  const filters = filtersFrom(query);
+  const isFiltered = Object.keys(filters).length > 0;
   const agents = useAnswer(call('GET /v1/projects/{id}/agents', { id: projectId }));
-  const summary = useAnswer(auditOf(projectId, 'summary', { ...period }));
+  const summary = useAnswer(auditOf(projectId, 'summary', { ...period, ...filters }));
   // Wait for both: rows sorted by their numbers would move when the numbers arrive later.
   const isLoading = agents.isLoading || summary.isLoading;
-  const rows = agents.data === undefined || isLoading ? undefined : rowsOf(agents.data.items, summary.data);
+  const all = agents.data === undefined || isLoading ? undefined : rowsOf(agents.data.items, summary.data);
+  const rows = isFiltered ? all?.filter(({ counts }) => counts?.total !== 0) : all;
+  const left = summary.data?.others.by_agent?.entries ?? 0;
   return (
     <>
       <PageHead title="Agents" hasPeriod />
+      <FilterBar projectId={projectId} period={period} filters={filters} />
       {agents.error !== undefined && <ErrorState error={agents.error} retry={agents.reload} />}
       {isLoading && agents.error === undefined && <Loading lines={8} />}
-      {rows?.length === 0 && <NoAgents projectId={projectId} />}
+      {rows?.length === 0 &&
+        (isFiltered ? <EmptyState title="No agents match" /> : <NoAgents projectId={projectId} />)}
       {rows !== undefined && rows.length > 0 && (
         <div class="panel">
           <AgentTable rows={rows} projectId={projectId} />
+          {left > 0 && (
+            <p class="panel-foot muted">
+              The {formatCount(summary.data?.by_agent.length ?? 0)} agents with the most decisions are
+              counted, {left === 1 ? '1 other is not' : `${formatCount(left)} others are not`}.
+            </p>
+          )}
         </div>
       )}
     </>
@@ -54,7 +73,7 @@ export function AgentsPage({ projectId }: { projectId: string }) {
 }
 
 function AgentTable({ rows, projectId }: { rows: Row[]; projectId: string }) {
-  const savedLabel = `Policy saved (${zoneName()})`;
+  const savedLabel = `Policy saved (${zoneName(...rows.map(saved))})`;
   const { sorted, column } = useSorted(rows, { ...SORTS, [savedLabel]: saved }, { first: '-Decisions' });
   const columns = Object.keys(SORTS).map((label, index) => column(label, index < 2 ? '' : 'number'));
   return (
@@ -94,20 +113,21 @@ function AgentRow({ row: { name, agent, counts }, projectId }: { row: Row; proje
         )}
       </td>
       <td class="number">{agent === undefined ? '–' : formatCount(agent.tools.length)}</td>
-      <td class="number">{formatCount(counts?.total ?? 0)}</td>
-      <td class="number">{formatShare(counts?.deny ?? 0, counts?.total ?? 0)}</td>
-      <td class="number">{formatCount(counts?.needs_approval ?? 0)}</td>
+      <td class="number">{counts === undefined ? '–' : formatCount(counts.total)}</td>
+      <td class="number">{counts === undefined ? '–' : formatShare(counts.deny, counts.total)}</td>
+      <td class="number">{counts === undefined ? '–' : formatCount(counts.needs_approval)}</td>
       <td class="muted">{agent === undefined ? '–' : formatDate(agent.created_at)}</td>
     </tr>
   );
 }
 
 function rowsOf(agents: AgentSummary[], summary: Summary | undefined): Row[] {
-  const counts = new Map(summary?.by_agent.map((row) => [row.agent_name, row]));
+  const counts = new Map<string, OutcomeCounts>(summary?.by_agent.map((row) => [row.agent_name, row]));
+  const uncounted = summary?.others.by_agent === null ? NONE : undefined;
   const registered = new Set(agents.map(({ name }) => name));
   const unregistered = summary?.by_agent.filter(({ agent_name }) => !registered.has(agent_name)) ?? [];
   return [
-    ...agents.map((agent) => ({ name: agent.name, agent, counts: counts.get(agent.name) })),
+    ...agents.map((agent) => ({ name: agent.name, agent, counts: counts.get(agent.name) ?? uncounted })),
     ...unregistered.map((row) => ({ name: row.agent_name, agent: undefined, counts: row })),
   ];
 }

@@ -2,6 +2,7 @@ import { decisionPath } from '../../app/route.ts';
 import { auditOf } from '../../api/call.ts';
 import type { Outcome } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
+import { narrowed } from '../../app/filters.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 import { Inert, Role } from '../../ui/inert.tsx';
 import { Waiting } from '../../ui/states.tsx';
@@ -14,9 +15,10 @@ type LatestPanelProps = PanelsProps & { outcome: Outcome; title: string };
 
 /** The newest decisions with one outcome, linked to their details. */
 export function LatestPanel({ projectId, period, filters, hrefOf, outcome, title }: LatestPanelProps) {
-  const shown = hrefOf({ filters: { outcome: [outcome] } });
+  const only = { outcome: [outcome] };
+  const shown = hrefOf({ filters: only });
   const { search } = new URL(shown, location.href);
-  const newest = auditOf(projectId, 'decisions', { ...period, ...filters, outcome: [outcome], limit: ROWS });
+  const newest = auditOf(projectId, 'decisions', { ...period, ...narrowed(filters, only), limit: ROWS });
   const answer = useAnswer(newest, { refreshMs: REFRESH_MS });
   const { data } = answer;
   const nowMs = Date.now();

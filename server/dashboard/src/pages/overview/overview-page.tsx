@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { auditOf } from '../../api/call.ts';
 import type { Outcome, WindowName } from '../../api/types.ts';
 import { type Loaded, useAnswer } from '../../api/use-answer.ts';
-import { type Filters, filtersFrom } from '../../app/filters.ts';
+import { type Filters, filtersFrom, narrowed } from '../../app/filters.ts';
 import { usePlace } from '../../app/location.ts';
 import { endsNow, type Period, periodFrom, periodWords } from '../../app/period.ts';
 import { placeWith, projectPath } from '../../app/route.ts';
@@ -26,7 +26,7 @@ const REFRESH_EMPTY_MS = 1000;
 /** A longer period to compare with: the agents that were active then. 90d has none: records are kept for 90 days. */
 const WIDER: Partial<Record<WindowName, WindowName>> = { '24h': '7d', '7d': '30d', '30d': '90d' };
 
-/** The address of the decisions behind a number: of this period, with these filters. */
+/** The address of the decisions behind a number: of this period, with the filters of the page and these. */
 export type DecisionsHref = (changes: { period?: Period; filters?: Filters; q?: string }) => string;
 
 export function OverviewPage({ projectId }: { projectId: string }) {
@@ -59,8 +59,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
   const hrefOf: DecisionsHref = (changes) =>
     placeWith(projectPath(projectId, 'decisions'), {
       ...(changes.period ?? period),
-      ...filters,
-      ...changes.filters,
+      ...narrowed(filters, changes.filters ?? {}),
       q: changes.q,
     });
   const panels = { projectId, period, filters, hrefOf };
@@ -79,7 +78,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
             previous={previous}
             widerSummary={widerSummary.data}
             hrefOf={(outcome) => hrefOf(outcome === undefined ? {} : { filters: { outcome: [outcome] } })}
-            agentsHref={placeWith(projectPath(projectId, 'agents'), period)}
+            agentsHref={placeWith(projectPath(projectId, 'agents'), asked)}
           />
           {isEmpty ? (
             <EmptyState title={isFiltered ? 'No decisions match' : `No decisions in ${periodWords(period)}`}>

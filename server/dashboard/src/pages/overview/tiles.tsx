@@ -55,7 +55,7 @@ export function Tiles({ period, summary, series, previous, widerSummary, hrefOf,
       <Tile
         label="Agents active"
         href={agentsHref}
-        value={summary && formatCount(summary.by_agent.length + (summary.others.by_agent?.entries ?? 0))}
+        value={summary && formatCount(agentsIn(summary))}
         note={summary && agentsNote(summary, widerSummary)}
       />
     </div>
@@ -76,8 +76,12 @@ function thanBefore(
 function agentsNote(summary: Summary, wider: Summary | undefined): string {
   if (wider === undefined || wider.window === null) return 'with at least one decision';
   const known = WINDOW_WORDS[wider.window];
-  const active = new Set(summary.by_agent.map(({ agent_name }) => agent_name));
   if (wider.by_agent.length === 0) return `none seen in ${known}`;
-  const silent = wider.by_agent.filter(({ agent_name }) => !active.has(agent_name)).length;
-  return silent === 0 ? `no others seen in ${known}` : `${formatCount(silent)} more seen in ${known}`;
+  const silent = agentsIn(wider) - agentsIn(summary);
+  return silent <= 0 ? `no others seen in ${known}` : `${formatCount(silent)} more seen in ${known}`;
+}
+
+/** How many agents there are, those that the list leaves out included. */
+function agentsIn({ by_agent, others }: Summary): number {
+  return by_agent.length + (others.by_agent?.entries ?? 0);
 }

@@ -31,6 +31,8 @@ type TopPanelProps = {
   rows: Row[] | undefined;
   /** How many values are not in `rows`. */
   more?: number;
+  /** Without it the rows count one outcome alone, which says nothing about the share of denials. */
+  hasRate?: boolean;
   hrefOf: (name: string) => string;
 };
 
@@ -40,7 +42,7 @@ export function useIsOpen(by: TopPanelProps['by']): boolean {
 }
 
 /** The values of one field with the most decisions. A link shows the rest of them. */
-export function TopPanel({ by, sort, rows, more = 0, hrefOf }: TopPanelProps) {
+export function TopPanel({ by, sort, rows, more = 0, hasRate = true, hrefOf }: TopPanelProps) {
   const isOpen = useIsOpen(by);
   const key = SORT_KEYS[sort];
   const sorted = rows?.filter((row) => row[key] > 0).sort((a, b) => b[key] - a[key]);
@@ -48,7 +50,7 @@ export function TopPanel({ by, sort, rows, more = 0, hrefOf }: TopPanelProps) {
   const shown = sorted?.slice(0, isOpen ? ROWS_OPEN : ROWS) ?? [];
   const rest = (sorted?.length ?? 0) + more - shown.length;
   const title = TITLES[by];
-  const list = { by, sort, max, hrefOf };
+  const list = { by, sort, max, hasRate, hrefOf };
   return (
     <section class={isOpen ? 'panel panel-open' : 'panel'} aria-label={title}>
       <h2>{title}</h2>
@@ -67,15 +69,19 @@ export function TopPanel({ by, sort, rows, more = 0, hrefOf }: TopPanelProps) {
   );
 }
 
-type ListProps = Pick<TopPanelProps, 'by' | 'sort' | 'hrefOf'> & { rows: Row[]; max: number };
+type ListProps = Pick<TopPanelProps, 'by' | 'sort' | 'hrefOf'> & {
+  rows: Row[];
+  max: number;
+  hasRate: boolean;
+};
 
-function Bars({ by, sort, rows, max, hrefOf }: ListProps) {
+function Bars({ by, sort, rows, max, hasRate, hrefOf }: ListProps) {
   return (
     <>
       <div class="bar-head" aria-hidden="true">
         <span />
         <span>{COUNTED[sort]}</span>
-        <span>Denied</span>
+        {hasRate && <span>Denied</span>}
       </div>
       <ol class="bars">
         {rows.map((row) => (
@@ -87,10 +93,12 @@ function Bars({ by, sort, rows, max, hrefOf }: ListProps) {
               <span class="bar-count" title={formatCount(row[SORT_KEYS[sort]])}>
                 {formatCompact(row[SORT_KEYS[sort]])}
               </span>
-              <span class="bar-rate">
-                {formatShare(row.deny, row.total)}
-                <span class="visually-hidden"> denied</span>
-              </span>
+              {hasRate && (
+                <span class="bar-rate">
+                  {formatShare(row.deny, row.total)}
+                  <span class="visually-hidden"> denied</span>
+                </span>
+              )}
               <Bar row={row} max={max} sort={sort} />
             </a>
           </li>
@@ -101,7 +109,7 @@ function Bars({ by, sort, rows, max, hrefOf }: ListProps) {
 }
 
 /** The same as a table that sorts by its headings. */
-function FullList({ by, sort, rows, max, hrefOf }: ListProps) {
+function FullList({ by, sort, rows, max, hasRate, hrefOf }: ListProps) {
   const counted = COUNTED[sort];
   const countOf = (row: Row) => row[SORT_KEYS[sort]];
   const { sorted, column } = useSorted(
@@ -116,7 +124,7 @@ function FullList({ by, sort, rows, max, hrefOf }: ListProps) {
         column('Name'),
         ['Share', 'usage-share'],
         column(counted, 'number'),
-        column('Denied', 'number'),
+        ...(hasRate ? [column('Denied', 'number')] : []),
       ]}
     >
       {sorted.map((row) => (
@@ -130,7 +138,7 @@ function FullList({ by, sort, rows, max, hrefOf }: ListProps) {
             <Bar row={row} max={max} sort={sort} />
           </td>
           <td class="number">{formatCount(countOf(row))}</td>
-          <td class="number">{formatShare(row.deny, row.total)}</td>
+          {hasRate && <td class="number">{formatShare(row.deny, row.total)}</td>}
         </tr>
       ))}
     </Table>

@@ -1,7 +1,7 @@
 import { auditOf } from '../../api/call.ts';
 import type { Summary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import type { Filters } from '../../app/filters.ts';
+import { type Filters, narrowed } from '../../app/filters.ts';
 import { hrefWith, usePlace } from '../../app/location.ts';
 import type { Period } from '../../app/period.ts';
 import { ErrorState } from '../../ui/states.tsx';
@@ -85,7 +85,7 @@ function Broken({ projectId, period, filters, by, sort, only, rowHref }: BrokenP
   // One of them may be the empty value, which is not shown.
   const limit = (isOpen ? ROWS_OPEN : ROWS) + 1;
   const { data, error, reload } = useAnswer(
-    auditOf(projectId, 'breakdown', { by, limit, ...period, ...filters, ...only }),
+    auditOf(projectId, 'breakdown', { by, limit, ...period, ...narrowed(filters, only) }),
     { refreshMs: REFRESH_MS },
   );
   if (error !== undefined) return <ErrorState error={error} retry={reload} />;
@@ -96,6 +96,7 @@ function Broken({ projectId, period, filters, by, sort, only, rowHref }: BrokenP
       sort={sort}
       rows={rows?.filter(({ name }) => name !== '')}
       more={data?.others?.entries ?? 0}
+      hasRate={sort === 'decisions'}
       hrefOf={rowHref}
     />
   );
