@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { sendBatch } from '../support/batch.ts';
 import { decisionEvent, post } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { longestTaskMs } from './support/longest-task.ts';
 import { addressOf, expectAccessible, useWorld, type World } from './support/world.ts';
+import { DAY_MS, MINUTE_MS } from '../../server/durations.ts';
 
 describe('Decisions in a browser', function () {
   const world = useWorld(this);
@@ -210,6 +212,41 @@ describe('Decisions in a browser', function () {
     await page.getByText('second').waitFor();
     expect(await page.locator('.decision-row').first().innerText()).to.include('second');
     expect(await totalOf(page)).to.equal('2');
+  });
+
+  it('takes in a row that comes late far down and drops rows that left the period, while it is live', async () => {
+    const { page, faults } = await world.newPage();
+    const nowMs = Date.now();
+    const at = (minutes: number) =>
+      decisionEvent({
+        tool_name: 'tide',
+        reason: `${minutes} minutes`,
+        occurred_at: new Date(nowMs - minutes * MINUTE_MS).toISOString(),
+      });
+    const minutes = Array.from({ length: 120 }, (_, index) => index + 1);
+    expect((await sendBatch(world.service, minutes.map(at))).status).to.equal(202);
+    await page.clock.install();
+    await page.goto(world.projectPath('decisions', { tool: 'tide', last: '3d', live: '1' }));
+    const grid = page.getByRole('grid');
+    const rows = page.locator('.decision-row');
+    await rows.first().waitFor();
+    await grid.focus();
+    await page.keyboard.press('End');
+    await page.getByText('End of list').waitFor();
+    await page.keyboard.press('End');
+    await page.getByText('120 minutes').waitFor();
+
+    expect((await sendBatch(world.service, [at(117.5)])).status).to.equal(202);
+    await page.getByText('117.5 minutes').waitFor();
+    expect(await totalOf(page)).to.equal('121');
+
+    // From now on the period has the newest 60 minutes alone.
+    await page.clock.fastForward(3 * DAY_MS - 60.5 * MINUTE_MS);
+    await page.getByText('120 minutes').waitFor({ state: 'detached' });
+    await eventually(async () => Number(await grid.getAttribute('aria-rowcount')) <= 62);
+    await rows.getByText('59 minutes').waitFor();
+    expect(Number(await totalOf(page))).to.equal(Number(await grid.getAttribute('aria-rowcount')) - 1);
+    expect(faults).to.deep.equal([]);
   });
 
   it('exports what is shown', async () => {

@@ -60,6 +60,25 @@ describe('model calls in a browser', function () {
   });
   const timelineOf = (session_id: string) => world.projectPath('decisions', { session_id, view: 'timeline' });
 
+  it('counts a session without the other filters, says so, and drops them for its timeline', async () => {
+    const { page, faults } = await world.newPage();
+    const total = page.getByTestId('total');
+    const panel = page.getByRole('region', { name: 'Session', exact: true });
+    // A link of before, when the timeline ignored the filters.
+    await page.goto(`${timelineOf('mixed')}&outcome=deny`);
+    await total.getByText('1', { exact: true }).waitFor();
+    expect(await page.locator('.decision-row').count()).to.equal(1);
+    await panel.getByText('mixed without the other filters: 2 decisions, 1 denied, ').waitFor();
+    await panel.getByText('2 model calls').waitFor();
+
+    await panel.getByRole('link', { name: 'Timeline' }).click();
+    await stepsOf(page).nth(3).waitFor();
+    await total.getByText('2', { exact: true }).waitFor();
+    await panel.getByText('mixed: 2 decisions').waitFor();
+    expect(new URL(page.url()).searchParams.has('outcome')).to.equal(false);
+    expect(faults).to.deep.equal([]);
+  });
+
   it('shows the decisions and the model calls of a session in order', async () => {
     const { page, faults } = await world.newPage();
     await page.goto(timelineOf('mixed'));

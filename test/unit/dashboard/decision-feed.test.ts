@@ -5,7 +5,7 @@ import { DecisionFeed } from '../../../server/dashboard/src/pages/decisions/deci
 
 /** A service with records that can be added to; its cursor is the number of the last record given. */
 class Records {
-  readonly #records: DecisionRecord[] = [];
+  #records: DecisionRecord[] = [];
   calls = 0;
   isDown = false;
   /** The one cursor that is not answered. */
@@ -20,6 +20,16 @@ class Records {
     this.#records.push(...numbers.map(recordOf));
     this.#records.sort((a, b) => (a.occurred_at < b.occurred_at ? 1 : -1));
   }
+
+  /** All before this number have left the period. */
+  expire(number: number): void {
+    this.#records = this.#records.filter(({ event_id }) => Number(event_id) >= number);
+  }
+
+  readonly countBetween = (after: string, until: string): Promise<number> =>
+    Promise.resolve(
+      this.#records.filter(({ occurred_at }) => occurred_at > after && occurred_at <= until).length,
+    );
 
   readonly fetchPage = (cursor: string | undefined, limit: number): Promise<DecisionsPage> => {
     this.calls += 1;
@@ -54,7 +64,7 @@ function recordOf(number: number): DecisionRecord {
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
 
 async function feedOf(records: Records, pages: number): Promise<DecisionFeed> {
-  const feed = new DecisionFeed(records.fetchPage, () => undefined);
+  const feed = new DecisionFeed(records.fetchPage, records.countBetween, () => undefined);
   for (let page = 0; page < pages; page += 1) await feed.loadMore();
   return feed;
 }
@@ -72,7 +82,7 @@ describe('the feed of decisions', () => {
 
   it('asks once when asked twice at the same time', async () => {
     const records = new Records(...range(0, 900));
-    const feed = new DecisionFeed(records.fetchPage, () => undefined);
+    const feed = new DecisionFeed(records.fetchPage, records.countBetween, () => undefined);
     await Promise.all([feed.loadMore(), feed.loadMore()]);
     expect(feed.state.rows.length).to.equal(100);
   });
@@ -87,14 +97,51 @@ describe('the feed of decisions', () => {
     expect(await feed.catchUp()).to.equal(0);
   });
 
+  it('takes in a row that comes late below the first page, also while new ones come and others leave', async () => {
+    const records = new Records(...range(0, 1500).filter((number) => number !== 1110));
+    const feed = await feedOf(records, 2);
+    records.add(1110, 1500);
+    records.expire(1);
+    expect(await feed.catchUp()).to.equal(2);
+    expect(numbersOf(feed).slice(0, 601)).to.deep.equal(range(900, 1501).toReversed());
+    expect(feed.state.total).to.equal(1500);
+    expect(await feed.catchUp()).to.equal(0);
+  });
+
+  it('reads one page when no row came late', async () => {
+    const records = new Records(...range(0, 1500));
+    const feed = await feedOf(records, 2);
+    const { calls } = records;
+    records.add(1500);
+    records.expire(5);
+    expect(await feed.catchUp()).to.equal(1);
+    expect(records.calls - calls).to.equal(1);
+  });
+
+  for (const [length, left] of [
+    [50, 7],
+    [700, 7],
+    [700, 650],
+  ] as const)
+    it(`drops the oldest ${left} of ${length} rows when they have left the period`, async () => {
+      const records = new Records(...range(0, length));
+      const feed = await feedOf(records, 3);
+      records.expire(left);
+      expect(await feed.catchUp()).to.equal(0);
+      expect(numbersOf(feed)).to.deep.equal(range(left, length).toReversed());
+      records.add(0);
+      await feed.catchUp();
+      expect(numbersOf(feed)).to.deep.equal([...range(left, length).toReversed(), 0]);
+    });
+
   it('starts anew when so much is new that there would be a gap', async () => {
     const records = new Records(...range(0, 50));
     const feed = await feedOf(records, 1);
-    records.add(...range(100, 2100));
+    records.add(...range(100, 3100));
     await feed.catchUp();
-    expect(numbersOf(feed)).to.deep.equal(range(1600, 2100).toReversed());
+    expect(numbersOf(feed)).to.deep.equal(range(1000, 3100).toReversed());
     await feed.loadMore();
-    expect(numbersOf(feed)).to.deep.equal(range(1100, 2100).toReversed());
+    expect(numbersOf(feed)).to.deep.equal(range(500, 3100).toReversed());
   });
 
   it('keeps its rows when the service goes away, and goes on when it is back', async () => {
@@ -131,18 +178,19 @@ describe('the feed of decisions', () => {
         if (cursor === '00000200') await new Promise<void>((resolve) => (answerLate = resolve));
         return page;
       },
+      records.countBetween,
       () => undefined,
     );
     await feed.loadMore();
-    records.add(...range(1000, 3000));
+    records.add(...range(1000, 4000));
     const caughtUp = feed.catchUp();
     const late = feed.loadMore();
     await caughtUp;
     answerLate?.();
     await late;
-    expect(numbersOf(feed)).to.deep.equal(range(2500, 3000).toReversed());
+    expect(numbersOf(feed)).to.deep.equal(range(1900, 4000).toReversed());
     await feed.loadMore();
-    expect(numbersOf(feed)).to.deep.equal(range(2000, 3000).toReversed());
+    expect(numbersOf(feed)).to.deep.equal(range(1400, 4000).toReversed());
   });
 
   it('lets go of what is heavy far down', async () => {

@@ -34,6 +34,11 @@ describe('the pages of the dashboard', () => {
     for (const agentName of ['support bot', '100% ?#&', 'ünï 💡', '<img>', '...']) {
       expect(pageFrom(agentPath('p', agentName))).to.deep.equal({ name: 'agent', projectId: 'p', agentName });
     }
+    for (const agentName of ['.', '..']) {
+      const { pathname, search } = new URL(agentPath('p', agentName), 'http://localhost');
+      expect(pageFrom(pathname)).to.deep.equal({ name: 'decisions', projectId: 'p' });
+      expect(new URLSearchParams(search).get('agent')).to.equal(agentName);
+    }
     expect(projectPath('a/b', 'keys')).to.equal('/projects/a%2Fb/keys');
     expect(pageFrom(decisionPath('p', 'a/b'))).to.include({ name: 'decision', eventId: 'a/b' });
   });

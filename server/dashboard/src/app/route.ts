@@ -1,3 +1,5 @@
+import type { Period } from './period.ts';
+
 /** The pages of the dashboard. The service serves its HTML for these paths and for no other. */
 export type Page =
   | { name: 'home' }
@@ -67,7 +69,10 @@ export function projectPath(projectId: string, page: ProjectPageName): string {
   return `/projects/${encodeURIComponent(projectId)}/${page}`;
 }
 
+/** The page of an agent. One named `.` or `..` cannot register or stand in a path: its decisions are all there is of it. */
 export function agentPath(projectId: string, agentName: string): string {
+  if (agentName === '.' || agentName === '..')
+    return placeWith(projectPath(projectId, 'decisions'), { window: '90d', agent: agentName });
   return `${projectPath(projectId, 'agents')}/${encodeURIComponent(agentName)}`;
 }
 
@@ -79,6 +84,12 @@ export function decisionPath(projectId: string, eventId: string): string {
 /** The address of the single model calls. */
 export function callsPath(projectId: string): string {
   return `${projectPath(projectId, 'usage')}/calls`;
+}
+
+/** The timeline of a session, which has all of it: without other filters. */
+export function sessionPath(projectId: string, period: Period, sessionId: string): string {
+  const query = { ...period, session_id: sessionId, view: 'timeline' };
+  return placeWith(projectPath(projectId, 'decisions'), query);
 }
 
 /** The page of the project's navigation that a page belongs to. */

@@ -8,12 +8,14 @@ const PAGE_ROWS = 500;
 const FULL_ROWS_MAX = 5000;
 /** The list ends here. The export has no such limit. */
 export const ROWS_MAX = 200_000;
-/** When new rows fill more pages than this, the list starts over. */
+/** When the pages to here do not close the gap, the list starts over. */
 const CATCH_UP_PAGES = 5;
 
 /** A record, or, far down the list, a record without its large fields. */
 export type FeedRow = DecisionRecord & { isWhole: boolean };
 type FetchPage = (cursor: string | undefined, limit: number) => Promise<DecisionsPage>;
+/** How many records match that are later than one time and not later than another. */
+type CountBetween = (after: string, until: string) => Promise<number>;
 
 export type FeedState = {
   rows: FeedRow[];
@@ -26,6 +28,7 @@ export type FeedState = {
 /** The records that match the filters, newest first. Paging adds to the end, live mode to the start. */
 export class DecisionFeed {
   readonly #fetchPage: FetchPage;
+  readonly #countBetween: CountBetween;
   readonly #onChange: (state: FeedState) => void;
   readonly #ids = new Set<string>();
   #state: FeedState = { rows: [], total: undefined, isLoading: false, isAtEnd: false, error: undefined };
@@ -33,8 +36,9 @@ export class DecisionFeed {
   #isCatchingUp = false;
   #isClosed = false;
 
-  constructor(fetchPage: FetchPage, onChange: (state: FeedState) => void) {
+  constructor(fetchPage: FetchPage, countBetween: CountBetween, onChange: (state: FeedState) => void) {
     this.#fetchPage = fetchPage;
+    this.#countBetween = countBetween;
     this.#onChange = onChange;
   }
 
@@ -53,14 +57,14 @@ export class DecisionFeed {
     this.#set({ isLoading: true, error: undefined });
     const cursor = this.#nextCursor;
     try {
-      const page = await this.#fetchPage(cursor, cursor === undefined ? FIRST_PAGE_ROWS : PAGE_ROWS);
+      const page = await this.#pageAt(cursor);
       if (cursor !== this.#nextCursor) {
         // The list has started over meanwhile, so this page no longer follows.
         this.#set({ isLoading: false });
         return;
       }
       this.#nextCursor = page.next_cursor ?? undefined;
-      const fresh = this.#takeIn(this.#newOf(page));
+      const fresh = this.#takeIn(rowsOf(page));
       const all = [...this.#state.rows, ...fresh];
       const isAtEnd = this.#nextCursor === undefined || all.length >= ROWS_MAX;
       // Keep the count of the first page until live mode brings a newer one.
@@ -71,7 +75,7 @@ export class DecisionFeed {
     }
   }
 
-  /** Adds new rows at the start. Resolves with their number. */
+  /** Takes in new rows, also late ones, and drops those that left the period. Resolves with the number of new rows. */
   async catchUp(): Promise<number> {
     if (this.#isCatchingUp || this.#state.isLoading) return 0;
     this.#isCatchingUp = true;
@@ -86,29 +90,47 @@ export class DecisionFeed {
   }
 
   async #catchUp(): Promise<number> {
-    const fresh: FeedRow[] = [];
+    const read: FeedRow[] = [];
+    let fresh: FeedRow[] = [];
     let cursor: string | undefined;
     let total: number | undefined;
     for (let pages = 0; pages < CATCH_UP_PAGES; pages += 1) {
-      const page = await this.#fetchPage(cursor, FIRST_PAGE_ROWS);
+      const page = await this.#pageAt(cursor);
       total ??= page.total;
-      const news = this.#newOf(page);
-      fresh.push(...news);
+      read.push(...rowsOf(page));
       cursor = page.next_cursor ?? undefined;
-      const meetsKnown = news.length < page.items.length || cursor === undefined;
-      if (meetsKnown) {
-        if (fresh.length === 0 && total === this.#state.total && this.#state.error === undefined) return 0;
-        const taken = this.#takeIn(fresh);
-        const rows = taken.length === 0 ? this.#state.rows : merged(taken, this.#state.rows);
+      fresh = read.filter(({ event_id }) => !this.#ids.has(event_id));
+      if (fresh.length === 0 && total === this.#state.total && this.#state.error === undefined) return 0;
+      if (cursor === undefined) break;
+      const meetsKnown = fresh.length < read.length;
+      if (meetsKnown && (await this.#hasNoGapWith(fresh, { newest: read[0], total }))) {
+        const rows = merged(this.#takeIn(fresh), this.#state.rows);
+        // Without a gap, the list has the newest rows: those beyond the total have left the period.
+        for (const { event_id } of rows.splice(total)) this.#ids.delete(event_id);
         this.#set({ rows, total, error: undefined });
-        return taken.length;
+        return fresh.length;
       }
     }
-    // Too many new rows to close the gap: start over with these.
+    // These are all rows, or too many to close the gap: start over with them.
     this.#nextCursor = cursor;
     this.#ids.clear();
-    this.#set({ rows: this.#takeIn(fresh), total, isAtEnd: cursor === undefined, error: undefined });
+    this.#set({ rows: this.#takeIn(read), total, isAtEnd: cursor === undefined, error: undefined });
     return fresh.length;
+  }
+
+  /** Whether the list has all rows down to its end once these are in it. A row that came late may lie further down than they. */
+  async #hasNoGapWith(
+    fresh: FeedRow[],
+    { newest, total }: { newest: FeedRow | undefined; total: number },
+  ): Promise<boolean> {
+    const { rows, isAtEnd } = this.#state;
+    if (isAtEnd && rows.length + fresh.length < Math.min(total, ROWS_MAX)) return false;
+    const [after, until] = [rows.at(-1)?.occurred_at ?? '', newest?.occurred_at ?? ''];
+    const count = after < until ? await this.#countBetween(after, until) : 0;
+    return (
+      count ===
+      [...rows, ...fresh].filter(({ occurred_at }) => occurred_at > after && occurred_at <= until).length
+    );
   }
 
   /** A record of the list and its neighbours, as far as they are loaded. */
@@ -126,11 +148,8 @@ export class DecisionFeed {
     };
   }
 
-  /** Rows of a page that are not in the list. */
-  #newOf(page: DecisionsPage): FeedRow[] {
-    return page.items
-      .filter(({ event_id }) => !this.#ids.has(event_id))
-      .map((item) => ({ ...item, isWhole: true }));
+  #pageAt(cursor: string | undefined): Promise<DecisionsPage> {
+    return this.#fetchPage(cursor, cursor === undefined ? FIRST_PAGE_ROWS : PAGE_ROWS);
   }
 
   /** Marks rows as known only when they enter the list, so that a failed call can read them again. */
@@ -149,6 +168,10 @@ export class DecisionFeed {
     this.#state = { ...this.#state, ...changes };
     this.#onChange(this.#state);
   }
+}
+
+function rowsOf({ items }: DecisionsPage): FeedRow[] {
+  return items.map((item) => ({ ...item, isWhole: true }));
 }
 
 /** Merges two lists that are sorted newest first. */

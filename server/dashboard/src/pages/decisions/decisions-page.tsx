@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { auditOf } from '../../api/call.ts';
+import { rangeOf } from '../../api/relative-period.ts';
 import { request } from '../../api/request.ts';
 import { useRetry, useTimer } from '../../api/use-answer.ts';
 import { filtersFrom, NO_FILTERS } from '../../app/filters.ts';
 import { hrefWith, navigate, usePlace } from '../../app/location.ts';
-import { endsNow, periodFrom } from '../../app/period.ts';
+import { endsNow, type Period, periodFrom } from '../../app/period.ts';
 import { decisionPath, projectPath, type QueryValues } from '../../app/route.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { FirstDecision } from '../../ui/first-decision.tsx';
@@ -21,6 +22,7 @@ import { SearchField } from './search-field.tsx';
 import { SessionPanel, sessionOf } from './session-panel.tsx';
 import { SessionTimeline } from './session-timeline.tsx';
 import { ViewsMenu } from './views-menu.tsx';
+import { RETENTION_MS } from '../../../../limits.ts';
 
 const LIVE_MS = 2000;
 const HISTOGRAM_LIVE_MS = 15_000;
@@ -41,7 +43,7 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
   const isLive = query.get('live') === '1' && endsNow(period);
   const selected = { ...filters, q };
   const shown = { ...period, ...selected };
-  const { feed, state } = useFeed(projectId, shown);
+  const { feed, state } = useFeed(projectId, period, selected);
   const { rows, total } = state;
   const columns = useColumns();
   const mayBegin = !isFiltered && endsNow(period);
@@ -52,7 +54,9 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
   const scope = { projectId, period, filters };
   const sessionId = sessionOf(filters);
   const session = sessionId === undefined ? undefined : { projectId, period, sessionId };
-  const isTimeline = session !== undefined && query.get('view') === 'timeline';
+  // A timeline has all of its session, so it is not shown under other filters.
+  const isNarrowed = q !== undefined || Object.keys(filters).length > 1;
+  const isTimeline = session !== undefined && !isNarrowed && query.get('view') === 'timeline';
   return (
     <div class="decisions-page">
       <PageHead title="Decisions" total={total} hasPeriod>
@@ -64,7 +68,7 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
       <FilterBar {...scope} q={q} path={list} refreshMs={isLive ? HISTOGRAM_LIVE_MS : undefined}>
         <SearchField value={q} path={list} />
       </FilterBar>
-      {session !== undefined && <SessionPanel {...session} isTimeline={isTimeline} />}
+      {session !== undefined && <SessionPanel {...session} isTimeline={isTimeline} isNarrowed={isNarrowed} />}
       {!isTimeline && (
         <Histogram
           projectId={projectId}
@@ -124,13 +128,23 @@ function useOldLink(projectId: string, eventId: string | null): void {
 }
 
 /** One feed per query. */
-function useFeed(projectId: string, shown: QueryValues): { feed: DecisionFeed; state: FeedState } {
+function useFeed(
+  projectId: string,
+  period: Period,
+  selected: QueryValues,
+): { feed: DecisionFeed; state: FeedState } {
   const [, setRound] = useState(0);
-  const queryText = JSON.stringify(shown);
+  const queryText = JSON.stringify([period, selected]);
   const feed = useMemo(() => {
     const fetchPage = (cursor: string | undefined, limit: number) =>
-      request(auditOf(projectId, 'decisions', { ...shown, limit, cursor }));
-    return new DecisionFeed(fetchPage, () => setRound((count) => count + 1));
+      request(auditOf(projectId, 'decisions', { ...period, ...selected, limit, cursor }));
+    const countBetween = async (after: string, until: string) => {
+      const toMs = Date.parse(until) + 1;
+      const range = rangeOf(Math.max(Date.parse(after) + 1, toMs - RETENTION_MS), toMs);
+      const asked = auditOf(projectId, 'decisions', { ...selected, ...range, limit: 1 });
+      return (await request(asked)).total;
+    };
+    return new DecisionFeed(fetchPage, countBetween, () => setRound((count) => count + 1));
   }, [projectId, queryText]);
   useEffect(() => {
     void feed.loadMore();

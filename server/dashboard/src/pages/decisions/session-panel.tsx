@@ -1,7 +1,7 @@
 import { auditOf } from '../../api/call.ts';
 import type { UsageCounts } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import type { Filters } from '../../app/filters.ts';
+import { type Filters, NO_FILTERS } from '../../app/filters.ts';
 import { hrefWith } from '../../app/location.ts';
 import type { Period } from '../../app/period.ts';
 import { projectPath } from '../../app/route.ts';
@@ -16,13 +16,14 @@ export function sessionOf(filters: Filters): string | undefined {
   return another === undefined && sessionId !== '' ? sessionId : undefined;
 }
 
+type PanelProps = SessionProps & {
+  isTimeline: boolean;
+  /** The list has other filters, too, which these numbers and the timeline do without. */
+  isNarrowed: boolean;
+};
+
 /** A session in numbers, with the choice between list and timeline. */
-export function SessionPanel({
-  projectId,
-  sessionId,
-  period,
-  isTimeline,
-}: SessionProps & { isTimeline: boolean }) {
+export function SessionPanel({ projectId, sessionId, period, isTimeline, isNarrowed }: PanelProps) {
   const asked = { ...period, session_id: [sessionId] };
   const found = useAnswer(auditOf(projectId, 'breakdown', { by: 'session_id', ...asked }));
   const usage = useAnswer(auditOf(projectId, 'llm-usage', asked));
@@ -34,6 +35,7 @@ export function SessionPanel({
         <b>
           <Inert text={sessionId} />
         </b>
+        {isNarrowed && ' without the other filters'}
         {found.data !== undefined && counts === undefined && ': no decisions'}
         {counts !== undefined &&
           `: ${countText(counts.total, 'decision')}, ${formatCount(counts.deny)} denied, ${formatTime(counts.first)} to ${formatTime(counts.last)} (${formatDuration(Date.parse(counts.last) - Date.parse(counts.first))})`}
@@ -43,7 +45,10 @@ export function SessionPanel({
         <a href={hrefWith({ view: undefined }, list)} aria-current={isTimeline ? undefined : 'true'}>
           List
         </a>
-        <a href={hrefWith({ view: 'timeline' }, list)} aria-current={isTimeline ? 'true' : undefined}>
+        <a
+          href={hrefWith({ ...NO_FILTERS, session_id: sessionId, view: 'timeline' }, list)}
+          aria-current={isTimeline ? 'true' : undefined}
+        >
           Timeline
         </a>
       </nav>

@@ -3,7 +3,7 @@ import type { ModelCall } from '../../api/types.ts';
 import { CALL_FILTERS, filtersFrom } from '../../app/filters.ts';
 import { hrefWith, usePeriod, usePlace } from '../../app/location.ts';
 import { type Period, periodWords } from '../../app/period.ts';
-import { placeWith, projectPath } from '../../app/route.ts';
+import { projectPath, sessionPath } from '../../app/route.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import {
   formatCompact,
@@ -66,12 +66,10 @@ type CallTableProps = { calls: ModelCall[]; projectId: string; period: Period };
 
 function CallTable({ calls, projectId, period }: CallTableProps) {
   const { sorted, column } = useSorted(calls, KEYS, { first: '-Time' });
-  const sessionHref = (session_id: string) =>
-    placeWith(projectPath(projectId, 'decisions'), { ...period, session_id, view: 'timeline' });
   return (
     <section class="panel calls-panel" aria-label="Model calls">
       <Table
-        label={`Model calls, times in ${zoneName()}`}
+        label={`Model calls, times in ${zoneName(calls[0]?.occurred_at, calls.at(-1)?.occurred_at)}`}
         columns={Object.entries(KINDS).map(([label, kind]) => column(label, kind))}
       >
         {sorted.map((one) => (
@@ -104,7 +102,7 @@ function CallTable({ calls, projectId, period }: CallTableProps) {
             </td>
             <td class={KINDS.Session}>
               {one.session_id !== '' && (
-                <a href={sessionHref(one.session_id)}>
+                <a href={sessionPath(projectId, period, one.session_id)}>
                   <Inert text={one.session_id} />
                 </a>
               )}

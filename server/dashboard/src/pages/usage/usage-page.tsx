@@ -3,7 +3,7 @@ import { useAnswer } from '../../api/use-answer.ts';
 import { type Filters, filtersFrom } from '../../app/filters.ts';
 import { hrefWith, usePeriod, usePlace } from '../../app/location.ts';
 import { type Period, periodWords } from '../../app/period.ts';
-import { callsPath, placeWith, projectPath, type QueryValues } from '../../app/route.ts';
+import { callsPath, placeWith, projectPath, type QueryValues, sessionPath } from '../../app/route.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { curlEvent } from '../../ui/curl-command.ts';
@@ -77,7 +77,7 @@ export function UsagePage({ projectId }: { projectId: string }) {
             totals={data.totals}
             hrefOf={(session_id) => callsHref({ session_id })}
             decisionsHref={(session_id) =>
-              decisionsHref({ session_id, view: session_id === '' ? undefined : 'timeline' })
+              session_id === '' ? decisionsHref({ session_id }) : sessionPath(projectId, period, session_id)
             }
           />
         </>
