@@ -72,6 +72,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const accountServices = createAccountServices({
     store: createBoundedStore(store.accounts, store.ready),
     bearerKeys,
+    removeWebhook: (projectId, changedBy) => alerts.alertSettings.removeWebhook(projectId, changedBy),
     mailer,
     config,
     now,

@@ -90,8 +90,8 @@ export class Accounts {
   }
 
   /**
-   * Ends all sessions of the account. If nobody has proved its address before, its keys and the members of its projects are removed,
-   * too: a stranger may have registered it.
+   * Ends all sessions of the account. If nobody has proved its address before, its projects lose their keys, webhooks and other
+   * members, too: a stranger may have registered it.
    */
   async resetPassword(
     { token, password }: { token: string; password: string },

@@ -11,7 +11,7 @@ import type { BoundedStore } from '../store/bounded-store.ts';
 import { createAccess } from '../access/access.ts';
 import { AccountStore } from './account-store.ts';
 import { Accounts } from './accounts.ts';
-import { createDispossess } from './dispossess.ts';
+import { createDispossess, type DispossessDeps } from './dispossess.ts';
 import { LoginLimits } from './login-limits.ts';
 import { MailRequests } from './mail-requests.ts';
 import { MailedTokens } from './mailed-tokens.ts';
@@ -23,6 +23,7 @@ import { SingleSignOn } from './single-sign-on.ts';
 type Needs = {
   store: BoundedStore;
   bearerKeys: BearerKeys;
+  removeWebhook: DispossessDeps['removeWebhook'];
   mailer: Mailer;
   config: Config;
   now: () => number;
@@ -31,7 +32,7 @@ type Needs = {
 /** The services behind the endpoints of accounts, projects and activity. */
 export type AccountServices = ReturnType<typeof createAccountServices>;
 
-export function createAccountServices({ store, bearerKeys, mailer, config, now }: Needs) {
+export function createAccountServices({ store, bearerKeys, removeWebhook, mailer, config, now }: Needs) {
   const { dashboardUrl, readAuth, metricsToken, registration, passwordLogin, oidc } = config;
   const mutex = new KeyedMutex();
   const accountStore = new AccountStore({ store, mutex, now });
@@ -55,7 +56,7 @@ export function createAccountServices({ store, bearerKeys, mailer, config, now }
     mailer,
     // An invitation leads to a password.
     invites: registration === 'closed' && passwordLogin,
-    dispossess: createDispossess({ projects, members, bearerKeys, recordActivity }),
+    dispossess: createDispossess({ projects, members, bearerKeys, removeWebhook, recordActivity }),
     recordActivity,
   });
   const access = createAccess({

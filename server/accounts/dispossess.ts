@@ -1,18 +1,20 @@
 import { type Actor, actorFrom } from '../access/access.ts';
 import type { RecordActivity } from '../activity/activity.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
-import type { Members } from '../members/members.ts';
+import { memberEntry, type Members } from '../members/members.ts';
 import type { Projects } from '../projects/projects.ts';
 
-type DispossessDeps = {
+export type DispossessDeps = {
   projects: Projects;
   members: Members;
   bearerKeys: Pick<BearerKeys, 'list' | 'revoke'>;
+  /** Removes the webhook of a project. False when there is none. */
+  removeWebhook: (projectId: string, changedBy: string) => Promise<boolean>;
   recordActivity: RecordActivity;
 };
 type Owner = { id: string; email: string };
 
-/** Removes the other members and all keys from the projects that an account created. */
+/** Makes an account the only member of the projects that it created, and removes their keys and webhooks. */
 export type Dispossess = (account: Owner, address: string) => Promise<void>;
 
 /**
@@ -30,16 +32,22 @@ async function clearProject(
   projectId: string,
   deps: DispossessDeps & { account: Owner; actor: Actor; address: string },
 ): Promise<void> {
-  const { members, bearerKeys, recordActivity, account, actor, address } = deps;
+  const { members, bearerKeys, removeWebhook, recordActivity, account, actor, address } = deps;
   const entry = { project_id: projectId, actor, address };
-  for (const { account_id } of await members.list(projectId)) {
-    if (account_id === account.id) continue;
-    await members.change({ projectId, accountId: account_id, changedBy: account.id }, () => undefined);
-    await recordActivity({ ...entry, event: 'member_removed', detail: { account_id } });
-  }
+  const setRole = async (account_id: string, role: 'owner' | undefined) => {
+    const membership = { projectId, accountId: account_id, changedBy: account.id };
+    const change = memberEntry({ account_id }, await members.change(membership, () => role));
+    if (change !== undefined) await recordActivity({ ...entry, ...change });
+  };
+  // First, because the stranger may have left the project to another owner, and the last one cannot be removed.
+  await setRole(account.id, 'owner');
+  for (const { account_id } of await members.list(projectId))
+    if (account_id !== account.id) await setRole(account_id, undefined);
   for (const { key_id, revoked_at } of await bearerKeys.list(projectId)) {
     if (revoked_at !== null) continue;
     await bearerKeys.revoke(projectId, key_id);
     await recordActivity({ ...entry, event: 'key_revoked', detail: { key_id } });
   }
+  if (await removeWebhook(projectId, account.id))
+    await recordActivity({ ...entry, event: 'webhook_removed' });
 }

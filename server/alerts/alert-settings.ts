@@ -65,6 +65,13 @@ export class AlertSettingsStore {
     });
   }
 
+  /** False when there is none. */
+  async removeWebhook(projectId: string, changedBy: string): Promise<boolean> {
+    if ((await this.of(projectId)).webhook === undefined) return false;
+    await this.change(projectId, changedBy, () => ({ webhook: undefined }));
+    return true;
+  }
+
   #rows(projectId: string | null): Promise<SettingsRow[]> {
     return this.#options.store.query<SettingsRow>(sql('alert_settings'), { project_id: projectId });
   }

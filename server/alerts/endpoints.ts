@@ -221,8 +221,9 @@ export function alertEndpoints({
       description: 'Alerts are not posted any more.',
       allow: { role: 'admin' },
       answers: { 204: { description: 'There is no webhook' } },
-      handle: async (call) => {
-        await change(call, { event: 'webhook_removed', detail: {} }, () => ({ webhook: undefined }));
+      handle: async ({ req, caller: { actor }, params: { id } }) => {
+        if (await alertSettings.removeWebhook(id, actor.account_id))
+          await recordActivity({ event: 'webhook_removed', project_id: id, actor, address: addressOf(req) });
       },
     }),
   ];

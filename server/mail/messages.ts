@@ -85,7 +85,7 @@ function wordsOf(
 
 /** What an account loses at its first reset if nobody had proved its address. */
 const LOSSES =
-  ' Because nobody has verified this address yet, it also revokes the keys of the projects of this account and removes their other members.';
+  ' Because nobody has verified this address yet, it also revokes the keys of the projects of this account, and removes their webhooks and their other members.';
 
 /** The link has its own line, so that no mail program treats punctuation as part of it. */
 function textFrom({ why, validity, otherwise }: Words, link: string): string {

@@ -1,3 +1,4 @@
+import type { ActivityEntry } from '../activity/activity.ts';
 import type { Role } from '../rights.ts';
 import { RequestError } from '../errors.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
@@ -9,8 +10,10 @@ export type Member = { account_id: string; role: Role; added_at: string };
 
 /** `changedBy` says who changes it: an account id, '' on the command line. */
 type Membership = { projectId: string; accountId: string; changedBy: string; byGroup?: boolean };
-/** The role that an account gets, undefined for none, given the one that it has. May refuse by throwing. */
-type Change = (held: Role | undefined) => Role | undefined;
+/** The role that an account gets, undefined for none, given its own and that of `changedBy`. May refuse by throwing. */
+export type Change = (held: Role | undefined, changers: Role | undefined) => Role | undefined;
+/** The role of an account before and after a change. */
+export type RoleChange = Record<'before' | 'role', Role | undefined>;
 type MembersOptions = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
 
 /** The members of projects and their roles. The account that made a project is its first owner. */
@@ -38,15 +41,18 @@ export class Members {
    * Gives an account a role, takes it, or changes it. Changes of one project run one after the other. Rejects with
    * conflict instead of taking the role of the last owner.
    */
-  async change(membership: Membership, change: Change): Promise<void> {
-    const { projectId, accountId } = membership;
-    await this.#options.mutex.run(`members:${projectId}`, async () => {
-      const held = (await this.list(projectId)).find(({ account_id }) => account_id === accountId);
-      const role = change(held?.role);
-      if (role === held?.role) return;
-      if (held?.role !== 'owner') return this.#write(membership, { held, role });
-      await this.#requireOtherOwner(membership);
+  change(membership: Membership, change: Change): Promise<RoleChange> {
+    const { projectId, accountId, changedBy } = membership;
+    return this.#options.mutex.run(`members:${projectId}`, async () => {
+      const list = await this.list(projectId);
+      const memberOf = (id: string) => list.find(({ account_id }) => account_id === id);
+      const held = memberOf(accountId);
+      const before = held?.role;
+      const role = change(before, memberOf(changedBy)?.role);
+      if (role === before) return { before, role };
+      if (before === 'owner') await this.#requireOtherOwner(membership);
       await this.#write(membership, { held, role });
+      if (before !== 'owner') return { before, role };
       try {
         // Another process may have removed the other owner in the meantime.
         await this.#requireOtherOwner(membership);
@@ -54,6 +60,7 @@ export class Members {
         await this.#write(membership, { held, role: 'owner' });
         throw error;
       }
+      return { before, role };
     });
   }
 
@@ -109,4 +116,15 @@ export class Members {
     };
     await store.append({ table: 'project_members', values });
   }
+}
+
+/** What the activity says of a change. Undefined: nothing changed. */
+export function memberEntry(
+  account: { account_id: string; email?: string },
+  { before, role }: RoleChange,
+): Pick<ActivityEntry, 'event' | 'detail'> | undefined {
+  if (before === role) return undefined;
+  if (before === undefined) return { event: 'member_added', detail: { ...account, role } };
+  if (role === undefined) return { event: 'member_removed', detail: account };
+  return { event: 'member_role_changed', detail: { ...account, before, role } };
 }

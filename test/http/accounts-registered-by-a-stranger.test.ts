@@ -18,7 +18,7 @@ const NEW_PASSWORD = 'the holder of the address';
 describe('an account that a stranger registered on the address of somebody else', () => {
   const service = useSharedService();
 
-  /** The stranger prepares ways back in: a session, a key, and a member with a verified address of their own. */
+  /** The stranger prepares ways back in: a session, a key, a webhook, and an owner with a verified address of their own. */
   async function registerOn(email: string) {
     const stranger = await newPerson(service, email);
     const mate = await newPerson(service);
@@ -26,16 +26,27 @@ describe('an account that a stranger registered on the address of somebody else'
     const members = `/v1/projects/${stranger.project.id}/members`;
     await call(service, members, { cookie: stranger.cookie, body: { email: mate.email, role: 'owner' } });
     const { key } = await issue(service, stranger);
+    const url = 'https://stranger.example/hook';
+    await call(service, webhook(stranger), { method: 'PUT', cookie: stranger.cookie, body: { url } });
     const statusOf = async ({ cookie }: Pick<Person, 'cookie'>) =>
       (await call(service, members, { cookie })).status;
     const ways = async () => [await statusOf(stranger), await statusOf(mate), await ingest(service, key)];
-    return { stranger, ways };
+    return { stranger, mate, ways };
   }
+  const webhook = ({ project }: Person) => `/v1/projects/${project.id}/alerts/webhook`;
+  /** What the holder of the address finds in the project. */
+  const seenIn = async ({ project }: Person, cookie: string) => {
+    const read = <T>(what: string) =>
+      jsonOf<T>(call(service, `/v1/projects/${project.id}/${what}`, { cookie }));
+    const { items } = await read<{ items: { account_id: string; role: string }[] }>('members');
+    const settings = await read<{ webhook: unknown }>('alerts/settings');
+    return { members: items.map(({ account_id, role }) => [account_id, role]), webhook: settings.webhook };
+  };
 
   const reset = async (email: string) =>
     useToken(service, 'reset', await mailedToken(service, 'reset', email), NEW_PASSWORD);
 
-  it('loses its sessions, keys and members when the holder of the address resets the password', async () => {
+  it('loses its sessions, keys, webhook and members when the holder of the address resets the password', async () => {
     const email = newEmail();
     const { stranger, ways } = await registerOn(email);
     const before = await ways();
@@ -44,10 +55,37 @@ describe('an account that a stranger registered on the address of somebody else'
 
     expect([before, status, await ways()]).to.deep.equal([[200, 200, 202], 200, [401, 403, 401]]);
     const cookie = cookieOf(await logIn(service, email, NEW_PASSWORD));
-    const { items } = await jsonOf<{ items: { account_id: string }[] }>(
-      call(service, `/v1/projects/${stranger.project.id}/members`, { cookie }),
+    expect(await seenIn(stranger, cookie)).to.deep.equal({
+      members: [[stranger.id, 'owner']],
+      webhook: null,
+    });
+  });
+
+  it('gets a project back that the stranger left to another owner', async () => {
+    const email = newEmail();
+    const { stranger, mate, ways } = await registerOn(email);
+    const path = `/v1/projects/${stranger.project.id}`;
+    const own = `${path}/members/${stranger.id}`;
+    const left = await call(service, own, { method: 'DELETE', cookie: stranger.cookie });
+
+    const { status } = await reset(email);
+
+    expect([left.status, status, await ways()]).to.deep.equal([204, 200, [401, 403, 401]]);
+    const cookie = cookieOf(await logIn(service, email, NEW_PASSWORD));
+    expect((await seenIn(stranger, cookie)).members).to.deep.equal([[stranger.id, 'owner']]);
+    const { items } = await jsonOf<{ items: { event: string; detail: object }[] }>(
+      call(service, `${path}/activity?limit=6`, { cookie }),
     );
-    expect(items.map(({ account_id }) => account_id)).to.deep.equal([stranger.id]);
+    expect(items.slice(-4).map(({ event }) => event)).to.deep.equal([
+      'webhook_removed',
+      'key_revoked',
+      'member_removed',
+      'member_added',
+    ]);
+    expect(items.slice(-2).map(({ detail }) => detail)).to.deep.equal([
+      { account_id: mate.id },
+      { account_id: stranger.id, role: 'owner' },
+    ]);
   });
 
   it('is warned of these losses in the mail of the first reset, and not in the next one', async () => {
