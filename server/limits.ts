@@ -63,6 +63,11 @@ export const HEAD_BYTES_MAX = 64 * 1024;
 /** A whole request, headers and body, must arrive within this time. */
 export const REQUEST_ARRIVAL_MS_MAX = 30 * SECOND_MS;
 export const HEADERS_ARRIVAL_MS_MAX = 10 * SECOND_MS;
+/**
+ * A caller whose body took longer than this is identified again. A body right behind its head does not, so most calls pay nothing;
+ * a removal takes longer, so a body that is held back for less gains nothing.
+ */
+export const BODY_PROMPT_MS_MAX = 5;
 
 /** Bodies that are still arriving, from callers with a credential and from all others. */
 export const ARRIVING_BYTES_MAX = 256 * 1024 * 1024;

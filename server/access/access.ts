@@ -55,7 +55,7 @@ export type CallerOf<A extends Audience> = A extends 'anyone' | 'scraper'
 
 type Params = Record<string, string>;
 type Caller = CallerOf<Audience>;
-type Identify = (req: IncomingMessage, params: Params) => Caller | Promise<Caller>;
+export type Identify = (req: IncomingMessage, params: Params) => Caller | Promise<Caller>;
 
 /**
  * Returns the function that identifies the callers of an endpoint with this audience. It fails with unauthenticated, with forbidden

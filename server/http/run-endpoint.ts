@@ -1,8 +1,9 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import type { TObject, TSchema } from 'typebox';
-import { type Access, type Audience, type CallerOf, requireAgent } from '../access/access.ts';
+import { type Access, type Audience, type CallerOf, type Identify, requireAgent } from '../access/access.ts';
 import { parseJson } from '../json.ts';
+import { BODY_PROMPT_MS_MAX } from '../limits.ts';
 import { createParser } from '../validate.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 import { answerError, problemFrom } from './error-handler.ts';
@@ -16,7 +17,10 @@ export type EdgeDeps = { access: Access; observe: Observe; logger: Logger };
 /** The bodies that arrive from callers with and without a credential. */
 export type Arriving = { known: ArrivingBytes; strangers: ArrivingBytes };
 
-/** Returns the Express handler of an endpoint. The order: credential, whether it is open, query, body, agent, handler, answer. */
+/**
+ * Returns the Express handler of an endpoint. The order: credential, whether it is open, query, body, credential again if the body
+ * took its time, agent, handler, answer.
+ */
 export function createHandler(
   endpoint: Endpoint,
   { access, observe, logger, arriving }: EdgeDeps & { arriving: Arriving },
@@ -31,15 +35,13 @@ export function createHandler(
   return async (req: Request, res: Response) => {
     if (log === 'deferred') observe(req, res, log);
     if (isPrivate) res.setHeader('Cache-Control', NO_CACHE);
-    const call = new EndpointCall(req, res, arriving);
+    const call = new EndpointCall(req, res, { arriving, identify });
     try {
-      const startMs = performance.now();
-      call.caller = await identify(req, call.params);
-      call.credentialMs = performance.now() - startMs;
+      await call.identify();
       endpoint.requireOpen?.();
       if (parseQuery !== undefined) call.query = parseQuery(req.originalUrl);
       if (parseBody !== undefined) {
-        call.text = await readBody(req, call.arriving);
+        call.text = await call.arrived(readBody(req, call.arriving));
         call.body = parseBody(parseJson(call.text));
       }
       if (endpoint.agentOf !== undefined) requireAgent(call.caller, endpoint.agentOf(call));
@@ -72,15 +74,27 @@ class EndpointCall implements Call<string, Audience, TObject, TSchema> {
   body: unknown;
   text = '';
   sinceMs = 0;
-  credentialMs = 0;
+  #credentialMs = 0;
   readonly #arriving: Arriving;
+  readonly #identify: Identify;
   #signal: AbortSignal | undefined;
 
-  constructor(req: Request, res: Response, arriving: Arriving) {
+  constructor(
+    req: Request,
+    res: Response,
+    { arriving, identify }: { arriving: Arriving; identify: Identify },
+  ) {
     this.req = req;
     this.res = res;
     this.#arriving = arriving;
+    this.#identify = identify;
     this.params = paramsOf(req);
+  }
+
+  async identify(): Promise<void> {
+    const startMs = performance.now();
+    this.caller = await this.#identify(this.req, this.params);
+    this.#credentialMs += performance.now() - startMs;
   }
 
   get arriving(): ArrivingBytes {
@@ -88,12 +102,20 @@ class EndpointCall implements Call<string, Audience, TObject, TSchema> {
   }
 
   async readItems(onItem: (item: Item) => void): Promise<void> {
-    await readItems(this.req, { arriving: this.arriving, onItem });
+    await this.arrived(readItems(this.req, { arriving: this.arriving, onItem }));
     this.beginWait();
   }
 
+  /** Waits for a body. The caller may lose the right to the call while it arrives. */
+  async arrived<T>(body: Promise<T>): Promise<T> {
+    const startMs = performance.now();
+    const read = await body;
+    if (performance.now() - startMs > BODY_PROMPT_MS_MAX) await this.identify();
+    return read;
+  }
+
   beginWait(): void {
-    this.sinceMs = performance.now() - this.credentialMs;
+    this.sinceMs = performance.now() - this.#credentialMs;
   }
 
   get signal(): AbortSignal {

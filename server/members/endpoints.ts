@@ -7,7 +7,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { addressOf, RateLimit } from '../http/rate-limit.ts';
 import { answer, BOOLEAN, listOf, oneOf, PROJECT_ID, STRING, TIME, UUID } from '../http/schemas.ts';
 import { EMAIL_CHARS_MAX, MEMBERS_ADDED_PER_ACCOUNT_MAX } from '../limits.ts';
-import type { Members } from './members.ts';
+import { type Change, memberEntry, type Members } from './members.ts';
 import { Type } from '../type.ts';
 
 export type MemberDeps = {
@@ -43,7 +43,7 @@ const ONE_MEMBER = {
 export function memberEndpoints(deps: MemberDeps) {
   const { membersOf, memberOf } = createMemberReads(deps);
   const additions = new RateLimit('members_added', MEMBERS_ADDED_PER_ACCOUNT_MAX);
-  const { record, change, remove, revokeKeys } = createChanges(deps);
+  const { change, remove, revokeKeys } = createChanges(deps);
   return [
     endpoint({
       ...OF_PROJECT,
@@ -74,17 +74,16 @@ export function memberEndpoints(deps: MemberDeps) {
       problems: ['not_found', 'conflict', 'rate_limited'],
       handle: async (call) => {
         const { email, role } = call.body;
-        requireMayManage(call.caller, role);
+        requireMayManage(call.caller.role, role);
         await additions.consume(call.caller.actor.account_id);
         const account = await deps.findInvitee(email);
         if (account === undefined)
           throw new RequestError('not_found', 'There is no account with that verified e-mail address');
-        await change(call, account.id, (held) => {
+        await change(call, { account_id: account.id, email: account.email }, (held, own) => {
+          requireMayManage(own, role);
           if (held !== undefined) throw new RequestError('conflict', 'That account is a member already');
           return role;
         });
-        const detail = { account_id: account.id, email: account.email, role };
-        await record(call, { event: 'member_added', detail });
         return memberOf(call.params.id, account.id);
       },
     }),
@@ -101,15 +100,12 @@ export function memberEndpoints(deps: MemberDeps) {
       handle: async (call) => {
         const { id, account_id } = call.params;
         const { role } = call.body;
-        const { email, role: before } = await memberOf(id, account_id);
-        await change(call, account_id, (held) => {
+        await change(call, await memberOf(id, account_id), (held, own) => {
           if (held === undefined) throw noSuchMember();
           const stepsDown = account_id === call.caller.actor.account_id && !hasRole(role, held);
-          if (!stepsDown) requireMayManage(call.caller, held, role);
+          if (!stepsDown) requireMayManage(own, held, role);
           return role;
         });
-        const detail = { account_id, email, before, role };
-        if (before !== role) await record(call, { event: 'member_role_changed', detail });
         return memberOf(id, account_id);
       },
     }),
@@ -161,41 +157,41 @@ function createMemberReads({ accountStore, members }: MemberDeps) {
   return { membersOf, memberOf };
 }
 
-type Change = { req: Request; caller: MemberCaller; params: { id: string; account_id?: string } };
+type MemberCall = { req: Request; caller: MemberCaller; params: { id: string; account_id?: string } };
+type Named = { account_id: string; email: string };
 
 function createChanges({ members, bearerKeys, recordActivity }: MemberDeps) {
   const record = (
-    { req, caller: { actor }, params }: Change,
+    { req, caller: { actor }, params }: MemberCall,
     entry: Pick<ActivityEntry, 'event' | 'detail'>,
   ) => recordActivity({ ...entry, project_id: params.id, actor, address: addressOf(req) });
-  const change = (
-    call: Change,
-    accountId: string,
-    roleFrom: (held: Role | undefined) => Role | undefined,
-  ) => {
-    const changedBy = call.caller.actor.account_id;
-    return members.change({ projectId: call.params.id, accountId, changedBy }, roleFrom);
+  const change = async (call: MemberCall, { account_id, email }: Named, roleFrom: Change) => {
+    const membership = {
+      projectId: call.params.id,
+      accountId: account_id,
+      changedBy: call.caller.actor.account_id,
+    };
+    const entry = memberEntry({ account_id, email }, await members.change(membership, roleFrom));
+    if (entry !== undefined) await record(call, entry);
   };
-  const remove = async (call: Change, { account_id, email }: { account_id: string; email: string }) => {
-    await change(call, account_id, (held) => {
+  const remove = (call: MemberCall, member: Named) =>
+    change(call, member, (held, own) => {
       if (held === undefined) throw noSuchMember();
-      if (account_id !== call.caller.actor.account_id) requireMayManage(call.caller, held);
+      if (member.account_id !== call.caller.actor.account_id) requireMayManage(own, held);
       return undefined;
     });
-    await record(call, { event: 'member_removed', detail: { account_id, email } });
-  };
-  const revokeKeys = async (call: Change, accountId: string) => {
+  const revokeKeys = async (call: MemberCall, accountId: string) => {
     const revoked = await bearerKeys.revokeKeysOf(call.params.id, accountId);
     for (const key_id of revoked) await record(call, { event: 'key_revoked', detail: { key_id } });
     return revoked;
   };
-  return { record, change, remove, revokeKeys };
+  return { change, remove, revokeKeys };
 }
 
 /** Throws forbidden when the caller may not manage members with one of these roles. */
-function requireMayManage({ role }: MemberCaller, ...managed: Role[]): void {
-  if (mayManage(role, managed)) return;
-  throw new RequestError('forbidden', `Only owners manage admins and owners. You are ${role}`);
+function requireMayManage(own: Role | undefined, ...managed: Role[]): void {
+  if (own !== undefined && mayManage(own, managed)) return;
+  throw new RequestError('forbidden', `Only owners manage admins and owners. You are ${own ?? 'no member'}`);
 }
 
 function noSuchMember(): RequestError {

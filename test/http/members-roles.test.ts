@@ -8,7 +8,9 @@ import {
   newVerifiedPerson,
   type Person,
 } from '../support/accounts.ts';
-import { ingest, issue } from '../support/keys.ts';
+import { decisionEvent } from '../support/events.ts';
+import { ingest, issue, keysPath, revoke } from '../support/keys.ts';
+import { codeOf as rawCodeOf, holdBody } from '../support/raw-http.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
 type Member = { account_id: string; email: string; role: string; added_at: string };
@@ -191,5 +193,72 @@ describe('members removed with revoke_keys=true', () => {
 
     expect(refused.map(({ status }) => status)).to.deep.equal([409, 403, 403, 422]);
     expect(await ingest(service, key)).to.equal(202);
+  });
+});
+
+describe('a right that is withdrawn while the body of a call arrives', () => {
+  const service = useSharedService();
+  let owner: Person;
+  let admin: Person;
+  beforeEach(async () => {
+    owner = await newPerson(service);
+    admin = await newMember(service, owner, 'admin');
+  });
+
+  const members = () => `/v1/projects/${owner.project.id}/members`;
+  const hold = (path: string, headers: Record<string, string>, body: unknown) =>
+    holdBody(service.url, path, { headers, body });
+  const holdAs = ({ cookie }: Person, path: string, body: unknown) => hold(path, { Cookie: cookie }, body);
+  const outcomeOf = async (send: () => Promise<Parameters<typeof rawCodeOf>[0]>) => rawCodeOf(await send());
+  const removeAdmin = () =>
+    call(service, `${members()}/${admin.id}?revoke_keys=true`, { method: 'DELETE', cookie: owner.cookie });
+
+  it('no longer issues keys or adds members: a removed member gets 403', async () => {
+    const guest = await newVerifiedPerson(service);
+    const held = [
+      await holdAs(admin, keysPath(owner), {}),
+      await holdAs(admin, members(), { email: guest.email, role: 'viewer' }),
+    ];
+
+    expect((await removeAdmin()).status).to.equal(204);
+
+    const outcomes = await Promise.all(held.map(outcomeOf));
+    expect(outcomes).to.deep.equal(held.map(() => [403, 'forbidden']));
+  });
+
+  it('is gone with the session: 401', async () => {
+    const send = await holdAs(admin, keysPath(owner), {});
+
+    await call(service, '/v1/auth/logout', { method: 'POST', cookie: admin.cookie });
+
+    expect(await outcomeOf(send)).to.deep.equal([401, 'unauthenticated']);
+  });
+
+  it('is gone with the bearer key: 401 for one event and for a batch', async () => {
+    const { key, key_id } = await issue(service, owner);
+    const headers = { Authorization: `Bearer ${key}` };
+    const held = [
+      await hold('/v1/audit/decisions', headers, decisionEvent()),
+      await hold('/v1/audit/decisions/batch', headers, [decisionEvent()]),
+    ];
+
+    expect((await revoke(service, owner, key_id)).status).to.equal(204);
+
+    const outcomes = await Promise.all(held.map(outcomeOf));
+    expect(outcomes).to.deep.equal(held.map(() => [401, 'unauthenticated']));
+  });
+
+  it('is the one that is left: an admin who is a viewer by then issues no key', async () => {
+    const send = await holdAs(admin, keysPath(owner), {});
+    const role = { cookie: owner.cookie, method: 'PUT', body: { role: 'viewer' } };
+    expect((await call(service, `${members()}/${admin.id}`, role)).status).to.equal(200);
+
+    expect(await outcomeOf(send)).to.deep.equal([403, 'forbidden']);
+  });
+
+  it('counts on, where nothing is withdrawn', async () => {
+    const send = await holdAs(admin, keysPath(owner), {});
+
+    expect((await send()).status).to.equal(201);
   });
 });

@@ -52,6 +52,24 @@ export function head(path: string, headers: Record<string, string | number>, met
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
+/** Sends the head of a call, and resolves once the service has identified the caller. What it resolves with sends the body. */
+export async function holdBody(
+  url: string,
+  path: string,
+  { headers, body }: { headers: Record<string, string>; body: unknown },
+): Promise<() => Promise<RawAnswer>> {
+  const connection = await openRaw(url);
+  const text = JSON.stringify(body);
+  const ofBody = { 'Content-Type': 'application/json', 'Content-Length': text.length };
+  await connection.write(head(path, { ...headers, ...ofBody, Expect: '100-continue' }));
+  const { status } = await connection.answer();
+  if (status !== 100) throw new Error(`The service does not wait for the body, but answers ${status}`);
+  return async () => {
+    await connection.write(text);
+    return connection.answer().finally(() => connection.close());
+  };
+}
+
 /** The status and the code of a problem; the whole body where it is none. */
 export function codeOf({ status, headers, body }: RawAnswer): unknown[] {
   const isProblem = headers['content-type']?.startsWith('application/problem+json') === true;
