@@ -2,7 +2,6 @@ import type { RecordActivity } from '../activity/activity.ts';
 import { BoundedQueue } from '../bounded-queue.ts';
 import { RequestError } from '../errors.ts';
 import { TOKEN_USES_RUNNING_MAX, TOKEN_USES_WAIT_MS_MAX, TOKEN_USES_WAITING_MAX } from '../limits.ts';
-import type { Mailer } from '../mail/mailer.ts';
 import type { Projects } from '../projects/projects.ts';
 import { actorFrom, NO_ACTOR, type Session } from '../access/access.ts';
 import type { Account, AccountStore } from './account-store.ts';
@@ -21,7 +20,6 @@ export type AccountsDeps = {
   limits: LoginLimits;
   projects: Projects;
   dispossess: Dispossess;
-  mailer: Mailer;
   /** Whether members can be added who have no account yet. */
   invites: boolean;
   recordActivity: RecordActivity;
@@ -63,19 +61,15 @@ export class Accounts {
 
   /**
    * The account that may become a member: one whose address is verified. Where invitations are allowed, also one that nobody can have
-   * signed in to yet: it is created here, and a mail lets its owner choose a password. Undefined for others.
+   * signed in to yet: it is created here, and needs a mail that lets its owner choose a password. Undefined for others.
    */
   async findInvitee(email: string): Promise<Account | undefined> {
-    const { store, tokens, mailer, invites } = this.#deps;
+    const { store, invites } = this.#deps;
     const found = await store.find(email);
     // Anyone can register an address that is not theirs, so an unverified one gives no access.
     if (found?.is_verified === true) return found;
     if (!invites || (found !== undefined && found.password_hash !== '')) return undefined;
-    const account = found ?? (await store.register(email, () => Promise.resolve('')));
-    if (account === undefined) return undefined;
-    const token = await tokens.issue('invite', account);
-    mailer.post({ kind: 'invite', to: account.email, token, isClaimed: account.is_claimed });
-    return account;
+    return found ?? store.register(email, () => Promise.resolve(''));
   }
 
   async verify(token: string, address: string): Promise<Account> {

@@ -53,7 +53,6 @@ export function createAccountServices({ store, bearerKeys, removeWebhook, mailer
     sessions,
     limits: new LoginLimits(mutex),
     projects,
-    mailer,
     // An invitation leads to a password.
     invites: registration === 'closed' && passwordLogin,
     dispossess: createDispossess({ projects, members, bearerKeys, removeWebhook, recordActivity }),

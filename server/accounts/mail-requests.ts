@@ -25,7 +25,7 @@ type MailRequestsDeps = { store: AccountStore; tokens: MailedTokens; mailer: Mai
 export class MailRequests {
   readonly #deps: MailRequestsDeps;
   readonly #perAddress = new RateLimit('mails_per_address', MAILS_PER_ADDRESS_MAX);
-  /** Mails of all kinds. */
+  /** Mails of all kinds but alerts: strangers must not use up the mails that a person's alerts need. */
   readonly #perRecipient = new RateLimit('mails_per_recipient', MAILS_PER_RECIPIENT_MAX);
   readonly #work = new BoundedQueue({
     runningMax: 1,

@@ -14,8 +14,9 @@ export type MemberDeps = {
   accountStore: {
     emailsOf(accountIds: string[]): Promise<Map<string, string>>;
   };
-  /** The account that may become a member; it may be invited by this call. */
-  findInvitee(email: string): Promise<{ id: string; email: string } | undefined>;
+  /** The account that may become a member. One that is not verified is invited. */
+  findInvitee(email: string): Promise<{ id: string; email: string; is_verified: boolean } | undefined>;
+  mailRequests: { post(request: { kind: 'invite'; email: string; address: string }): void };
   members: Members;
   bearerKeys: { revokeKeysOf(projectId: string, accountId: string): Promise<string[]> };
   recordActivity: RecordActivity;
@@ -84,6 +85,8 @@ export function memberEndpoints(deps: MemberDeps) {
           if (held !== undefined) throw new RequestError('conflict', 'That account is a member already');
           return role;
         });
+        if (!account.is_verified)
+          deps.mailRequests.post({ kind: 'invite', email: account.email, address: addressOf(call.req) });
         return memberOf(call.params.id, account.id);
       },
     }),

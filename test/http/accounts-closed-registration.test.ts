@@ -5,8 +5,10 @@ import {
   cookieOf,
   jsonOf,
   logIn,
+  mailedToken,
   newEmail,
   register,
+  requestToken,
   useToken,
   demoCookie,
 } from '../support/accounts.ts';
@@ -44,13 +46,12 @@ describe('with GATE_REGISTRATION=closed', () => {
     const email = newEmail();
 
     const added = await invite(email);
-    const mail = await eventually(() =>
-      new RegExp(
-        `To: ${email}\\nSubject: You are invited to Gatehouse\\n[^]*?/reset-password/([\\w-]{43})\\n`,
-      ).exec(service.output()),
+    const link = new RegExp(
+      `To: ${email}\\nSubject: You are invited to Gatehouse\\n[^]*?/reset-password/([\\w-]{43})\\n`,
     );
+    const token = await eventually(() => link.exec(service.output())?.[1]);
     const before = await logIn(service, email, '');
-    const set = await useToken(service, 'reset', mail?.[1] ?? '', 'chosen by the invited');
+    const set = await useToken(service, 'reset', token, 'chosen by the invited');
     const own = cookieOf(await logIn(service, email, 'chosen by the invited'));
 
     expect([added.status, before.status, set.status]).to.deep.equal([201, 401, 200]);
@@ -62,6 +63,36 @@ describe('with GATE_REGISTRATION=closed', () => {
       is_verified: true,
     });
     expect((await invite(email)).status).to.equal(409);
+  });
+
+  const mailsTo = (email: string) => service.output().split(`To: ${email}\n`).length - 1;
+  /** Resolves when the mails that were asked for before have been sent. */
+  const mailsAreSent = async () => {
+    const last = newEmail();
+    await invite(last);
+    await eventually(() => mailsTo(last) === 1);
+  };
+
+  it('a person is mailed once, and not when a member is added again; a forgotten password gets another link', async () => {
+    const email = newEmail();
+    const statuses = [(await invite(email)).status, (await invite(email)).status];
+
+    await mailsAreSent();
+    const invitations = mailsTo(email);
+    const token = await mailedToken(service, 'reset', email);
+
+    expect([statuses, invitations]).to.deep.equal([[201, 409], 1]);
+    expect((await useToken(service, 'reset', token, 'chosen by the invited')).status).to.equal(200);
+  });
+
+  it('a person who got twenty requests for mail is a member, and mailed nothing more', async () => {
+    const email = newEmail();
+    for (let i = 0; i < 20; i += 1) await requestToken(service, 'reset', email);
+
+    const { status } = await invite(email);
+
+    await mailsAreSent();
+    expect([status, mailsTo(email)]).to.deep.equal([201, 0]);
   });
 });
 
