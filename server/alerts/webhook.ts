@@ -84,6 +84,8 @@ export async function postWebhook(
         error instanceof WebhookFault ? error : new WebhookFault(`No answer: ${error.code ?? error.name}`),
       ),
     );
+    // An answer that switches protocols is neither a response nor an error.
+    sending.on('close', () => reject(new WebhookFault('No answer')));
     sending.end(body);
   });
   if (status < 200 || status > 299) throw new WebhookFault(`The receiver answered ${status}`);

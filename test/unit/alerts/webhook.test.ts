@@ -78,6 +78,18 @@ describe('a webhook that is sent', () => {
     expect(await found('9.9.9.9', false)).to.equal('9.9.9.9');
   });
 
+  it('fails when the receiver switches protocols instead of answering', async () => {
+    const server = createServer((_req, res) =>
+      res.socket?.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
+    );
+    const url = `http://127.0.0.1:${await listen(server)}`;
+
+    const answer = await send(url, true);
+    server.close();
+
+    expect(answer).to.equal('No answer');
+  });
+
   it('follows no redirect, and sees a failure in any status but 2xx', async () => {
     const asked: string[] = [];
     const server = createServer((req, res) => {
