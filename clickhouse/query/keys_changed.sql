@@ -1,20 +1,15 @@
--- Bearer keys issued or revoked since a time, each as it stands now.
--- since: compared with updated_at; a key's newest row has the highest version.
+-- Bearer keys issued or revoked since a time, one page of them by their ids. A key that was revoked may come twice: as revoked, then as
+-- issued.
+-- since: compared with updated_at; after: the last key of the page before, '' for the first page; limit.
 SELECT
     key_id,
     project_id,
-    name,
-    scope,
-    agents,
-    created_by,
-    created_at,
-    expires_at,
     revoked_at,
     updated_at
 FROM api_keys
-FINAL
-WHERE key_id IN (
-    SELECT key_id
-    FROM api_keys
-    WHERE updated_at >= {since: DateTime64(3, 'UTC')}
-)
+WHERE key_id > {after: String}
+    AND updated_at >= {since: DateTime64(3, 'UTC')}
+ORDER BY
+    key_id,
+    version DESC
+LIMIT {limit: UInt32}

@@ -6,7 +6,7 @@ import { isBase64url } from '../base64url.ts';
 import { RequestError } from '../errors.ts';
 import { BEARER_KEY_CHARS_MAX, VERIFIED_KEY_CHARS_MAX, VERIFIED_KEYS_MAX } from '../limits.ts';
 import { bodyInvalid } from '../validate.ts';
-import type { KeyRecord, KeyRegistry } from './key-registry.ts';
+import type { KeyRecord, KeyRegistry, KnownKey } from './key-registry.ts';
 import type { RootKeys } from './root-keys.ts';
 import type { NewKey } from './new-key.ts';
 import { DAY_MS } from '../durations.ts';
@@ -60,16 +60,16 @@ export class BearerKeys {
     return claims;
   }
 
-  #requireNoFault(claims: Claims, record: KeyRecord | undefined): void {
+  #requireNoFault(claims: Claims, record: KnownKey | undefined): void {
     const fault = this.#faultOf(claims, record);
     if (fault !== undefined) throw unauthenticated(fault);
   }
 
-  #faultOf(claims: Claims, record: KeyRecord | undefined): string | undefined {
+  #faultOf(claims: Claims, record: KnownKey | undefined): string | undefined {
     if (claims.expiresAtMs <= this.#now()) return 'The bearer key has expired';
     if (record === undefined) return undefined;
     if (record.project_id !== claims.project_id) return NOT_ISSUED_HERE;
-    return record.revoked_at === null ? undefined : 'The bearer key was revoked';
+    return record.isRevoked ? 'The bearer key was revoked' : undefined;
   }
 
   /** Makes a key and stores its record. The key itself is only returned, never stored. */

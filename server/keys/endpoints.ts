@@ -1,10 +1,11 @@
 import type { RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { addressOf } from '../http/rate-limit.ts';
+import { addressOf, RateLimit } from '../http/rate-limit.ts';
 import { answer, listOf, NULLABLE_TIME, PROJECT_ID, STRING, TIME, UUID } from '../http/schemas.ts';
 import type { BearerKeys } from './bearer-keys.ts';
 import type { KeyRecord } from './key-registry.ts';
+import { KEYS_ISSUED_PER_ACCOUNT_MAX } from '../limits.ts';
 import { NEW_KEY } from './new-key.ts';
 import type { RootKeys } from './root-keys.ts';
 import { Type } from '../type.ts';
@@ -44,6 +45,7 @@ const OF_PROJECT = { tag: 'Projects', allow: { role: 'admin' } } as const;
 
 /** The public signing keys, and the bearer keys of a project. */
 export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivity }: KeyDeps) {
+  const issues = new RateLimit('keys_issued', KEYS_ISSUED_PER_ACCOUNT_MAX);
   return [
     endpoint({
       method: 'GET',
@@ -75,7 +77,8 @@ export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivit
       },
       handle: async ({ params }) => {
         const keys = await bearerKeys.list(params.id);
-        const emails = await accountStore.emailsOf(keys.map(({ created_by }) => created_by));
+        const issuers = new Set(keys.map(({ created_by }) => created_by));
+        const emails = await accountStore.emailsOf([...issuers]);
         const items = keys
           .map(({ project_id: _own, created_by, agents, ...key }) => ({
             ...key,
@@ -101,7 +104,9 @@ export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivit
       answers: {
         201: { description: 'The new key', schema: answer({ ...KEY, key: STRING }, 'IssuedKey') },
       },
+      problems: ['rate_limited'],
       handle: async ({ req, caller: { actor }, params: { id: project_id }, body }) => {
+        await issues.consume(actor.account_id);
         const issued = await bearerKeys.issue(project_id, body, actor.account_id);
         const { key_id, name, key, scope, created_at, expires_at } = issued;
         const agents = narrowing(issued.agents);

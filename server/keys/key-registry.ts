@@ -20,7 +20,12 @@ export type KeyRecord = {
   revoked_at: string | null;
 };
 
-type KeyRow = KeyRecord & { updated_at: string };
+/** What requests need of a key. The rest stays in the store: its bytes are up to whoever issues the key. */
+export type KnownKey = { project_id: string; isRevoked: boolean };
+
+type ChangedRow = Pick<KeyRecord, 'key_id' | 'project_id' | 'revoked_at'> & { updated_at: string };
+/** A read of all changes since a time. `after`: the last key of the pages that were read. */
+type Pass = { startMs: number; since: string; after: string };
 type KeyRegistryOptions = {
   connection: Connection;
   ready: () => Promise<void>;
@@ -32,16 +37,21 @@ type KeyRegistryOptions = {
 const POLL_MS = 1500;
 /** Each read overlaps the one before, because other processes' clocks may be behind. */
 const OVERLAP_MS = 30_000;
+/** Few enough for a slow store. */
+const PAGE_ROWS = 5000;
+
 /**
  * All keys of the store, in memory. With other writers on the store they are read every 1.5 s, so that a revocation takes
  * effect everywhere within 5 s. If they cannot be read for longer, `find` rejects with store_unavailable.
  */
 export class KeyRegistry {
   readonly #options: KeyRegistryOptions;
-  readonly #keys = new Map<string, KeyRecord>();
+  readonly #keys = new Map<string, KnownKey>();
   #newestMs = 0;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
+  /** Kept when a page fails: the next read goes on from there. */
+  #pass: Pass | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: KeyRegistryOptions) {
@@ -49,17 +59,17 @@ export class KeyRegistry {
   }
 
   /** The key, if memory is fresh enough to know about revocations. */
-  peek(keyId: string): KeyRecord | undefined {
+  peek(keyId: string): KnownKey | undefined {
     return this.#isFresh() ? this.#keys.get(keyId) : undefined;
   }
 
   /** The key as last read or written, however old. */
-  lastKnown(keyId: string): KeyRecord | undefined {
+  lastKnown(keyId: string): KnownKey | undefined {
     return this.#keys.get(keyId);
   }
 
   /** The key, or undefined when this store never had it. */
-  async find(keyId: string): Promise<KeyRecord | undefined> {
+  async find(keyId: string): Promise<KnownKey | undefined> {
     if (!this.#isFresh()) await this.#read();
     const key = this.#keys.get(keyId);
     if (key !== undefined || this.#options.isSoleWriter) return key;
@@ -69,8 +79,17 @@ export class KeyRegistry {
   }
 
   async list(projectId: string): Promise<KeyRecord[]> {
-    await this.#read();
-    return [...this.#keys.values()].filter((key) => key.project_id === projectId);
+    const { connection, ready } = this.#options;
+    await ready();
+    const read = connection.query<KeyRecord>(sql('keys_of_project'), { project_id: projectId });
+    const rows = await withTimeout(read, STATEMENT_WAIT_MS_MAX);
+    const time = (text: string | null) => (text === null ? null : rfc3339FromClickhouse(text));
+    return rows.map((row) => ({
+      ...row,
+      created_at: rfc3339FromClickhouse(row.created_at),
+      expires_at: time(row.expires_at),
+      revoked_at: time(row.revoked_at),
+    }));
   }
 
   /** Resolves when the key is durable, as issued or as revoked. */
@@ -88,7 +107,7 @@ export class KeyRegistry {
     };
     await this.#options.ready();
     await append(this.#options.connection, { table: 'api_keys', values });
-    this.#keys.set(key.key_id, key);
+    this.#learn(key);
   }
 
   /** Keeps memory fresh until `close`. Does nothing without other writers on the store. */
@@ -106,29 +125,37 @@ export class KeyRegistry {
     return this.#options.now() - this.#readAtMs <= REVOCATION_AGE_MS_MAX;
   }
 
+  /** Reads what changed. The read goes on for those who come later when it is late for a caller. */
   #read(): Promise<void> {
     this.#reading ??= this.#readChanges().finally(() => (this.#reading = undefined));
-    return this.#reading;
+    return withTimeout(this.#reading, STATEMENT_WAIT_MS_MAX);
   }
 
   async #readChanges(): Promise<void> {
-    const startMs = this.#options.now();
-    await this.#options.ready();
+    const { connection, ready, now } = this.#options;
+    await ready();
     const since = clickhouseTime(Math.max(0, this.#newestMs - OVERLAP_MS));
-    const read = this.#options.connection.query<KeyRow>(sql('keys_changed'), { since });
-    const rows = await withTimeout(read, STATEMENT_WAIT_MS_MAX);
-    for (const { updated_at, ...row } of rows) {
-      // The row may be older than a revocation by this process during the read.
-      if (row.revoked_at === null && (this.#keys.get(row.key_id)?.revoked_at ?? null) !== null) continue;
-      const time = (text: string | null) => (text === null ? null : rfc3339FromClickhouse(text));
-      this.#keys.set(row.key_id, {
-        ...row,
-        created_at: rfc3339FromClickhouse(row.created_at),
-        expires_at: time(row.expires_at),
-        revoked_at: time(row.revoked_at),
-      });
-      this.#newestMs = Math.max(this.#newestMs, msFromClickhouse(updated_at));
-    }
-    this.#readAtMs = startMs;
+    const pass = (this.#pass ??= { startMs: now(), since, after: '' });
+    let rows: ChangedRow[];
+    do {
+      const page = { since: pass.since, after: pass.after, limit: PAGE_ROWS };
+      rows = await connection.query<ChangedRow>(sql('keys_changed'), page);
+      for (const row of rows) {
+        this.#learn(row);
+        this.#newestMs = Math.max(this.#newestMs, msFromClickhouse(row.updated_at));
+      }
+      pass.after = rows.at(-1)?.key_id ?? pass.after;
+    } while (rows.length === PAGE_ROWS);
+    this.#pass = undefined;
+    // Keys of the pages before may have changed meanwhile.
+    this.#newestMs = Math.min(this.#newestMs, pass.startMs);
+    this.#readAtMs = pass.startMs;
+    if (!this.#isFresh()) await this.#readChanges();
+  }
+
+  /** A row as issued may come after one as revoked. */
+  #learn({ key_id, project_id, revoked_at }: Pick<KeyRecord, 'key_id' | 'project_id' | 'revoked_at'>): void {
+    const isRevoked = revoked_at !== null || this.#keys.get(key_id)?.isRevoked === true;
+    this.#keys.set(key_id, { project_id, isRevoked });
   }
 }

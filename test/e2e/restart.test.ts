@@ -95,6 +95,34 @@ describe('across a restart', () => {
   }
 });
 
+describe('a start on a store with 100,000 bearer keys', function () {
+  // A slow machine writes 100 MB of them.
+  this.timeout(120_000);
+
+  it('comes to accept records, and lists 7,000 keys of one project', async () => {
+    const dataDir = await storeDirectory();
+    const first = await startTestService({ dataDir });
+    await first.stop();
+    await runOnStore(
+      dataDir,
+      `INSERT INTO api_keys (key_id, project_id, scope, agents, created_by, created_at, updated_at)
+       SELECT toString(generateUUIDv4()), if(number < 6999, project_id, 'other'), 'emit_audit',
+         if(number < 6999, [], arrayMap(n -> repeat('a', 100), range(10))), created_by, now64(3), now64(3)
+       FROM numbers(99999) AS numbers, (SELECT project_id, created_by FROM api_keys LIMIT 1) AS held`,
+    );
+
+    const second = await startTestService({ dataDir });
+    await eventually(async () => (await sendDecision(second, decisionEvent())).status === 202);
+    const path = `/v1/projects/${second.project_id}/keys`;
+    const { items } = await jsonOf<{ items: object[] }>(
+      call(second, path, { cookie: await demoCookie(second) }),
+    );
+    await second.stop();
+
+    expect(items).to.have.lengthOf(7000);
+  });
+});
+
 describe('the first start with GATE_DEMO=1', () => {
   for (const readAuth of ['open', 'required']) {
     it(`prints two curl commands that work: one records a decision, one reads the summary (${readAuth})`, async () => {

@@ -70,6 +70,19 @@ describe('POST, GET and DELETE /v1/projects/{id}/keys', () => {
     expect(items.find((item) => item.key_id === key_id)?.revoked_at).to.match(/^\d{4}-.*Z$/);
   });
 
+  it('answer 429 to an account beyond 300 keys in 15 minutes, refused ones included', async () => {
+    const eve = await newPerson(service);
+    const request = (body: object) => call(service, keysPath(eve), { cookie: eve.cookie, body });
+    const names = Array.from({ length: 50 }, (_, index) => `${'é'.repeat(190)}${index}`);
+
+    const statuses: number[] = [];
+    for (let tried = 0; tried < 300; tried += 1) statuses.push((await request({ agents: names })).status);
+    const next = await request({});
+
+    expect(new Set(statuses)).to.deep.equal(new Set([422]));
+    expect([next.status, await codeOf(next)]).to.deep.equal([429, 'rate_limited']);
+  });
+
   it('answer 404 for a key that is unknown or of another project', async () => {
     const bob = await newPerson(service);
     const { key_id, key } = await issue(service, bob);

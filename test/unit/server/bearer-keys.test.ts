@@ -7,7 +7,7 @@ import { RootKeys } from '../../../server/keys/root-keys.ts';
 import { readSigningKeys, type SigningKeys } from '../../../server/keys/signing-keys.ts';
 import { VERIFIED_KEYS_MAX } from '../../../server/limits.ts';
 import { createLogger } from '../../../server/logger.ts';
-import type { Connection } from '../../../server/store/connection.ts';
+import type { Connection, QueryParams } from '../../../server/store/connection.ts';
 import { createStore, type Store } from '../../../server/store/store.ts';
 import { temporaryDirectory } from '../../support/service.ts';
 
@@ -73,14 +73,42 @@ describe('BearerKeys, on the embedded engine', () => {
     };
     const { registry, keys } = open(connection);
     const { key, ...record } = await open().keys.issue(PROJECT);
-    const reading = registry.list(PROJECT);
+    const reading = registry.find(record.key_id);
     while (answer === undefined) await new Promise(setImmediate);
 
     await registry.write({ ...record, revoked_at: new Date().toISOString() });
     answer();
     await reading;
 
-    expect(registry.peek(record.key_id)?.revoked_at).to.be.a('string');
+    expect(registry.peek(record.key_id)).to.deep.equal({ project_id: PROJECT, isRevoked: true });
     expect(keys.peek(key)).to.equal(undefined);
+  });
+
+  it('reads many keys page by page, and goes on after a page that failed', async () => {
+    await store.accounts.command(
+      `INSERT INTO api_keys (key_id, project_id, updated_at)
+       SELECT toString(generateUUIDv4()), 'other', now64(3) FROM numbers(12000)`,
+    );
+    const { key_id } = await open().keys.issue(PROJECT);
+    const asked: unknown[] = [];
+    const connection: Connection = {
+      ...store.accounts,
+      query: <Row>(text: string, params: QueryParams = {}) => {
+        asked.push(params['after']);
+        return asked.length === 2
+          ? Promise.reject(new Error('away'))
+          : store.accounts.query<Row>(text, params);
+      },
+    };
+    const { registry } = open(connection);
+
+    const failed = await registry.find(key_id).catch((error: Error) => error.message);
+    const found = await registry.find(key_id);
+
+    expect(failed).to.equal('away');
+    expect(found).to.deep.equal({ project_id: PROJECT, isRevoked: false });
+    const [first, second, again, third] = asked;
+    expect(asked).to.deep.equal([first, second, again, third]);
+    expect([first, again]).to.deep.equal(['', second]);
   });
 });

@@ -1,0 +1,19 @@
+-- The bearer keys of a project, each as it stands now: a key's newest row has the highest version. Without FINAL, which would read the
+-- keys of all projects.
+-- project_id.
+SELECT
+    key_id,
+    project_id,
+    name,
+    scope,
+    agents,
+    created_by,
+    created_at,
+    expires_at,
+    revoked_at
+FROM api_keys
+WHERE project_id = {project_id: String}
+ORDER BY
+    key_id,
+    version DESC
+LIMIT 1 BY key_id
