@@ -1,11 +1,11 @@
 import { sql } from '../store/sql.ts';
-import { clickhouseTime } from '../store/time.ts';
+import { clickhouseDay, clickhouseTime } from '../store/time.ts';
 import { type ExportPage, parseExportPage } from './export-page.ts';
 import { type ReadScope, type Where, whereOf } from './counts.ts';
 import type { Cursor } from './cursor.ts';
 import type { AuditReads } from './days.ts';
 import { countPerDay } from './decisions.ts';
-import { cursorParams, type DayCount, daysOfPage } from './pages.ts';
+import { cursorParams, type DayCount, readOnDays } from './pages.ts';
 import { RECORD_KEYS } from './record.ts';
 
 /** The formats of an export with media type and first line; decisions_export.sql makes the other lines. */
@@ -49,7 +49,8 @@ export async function* exportBytes(
   for (let limit = PAGE_ROWS.first; ;) {
     const sinceMs = Math.max(window.sinceMs, (cursor?.occurredAtMs ?? window.sinceMs) - lookBackMs);
     const slice = { ...where, since: clickhouseTime(sinceMs) };
-    const asked = { counts, format, limit, cursor };
+    const within = counts.filter(({ day }) => day >= clickhouseDay(sinceMs));
+    const asked = { counts: within, format, limit, cursor };
     const read = (finalDays: string[]) => readExportPage(reads, slice, { ...asked, finalDays, signal });
     const { bytes, rows, last } = await decisions.read(window, read, signal);
     yield bytes;
@@ -79,12 +80,13 @@ async function readExportPage(
   where: Where,
   { counts, format, limit, cursor, finalDays, signal }: ExportPageRequest,
 ): Promise<ExportPage> {
-  const { days } = daysOfPage(counts, { limit, offset: 0, cursor });
-  if (days.length === 0) return { bytes: Buffer.alloc(0), rows: 0, last: undefined };
-  const is_final = Number(days.some((day) => finalDays.includes(day)));
-  const params = { ...where, ...cursorParams(cursor), days, is_final, limit, format };
-  const result = await runReadBytes(sql('decisions_export'), params, signal);
-  return parseExportPage(result);
+  const read = async ({ days }: { days: string[] }) => {
+    if (days.length === 0) return parseExportPage(Buffer.alloc(0));
+    const is_final = Number(days.some((day) => finalDays.includes(day)));
+    const params = { ...where, ...cursorParams(cursor), days, is_final, limit, format };
+    return parseExportPage(await runReadBytes(sql('decisions_export'), params, signal));
+  };
+  return readOnDays(counts, { limit, offset: 0, cursor }, { read, numberOf: ({ rows }) => rows });
 }
 
 function rowsThatFit(bytesPerRow: number): number {

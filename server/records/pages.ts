@@ -64,11 +64,34 @@ async function readPage<Row>(
     countPerDay(reads, scope, finalDays),
     page.offset === 0 ? readOn([likelyDay], 0) : [],
   ]);
-  const { days, offset } = daysOfPage(counts, page);
-  if (days.length === 0) return { counts, rows: [] };
-  const isAll = days.length === 1 && likely.length === counts.find(({ day }) => day === likelyDay)?.total;
-  const isPage = days[0] === likelyDay && (isAll || likely.length === page.limit);
-  return { counts, rows: isPage ? likely : await readOn(days, offset) };
+  const read = ({ days, offset }: DaysOfPage) => {
+    if (days.length === 0) return [];
+    const isAll = days.length === 1 && likely.length === counts.find(({ day }) => day === likelyDay)?.total;
+    const isPage = days[0] === likelyDay && (isAll || likely.length === page.limit);
+    return isPage ? likely : readOn(days, offset);
+  };
+  return { counts, rows: await readOnDays(counts, page, { read, numberOf: ({ length }) => length }) };
+}
+
+type DaysOfPage = { days: string[]; offset: number };
+type PageReader<Page> = {
+  read: (held: DaysOfPage) => Page | Promise<Page>;
+  numberOf: (page: Page) => number;
+};
+
+/**
+ * Reads a page on the days that hold it. If it falls short, counted records have gone since, and it is read on all further days: only
+ * the last page has fewer records than its limit.
+ */
+export async function readOnDays<Page>(
+  counts: DayCount[],
+  page: PageRequest,
+  { read, numberOf }: PageReader<Page>,
+): Promise<Page> {
+  const held = daysOfPage(counts, page);
+  const found = await read(held);
+  const all = daysOfPage(counts, { ...page, limit: Number.POSITIVE_INFINITY });
+  return numberOf(found) < page.limit && held.days.length < all.days.length ? read(all) : found;
 }
 
 /** The parameters of where a page begins: null for the newest record. */
@@ -78,7 +101,7 @@ export function cursorParams(cursor: Cursor | undefined) {
 }
 
 /** The days that hold a page, and how many rows of the first day come before it. */
-export function daysOfPage(counts: DayCount[], { limit, offset, cursor }: PageRequest) {
+export function daysOfPage(counts: DayCount[], { limit, offset, cursor }: PageRequest): DaysOfPage {
   const cursorDay = cursor === undefined ? undefined : clickhouseDay(cursor.occurredAtMs);
   const days: string[] = [];
   let skip = offset;

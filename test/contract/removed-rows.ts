@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
+import type { ReadScope } from '../../server/records/counts.ts';
+import { type AuditReads, createReads } from '../../server/records/days.ts';
+import { readDecisions } from '../../server/records/decisions.ts';
+import { exportBytes } from '../../server/records/export-decisions.ts';
+import { NO_FILTERS } from '../../server/records/filters.ts';
+import { readRange } from '../../server/records/window.ts';
 import { readMigrations, sql } from '../../server/store/sql.ts';
+import type { RunRead, RunReadBytes } from '../../server/store/read-pool.ts';
 import type { Store } from '../../server/store/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { DAY_MS } from '../../server/durations.ts';
@@ -12,6 +19,8 @@ type Table = keyof typeof PROJECTIONS;
 /** More than two granules of rows, so that the engine prefers a projection. */
 const ROWS = 6000;
 const REMOVED = 500;
+/** The first page of an export. */
+const PAGE_ROWS = 1000;
 const PROJECTIONS = {
   decisions: ['by_emitter', 'by_user', 'counts_by_day', 'counts_by_hour', 'series'],
   llm_invocations: ['by_emitter', 'usage_by_hour'],
@@ -40,6 +49,29 @@ export function removedRowsSuite(store: () => Store): void {
     });
   }
 
+  it('a page is filled from older days when some of its records are removed after they were counted', async () => {
+    const { items, next_cursor } = JSON.parse(
+      await readDuringRemoval(store(), (reads, scope) =>
+        // With the row that shows whether there is a next page, as many as the newer day had.
+        readDecisions(reads, scope, { limit: PAGE_ROWS - 1, offset: 0, cursor: undefined }),
+      ),
+    ) as { items: unknown[]; next_cursor: string | null };
+
+    expect(items).to.have.lengthOf(PAGE_ROWS - 1);
+    expect(next_cursor).to.be.a('string');
+  });
+
+  it('an export has the records of older days when newer ones are removed after they were counted', async () => {
+    const lines = await readDuringRemoval(store(), async (reads, scope) => {
+      let text = '';
+      for await (const bytes of exportBytes(reads, scope, 'ndjson')) text += bytes.toString();
+      return text.trimEnd().split('\n');
+    });
+
+    expect(new Set(lines).size).to.equal(lines.length);
+    expect(lines).to.have.lengthOf(2 * PAGE_ROWS - PAGE_ROWS / 4);
+  });
+
   it('rows that an earlier version removed by a lightweight DELETE disappear by migration 24', async () => {
     const { background } = store();
     const project = await createProject(store(), 'decisions');
@@ -62,13 +94,43 @@ export function removedRowsSuite(store: () => Store): void {
   });
 }
 
+/** Reads a project of two days, as one of several services. Another one removes a quarter of the newer day once the days are counted. */
+async function readDuringRemoval<T>(store: Store, read: (reads: AuditReads, scope: ReadScope) => Promise<T>) {
+  const projectId = randomUUID();
+  // A day in one part is read again when its part changes, so each day has two.
+  const options = { project_id: projectId, rows: PAGE_ROWS, parts: 2 };
+  const newer = await createProject(store, 'decisions', options);
+  const older = await createProject(store, 'decisions', options);
+  const removed = Promise.withResolvers<void>();
+  let isCounted = false;
+  const runRead: RunRead = async (text, params, signal) => {
+    // The service reads the most likely day while it counts.
+    if (text === sql('decisions_page')) await removed.promise;
+    const rows = await store.reads.query<never>(text, params, signal);
+    if (text === sql('decisions_over_time') && !isCounted) {
+      isCounted = true;
+      await newer.remove(sql('events_remove')).then(removed.resolve, removed.reject);
+    }
+    return rows;
+  };
+  const runReadBytes: RunReadBytes = (...asked) => store.reads.queryBytes(...asked);
+  const reads = createReads({ runRead, runReadBytes, writers: 'several', now: Date.now });
+  const range = { from: `${older.day}T00:00:00Z`, to: `${newer.day}T23:59:59Z` };
+  const { signal } = new AbortController();
+  return read(reads, { projectId, window: readRange(range, Date.now()), filters: NO_FILTERS, signal });
+}
+
 let daysAgo = 0;
 
-/** A project with rows in one part, alone on its day: parts with and without projections are never merged into one. */
-async function createProject({ background, lookups }: Store, table: Table) {
+/** A project alone on its day, with rows in one part: parts with and without projections are never merged into one. */
+async function createProject(
+  { background, lookups }: Store,
+  table: Table,
+  { project_id = randomUUID(), rows = ROWS, parts = 1 } = {},
+) {
   daysAgo += 1;
   const day = new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10);
-  const params = { table, project_id: randomUUID(), day };
+  const params = { table, project_id, day };
   const merge = () => background.command(sql('day_merge'), { table, day });
   const projections = await lookups.query<Projection>(
     `SELECT name, type, query, sorting_key FROM system.projections
@@ -76,7 +138,8 @@ async function createProject({ background, lookups }: Store, table: Table) {
     { table },
   );
   expect(projections.map(({ name }) => name)).to.deep.equal(PROJECTIONS[table]);
-  await background.command(INSERT, { ...params, count: ROWS });
+  for (let part = 0; part < parts; part += 1)
+    await background.command(INSERT, { ...params, count: rows / parts });
 
   const remove = async (statement: string) => {
     const rows = await lookups.query<EventRow>(
@@ -120,5 +183,5 @@ async function createProject({ background, lookups }: Store, table: Table) {
       expect(through, `${name} ${when}`).to.deep.equal(rows);
     }
   };
-  return { remove, merge, expectRows };
+  return { day, remove, merge, expectRows };
 }
