@@ -48,10 +48,10 @@ export function activityEndpoints({ members, store }: ActivityDeps) {
       handle: async ({ caller, params: { id: projectId }, query: { limit, cursor } }) => {
         const before = parseTimeCursor(cursor);
         const accountIds = (await members.list(projectId)).map(({ account_id }) => account_id);
-        const page = { projectId, accountIds, readerId: caller.actor.account_id, before, limit };
-        const items = await readActivity(store, page);
-        const next_cursor = nextTimeCursor(items, limit, ({ occurred_at }) => occurred_at);
-        return { project_id: projectId, items, limit, next_cursor };
+        const page = { projectId, accountIds, readerId: caller.actor.account_id, before, limit: limit + 1 };
+        const found = await readActivity(store, page);
+        const next_cursor = nextTimeCursor(found, limit, ({ occurred_at }) => occurred_at);
+        return { project_id: projectId, items: found.slice(0, limit), limit, next_cursor };
       },
     }),
   ];

@@ -131,10 +131,10 @@ export function alertEndpoints({
         },
       },
       handle: async ({ params: { id: projectId }, query: { limit, cursor } }) => {
-        const alerts = await alertStore.page({ projectId, before: parseTimeCursor(cursor), limit });
+        const found = await alertStore.page({ projectId, before: parseTimeCursor(cursor), limit: limit + 1 });
         return {
           project_id: projectId,
-          items: alerts.map((alert) => ({
+          items: found.slice(0, limit).map((alert) => ({
             id: alert.id,
             fired_at: alert.fired_at,
             rule: alert.rule,
@@ -148,7 +148,7 @@ export function alertEndpoints({
             state: alert.state,
           })),
           limit,
-          next_cursor: nextTimeCursor(alerts, limit, ({ fired_at }) => fired_at),
+          next_cursor: nextTimeCursor(found, limit, ({ fired_at }) => fired_at),
         };
       },
     }),

@@ -16,12 +16,12 @@ export function parseTimeCursor(text: string | undefined): TimeCursor {
   return { at, id };
 }
 
-/** The cursor behind a page, null if it is the last one. */
+/** The cursor behind a page, null if it is the last one: `found` has no row beyond its limit. */
 export function nextTimeCursor<Item extends { id: string }>(
-  page: Item[],
+  found: Item[],
   limit: number,
   timeOf: (item: Item) => string,
 ): string | null {
-  const last = page.length === limit ? page.at(-1) : undefined;
+  const last = found.length > limit ? found[limit - 1] : undefined;
   return last === undefined ? null : `${timeOf(last)}_${last.id}`;
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
-import { newPerson, type Person } from '../support/accounts.ts';
+import { call, jsonOf, newPerson, type Person } from '../support/accounts.ts';
 import {
   alertedOwner,
   alertsOf,
@@ -82,6 +82,15 @@ describe('the alerts of a project', () => {
       ['new_names', 'sent'],
       ['denials', 'sent'],
     ]);
+    const pageOf = (limit: number) =>
+      jsonOf(
+        call(service, `/v1/projects/${owner.project.id}/alerts?limit=${limit}`, { cookie: owner.cookie }),
+      );
+    expect(await pageOf(items.length)).to.deep.include({ items, next_cursor: null });
+    expect(await pageOf(3)).to.deep.include({
+      items: items.slice(0, 3),
+      next_cursor: `${String(items[2]?.['fired_at'])}_${String(items[2]?.['id'])}`,
+    });
     const { from = '', to = '' } = items[3] ?? {};
     const link = new URL(String(spike.data['url']));
     expect(Object.fromEntries(link.searchParams)).to.include({ from, to, agent: 'clerk', outcome: 'deny' });

@@ -121,6 +121,14 @@ describe('GET /v1/projects/{id}/activity', () => {
     expect(ids).to.deep.equal(all.items.map(({ id }) => id));
   });
 
+  it('has no next page behind a full last one', async () => {
+    const { items } = await jsonOf<Items<Entry>>(read('?limit=500'));
+
+    const full = await jsonOf(read(`?limit=${items.length}`));
+
+    expect(full).to.deep.include({ items, next_cursor: null });
+  });
+
   for (const query of ['?limit=0', '?limit=501', '?cursor=x', '?cursor=', '?limit=1&limit=2']) {
     it(`answers 422 for ${query}`, async () => {
       expect([(await read(query)).status, await codeOf(read(query))]).to.deep.equal([422, 'query_invalid']);
