@@ -10,8 +10,9 @@
 --
 -- heard: the senders that have a point in the window, and a few more. Nothing else is asked about the others.
 -- A point is what holds some numbers without a hole: all records of a sender in an hour, from the projection by_emitter, one
--- record, or a close report, which stands behind its last number and holds none. An hour with a hole, or with a number twice, which
--- the sums of the numbers and of their squares show, is read by its rows.
+-- record, or a close report, which stands behind its last number and holds none. An hour with a hole or with a number twice is read
+-- by its rows. The sums of the numbers and of their squares show up to two repetitions. More can add up to what is missing, as 3, 4, 8
+-- do to 2, 6, 7. No number of sums shows them all, and the numbers of a sender that repeats them prove nothing anyway.
 -- A gap lies between two points. An expired record is no neighbour, and neither is number 0 before records if a lower one expired.
 -- gaps: for each sender that has some (with `limit`: that has some on the page), all of them in order: the first number, the size,
 -- what the later neighbour says was dropped, and whether it is in the window.
