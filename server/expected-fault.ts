@@ -33,7 +33,7 @@ export function expectedFaultText(error: unknown): string | undefined {
 }
 
 /** The embedded engine reports a full disk deep inside its own errors. */
-function isDiskFull(error: unknown): boolean {
+export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as SystemError;
   return code === 'ENOSPC' || /NOT_ENOUGH_SPACE|No space left/.test(error.message) || isDiskFull(error.cause);

@@ -6,7 +6,7 @@ import { parseNewKey } from '../keys/new-key.ts';
 import { parseProjectName } from '../projects/project-name.ts';
 import { type Admin, openAdmin } from './admin.ts';
 import { auditMirror, auditVerify } from './audit/commands.ts';
-import { CommandError } from './command-error.ts';
+import { CommandError, UsageError } from './command-error.ts';
 import { rotateRootKey } from './rotate-root-key.ts';
 import { backUp, restore } from './transfer-backup.ts';
 import { exportStore } from './transfer-export.ts';
@@ -37,8 +37,11 @@ const TEXTS = {
 const LISTS = { agent: { type: 'string', multiple: true } } as const;
 const FLAGS = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
 
-type Options = ReturnType<typeof parseCommandLine>['options'];
+type Options = { [name in keyof typeof TEXTS]?: string } & {
+  [name in keyof typeof LISTS]?: string[];
+} & { [name in keyof typeof FLAGS]?: boolean };
 type Command = {
+  /** Names every option that the command takes. */
   usage: string;
   help: string;
   /** Reads the configuration only if it uses it. */
@@ -190,13 +193,12 @@ const COMMANDS: Record<string, Command> = {
 };
 
 /** The help of a command stands under it. */
-const ENTRIES = Object.entries(COMMANDS).map(
-  ([name, { usage, help }]) => `  ${name} ${usage}`.trimEnd() + `\n      ${help}`,
-);
+const entryOf = ([name, { usage, help }]: [string, Command]) =>
+  `  ${name} ${usage}`.trimEnd() + `\n      ${help}`;
 
 export const USAGE = `npm run gate -- <command> [--json]
 
-${ENTRIES.join('\n')}
+${Object.entries(COMMANDS).map(entryOf).join('\n')}
 
 The commands use the store and the root key that the environment names, as the service does:
 GATE_DATA_DIR, GATE_CLICKHOUSE_URL, GATE_SIGNING_KEY. "audit" commands need none of them; without
@@ -204,17 +206,34 @@ GATE_DATA_DIR, GATE_CLICKHOUSE_URL, GATE_SIGNING_KEY. "audit" commands need none
 With --json they print JSON.
 `;
 
+export function usageOf(name: string, command: Command): string {
+  return `npm run gate -- <command> [--json]\n\n${entryOf([name, command])}\n`;
+}
+
 /** Undefined for a name such as "constructor", which every object has. */
 export function findCommand(name: string): Command | undefined {
   return Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
 }
 
-export function parseCommandLine() {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { ...TEXTS, ...LISTS, ...FLAGS },
+/** The command is what comes before the first option. */
+export function splitCommandLine(args: string[]): { name: string; rest: string[] } {
+  const first = args.findIndex((arg) => arg.startsWith('-'));
+  const end = first < 0 ? args.length : first;
+  return { name: args.slice(0, end).join(' '), rest: args.slice(end) };
+}
+
+/** Throws an error of parseArgs for an option that the command does not take. */
+export function parseOptions({ usage }: Command, args: string[]): Options {
+  const named = Object.entries({ ...TEXTS, ...LISTS }).filter(([name]) => usage.includes(`--${name} `));
+  const { values, tokens } = parseArgs({
+    args,
+    options: { ...Object.fromEntries(named), ...FLAGS },
+    tokens: true,
   });
-  return { name: positionals.join(' '), options: values };
+  const given = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
+  const twice = given.find((name, at) => given.indexOf(name) < at && !Object.hasOwn(LISTS, name));
+  if (twice !== undefined) throw new UsageError(`--${twice} is given twice.`);
+  return values;
 }
 
 function withAdmin(run: (admin: Admin, options: Options) => Promise<unknown>): Command['run'] {
@@ -241,7 +260,7 @@ function withProject(
 
 function required(options: Options, name: keyof typeof TEXTS): string {
   const value = options[name];
-  if (value === undefined || value === '') throw new CommandError(`--${name} is missing.\n\n${USAGE}`);
+  if (value === undefined || value === '') throw new UsageError(`--${name} is missing.`);
   return value;
 }
 

@@ -2,10 +2,11 @@ import { readConfig } from '../config.ts';
 import { problemFrom } from '../http/error-handler.ts';
 import { expectedFaultText } from '../expected-fault.ts';
 import { makeFilesPrivate } from '../private-files.ts';
+import { clickhouseCode, StoreError } from '../store/store-error.ts';
 import { StoreInUseError } from '../store/store.ts';
 import { Report } from './audit/report.ts';
-import { CommandError } from './command-error.ts';
-import { findCommand, parseCommandLine, USAGE } from './commands.ts';
+import { CommandError, UsageError } from './command-error.ts';
+import { findCommand, parseOptions, splitCommandLine, USAGE, usageOf } from './commands.ts';
 
 const IN_USE_HELP =
   "Manage projects and keys through the running service (POST /v1/projects, or POST /v1/projects/{id}/keys with a member's " +
@@ -13,33 +14,53 @@ const IN_USE_HELP =
 
 async function run(): Promise<void> {
   makeFilesPrivate();
-  const { name, options } = parseCommandLine();
-  if (options.help === true || name === '' || name === 'help') return void process.stdout.write(USAGE);
+  const { name, rest } = splitCommandLine(process.argv.slice(2));
+  const isHelp = name === '' && rest.every((arg) => arg === '-h' || arg === '--help');
+  if (isHelp || name === 'help') return void process.stdout.write(USAGE);
   const command = findCommand(name);
-  if (command === undefined) throw new CommandError(`There is no command "${name}".\n\n${USAGE}`);
-  const result = await command.run(readConfig, options);
+  if (command === undefined)
+    throw new CommandError(`There is no command "${name}".\n"npm run gate -- help" lists the commands.`);
+  try {
+    const options = parseOptions(command, rest);
+    if (options.help === true) process.stdout.write(usageOf(name, command));
+    else print(await command.run(readConfig, options), options.json === true);
+  } catch (error) {
+    throw isUsageFault(error) ? new CommandError(`${error.message}\n\n${usageOf(name, command)}`) : error;
+  }
+}
+
+function print(result: unknown, isJson: boolean): void {
   if (result instanceof Report) {
     process.exitCode = result.exitCode;
-    console.log(options.json === true ? JSON.stringify(result.data) : result.text);
-  } else if (options.json === true) console.log(JSON.stringify(result));
+    console.log(isJson ? JSON.stringify(result.data) : result.text);
+    if (isJson && result.hint !== undefined) console.error(result.hint);
+  } else if (isJson) console.log(JSON.stringify(result));
   else if (Array.isArray(result)) console.table(result);
   else
     for (const [key, value] of Object.entries(result as object))
       console.log(`${key.padEnd(12)} ${value ?? '-'}`);
 }
 
+function isUsageFault(error: unknown): error is Error {
+  const { code } = error as NodeJS.ErrnoException;
+  return error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS') === true;
+}
+
 /** The stack shows where an unexpected fault is. */
 function textOf(error: unknown): string {
-  const { message, stack, code } = error as NodeJS.ErrnoException;
+  const { message, stack } = error as Error;
+  if (error instanceof CommandError) return message;
   if (error instanceof StoreInUseError) return `${message} ${IN_USE_HELP}`;
-  const isExpected =
-    error instanceof CommandError ||
-    problemFrom(error).code !== 'internal' ||
-    code?.startsWith('ERR_PARSE_ARGS') === true;
-  return expectedFaultText(error) ?? (isExpected ? message : (stack ?? message));
+  const expected = expectedFaultText(error);
+  if (expected !== undefined) return expected;
+  if (error instanceof StoreError && error.cause instanceof Error) {
+    const isRefused = clickhouseCode(error.cause) !== undefined;
+    return `${isRefused ? 'The store refused.' : message} ${error.cause.message}`;
+  }
+  return problemFrom(error).code === 'internal' ? (stack ?? message) : message;
 }
 
 run().catch((error: unknown) => {
-  process.stderr.write(`${textOf(error)}\n`);
+  process.stderr.write(`${textOf(error).trimEnd()}\n`);
   process.exit(1);
 });

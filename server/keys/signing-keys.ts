@@ -5,6 +5,7 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -12,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { calculateJwkThumbprint } from 'jose';
-import type { Config } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
 import { makeDirectory } from '../make-directory.ts';
 
 /** The DER encoding of a PKCS#8 Ed25519 key up to its seed (RFC 8410 section 7). */
@@ -68,6 +69,11 @@ function readOrMakeKeyFile(path: string): KeyObject {
   }
 }
 
+/** Whether there is a root key, so that `readSigningKeys` makes none. */
+export function hasSigningKey({ signingKey, dataDir }: Pick<Config, 'signingKey' | 'dataDir'>): boolean {
+  return signingKey !== undefined || existsSync(keyFileOf(dataDir));
+}
+
 /** The path of the root key when the configuration names none. */
 function keyFileOf(dataDir: string): string {
   return join(dataDir, 'signing-key.pem');
@@ -87,11 +93,22 @@ export async function readNextKey(dataDir: string, kid: string): Promise<Signing
   return existsSync(path) ? signingKeysFrom(readKeyFile(path)) : undefined;
 }
 
+/** The keys that rotations have left in files of their own. */
+export function nextKeyFilesIn(dataDir: string): { kid: string; path: string }[] {
+  return readdirSync(dataDir).flatMap((name) => {
+    const kid = NEXT_KEY_FILE.exec(name)?.[1];
+    return kid === undefined ? [] : [{ kid, path: join(dataDir, name) }];
+  });
+}
+
 /** Puts the next key in the place of the current one, atomically. */
 export function installNextKey(dataDir: string, kid: string): void {
   renameSync(nextKeyFileOf(dataDir, kid), keyFileOf(dataDir));
   syncDirectory(dataDir);
 }
+
+/** With the name under which an interrupted write leaves it, too. */
+const NEXT_KEY_FILE = /^signing-key-([\w-]+)\.pem/;
 
 /** A kid is base64url, so it can be part of a file name. */
 export function nextKeyFileOf(dataDir: string, kid: string): string {
@@ -120,15 +137,15 @@ function syncDirectory(path: string): void {
 }
 
 function readKeyFile(path: string): KeyObject {
-  const key = privateKeyFrom(readFileSync(path));
+  const key = privateKeyFrom(path);
   if (key?.asymmetricKeyType === 'ed25519') return key;
   const found = key === undefined ? 'cannot be read' : `is ${key.asymmetricKeyType}`;
-  throw new Error(`The key in ${path} ${found}; it must be an Ed25519 key in PKCS#8 PEM`);
+  throw new ConfigError([`The key in ${path} ${found}; it must be an Ed25519 key in PKCS#8 PEM`]);
 }
 
-function privateKeyFrom(pem: Buffer): KeyObject | undefined {
+function privateKeyFrom(path: string): KeyObject | undefined {
   try {
-    return createPrivateKey(pem);
+    return createPrivateKey(readFileSync(path));
   } catch {
     // Its message names no file.
     return undefined;

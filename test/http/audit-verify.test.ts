@@ -60,6 +60,15 @@ describe('npm run gate -- audit verify', () => {
     );
   });
 
+  it('hints at a wrong id where nothing is to verify, on standard error beside JSON', async () => {
+    const args = ['audit', 'verify', '--project', 'nope', '--url', service.url, '--json'];
+
+    const { code, stdout, stderr } = await runGate({ dataDir: service.dataDir, args });
+
+    expect([code, (JSON.parse(stdout) as { verdict: string }).verdict]).to.deep.equal([0, 'holds']);
+    expect(stderr).to.match(/^There is nothing to verify: .* Is its id right\?\n$/);
+  });
+
   it('mirrors the log into a directory', async () => {
     const to = join(directory, 'log');
 

@@ -1,5 +1,7 @@
+import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../command-error.ts';
+import { withFileFaults } from '../file-faults.ts';
 import { mirrorLog } from './mirror.ts';
 import { type Report, reportOf } from './report.ts';
 import { verifyFiles } from './verify-files.ts';
@@ -16,7 +18,8 @@ export function auditVerify(
   options: AuditOptions,
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<Report> {
-  return withFileFaults(async () => {
+  return withFileFaults({}, async () => {
+    requireFiles(options);
     const { url, vkey, state: statePath, receipts: receiptsPath } = options;
     const shared = { vkey, statePath, receiptsPath };
     if (url !== undefined) {
@@ -38,7 +41,7 @@ export function auditVerify(
 
 /** `audit mirror` */
 export function auditMirror(projectId: string, options: AuditOptions): Promise<Report> {
-  return withFileFaults(() => {
+  return withFileFaults({}, () => {
     const { url, vkey, to } = options;
     if (url === undefined || to === undefined) throw new CommandError('Give --url URL and --to DIRECTORY.');
     return mirrorLog({ source: { url, projectId, bearer: bearerOf(options) }, to, vkey });
@@ -50,22 +53,19 @@ function bearerOf({ bearer }: AuditOptions): string | undefined {
   return bearer ?? (process.env['GATE_API_KEY'] || undefined);
 }
 
+/** The error of a read from a directory names no path. */
+function requireFiles(options: AuditOptions): void {
+  for (const name of ['export', 'proofs', 'state', 'receipts'] as const) {
+    const path = options[name];
+    if (path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+      throw new CommandError(`--${name} takes a file, and ${path} is a directory.`);
+  }
+}
+
 function timeOf(at: string | undefined): number | undefined {
   if (at === undefined) return undefined;
   const ms = Date.parse(at);
   if (Number.isNaN(ms))
     throw new CommandError(`--at must be a time such as 2026-11-22T03:00:00Z, not "${at}".`);
   return ms;
-}
-
-/** A file that cannot be used is a fault of the command, not of the service's configuration. */
-async function withFileFaults(run: () => Promise<Report>): Promise<Report> {
-  try {
-    return await run();
-  } catch (error) {
-    const { path, code } = error as NodeJS.ErrnoException;
-    throw path === undefined
-      ? error
-      : new CommandError(`${path} cannot be used (${code}).`, { cause: error });
-  }
 }

@@ -26,13 +26,22 @@ export class Report {
   readonly data: Record<string, unknown>;
   readonly text: string;
   readonly exitCode: number;
+  /** What the data do not say. */
+  readonly hint: string | undefined;
 
-  constructor(data: Record<string, unknown>, { text, exitCode }: { text: string; exitCode: number }) {
+  constructor(
+    data: Record<string, unknown>,
+    { text, exitCode, hint }: { text: string; exitCode: number; hint?: string | undefined },
+  ) {
     this.data = data;
     this.text = text;
     this.exitCode = exitCode;
+    this.hint = hint;
   }
 }
+
+const NOTHING_TO_VERIFY =
+  'There is nothing to verify: an empty project looks like one that does not exist. Is its id right?';
 
 /** The report of docs/proof.md, "The report". */
 export function reportOf(result: Result): Report {
@@ -50,7 +59,9 @@ export function reportOf(result: Result): Report {
     ...trust,
     problems: findings.problems,
   };
-  return new Report(data, { text: wordsOf(result, verdict, trust), exitCode });
+  const isEmpty = verdict === 'holds' && size === 0 && counts.checked === 0;
+  const hint = isEmpty ? NOTHING_TO_VERIFY : undefined;
+  return new Report(data, { text: wordsOf(result, { verdict, trust, hint }), exitCode, hint });
 }
 
 export function verdictOf(findings: Findings): { verdict: string; exitCode: number } {
@@ -73,7 +84,9 @@ function trustOf({ pinned, hasReceipts }: Result): Trust {
 
 const number = (value: number): string => value.toLocaleString('en');
 
-function wordsOf(result: Result, verdict: string, { pinned, trusted_on_first_use }: Trust): string {
+type Words = { verdict: string; trust: Trust; hint: string | undefined };
+
+function wordsOf(result: Result, { verdict, trust, hint }: Words): string {
   const { size, counts, receipts, areReceiptsUnsigned, findings } = result;
   const { checked, altered, missing, added, too_new, expired } = counts;
   const lines = [
@@ -87,13 +100,10 @@ function wordsOf(result: Result, verdict: string, { pinned, trusted_on_first_use
       `Receipts: ${number(receipts.checked)} checked, ${number(receipts.missing)} missing from the log, ` +
         `${number(receipts.too_new)} too new, ${number(receipts.invalid)} with a signature that does not hold.`,
     );
-  if (verdict === 'holds' && size === 0 && checked === 0)
-    lines.push(
-      'There is nothing to verify: an empty project looks like one that does not exist. Is its id right?',
-    );
+  if (hint !== undefined) lines.push(hint);
   if (areReceiptsUnsigned)
     lines.push('The log directory has no keys.json, so no signature of a receipt was checked.');
-  lines.push(`Pinned: ${pinned.join(', ') || 'nothing'}.`);
-  lines.push(`Trusted on first use: ${trusted_on_first_use.join(', ') || 'nothing'}.`);
+  lines.push(`Pinned: ${trust.pinned.join(', ') || 'nothing'}.`);
+  lines.push(`Trusted on first use: ${trust.trusted_on_first_use.join(', ') || 'nothing'}.`);
   return [...lines, ...findings.problems.map((problem) => `- ${problem}`)].join('\n');
 }

@@ -146,7 +146,7 @@ describe('the root key in its file', () => {
     const error = await read(dataDir).catch((reason: unknown) => reason);
 
     expect(String(error)).to.equal(
-      `Error: The key in ${join(dataDir, 'signing-key.pem')} cannot be read; it must be an Ed25519 key in PKCS#8 PEM`,
+      `ConfigError: The configuration is not valid:\n  - The key in ${join(dataDir, 'signing-key.pem')} cannot be read; it must be an Ed25519 key in PKCS#8 PEM`,
     );
   });
 });
