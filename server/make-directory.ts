@@ -1,10 +1,15 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 
 export { makeDirectory } from '../client/make-directory.ts';
 
+/** A file in a data directory for as long as a restore into it has not ended. */
+export const UNFINISHED_RESTORE = 'restore-unfinished';
+
 /** Why this directory cannot be used or created, as the end of a sentence; undefined if it can. Creates nothing. */
 export function directoryFault(path: string): string | undefined {
+  if (existsSync(join(path, UNFINISHED_RESTORE)))
+    return 'a restore into it was interrupted. Empty it, and restore again';
   const existing = nearestExisting(resolve(path));
   try {
     if (!statSync(existing).isDirectory()) return `${existing} is not a directory`;

@@ -13,24 +13,34 @@ import { KeyedMutex } from '../keyed-mutex.ts';
 import { BearerKeys } from '../keys/bearer-keys.ts';
 import { KeyRegistry } from '../keys/key-registry.ts';
 import { RootKeys } from '../keys/root-keys.ts';
-import { readSigningKeys, type SigningKeys } from '../keys/signing-keys.ts';
+import { hasSigningKey, readSigningKeys, type SigningKeys } from '../keys/signing-keys.ts';
 import { Members } from '../members/members.ts';
 import { Projects } from '../projects/projects.ts';
 import { createBoundedStore } from '../store/bounded-store.ts';
 import { CommandError } from './command-error.ts';
-import { openStore } from './open-store.ts';
+import { hasStore, openStore } from './open-store.ts';
 
 /** The parts of the service that the command line uses. */
 export type Admin = Awaited<ReturnType<typeof openAdmin>>;
 
-export async function openAdmin(config: Config) {
-  const store = await openStore(config);
-  const signing = await readSigningKeys(config);
+/** `mayCreate`: makes an embedded store that does not exist, with its root key. Services have that of any other store. */
+export async function openAdmin(config: Config, { mayCreate = false } = {}) {
+  const hasKey = hasSigningKey(config) || (mayCreate && !hasStore(config));
+  const signing = hasKey ? await readSigningKeys(config) : undefined;
+  const store = await openStore(config, { mayCreate });
   const now = Date.now;
   const isSoleWriter = store.kind === 'embedded';
   const shared = { connection: store.lookups, ready: store.ready, isSoleWriter, now };
   const registry = new KeyRegistry(shared);
-  const rootKeys = new RootKeys({ ...shared, signing });
+  const knownKeys = signing && new RootKeys({ ...shared, signing });
+  /** Throws where the root key of the services is not known. */
+  const rootKeys = (): RootKeys => {
+    if (knownKeys !== undefined) return knownKeys;
+    throw new CommandError(
+      `There is no root key in ${config.dataDir}. Set GATE_SIGNING_KEY or GATE_DATA_DIR as the services have it. ` +
+        'The first start of a service makes a root key.',
+    );
+  };
   const { reads } = store;
   const auditReads: ReadsOptions = {
     runRead: (text, params) => reads.query(text, params),
@@ -55,7 +65,16 @@ export async function openAdmin(config: Config) {
       const token = await new MailedTokens({ ...people, accounts: accountStore }).issue('invite', account);
       return { ...account, link: `${config.dashboardUrl}/reset-password/${token}` };
     },
-    bearerKeys: new BearerKeys(rootKeys, registry, now),
+    bearerKeys: new BearerKeys(
+      {
+        get current() {
+          return rootKeys().current;
+        },
+        find: (kid) => rootKeys().find(kid),
+      },
+      registry,
+      now,
+    ),
     rootKeys,
     storeKind: store.kind,
     /** The agents as a service with this root key has them. */

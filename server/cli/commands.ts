@@ -52,8 +52,9 @@ const COMMANDS: Record<string, Command> = {
   'project create': {
     usage: '--name NAME',
     help: 'Create a project.',
-    run: withAdmin(({ projects }, options) =>
-      projects.create(parseProjectName({ name: required(options, 'name') })),
+    run: withAdmin(
+      ({ projects }, options) => projects.create(parseProjectName({ name: required(options, 'name') })),
+      { mayCreate: true },
     ),
   },
   'project list': {
@@ -98,8 +99,9 @@ const COMMANDS: Record<string, Command> = {
   'key forget': {
     usage: '--key KID',
     help: 'End the trust in a retired root key, when the services start again.',
-    run: withAdmin(async ({ rootKeys }, options) => {
+    run: withAdmin(async (admin, options) => {
       const kid = required(options, 'key');
+      const rootKeys = admin.rootKeys();
       if (kid === rootKeys.current.kid)
         throw new CommandError(
           'This is the root key in use, and the ones before it are forgotten by their own --key.',
@@ -203,7 +205,7 @@ ${Object.entries(COMMANDS).map(entryOf).join('\n')}
 The commands use the store and the root key that the environment names, as the service does:
 GATE_DATA_DIR, GATE_CLICKHOUSE_URL, GATE_SIGNING_KEY. "audit" commands need none of them; without
 --bearer they take the key from GATE_API_KEY, which nobody sees in a list of processes.
-With --json they print JSON.
+Only "project create" and "import" make a store where none is. With --json they print JSON.
 `;
 
 export function usageOf(name: string, command: Command): string {
@@ -236,9 +238,12 @@ export function parseOptions({ usage }: Command, args: string[]): Options {
   return values;
 }
 
-function withAdmin(run: (admin: Admin, options: Options) => Promise<unknown>): Command['run'] {
+function withAdmin(
+  run: (admin: Admin, options: Options) => Promise<unknown>,
+  opening?: { mayCreate: boolean },
+): Command['run'] {
   return async (readConfig, options) => {
-    const admin = await openAdmin(readConfig());
+    const admin = await openAdmin(readConfig(), opening);
     try {
       return await run(admin, options);
     } finally {

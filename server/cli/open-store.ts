@@ -1,13 +1,32 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { createLogger } from '../logger.ts';
-import { createStore, fatalStoreFault, type Store, waitForSchema } from '../store/store.ts';
+import { createStore, EMBEDDED_FOLDER, fatalStoreFault, type Store, waitForSchema } from '../store/store.ts';
+import { CommandError } from './command-error.ts';
 
 /** A stop in the middle would leave the lock of the migrations behind. */
 const SCHEMA_WAITS = 10;
 
-/** Opens the store without a service. Throws StoreInUseError when a running service holds the embedded store. */
-export async function openStore(config: Config): Promise<Store> {
-  const store = createStore(config, createLogger('silent'));
+/** False for an embedded store that nothing has made yet. */
+export function hasStore({ clickhouse, dataDir }: Config): boolean {
+  return clickhouse !== undefined || existsSync(join(dataDir, EMBEDDED_FOLDER));
+}
+
+export function requireStore(config: Config): void {
+  if (hasStore(config)) return;
+  throw new CommandError(
+    `There is no store in ${config.dataDir}. Set GATE_DATA_DIR to the data directory of the service.`,
+  );
+}
+
+/**
+ * Opens the store without a service. Throws StoreInUseError when a running service holds the embedded store. Only with `mayCreate` it
+ * makes a store where none is.
+ */
+export async function openStore(config: Config, { mayCreate = false } = {}): Promise<Store> {
+  if (!mayCreate) requireStore(config);
+  const store = createStore(config, createLogger('silent'), { mayCreate });
   try {
     await waitForSchema(store, SCHEMA_WAITS);
     return store;

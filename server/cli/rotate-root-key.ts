@@ -5,6 +5,7 @@ import {
   installNextKey,
   makeNextKey,
   nextKeyFileOf,
+  nextKeyFilesIn,
   readNextKey,
   type SigningKeys,
 } from '../keys/signing-keys.ts';
@@ -26,11 +27,11 @@ const PROGRESS_EVERY = 100;
 export async function rotateRootKey(config: Config): Promise<unknown> {
   const admin = await open(config);
   try {
-    const { rootKeys, storeKind } = admin;
+    const rootKeys = admin.rootKeys();
     const old = rootKeys.current;
     const next = await nextKey(rootKeys, config);
     // Clients must find the succession before they meet a bundle of the new key.
-    if (storeKind === 'server') await sleep(PUBLISHED_AFTER_MS);
+    if (admin.storeKind === 'server') await sleep(PUBLISHED_AFTER_MS);
     const agents = await signAll(admin, next);
     if (config.signingKey === undefined) installNextKey(config.dataDir, next.kid);
     return { kid: next.kid, previous_kid: old.kid, ...agents, next_step: nextStep(config, next.kid) };
@@ -65,7 +66,17 @@ async function nextKey(rootKeys: RootKeys, { dataDir }: Config): Promise<Signing
   }
   const next = await makeNextKey(dataDir);
   await rootKeys.recordRotation(next);
+  await showUnusedKeys(rootKeys, dataDir);
   return next;
+}
+
+/** A rotation that was killed before it recorded its key has left a file that no rotation will use. */
+async function showUnusedKeys(rootKeys: RootKeys, dataDir: string): Promise<void> {
+  const rotations = await rootKeys.rotations();
+  const used = new Set(rotations.flatMap(({ kid, previous_kid }) => [kid, previous_kid]));
+  for (const { kid, path } of nextKeyFilesIn(dataDir))
+    if (!used.has(kid))
+      showProgress(`${path} belongs to no rotation: an interrupted one left it. Delete the file.`);
 }
 
 async function signAll(

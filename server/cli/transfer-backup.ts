@@ -1,11 +1,24 @@
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { makeDirectory } from '../make-directory.ts';
+import { dirname, join, resolve } from 'node:path';
+import { makeDirectory, UNFINISHED_RESTORE } from '../make-directory.ts';
 import type { Config } from '../config.ts';
+import { isDiskFull } from '../expected-fault.ts';
 import { lockDataDir } from '../store/data-dir-lock.ts';
 import { EMBEDDED_FOLDER, fatalStoreFault, StoreInUseError } from '../store/store.ts';
 import { CommandError } from './command-error.ts';
+import { withFileFaults } from './file-faults.ts';
+import { requireStore } from './open-store.ts';
 import { requireEmbedded, secondsSince } from './transfer.ts';
 
 /** The root key, and the key that signs the logs: without it a restored service could not extend them. */
@@ -14,67 +27,109 @@ const LOG_KEY_FILE = 'log-key.pem';
 const DATABASE = 'default';
 
 /** Backs up the embedded store with ClickHouse's BACKUP statement, and its keys. The service must be stopped. */
-export async function backUp(config: Config, to: string): Promise<unknown> {
+export function backUp(config: Config, to: string): Promise<unknown> {
   requireEmbedded(config, 'backup');
+  requireStore(config);
   const directory = resolve(to);
   if (existsSync(directory)) throw new CommandError(`${directory} already exists. Name a new directory.`);
+  requireBackupPath(directory);
   const startMs = performance.now();
-  await onEngine(config.dataDir, {
-    sql: `BACKUP DATABASE ${DATABASE} TO File('${join(directory, 'store')}/')`,
-    allowed: directory,
+  return withFileFaults({ directory, isWritten: true }, async () => {
+    makeDirectory(dirname(directory));
+    // A backup that was interrupted does not have the name of one.
+    const unfinished = mkdtempSync(`${directory}.unfinished-`);
+    try {
+      await onEngine(config.dataDir, { statement: `BACKUP DATABASE ${DATABASE} TO`, backup: unfinished });
+      if (!isWhole(unfinished))
+        throw new CommandError(`Files of the backup are cut short. Is the disk of ${directory} full?`);
+      const keys = copyKeys(config.dataDir, unfinished, config);
+      renameSync(unfinished, directory);
+      return { directory, ...keys, seconds: secondsSince(startMs) };
+    } finally {
+      rmSync(unfinished, { recursive: true, force: true });
+    }
   });
-  copyKeys(config.dataDir, directory);
-  const fileOr = (name: string, variable: string) =>
-    existsSync(join(directory, name)) ? name : `not included: it is in ${variable}`;
-  return {
-    directory,
-    root_key: fileOr(KEY_FILE, 'GATE_SIGNING_KEY'),
-    log_key: fileOr(LOG_KEY_FILE, 'GATE_LOG_KEY'),
-    seconds: secondsSince(startMs),
-  };
 }
 
 /** Restores a backup into an empty data directory. */
-export async function restore(config: Config, from: string): Promise<unknown> {
+export function restore(config: Config, from: string): Promise<unknown> {
   requireEmbedded(config, 'restore');
   const directory = resolve(from);
-  if (!existsSync(join(directory, 'store')))
-    throw new CommandError(`${directory} does not contain a backup.`);
+  if (!isWhole(directory)) throw new CommandError(`${directory} does not contain a whole backup.`);
+  requireBackupPath(directory);
   if (existsSync(config.dataDir) && readdirSync(config.dataDir).length > 0) {
     throw new CommandError(`${config.dataDir} is not empty. Set GATE_DATA_DIR to a new directory.`);
   }
-  makeDirectory(config.dataDir);
   const startMs = performance.now();
-  await onEngine(config.dataDir, {
-    sql: `RESTORE DATABASE ${DATABASE} FROM File('${join(directory, 'store')}/')`,
-    allowed: directory,
+  return withFileFaults({ directory }, async () => {
+    makeDirectory(config.dataDir);
+    const mark = join(config.dataDir, UNFINISHED_RESTORE);
+    writeFileSync(mark, '');
+    try {
+      await onEngine(config.dataDir, { statement: `RESTORE DATABASE ${DATABASE} FROM`, backup: directory });
+    } catch (error) {
+      if (error instanceof StoreInUseError || isDiskFull(error)) throw error;
+      throw new CommandError(`The backup in ${directory} cannot be restored: ${(error as Error).message}`);
+    }
+    const keys = copyKeys(directory, config.dataDir, { signingKey: undefined, logKey: undefined });
+    rmSync(mark);
+    return { data_dir: config.dataDir, ...keys, seconds: secondsSince(startMs) };
   });
-  copyKeys(directory, config.dataDir);
-  return { data_dir: config.dataDir, seconds: secondsSince(startMs) };
 }
 
-function copyKeys(from: string, to: string): void {
-  for (const name of [KEY_FILE, LOG_KEY_FILE])
-    if (existsSync(join(from, name))) copyFileSync(join(from, name), join(to, name));
+/** A file in the list of a backup. Files with the same bytes are stored once, as the `data_file`. */
+const LISTED =
+  /<name>([^<]+)<\/name><size>([1-9]\d*)<\/size><checksum>\w+<\/checksum>(?:<data_file>([^<]+)<\/data_file>)?/g;
+
+/** By the list that the engine writes last. The engine reports no error when a full disk cuts its files short. */
+function isWhole(backup: string): boolean {
+  const store = join(backup, 'store');
+  const list = join(store, '.backup');
+  const text = existsSync(list) ? readFileSync(list, 'utf8').trimEnd() : '';
+  const sizeOf = (name: string) => statSync(join(store, name), { throwIfNoEntry: false })?.size;
+  const files = [...text.matchAll(LISTED)];
+  return (
+    text.endsWith('</config>') &&
+    files.every(([, name = '', size, file = name]) => sizeOf(file) === Number(size))
+  );
 }
 
-/** Runs one statement on the engine. Its configuration, read when it opens, must allow the path of the backup. */
-async function onEngine(dataDir: string, { sql, allowed }: { sql: string; allowed: string }): Promise<void> {
-  if (!/^[\w./ +@:-]+$/.test(allowed))
-    throw new CommandError(`${allowed} contains characters that a backup path must not contain.`);
+/** The engine takes the path from its configuration and from the statement. */
+function requireBackupPath(directory: string): void {
+  if (/^[\w./ +@:-]+$/.test(directory)) return;
+  throw new CommandError(`${directory} contains characters that a backup path must not contain.`);
+}
+
+/** Copies the keys that the configuration does not name: a file beside a named key is not the key in use. */
+function copyKeys(from: string, to: string, { signingKey, logKey }: Pick<Config, 'signingKey' | 'logKey'>) {
+  const copy = (name: string, given: string | undefined, variable: string) => {
+    if (given !== undefined || !existsSync(join(from, name))) return `not included: it is in ${variable}`;
+    copyFileSync(join(from, name), join(to, name));
+    return name;
+  };
+  return {
+    root_key: copy(KEY_FILE, signingKey, 'GATE_SIGNING_KEY'),
+    log_key: copy(LOG_KEY_FILE, logKey, 'GATE_LOG_KEY'),
+  };
+}
+
+/** Runs a statement on the engine that ends with a backup. Its configuration, read when it opens, must allow the path. */
+async function onEngine(
+  dataDir: string,
+  { statement, backup }: { statement: string; backup: string },
+): Promise<void> {
   const release = await lockDataDir(dataDir);
   if (release === undefined) throw new StoreInUseError(dataDir);
   const { Session } = await import('chdb');
-  makeDirectory(allowed);
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'));
   const file = join(folder, 'backup.xml');
-  writeFileSync(file, `<clickhouse><backups><allowed_path>${allowed}</allowed_path></backups></clickhouse>`);
+  writeFileSync(file, `<clickhouse><backups><allowed_path>${backup}</allowed_path></backups></clickhouse>`);
   try {
     const session = new Session(join(dataDir, EMBEDDED_FOLDER), {
       connectionArgs: [`--config-file=${file}`],
     });
     try {
-      await session.queryAsync(sql);
+      await session.queryAsync(`${statement} File('${join(backup, 'store')}/')`);
     } finally {
       session.close();
     }

@@ -1,14 +1,16 @@
-import { readdirSync, renameSync } from 'node:fs';
+import { readdirSync, renameSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { makeDirectory } from '../make-directory.ts';
 import type { Config } from '../config.ts';
 import type { Connection } from '../store/connection.ts';
 import { readMigrations, sql } from '../store/sql.ts';
 import { CommandError } from './command-error.ts';
-import { openStore } from './open-store.ts';
+import { withFileFaults } from './file-faults.ts';
+import { openStore, requireStore } from './open-store.ts';
 import {
   EVENT_TABLES,
   FORMAT,
+  isWhole,
   LOG_TABLE,
   type Manifest,
   type Part,
@@ -25,21 +27,25 @@ type Range = Omit<Day, 'day'> & { range: string };
 
 /**
  * Exports the embedded store to a directory of compressed files, one per table and day, and one per 100,000 rounds of the log. Files
- * of an earlier run stay if their day or range has not changed. The service must be stopped, so that the files are consistent with each other.
+ * of an earlier run stay if they are whole and their day or range has not changed. The service must be stopped, so that the files are
+ * consistent with each other.
  */
-export async function exportStore(config: Config, to: string): Promise<unknown> {
+export function exportStore(config: Config, to: string): Promise<unknown> {
   requireEmbedded(config, 'export');
+  requireStore(config);
   const directory = resolve(to);
-  const done = readManifest(directory);
-  makeDirectory(directory);
-  if (done === undefined && readdirSync(directory).some((name) => !name.startsWith('.')))
-    throw new CommandError(`${directory} is not empty and does not contain an export.`);
-  const store = await openStore(config);
-  try {
-    return await exportTables(store.background, directory, done);
-  } finally {
-    await store.close();
-  }
+  return withFileFaults({ directory, isWritten: true }, async () => {
+    const done = readManifest(directory);
+    makeDirectory(directory);
+    if (done === undefined && readdirSync(directory).some((name) => !name.startsWith('.')))
+      throw new CommandError(`${directory} is not empty and does not contain an export.`);
+    const store = await openStore(config);
+    try {
+      return await exportTables(store.background, directory, done);
+    } finally {
+      await store.close();
+    }
+  });
 }
 
 async function exportTables(
@@ -49,14 +55,15 @@ async function exportTables(
 ): Promise<unknown> {
   const manifest = await newManifest(connection);
   const parts = await partsOf(connection);
-  const written = new Set(
+  const written =
     done?.schema_version === manifest.schema_version && done.format === FORMAT
-      ? unchanged(parts, done).map(({ name }) => name)
-      : [],
-  );
+      ? unchanged(parts, done, directory)
+      : new Map<string, Part>();
   const missing = parts.filter(({ name }) => !written.has(name));
-  const saveManifest = () =>
-    writeManifest(directory, { ...manifest, files: parts.filter(({ name }) => written.has(name)) });
+  const saveManifest = () => {
+    const files = parts.flatMap(({ name }) => written.get(name) ?? []);
+    writeManifest(directory, { ...manifest, complete: files.length === parts.length, files });
+  };
   const startMs = performance.now();
   saveManifest();
   for (const [index, part] of missing.entries()) {
@@ -69,30 +76,34 @@ async function exportTables(
       await connection.command(sql('export_day'), { ...params, day: part.day });
     else await connection.command(sql('export_table'), params);
     renameSync(params.path, path);
-    written.add(part.name);
+    written.set(part.name, { ...part, bytes: statSync(path).size });
     saveManifest();
     showProgress(`${index + 1} of ${missing.length} files  ${part.name}`);
   }
   return { directory, files: parts.length, written_now: missing.length, seconds: secondsSince(startMs) };
 }
 
-/** The days and ranges that have not changed since they were exported. Small tables are always exported again. */
-function unchanged(parts: Part[], { files }: Manifest): Part[] {
-  const before = new Map(files.map((file) => [file.name, file]));
-  return parts.filter(({ name, rows, newest }) => {
-    const file = before.get(name);
-    return newest !== undefined && file?.rows === rows && file?.newest === newest;
+/**
+ * The files of days and ranges that have not changed since they were exported, by their names. Small tables are always exported again.
+ */
+function unchanged(parts: Part[], { files }: Manifest, directory: string): Map<string, Part> {
+  const now = new Map(parts.map((part) => [part.name, part]));
+  const same = files.filter((file) => {
+    const part = now.get(file.name);
+    const isSame = part?.newest !== undefined && part.rows === file.rows && part.newest === file.newest;
+    return isSame && isWhole(directory, file);
   });
+  return new Map(same.map((file) => [file.name, file]));
 }
 
-async function newManifest(connection: Connection): Promise<Manifest> {
+async function newManifest(connection: Connection): Promise<Omit<Manifest, 'complete' | 'files'>> {
   const tables: Manifest['tables'] = {};
   for (const table of [...SMALL_TABLES, ...EVENT_TABLES]) {
     const rows = await connection.query<{ name: string }>(sql('table_columns'), { table });
     tables[table] = rows.map(({ name }) => name);
   }
   const schema_version = Math.max(...readMigrations().map(({ version }) => version));
-  return { format: FORMAT, schema_version, tables, files: [] };
+  return { format: FORMAT, schema_version, tables };
 }
 
 async function partsOf(connection: Connection): Promise<Part[]> {

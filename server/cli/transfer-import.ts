@@ -10,10 +10,12 @@ import { readMigrations, sql } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { CommandError } from './command-error.ts';
+import { withFileFaults } from './file-faults.ts';
 import { openStore } from './open-store.ts';
 import {
   EVENT_TABLES,
   FORMAT,
+  isWhole,
   linesOf,
   LOG_TABLE,
   type Manifest,
@@ -39,13 +41,18 @@ type Counts = { imported: number; skipped: number; log_entries: number };
  * Imports an export into the store that the environment names. Skips events whose identity the store has and other rows that it has, so
  * that an import can be interrupted and repeated. Logs are extended, and come first, so that their records do not enter again.
  */
-export async function importStore(config: Config, from: string): Promise<unknown> {
+export function importStore(config: Config, from: string): Promise<unknown> {
   const directory = resolve(from);
+  return withFileFaults({ directory }, () => importFiles(config, directory));
+}
+
+async function importFiles(config: Config, directory: string): Promise<unknown> {
   const manifest = readManifest(directory);
   if (manifest === undefined)
     throw new CommandError(`${directory} does not contain an export: manifest.json is missing.`);
   requireSameSchema(manifest);
-  const store = await openStore(config);
+  requireWhole(directory, manifest);
+  const store = await openStore(config, { mayCreate: true });
   try {
     const startMs = performance.now();
     // Imported records were received long ago. After an interrupted import, a service that relied on these files would not look back
@@ -83,6 +90,16 @@ function requireSameSchema({ format, schema_version }: Manifest): void {
   if (format === FORMAT && schema_version === newest) return;
   throw new CommandError(
     `The export has format ${format} and schema version ${schema_version}, but this Gatehouse has ${FORMAT} and ${newest}. Export with the same version of Gatehouse.`,
+  );
+}
+
+/** Before anything is imported. */
+function requireWhole(directory: string, { complete, files }: Manifest): void {
+  const missing = files.find((file) => !isWhole(directory, file));
+  if (complete && missing === undefined) return;
+  const fault = missing === undefined ? 'was interrupted' : `has no whole file ${missing.name}`;
+  throw new CommandError(
+    `The export in ${directory} ${fault}. Run "export" again with the same --to: it writes what is missing.`,
   );
 }
 

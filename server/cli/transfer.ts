@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, readFileSync } from 'node:fs';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
@@ -12,6 +12,8 @@ export type Manifest = {
   /** The newest migration of the store that was exported. */
   schema_version: number;
   tables: Record<string, string[]>;
+  /** The export has ended: every file is written. */
+  complete: boolean;
   /** In the order in which they are imported. */
   files: Part[];
 };
@@ -23,10 +25,12 @@ export type Part = {
   range?: string;
   rows?: number;
   newest?: string;
+  /** The size of the file that was written. */
+  bytes?: number;
 };
 
-/** Version 2 added the log. */
-export const FORMAT = 2;
+/** Version 2 added the log, version 3 `complete`, `bytes` and account_identities: an export without them may lack records or accounts. */
+export const FORMAT = 3;
 /** The log is imported first, so that logged records do not enter again. */
 export const LOG_TABLE = 'log_chunks';
 
@@ -73,21 +77,35 @@ export function secondsSince(startMs: number): number {
 const MANIFEST = 'manifest.json';
 
 export function readManifest(directory: string): Manifest | undefined {
+  const path = join(directory, MANIFEST);
   try {
-    return JSON.parse(readFileSync(join(directory, MANIFEST), 'utf8')) as Manifest;
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
+    if (Array.isArray(manifest.files) && manifest.tables instanceof Object) return manifest;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    if (code !== undefined && code !== 'EISDIR') throw error;
   }
+  throw new CommandError(`${path} is not the manifest of an export. Export into a new directory.`);
 }
 
 export function writeManifest(directory: string, manifest: Manifest): void {
   replaceFile(join(directory, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
+/** Whether a file of an export is there, as long as it was written. */
+export function isWhole(directory: string, { name, bytes }: Part): boolean {
+  const found = statSync(join(directory, name), { throwIfNoEntry: false })?.size;
+  return found !== undefined && found === bytes;
+}
+
 /** The rows of a file of an export. */
 export async function* linesOf(path: string): AsyncGenerator<string> {
-  if (!existsSync(path)) throw new CommandError(`${path} is missing. Run the export again.`);
-  for await (const line of createInterface({ input: createReadStream(path).pipe(createGunzip()) }))
-    if (line !== '') yield line;
+  try {
+    for await (const line of createInterface({ input: createReadStream(path).pipe(createGunzip()) }))
+      if (line !== '') yield line;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code?.startsWith('Z_') !== true) throw error;
+    throw new CommandError(`${path} is damaged. Delete it, and run the export again.`, { cause: error });
+  }
 }

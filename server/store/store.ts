@@ -112,7 +112,12 @@ function mergedInserts(mergeMs: number): ClickHouseSettings {
   };
 }
 
-export function createStore({ clickhouse, cluster, dataDir, asyncInsertMs }: Config, logger: Logger): Store {
+/** `mayCreate`: false leaves a database that does not exist, as the fault of every statement. */
+export function createStore(
+  { clickhouse, cluster, dataDir, asyncInsertMs }: Config,
+  logger: Logger,
+  { mayCreate = true } = {},
+): Store {
   const isCluster = clickhouse !== undefined && cluster !== undefined;
   const engines = isCluster ? onCluster({ cluster, database: clickhouse.database }) : ONE_NODE;
   const merged = asyncInsertMs > 0 ? mergedInserts(asyncInsertMs) : undefined;
@@ -134,8 +139,9 @@ export function createStore({ clickhouse, cluster, dataDir, asyncInsertMs }: Con
   const handover = clickhouse === undefined ? new Handover(dataDir) : undefined;
   let release: Release | undefined;
   const prepare = async () => {
-    if (clickhouse !== undefined) await createDatabase(clickhouse, engines);
-    else if (release === undefined) {
+    if (clickhouse !== undefined) {
+      if (mayCreate) await createDatabase(clickhouse, engines);
+    } else if (release === undefined) {
       release = await lockDataDir(dataDir);
       if (release === undefined) throw new StoreInUseError(dataDir);
       closeToOthers(dataDir, join(dataDir, EMBEDDED_FOLDER));

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { calculateJwkThumbprint, decodeProtectedHeader } from 'jose';
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { resolvePolicy } from '../../client/index.ts';
 import { jsonOf } from '../support/accounts.ts';
 import { fetchAgent, type FetchedAgent, save } from '../support/agents.ts';
@@ -11,7 +11,7 @@ import { sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { openToOthers } from '../support/file-modes.ts';
 import { checkpointFrom, logText } from '../support/log.ts';
-import { runGate } from '../support/processes.ts';
+import { runGate, runService } from '../support/processes.ts';
 import {
   startTestService,
   storeDirectory,
@@ -40,6 +40,7 @@ describe('operations on the embedded store', () => {
 
     const made = await runGate({ dataDir, args: ['backup', '--to', backup] });
     const again = await runGate({ dataDir, args: ['backup', '--to', backup] });
+    const unfinished = readdirSync(dirname(backup));
     const back = await runGate({ dataDir: restored, args: ['restore', '--from', backup] });
     const over = await runGate({ dataDir, args: ['restore', '--from', backup] });
     const second = await startTestService({ dataDir: restored, env: { GATE_DEMO: '0' } });
@@ -48,6 +49,7 @@ describe('operations on the embedded store', () => {
 
     expect([inUse, made, again, back, over].map(({ code }) => code)).to.deep.equal([1, 0, 1, 0, 1]);
     expect(inUse.stderr).to.match(/^The data directory .* is in use by another process\. [^\n]*\n$/);
+    expect(unfinished).to.deep.equal(['backup']);
     expect(repost.status).to.equal(202);
     expect(await everythingOf(second, demo.project_id)).to.deep.equal(before);
     const restoredLog = { ...second, project_id: demo.project_id };
@@ -55,6 +57,49 @@ describe('operations on the embedded store', () => {
     expect(await logText(restoredLog, 'vkey')).to.equal(logKeyBefore);
     expect([openToOthers(backup), openToOthers(restored)]).to.deep.equal([[], []]);
     await second.stop();
+  });
+
+  it('leave no directory that a service would start on when a restore fails', async () => {
+    const [backup, restored] = [join(temporaryDirectory(), 'backup'), temporaryDirectory()];
+    const made = await runGate({ dataDir: await storeDirectory(), args: ['backup', '--to', backup] });
+    const schema = join(backup, 'store/metadata/default/projects.sql');
+    writeFileSync(schema, Buffer.alloc(statSync(schema).size, 'x'));
+
+    const failed = await runGate({ dataDir: restored, args: ['restore', '--from', backup] });
+    const started = await runService({ dataDir: restored, env: {} });
+
+    expect([made.code, failed.code, started.code]).to.deep.equal([0, 1, 1]);
+    expect(failed.stderr)
+      .to.contain(`The backup in ${backup} cannot be restored: `)
+      .and.not.contain('\n    at ');
+    expect(started.stderr).to.contain(
+      `GATE_DATA_DIR is "${restored}"; a restore into it was interrupted. Empty it, and restore again`,
+    );
+    expect(readdirSync(restored)).not.to.include('signing-key.pem');
+  });
+
+  it('restore nothing from a backup whose files are cut short', async () => {
+    const [backup, restored] = [join(temporaryDirectory(), 'backup'), temporaryDirectory()];
+    await runGate({ dataDir: await storeDirectory(), args: ['backup', '--to', backup] });
+    truncateSync(join(backup, 'store/metadata/default/projects.sql'));
+
+    const { code, stderr } = await runGate({ dataDir: restored, args: ['restore', '--from', backup] });
+
+    expect([code, stderr]).to.deep.equal([1, `${backup} does not contain a whole backup.\n`]);
+    expect(readdirSync(restored)).to.deep.equal([]);
+  });
+
+  it('keep the root key of GATE_SIGNING_KEY out of the backup, and an older one in the directory, too', async () => {
+    const [backup, restored] = [join(temporaryDirectory(), 'backup'), temporaryDirectory()];
+    const env = { GATE_SIGNING_KEY: Buffer.alloc(32, 7).toString('base64') };
+
+    const args = ['backup', '--to', backup, '--json'];
+    const made = await runGate({ dataDir: await storeDirectory(), args, env });
+    const back = await runGate({ dataDir: restored, args: ['restore', '--from', backup, '--json'] });
+
+    const keys = { root_key: 'not included: it is in GATE_SIGNING_KEY', log_key: 'log-key.pem' };
+    for (const { stdout } of [made, back]) expect(JSON.parse(stdout)).to.include(keys);
+    expect(readdirSync(backup)).to.have.members(['store', 'log-key.pem']);
   });
 
   it('rotate the root key: old bearer keys and bundles still verify, new ones are signed by the new key', async () => {

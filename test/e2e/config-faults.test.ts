@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runGate, runService } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/service.ts';
@@ -87,6 +87,7 @@ describe('a configuration with faults', () => {
     const dataDir = '/proc/nope';
     const backup = join(temporaryDirectory(), 'backup');
     mkdirSync(join(backup, 'store'), { recursive: true });
+    writeFileSync(join(backup, 'store', '.backup'), '<config></config>');
     for (const args of [
       ['project', 'list'],
       ['backup', '--to', '/dev/shm/nothing'],

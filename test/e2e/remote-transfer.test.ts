@@ -1,18 +1,34 @@
 import { expect } from 'chai';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import type { RecordProof } from '../../client/proof/index.ts';
 import { auditVerify } from '../../server/cli/audit/commands.ts';
 import { SMALL_TABLES } from '../../server/cli/transfer.ts';
-import { call, logIn, newPerson, PASSWORD, type Person } from '../support/accounts.ts';
+import { call, jsonOf, logIn, newPerson, PASSWORD, type Person } from '../support/accounts.ts';
 import { fetchAgent } from '../support/agents.ts';
 import { outcomeOf, sendDecision, sendLlm, tally, timeFromNow } from '../support/audit.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { onServer } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
+import { freePort } from '../support/listen.ts';
 import { checkpointFrom, logKey, proofOf } from '../support/log.ts';
+import {
+  CLIENT,
+  CookieJar,
+  signOnAt,
+  startOidcProvider,
+  type TestProvider,
+} from '../support/oidc-provider.ts';
 import {
   scriptOf,
   startTestService,
@@ -58,7 +74,12 @@ describe('gate export and gate import, from the embedded store to a server', () 
   const states = temporaryDirectory();
   let firstProof: RecordProof;
   let key: string;
+  let provider: TestProvider;
+  let base: string;
+  let subject: string;
   before(async () => {
+    base = `http://localhost:${await freePort()}`;
+    provider = await startOidcProvider(`${base}/v1/auth/oidc/callback`);
     // Half of the events are received by a clock that is then set back: only the log knows in which order they came.
     const clock = createServiceClock();
     clock.passMs(60_000);
@@ -85,8 +106,26 @@ describe('gate export and gate import, from the embedded store to a server', () 
     await embedded.stop();
     server = await startClickHouse();
   });
-  after(() => server.kill());
+  after(async () => {
+    await server.kill();
+    await provider.stop();
+  });
 
+  const singleSignOn = () => ({
+    GATE_PORT: new URL(base).port,
+    GATE_DASHBOARD_URL: base,
+    GATE_OIDC_ISSUER: provider.issuer,
+    GATE_OIDC_CLIENT_ID: CLIENT.client_id,
+    GATE_OIDC_CLIENT_SECRET: CLIENT.client_secret,
+  });
+  /** The account of a person whom the provider knows by subject alone. */
+  async function signOn(): Promise<string> {
+    const jar = new CookieJar();
+    const start = await jar.fetch(new URL(`${base}/v1/auth/oidc/start`));
+    const location = new URL(start.headers.get('location') ?? 'no://location');
+    await jar.fetch(await signOnAt(jar, location, 'someone', `${base}/v1/auth/oidc/callback`));
+    return (await jsonOf<{ id: string }>(jar.fetch(new URL(`${base}/v1/auth/me`)))).id;
+  }
   const idOf = (at: number) => String(events.at(at)?.['event_id']);
 
   /** An auditor who kept this state of the log sees nothing lost, added or rewritten. */
@@ -104,13 +143,25 @@ describe('gate export and gate import, from the embedded store to a server', () 
     const whole = await gate(['export', '--to', directory], inEmbedded);
     // As a kill during a file leaves it: under its temporary name and not in the manifest.
     const path = `${directory}/manifest.json`;
-    const manifest = JSON.parse(readFileSync(path, 'utf8')) as { files: { name: string }[] };
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as {
+      complete: boolean;
+      files: { name: string }[];
+    };
+    const isComplete = manifest.complete;
     const [last] = manifest.files.splice(-1);
-    writeFileSync(path, JSON.stringify(manifest));
+    writeFileSync(path, JSON.stringify({ ...manifest, complete: false }));
     renameSync(`${directory}/${last?.name}`, `${directory}/.part-${last?.name}`);
 
+    const early = await gate(['import', '--from', directory], inServer());
     const rest = await gate(['export', '--to', directory], inEmbedded);
 
+    expect(isComplete).to.equal(true);
+    expect([early.code, early.progress]).to.deep.equal([
+      1,
+      [
+        `The export in ${directory} was interrupted. Run "export" again with the same --to: it writes what is missing.`,
+      ],
+    ]);
     expect([whole.code, rest.code, rest.result['written_now']]).to.deep.equal([
       0,
       0,
@@ -120,10 +171,31 @@ describe('gate export and gate import, from the embedded store to a server', () 
     expect(rest.progress.at(-1)).to.match(new RegExp(`  ${last?.name}$`));
   });
 
+  it('write files again that are missing or truncated, and import nothing meanwhile', async () => {
+    const { files } = JSON.parse(readFileSync(`${directory}/manifest.json`, 'utf8')) as {
+      files: { name: string; day?: string }[];
+    };
+    const [missing = '', truncated = ''] = files
+      .filter(({ day }) => day !== undefined)
+      .map(({ name }) => name);
+    rmSync(`${directory}/${missing}`);
+    const first = await gate(['import', '--from', directory], inServer());
+    truncateSync(`${directory}/${truncated}`, 20);
+    const again = await gate(['export', '--to', directory], inEmbedded);
+
+    expect([first.code, first.progress[0]]).to.deep.equal([
+      1,
+      `The export in ${directory} has no whole file ${missing}. Run "export" again with the same --to: it writes what is missing.`,
+    ]);
+    expect(await server.query('SELECT 1 FROM projects')).to.deep.equal([]);
+    expect([again.code, again.result['written_now']]).to.deep.equal([0, SMALL_TABLES.length + 2]);
+  });
+
   it('export only what changed when run again: small tables and days with new events', async () => {
     // It ends before it logs what it acknowledged.
-    const embedded = await startTestService({ dataDir, env: WITHOUT_LOG });
+    const embedded = await startTestService({ dataDir, env: { ...WITHOUT_LOG, ...singleSignOn() } });
     late = await newPerson(embedded);
+    subject = await signOn();
     events.push(decisionEvent({ occurred_at: timeFromNow(-2 * DAY_MS), arguments: { late: true } }));
     expect((await sendDecision(embedded, events.at(-1))).status).to.equal(202);
     before_ = await everythingOf(embedded, demo.project_id);
@@ -147,7 +219,7 @@ describe('gate export and gate import, from the embedded store to a server', () 
   });
 
   it('give a service that answers as before: reads, keys, agents, accounts, sessions and identities', async () => {
-    const service = await startTestService({ dataDir, env: onServer(server) });
+    const service = await startTestService({ dataDir, env: onServer(server, singleSignOn()) });
     const again = events.slice(0, 50).map(async (event) => {
       const body = { ...event, outcome: 'deny', occurred_at: timeFromNow(0), reason: 'again' };
       return outcomeOf(await sendDecision(service, body, { key: demo.key }));
@@ -159,6 +231,7 @@ describe('gate export and gate import, from the embedded store to a server', () 
     expect((await logIn(service, person.email, PASSWORD)).status).to.equal(200);
     expect((await logIn(service, late.email, PASSWORD)).status).to.equal(200);
     expect((await call(service, '/v1/auth/me', { cookie: person.cookie })).status).to.equal(200);
+    expect(await signOn()).to.equal(subject);
     await service.stop();
   });
 
@@ -217,15 +290,21 @@ describe('gate export and gate import, from the embedded store to a server', () 
   it('report why a transfer is impossible', async () => {
     await server.query('TRUNCATE TABLE log_keys');
     await server.query("INSERT INTO log_keys VALUES (now64(3), 'another')");
+    const elsewhere = temporaryDirectory();
+    const listAt = (path: (url: string) => string) =>
+      gate(['project', 'list'], { GATE_DATA_DIR: elsewhere, GATE_CLICKHOUSE_URL: path(server.url) });
     const wrong = await Promise.all([
       gate(['export', '--to', directory], inServer()),
       gate(['export', '--to', ROOT], inEmbedded),
       gate(['import', '--from', temporaryDirectory()], inServer()),
       gate(['import'], inServer()),
       gate(['import', '--from', directory], inServer()),
+      listAt((url) => url.replace(/:[^:@]+@/, ':wrong@')),
+      listAt((url) => url.replace(/\w+$/, 'gatehuose')),
+      gate(['key', 'issue', '--project', demo.project_id], onServer(server, { GATE_DATA_DIR: elsewhere })),
     ]);
 
-    expect(wrong.map(({ code }) => code)).to.deep.equal([1, 1, 1, 1, 1]);
+    expect(wrong.map(({ code }) => code)).to.deep.equal([1, 1, 1, 1, 1, 1, 1, 1]);
     expect(wrong.map(({ progress }) => progress[0])).to.satisfy((faults: string[]) =>
       [
         /embedded/,
@@ -233,7 +312,11 @@ describe('gate export and gate import, from the embedded store to a server', () 
         /does not contain an export/,
         /--from is missing/,
         /signed with the key another/,
+        /^The store refused\. .*Authentication failed/,
+        /^The store refused\. .*gatehuose/,
+        /^There is no root key in /,
       ].every((words, i) => words.test(faults[i] ?? '')),
     );
+    expect(readdirSync(elsewhere)).to.deep.equal([]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tally, sendDecision, sendLlm } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
@@ -108,8 +108,10 @@ describe('the identity filter across a restart', () => {
     const directory = join(temporaryDirectory(), 'export');
     await gate(dataDir, 'export', '--to', directory);
     expect(leftIn(dataDir)).to.have.members(BEHIND);
-    for (const name of readdirSync(directory))
-      if (name !== 'manifest.json') writeFileSync(join(directory, name), 'no row');
+    for (const name of readdirSync(directory)) {
+      const path = join(directory, name);
+      if (name !== 'manifest.json') writeFileSync(path, Buffer.alloc(statSync(path).size));
+    }
     const outcome = await gate(dataDir, 'import', '--from', directory).catch((error: Error) => error);
     expect(outcome).to.be.instanceOf(Error);
     expect(leftIn(dataDir)).to.deep.equal([]);
