@@ -21,7 +21,7 @@ type CallsRow = Omit<Named, 'tool_name'> & { last_at: string; hours: number[]; c
 
 /** The data that the rules evaluate, by project. */
 export type Seen = { counts: ToolCounts[]; history: ToolHistory[]; agents: AgentCalls[] };
-type Past = { history: Map<string, HistoryRow[]>; calls: Map<string, CallsRow[]> };
+type Past = { history: Map<string, HistoryRow[]>; calls: Map<string, AgentCalls[]> };
 type Where = { projectIds: string[]; nowMs: number; signal: AbortSignal };
 
 /** The longest look back for silence: a day of silence on the first of seven days. */
@@ -44,7 +44,8 @@ export class AlertReads {
     const counts = Map.groupBy(await this.#counts(where), ({ project_id }) => project_id);
     const seen = where.projectIds.map((projectId): [string, Seen] => {
       const now = (counts.get(projectId) ?? []).map(countsFrom);
-      const agents = agentsFrom(past.calls.get(projectId) ?? [], now);
+      const agents = past.calls.get(projectId) ?? [];
+      noteLastCalls(agents, now);
       return [
         projectId,
         { counts: now, history: (past.history.get(projectId) ?? []).map(historyFrom), agents },
@@ -73,7 +74,12 @@ export class AlertReads {
     const [history, calls] = [await this.#history(where, hourMs), await this.#calls(where, hourMs)];
     const past = {
       history: Map.groupBy(history, ({ project_id }) => project_id),
-      calls: Map.groupBy(calls, ({ project_id }) => project_id),
+      calls: new Map(
+        Array.from(
+          Map.groupBy(calls, ({ project_id }) => project_id),
+          ([id, rows]) => [id, rows.map(callsFrom)],
+        ),
+      ),
     };
     this.#past = { key, past };
     return past;
@@ -118,13 +124,18 @@ function historyFrom({ agent_name, tool_name, total, denied, first_at }: History
   return { agent_name, tool_name, total, denied, firstMs: msFromClickhouse(first_at) };
 }
 
-function agentsFrom(rows: CallsRow[], counts: ToolCounts[]): AgentCalls[] {
+function callsFrom({ agent_name, last_at, hours, calls }: CallsRow): AgentCalls {
+  return {
+    agent_name,
+    lastMs: msFromClickhouse(last_at),
+    hours: new Map(hours.map((seconds, index) => [seconds * 1000, calls[index] ?? 0])),
+  };
+}
+
+/** Kept for the hour: a record that was late for the read of the past is in the windows only for a while. */
+function noteLastCalls(agents: AgentCalls[], counts: ToolCounts[]): void {
   const lasts = new Map<string, number>();
   for (const { agent_name, lastMs = 0 } of counts)
     lasts.set(agent_name, Math.max(lastMs, lasts.get(agent_name) ?? 0));
-  return rows.map(({ agent_name, last_at, hours, calls }) => ({
-    agent_name,
-    lastMs: Math.max(msFromClickhouse(last_at), lasts.get(agent_name) ?? 0),
-    hours: new Map(hours.map((seconds, index) => [seconds * 1000, calls[index] ?? 0])),
-  }));
+  for (const agent of agents) agent.lastMs = Math.max(agent.lastMs, lasts.get(agent.agent_name) ?? 0);
 }

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
 import { AccountStore } from '../../server/accounts/account-store.ts';
+import { AlertReads } from '../../server/alerts/alert-reads.ts';
 import { alertFrom } from '../../server/alerts/alert.ts';
 import { createAlerts } from '../../server/alerts/create-alerts.ts';
 import { readConfig } from '../../server/config.ts';
@@ -46,6 +48,13 @@ const SPIKE = `
   SELECT {project_id: String}, generateUUIDv4(), at, at, 'agent-7', 'tool-17', 'deny', 1
   FROM numbers(100)
   WHERE at >= {from: DateTime64(3, 'UTC')} AND at < {until: DateTime64(3, 'UTC')}`;
+
+/** Calls of one agent at one time, each of a tool of its own. */
+const CALLS = `
+  INSERT INTO decisions (project_id, event_id, occurred_at, received_at, agent_name, tool_name, outcome, version)
+  SELECT {project_id: String}, generateUUIDv4(), {at: DateTime64(3, 'UTC')}, {at: DateTime64(3, 'UTC')}, {agent: String},
+    concat('new-', toString(number)), 'allow', 1
+  FROM numbers({tools: UInt32})`;
 
 describe('the alerts of 100 projects', function () {
   // Two million calls are written, which takes a slow machine long.
@@ -110,6 +119,25 @@ describe('the alerts of 100 projects', function () {
     expect(states).to.deep.equal([['muted'], ['failed']]);
     expect([mails.length, received.length]).to.deep.equal(before);
   });
+
+  it('tell of a silence with its very last call for as long as it lasts, though its record was late', async () => {
+    const hourMs = Math.floor(NOW_MS / HOUR_MS) * HOUR_MS;
+    const reads = new AlertReads(world.reads);
+    const [projectId, agent] = [randomUUID(), 'late'];
+    const lastMs = async (nowMs: number) => {
+      const { signal } = new AbortController();
+      const seen = await reads.at({ projectIds: [projectId], nowMs, signal });
+      return seen.get(projectId)?.agents.map((one) => one.lastMs);
+    };
+    await world.call({ projectId, agent, atMs: hourMs - 10 * MINUTE_MS, tools: 1 });
+    const before = await lastMs(hourMs + MINUTE_MS);
+    await world.call({ projectId, agent, atMs: hourMs - 2 * MINUTE_MS, tools: 1 });
+
+    const later = [await lastMs(hourMs + 28 * MINUTE_MS), await lastMs(hourMs + 59 * MINUTE_MS)];
+
+    expect(before).to.deep.equal([hourMs - 10 * MINUTE_MS]);
+    expect(later).to.deep.equal([[hourMs - 2 * MINUTE_MS], [hourMs - 2 * MINUTE_MS]]);
+  });
 });
 
 /** 100 projects of one owner with all rules on, on a store of their own, and what the evaluation tells. */
@@ -162,6 +190,7 @@ async function openWorld() {
   }
   return {
     ...alerts,
+    reads,
     projectIds,
     alertsOf: (projectId: string) =>
       alerts.alertStore.page({
@@ -186,6 +215,17 @@ async function openWorld() {
       const [from, until] = [clickhouseTime(range.fromMs), clickhouseTime(range.untilMs)];
       return store.background.command(SPIKE, { project_id: projectId, begin, from, until });
     },
+    call: ({
+      projectId,
+      agent,
+      atMs,
+      tools,
+    }: {
+      projectId: string;
+      agent: string;
+      atMs: number;
+      tools: number;
+    }) => store.background.command(CALLS, { project_id: projectId, agent, at: clickhouseTime(atMs), tools }),
     close: async () => {
       await alerts.evaluation.close();
       await mailer.close();
