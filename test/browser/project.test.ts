@@ -160,6 +160,13 @@ describe('Projects, keys and members in a browser', function () {
     expect(await select.inputValue()).to.equal('viewer');
     await expectAccessible(page);
 
+    await page.setViewportSize({ width: 360, height: 800 });
+    for (const control of [select, page.getByRole('button', { name: `Remove ${bob.email}` })]) {
+      await control.scrollIntoViewIfNeeded();
+      const { x, y, width, height } = (await control.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+      const atCentre = `document.elementFromPoint(${x + width / 2}, ${y + height / 2})?.ariaLabel`;
+      expect(await page.evaluate(atCentre)).to.equal(await control.getAttribute('aria-label'));
+    }
     await select.selectOption('admin');
     await page.getByText(`${bob.email} is now admin.`).waitFor();
     const { key } = await issue(service, { cookie: bob.cookie, project: owner.project });
