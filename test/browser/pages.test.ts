@@ -199,6 +199,34 @@ describe('every page with demo data in a browser', function () {
     expect(await page.evaluate('document.activeElement.id')).to.equal('content');
   });
 
+  it('is where it was scrolled after Back and Forward, also once its content has to be loaded again', async () => {
+    const { page } = await world.newPage({ viewport: { width: 1000, height: 300 } });
+    await page.goto(world.projectPath('overview'));
+    await page.locator('.latest a').first().waitFor();
+    await scrollTo(page, 1600);
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await page.getByRole('link', { name: 'support-triage' }).waitFor();
+    await scrollTo(page, 50);
+    // Saving makes the dashboard forget what it has loaded.
+    await page.getByRole('link', { name: 'support-triage' }).click();
+    await page.getByText('valid', { exact: true }).waitFor();
+    // The editor is made only once it is nearly in view.
+    await page.setViewportSize({ width: 1000, height: 800 });
+    await page.getByRole('textbox', { name: 'Policy in YAML' }).click();
+    await page.keyboard.insertText('# a line\n');
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved as version').waitFor();
+    await page.setViewportSize({ width: 1000, height: 300 });
+
+    await page.goBack();
+    await eventually(async () => (await page.evaluate('scrollY')) === 50);
+    await page.goBack();
+    await eventually(async () => (await page.evaluate('scrollY')) === 1600);
+    await page.goForward();
+    await eventually(async () => (await page.evaluate('scrollY')) === 50);
+  });
+
   it('brings the comparison with the time before up to date, too', async () => {
     const { page } = await world.newPage({ isFresh: true });
     await page.clock.install();
@@ -338,6 +366,12 @@ describe('every page with demo data in a browser', function () {
 async function settled(page: Page): Promise<void> {
   await page.locator('.cm-content').first().waitFor();
   await page.locator('.is-waiting').first().waitFor({ state: 'detached' });
+}
+
+async function scrollTo(page: Page, top: number): Promise<void> {
+  await page.evaluate(
+    `new Promise((done) => { addEventListener('scrollend', done, { once: true }); scrollTo(0, ${top}); })`,
+  );
 }
 
 async function focusedText(page: Page): Promise<string> {

@@ -13,15 +13,35 @@ const listeners = new Set<() => void>();
 export function navigate(target: string, { replace = false, staysPut = false }: NavigateOptions = {}): void {
   const current = location.pathname + location.search;
   const isOtherPage = new URL(target, location.href).pathname !== location.pathname;
-  if (target !== current) history[replace ? 'replaceState' : 'pushState'](null, '', target);
+  const startsAtTop = isOtherPage && !replace && !staysPut;
+  if (target !== current)
+    history[replace ? 'replaceState' : 'pushState'](startsAtTop ? null : history.state, '', target);
   for (const listener of listeners) listener();
-  if (isOtherPage && !replace && !staysPut) startAtTop();
+  if (startsAtTop) startAtTop();
 }
 
 /** As after a page load. Otherwise the focus would stay on a link that no longer exists. */
 function startAtTop(): void {
   scrollTo(0, 0);
   document.getElementById('content')?.focus({ preventScroll: true });
+}
+
+/** Back and Forward lead to where a page was scrolled, once its content is high enough, unless the person scrolls first. */
+export function restoreScroll(): void {
+  let observer: ResizeObserver | undefined;
+  const stop = () => observer?.disconnect();
+  for (const type of ['wheel', 'touchmove', 'keydown', 'pointerdown']) addEventListener(type, stop);
+  addEventListener('scrollend', () => history.replaceState({ top: scrollY }, ''));
+  addEventListener('popstate', ({ state }: PopStateEvent) => {
+    stop();
+    const top = (state as { top?: number } | null)?.top ?? 0;
+    observer = new ResizeObserver(() => {
+      if (document.documentElement.scrollHeight - innerHeight < top) return;
+      stop();
+      scrollTo(0, top);
+    });
+    observer.observe(document.body);
+  });
 }
 
 /** The address bar, which holds the whole state of a view. Renders again when it changes. */
@@ -55,6 +75,11 @@ export function hrefWith(
     for (const one of [value].flat()) if (one !== undefined) query.append(name, one);
   }
   return query.size === 0 ? path : `${path}?${query}`;
+}
+
+/** The sign-in page, which leads back here. */
+export function signInHref(): string {
+  return `/sign-in?${new URLSearchParams({ next: location.pathname + location.search })}`;
 }
 
 /** Plain clicks on links to dashboard pages navigate without a page load. */
