@@ -16,7 +16,7 @@ const PASSWORD = 'a long enough password';
 const NEW_PASSWORD = 'another long password';
 
 describe('the account pages in a browser', function () {
-  const world = useWorld(this);
+  const world = useWorld(this, { env: { GATE_READ_AUTH: 'required' } });
   it('lead from the registration through both mailed links to a new password', async () => {
     const { page } = await world.newPage({ isSignedIn: false });
     const email = `ada-${randomUUID().slice(0, 8)}@example.org`;
@@ -115,6 +115,58 @@ describe('the account pages in a browser', function () {
     expect(await editor.innerText()).not.to.include('# unsaved');
   });
 
+  it('take every record away once the session has ended, and lead back to it', async () => {
+    const { page, end, signInAgain } = await newSession(world);
+    await page.goto(world.projectPath('decisions', { live: '1' }));
+    await page.locator('.decision-row').first().click();
+    const drawer = page.getByRole('complementary', { name: 'Decision' });
+    await drawer.getByText('Event ID').waitFor();
+    const address = addressOf(page);
+
+    await end();
+    await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
+    expect(await page.locator('.decision-row, .drawer, .chart').count()).to.equal(0);
+    await signInAgain();
+    await drawer.getByText('Event ID').waitFor();
+    expect(addressOf(page)).to.equal(address);
+  });
+
+  it('say that an export is refused because the session has ended', async () => {
+    const { page, end, signInAgain } = await newSession(world);
+    await page.goto(world.projectPath('decisions', { outcome: 'deny' }));
+    await page.locator('.decision-row').first().waitFor();
+    await end();
+    const format = page.getByRole('link', { name: /CSV/ });
+    await page.getByRole('button', { name: 'Export' }).click();
+    await format.click();
+    await signInAgain();
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([page.waitForEvent('download'), format.click()]);
+    expect(download.suggestedFilename()).to.match(/\.csv$/);
+  });
+
+  it('keep the draft of a policy when the session ends', async () => {
+    const { page, end, signInAgain } = await newSession(world);
+    await page.goto(world.projectPath('agents/support-triage'));
+    await page.getByText('valid', { exact: true }).waitFor();
+    await end();
+    const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
+    await editor.click();
+    await page.keyboard.insertText('# a draft\n');
+    await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
+    // Leaving would lose it: the browser asks.
+    const asked: string[] = [];
+    page.once('dialog', (dialog) => {
+      asked.push(dialog.type());
+      void dialog.dismiss();
+    });
+    await page.evaluate('location.reload()');
+    await eventually(() => asked.includes('beforeunload'));
+    await signInAgain();
+    await page.getByText('valid', { exact: true }).waitFor();
+    expect(await editor.innerText()).to.include('# a draft');
+  });
+
   it('says what to do about a verification link that no longer works', async () => {
     const { page } = await world.newPage({ isSignedIn: false });
     await page.goto('/verify-email/not-a-token');
@@ -138,7 +190,7 @@ describe('the account pages in a browser', function () {
     const { email = '', password = '' } = world.service.demo.dashboard ?? {};
     const target = world.projectPath('decisions', { outcome: 'deny' });
     await page.goto(target);
-    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.locator('main').getByRole('link', { name: 'Sign in' }).first().click();
     await signIn(page, email, password);
     await page.waitForURL(/outcome=deny/);
     expect(addressOf(page)).to.equal(target);
@@ -150,6 +202,23 @@ describe('the account pages in a browser', function () {
     }
   });
 });
+
+/** A page with a session of its own, how to end that session, and how to sign in where the page says that it has ended. */
+async function newSession(world: World) {
+  const { page } = await world.newPage({ isSignedIn: false });
+  const { email = '', password = '' } = world.service.demo.dashboard ?? {};
+  const cookie = cookieOf(await logIn(world.service, email, password));
+  const [name = '', value = ''] = cookie.split('=');
+  await page.context().addCookies([{ name, value, url: world.service.url }]);
+  const end = () => call(world.service, '/v1/auth/logout', { method: 'POST', cookie });
+  const signInAgain = async () => {
+    await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
+    await expectAccessible(page);
+    await page.locator('main').getByRole('link', { name: 'Sign in' }).click();
+    await signIn(page, email, password);
+  };
+  return { page, end, signInAgain };
+}
 
 async function signIn(page: Page, email: string, password: string): Promise<void> {
   await page.getByLabel('E-mail').fill(email);

@@ -31,6 +31,61 @@ const CASES: ErrorCase[] = [
     hasRetry: true,
   },
 ];
+/** Each part of a page that loads by itself: the call that fails, and a place that shows it was loaded again. */
+const PARTS: [name: string, path: string, fails: RegExp, says: string, shows: string][] = [
+  [
+    'the chart above the list',
+    'decisions',
+    /audit\/timeseries/,
+    'The chart could not be loaded.',
+    '.histogram .chart',
+  ],
+  [
+    'the denial rate',
+    'overview',
+    /audit\/timeseries/,
+    'Unexpected server error',
+    '[aria-labelledby=denial-rate] .chart',
+  ],
+  [
+    'the news of Overview',
+    'overview',
+    /by=reason&limit=1000/,
+    'Unexpected server error',
+    '[aria-label^="First seen"] .panel-foot',
+  ],
+  ['the usage over time', 'usage', /llm-usage\/timeseries/, 'Unexpected server error', '.chart'],
+  [
+    'the models of an agent',
+    'usage?models=support-triage',
+    /llm-usage\?.*agent=/,
+    'Unexpected server error',
+    '.usage-model .bar',
+  ],
+  [
+    'the health of an agent',
+    'agents/support-triage',
+    /audit\/llm-usage/,
+    'Not all of these numbers could be loaded.',
+    '.tile:has-text("model calls")',
+  ],
+  [
+    'the check of a policy',
+    'agents/support-triage',
+    /\/check$/,
+    'The policy could not be checked.',
+    '.tag-good:has-text("valid")',
+  ],
+  ['the own role', 'agents/support-triage', /\/members$/, 'Unexpected server error', '.check-status'],
+  [
+    'the ways to sign in',
+    '/sign-in',
+    /auth\/options$/,
+    'The ways to sign in could not be loaded.',
+    '.door-links',
+  ],
+  ['the code of the charts', 'usage', /\/charts-[^/]*\.js$/, 'The service cannot be reached', '.chart'],
+];
 /** Less than what the pages wait before they try again by themselves. */
 const BEFORE_RETRY_MS = 4000;
 const READS = /\/v1\/projects\/[^/]+\/(audit|agents|keys|members|activity)/;
@@ -73,25 +128,6 @@ describe('error states in a browser', function () {
     });
   }
 
-  it('lead to the sign-in when the session has ended, and from there back', async () => {
-    const { page } = await world.newPage();
-    const { email = '', password = '' } = world.service.demo.dashboard ?? {};
-    await page.goto(world.projectPath('overview'));
-    await page.getByText(email).waitFor();
-    await page.context().clearCookies();
-    await page.route(READS, (route) => route.fulfill(problem(401, 'unauthenticated')));
-    await page.getByRole('link', { name: 'Decisions', exact: true }).click();
-    await page.getByText('Sign in to see this').waitFor();
-    await expectAccessible(page);
-    await page.locator('main').getByRole('link', { name: 'Sign in' }).click();
-    await page.unroute(READS);
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(password);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.waitForURL(/\/decisions$/);
-    await page.locator('.decision-row').first().waitFor();
-  });
-
   it('tell a stranger who is signed in why nothing can be edited', async () => {
     const { page } = await world.newPage({ isSignedIn: false });
     const data = {
@@ -133,6 +169,62 @@ describe('error states in a browser', function () {
     await page.getByRole('grid').focus();
     const end = page.getByText('End of list');
     while (!(await end.isVisible())) await page.keyboard.press('End');
+  });
+
+  for (const [name, path, fails, says, shows] of PARTS)
+    it(`of one part of a page say so there, and it can be asked for again: ${name}`, async () => {
+      const { page } = await world.newPage({ isSignedIn: path !== '/sign-in' });
+      await page.route(fails, (route) => route.fulfill(problem(500, 'internal')));
+      await page.goto(path === '/sign-in' ? path : world.projectPath(path));
+      const alert = page.getByRole('alert').filter({ hasText: says }).last();
+      await alert.waitFor();
+      await expectAccessible(page);
+      await page.unroute(fails);
+      await alert.getByRole('button', { name: 'Try again' }).click();
+      await page.locator(shows).first().waitFor();
+      expect(await alert.count()).to.equal(0);
+    });
+
+  it('of the values of a filter are shown where they are missed', async () => {
+    const { page } = await world.newPage();
+    await page.route(/audit\/breakdown/, (route) => route.fulfill(problem(500, 'internal')));
+    await page.goto(world.projectPath('decisions'));
+    await page.getByRole('button', { name: 'Agent', exact: true }).click();
+    const menu = page.getByRole('group', { name: 'Filter by agent' });
+    const again = menu.getByRole('alert').getByRole('button', { name: 'Try again' });
+    await again.waitFor();
+    await page.unroute(/audit\/breakdown/);
+    await again.click();
+    await menu.getByRole('checkbox').first().waitFor();
+  });
+
+  it('of an export are shown in its menu', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('decisions'));
+    await page.locator('.decision-row').first().waitFor();
+    await page.route(READS, (route) => route.fulfill(problem(503, 'store_unavailable')));
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('link', { name: /NDJSON/ }).click();
+    const menu = page.getByRole('group', { name: 'Export' });
+    await menu.getByRole('alert').getByText('Database unavailable').waitFor();
+    await expectAccessible(page);
+  });
+
+  it('of the dashboard itself leave the navigation and a way on', async () => {
+    const { page, faults } = await world.newPage();
+    await page.route(/audit\/summary/, (route) => route.fulfill({ json: {} }));
+    await page.goto(world.projectPath('overview'));
+    const failed = page.getByRole('heading', { name: 'This page failed' });
+    await failed.waitFor();
+    await expectAccessible(page);
+    expect(faults.join()).to.match(/TypeError|undefined/);
+    await page.getByRole('link', { name: 'Decisions', exact: true }).click();
+    await page.locator('.decision-row').first().waitFor();
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
+    await failed.waitFor();
+    await page.unroute(/audit\/summary/);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Decisions over time').waitFor();
   });
 
   it('of one part of an agent go away when that part is asked for again', async () => {
@@ -200,6 +292,24 @@ describe('error states in a browser', function () {
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
   });
 
+  it('of that question that stay say what to do', async () => {
+    const { page } = await world.newPage();
+    for (const [status, code, title] of [
+      [500, 'internal', 'Unexpected server error'],
+      [429, 'rate_limited', 'Too many attempts'],
+    ] as const) {
+      await page.route(/auth\/session$/, (route) => route.fulfill(problem(status, code)));
+      await page.goto('/account');
+      const alert = page.getByRole('alert').filter({ hasText: 'Your account could not be loaded.' });
+      await alert.getByText(title).waitFor();
+      await expectAccessible(page);
+      await page.unroute(/auth\/session$/);
+      await alert.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('button', { name: 'Sign out' }).waitFor();
+      expect(await alert.count()).to.equal(0);
+    }
+  });
+
   it('recover by themselves when the service comes back', async () => {
     const { page } = await world.newPage();
     for (const [path, shows] of [
@@ -208,8 +318,8 @@ describe('error states in a browser', function () {
     ] as const) {
       await page.route(READS, (route) => route.abort());
       await page.goto(world.projectPath(path));
-      await page.getByText('The service cannot be reached').waitFor();
-      await page.getByText('Retrying automatically.').waitFor();
+      await page.getByText('The service cannot be reached').first().waitFor();
+      await page.getByText('Retrying automatically.').first().waitFor();
       await expectAccessible(page);
       await page.unroute(READS);
       await page.getByText(shows).locator('visible=true').first().waitFor();

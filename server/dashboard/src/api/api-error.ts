@@ -26,6 +26,12 @@ export function mayRecover(error: ApiError | undefined): boolean {
   return error !== undefined && (error.status === 503 || error.code === 'unreachable');
 }
 
+/** The error of a call, or of whatever else went wrong in its place. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return new ApiError({ status: 0, code: 'unexpected', detail: String(error) });
+}
+
 type Explanation = { title: string; advice: string; action: 'retry' | 'sign-in' | 'account' | 'none' };
 
 const EXPLANATIONS: Record<string, Explanation> = {
@@ -79,14 +85,14 @@ const EXPLANATIONS: Record<string, Explanation> = {
 /** Explains an error to a person, with what to do about it. */
 export function explain(error: ApiError): Explanation {
   if (error.code === 'rate_limited')
-    return { title: 'Too many attempts', advice: waitAdvice(error.retryAfterSeconds), action: 'none' };
+    return { title: 'Too many attempts', advice: waitAdvice(error.retryAfterSeconds), action: 'retry' };
   if (error.code === 'not_found') return { title: 'Not found', advice: error.message, action: 'none' };
   return (
     EXPLANATIONS[error.code] ?? {
       // The message repeats the first fault.
       title: error.errors.length > 0 ? 'This input is not valid' : error.message,
       advice: error.errors.map(faultText).join(' '),
-      action: 'none',
+      action: error.code === 'unexpected' ? 'retry' : 'none',
     }
   );
 }

@@ -1,5 +1,6 @@
 import { recall, remember } from '../app/remembered.ts';
 import { ApiError } from './api-error.ts';
+import { errorFrom } from './request.ts';
 
 /** `isNew`: this browser had not seen a key of this log before. */
 export type TrustedKey = { text: string; isNew: boolean; isChanged: boolean };
@@ -19,18 +20,7 @@ async function answerOf(projectId: string, path: string): Promise<Response> {
     throw new ApiError({ status: 0, code: 'unreachable', detail: 'The service cannot be reached' });
   });
   if (response.ok) return response;
-  const { status } = response;
-  const text = await response.text();
-  const { code = 'unexpected', detail = `The service answered ${status}` } = problemOf(text);
-  throw new ApiError({ status, code, detail });
-}
-
-function problemOf(text: string): { code?: string; detail?: string } {
-  try {
-    return JSON.parse(text) as { code?: string; detail?: string };
-  } catch {
-    return {};
-  }
+  throw errorFrom(response, await response.text());
 }
 
 /** The key of a log that this browser saw first. A different key from the service later is not trusted. */

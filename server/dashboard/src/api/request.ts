@@ -17,6 +17,13 @@ type RequestOptions<N extends Name> = {
 
 type Problem = { code?: string; detail?: string; errors?: PolicyFault[] };
 
+let announceSignedOut = (): void => undefined;
+
+/** Sets what happens when the service answers that nobody is signed in. */
+export function onSignedOut(listener: () => void): void {
+  announceSignedOut = listener;
+}
+
 /** Calls the API of this service. Throws ApiError, or the AbortError of the caller's signal. */
 export async function request<N extends Name>(
   { method, path }: Call<N>,
@@ -50,8 +57,10 @@ export async function request<N extends Name>(
   }
 }
 
-function errorFrom(response: Response, text: string): ApiError {
+/** The error of a failed answer with this text. */
+export function errorFrom(response: Response, text: string): ApiError {
   const { status } = response;
+  if (status === 401) announceSignedOut();
   const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN);
   const seconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
   try {

@@ -22,6 +22,7 @@ type State<N extends Name> = {
   path: string | undefined;
   data: Answer<N> | undefined;
   error: ApiError | undefined;
+  atMs: number;
 };
 
 /** Makes a GET call; undefined makes none. Retries by itself while the service or its store is away. */
@@ -30,7 +31,12 @@ export function useAnswer<N extends Name>(
   { refreshMs }: { refreshMs?: number | undefined } = {},
 ): Loaded<N> {
   const path = asked?.path;
-  const [state, setState] = useState<State<N>>({ path: undefined, data: undefined, error: undefined });
+  const [state, setState] = useState<State<N>>({
+    path: undefined,
+    data: undefined,
+    error: undefined,
+    atMs: 0,
+  });
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((count) => count + 1), []);
   const isRunning = useRef(false);
@@ -46,13 +52,13 @@ export function useAnswer<N extends Name>(
       .then(
         (data) => {
           keep(path, data);
-          setState({ path, data, error: undefined });
+          setState({ path, data, error: undefined, atMs: Date.now() });
         },
         (error: unknown) => {
           if (!(error instanceof ApiError)) return;
           // A person who has lost access must see nothing any more.
           if (error.status === 401 || error.status === 403) answers.delete(path);
-          setState({ path, data: undefined, error });
+          setState({ path, data: undefined, error, atMs: Date.now() });
         },
       )
       .finally(() => {
@@ -65,7 +71,8 @@ export function useAnswer<N extends Name>(
     if (!isRunning.current) reload();
   };
 
-  const error = isCurrent ? state.error : undefined;
+  // Another part of the page may have had the answer since.
+  const error = isCurrent && (kept === undefined || kept.atMs <= state.atMs) ? state.error : undefined;
   useTimer(mayRecover(error) ? RETRY_MS : refreshMs, refresh);
   useStaleAnswer(error, { atMs: kept?.atMs, reload });
   const data = isCurrent && state.data !== undefined ? state.data : cached;

@@ -2,14 +2,19 @@ import { createContext, type ComponentChildren } from 'preact';
 import { useCallback, useContext, useEffect, useMemo, useState } from 'preact/hooks';
 import { call } from '../api/call.ts';
 import { ApiError } from '../api/api-error.ts';
-import { RETRY_MS, useTimer } from '../api/use-answer.ts';
-import { request } from '../api/request.ts';
+import { forgetAnswers, useRetry } from '../api/use-answer.ts';
+import { onSignedOut, request } from '../api/request.ts';
 import type { Me } from '../api/types.ts';
-import { claimDrafts } from '../pages/agents/drafts.ts';
+import { claimDrafts, drafts } from '../pages/agents/drafts.ts';
 
 type SessionState =
-  { status: 'loading'; me?: undefined } | { status: 'out'; me?: undefined } | { status: 'in'; me: Me };
+  | { status: 'loading'; me?: undefined }
+  /** `hasEnded`: somebody was signed in on this page. */
+  | { status: 'out'; hasEnded: boolean; me?: undefined }
+  | { status: 'in'; me: Me };
 export type Session = SessionState & {
+  /** Why the account could not be fetched. */
+  error: ApiError | undefined;
   /** Fetches the signed-in account. */
   reload: () => Promise<void>;
   signOut: () => Promise<void>;
@@ -19,28 +24,40 @@ const SessionContext = createContext<Session | undefined>(undefined);
 
 export function SessionProvider({ children }: { children: ComponentChildren }) {
   const [state, setState] = useState<SessionState>({ status: 'loading' });
-  const [isUnanswered, setIsUnanswered] = useState(false);
+  const [error, setError] = useState<ApiError | undefined>(undefined);
   const reload = useCallback(async () => {
     try {
       const { account } = await request(call('GET /v1/auth/session'));
       if (account !== null) claimDrafts(account.id);
-      setState(account === null ? { status: 'out' } : { status: 'in', me: account });
-      setIsUnanswered(false);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      setState(account === null ? signedOut : { status: 'in', me: account });
+      setError(undefined);
+    } catch (fault) {
+      if (!(fault instanceof ApiError)) throw fault;
       // A missing answer does not mean signed out.
-      setIsUnanswered(true);
+      setError(fault);
     }
   }, []);
-  useTimer(isUnanswered ? RETRY_MS : undefined, () => void reload());
+  useRetry(error, () => void reload());
   const signOut = useCallback(async () => {
     await request(call('POST /v1/auth/logout'));
-    // A page load, so that no answers or drafts of this person stay in memory.
+    // The page load would ask about them.
+    drafts.clear();
+    // A page load, so that no answers of this person stay in memory.
     location.replace('/sign-in');
   }, []);
-  useEffect(() => void reload(), [reload]);
-  const session = useMemo(() => ({ ...state, reload, signOut }), [state, reload, signOut]);
+  useEffect(() => {
+    onSignedOut(() => {
+      forgetAnswers();
+      setState((before) => (before.status === 'loading' ? before : signedOut(before)));
+    });
+    void reload();
+  }, [reload]);
+  const session = useMemo(() => ({ ...state, error, reload, signOut }), [state, error, reload, signOut]);
   return <SessionContext.Provider value={session}>{children}</SessionContext.Provider>;
+}
+
+function signedOut(before: SessionState): SessionState {
+  return before.status === 'out' ? before : { status: 'out', hasEnded: before.status === 'in' };
 }
 
 export function useSession(): Session {

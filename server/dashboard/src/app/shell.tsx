@@ -1,10 +1,13 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
+import { forgetAnswers } from '../api/use-answer.ts';
 import { capitalized } from '../text/format.ts';
 import { inertText } from '../text/inert-text.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
+import { EmptyState } from '../ui/states.tsx';
+import { Notice } from '../ui/notice.tsx';
 import { StaleNotice } from '../ui/stale-notice.tsx';
-import { navigate, usePlace } from './location.ts';
+import { navigate, signInHref, usePlace } from './location.ts';
 import { periodQuery } from './period.ts';
 import { type Page, PROJECT_PAGES, projectPath, sectionOf } from './route.ts';
 import { useSession } from './session.tsx';
@@ -33,9 +36,49 @@ export function Shell({ page, children }: { page: Page | undefined; children: Co
         </div>
       </header>
       <main id="content" class="content" tabIndex={-1}>
+        <SessionNotice />
         <StaleNotice />
-        {children}
+        <PageGuard>{children}</PageGuard>
       </main>
+    </div>
+  );
+}
+
+function SessionNotice() {
+  const { error, reload } = useSession();
+  if (error === undefined) return null;
+  return (
+    <Notice error={error} retry={() => void reload()}>
+      <b>Your account could not be loaded.</b>
+    </Notice>
+  );
+}
+
+/** In place of a page with a defect. The navigation around it goes on working. */
+function PageGuard({ children }: { children: ComponentChildren }) {
+  const { path } = usePlace();
+  // The console still shows it.
+  const [error, reset] = useErrorBoundary((fault) => reportError(fault));
+  useEffect(reset, [path]);
+  if (error === undefined) return <>{children}</>;
+  const retry = () => {
+    // An answer that cannot be shown would fail again.
+    forgetAnswers();
+    reset();
+  };
+  return (
+    <div role="alert">
+      <EmptyState title="This page failed" isPage>
+        <p>
+          This is an error of the dashboard. Try again, or open another page. Changes that you have not saved
+          are kept.
+        </p>
+        <p class="state-actions">
+          <button type="button" onClick={retry}>
+            Try again
+          </button>
+        </p>
+      </EmptyState>
     </div>
   );
 }
@@ -116,14 +159,10 @@ function AccountLink() {
   const session = useSession();
   if (session.status === 'loading') return null;
   if (session.status === 'out') {
-    const here = location.pathname + location.search;
-    const isDoor = !here.startsWith('/projects/') && here !== '/account';
+    const { pathname } = location;
+    const isDoor = !pathname.startsWith('/projects/') && pathname !== '/account';
     return (
-      <a
-        class="account-link"
-        href={isDoor ? '/sign-in' : `/sign-in?${new URLSearchParams({ next: here })}`}
-        aria-label="Sign in"
-      >
+      <a class="account-link" href={isDoor ? '/sign-in' : signInHref()} aria-label="Sign in">
         <Icon name="account" />
         <span>Sign in</span>
       </a>

@@ -1,24 +1,35 @@
 import { useEffect, useState } from 'preact/hooks';
+import { ApiError } from '../api/api-error.ts';
+import type { Name } from '../api/call.ts';
+import { type Loaded, useRetry } from '../api/use-answer.ts';
 
 type Charts = typeof import('./charts.ts');
 
 let loaded: Charts | undefined;
 
-/** The charts, whose code is loaded beside their data; undefined until it is there. */
-export function useCharts(): Charts | undefined {
+/** An answer to draw, with the charts, whose code is loaded beside it. `data` is undefined until both are there. */
+export function useCharts<N extends Name>(answer: Loaded<N>): Loaded<N> & { charts: Charts | undefined } {
   const [charts, setCharts] = useState(loaded);
-  useEffect(() => {
-    if (loaded !== undefined) return undefined;
-    let isGone = false;
+  const [fault, setFault] = useState<ApiError | undefined>(undefined);
+  const load = () => {
     import('./charts.ts').then(
       (code) => {
         loaded = code;
-        if (!isGone) setCharts(code);
+        setCharts(code);
+        setFault(undefined);
       },
-      // Everything else on the page works without. The next page tries again.
-      () => undefined,
+      () => setFault(new ApiError({ status: 0, code: 'unreachable', detail: 'The charts cannot be loaded' })),
     );
-    return () => void (isGone = true);
+  };
+  useEffect(() => {
+    if (loaded === undefined) load();
   }, []);
-  return charts;
+  useRetry(fault, load);
+  const error = answer.error ?? fault;
+  const data = charts === undefined ? undefined : answer.data;
+  const reload = () => {
+    answer.reload();
+    if (charts === undefined) load();
+  };
+  return { charts, data, error, isLoading: data === undefined && error === undefined, reload };
 }

@@ -9,7 +9,7 @@ import { inertText } from '../text/inert-text.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Inert } from '../ui/inert.tsx';
 import { Menu } from '../ui/menu.tsx';
-import { Loading } from '../ui/states.tsx';
+import { Waiting } from '../ui/states.tsx';
 
 /** Values that are fetched, and shown at a time. */
 const VALUES_MAX = 1000;
@@ -56,6 +56,7 @@ function Facet({ projectId, period, filters, path, name, label, ofCalls }: Facet
   const called = useAnswer(
     ofCalls === undefined ? undefined : auditOf(projectId, 'llm-usage/breakdown', query),
   );
+  const asked = ofCalls === undefined ? counted : called;
   const decisions = counted.data?.items.map(({ value, total }) => ({ value, total }));
   const found = decisions ?? called.data?.items.map(({ value, calls }) => ({ value, total: calls }));
   const picked = [...(filters[name] ?? []), ...(filters[`not.${name}`] ?? [])];
@@ -83,7 +84,7 @@ function Facet({ projectId, period, filters, path, name, label, ofCalls }: Facet
           setText('');
         }}
       />
-      {found === undefined && <Loading lines={4} />}
+      <Waiting answer={asked} lines={4} />
       <ul class="facet-values">
         {matching.slice(0, SHOWN_MAX).map(({ value, total }) => (
           <FacetValue key={value} {...{ filters, path, name, value, total }} />

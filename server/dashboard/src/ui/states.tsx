@@ -1,20 +1,13 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { type ApiError, explain, mayRecover } from '../api/api-error.ts';
 import type { Name } from '../api/call.ts';
 import type { Loaded } from '../api/use-answer.ts';
-import { useSession } from '../app/session.tsx';
+import { signInHref } from '../app/location.ts';
 import { Icon } from './icon.tsx';
 
 /** An error: what happened and what to do about it. */
 export function ErrorState({ error, retry }: { error: ApiError; retry: () => void }) {
   const { title, advice, action } = explain(error);
-  const here = location.pathname + location.search;
-  const { reload } = useSession();
-  useEffect(() => {
-    // The session has ended. Otherwise the sign-in page would redirect straight back.
-    if (error.code === 'unauthenticated') void reload();
-  }, [error, reload]);
   return (
     <div class="state state-error" role="alert">
       <Icon name="warn" />
@@ -30,7 +23,7 @@ export function ErrorState({ error, retry }: { error: ApiError; retry: () => voi
           </button>
         )}
         {action === 'sign-in' && (
-          <a class="button primary" href={`/sign-in?${new URLSearchParams({ next: here })}`}>
+          <a class="button primary" href={signInHref()}>
             Sign in
           </a>
         )}

@@ -1,5 +1,5 @@
 import { useCallback, useRef, useState } from 'preact/hooks';
-import { ApiError } from '../api/api-error.ts';
+import { ApiError, asApiError } from '../api/api-error.ts';
 
 type Action<Args extends unknown[]> = {
   run: (...args: Args) => Promise<void>;
@@ -22,8 +22,8 @@ export function useAction<Args extends unknown[]>(work: (...args: Args) => Promi
     try {
       await latest.current(...args);
     } catch (thrown) {
+      setError(asApiError(thrown));
       if (!(thrown instanceof ApiError)) throw thrown;
-      setError(thrown);
     } finally {
       busy.current = false;
       setIsRunning(false);

@@ -20,7 +20,13 @@ export function AccountPage() {
   const sessions = useAnswer(isIn ? call('GET /v1/auth/sessions') : undefined);
   const { data: options } = useAnswer(call('GET /v1/auth/options'));
   const signOut = useAction(session.signOut);
-  if (session.status === 'loading') return <Loading />;
+  if (session.status === 'loading')
+    return (
+      <div class="narrow">
+        <PageHead title="Account" />
+        <Loading />
+      </div>
+    );
   if (session.status === 'out') {
     return (
       <EmptyState title="Not signed in" isPage>

@@ -6,6 +6,7 @@ import { navigate, usePlace } from '../../app/location.ts';
 import { useSession } from '../../app/session.tsx';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { useForm } from '../../ui/use-form.ts';
 import { Door } from './door.tsx';
 import { nextPlace } from './next-place.ts';
@@ -21,7 +22,7 @@ export function SignInPage() {
   const session = useSession();
   const { query } = usePlace();
   const next = nextPlace(query.get('next'));
-  const { data: options } = useAnswer(call('GET /v1/auth/options'));
+  const { data: options, error, reload } = useAnswer(call('GET /v1/auth/options'));
   const hasPassword = options?.password !== false;
   const isIn = session.status === 'in';
   useEffect(() => {
@@ -34,6 +35,11 @@ export function SignInPage() {
         <p class="form-error" role="alert">
           {SINGLE_SIGN_ON_FAULTS[failed] ?? 'The single sign-on failed. Try again.'}
         </p>
+      )}
+      {error !== undefined && (
+        <Notice error={error} retry={reload}>
+          <b>The ways to sign in could not be loaded.</b>
+        </Notice>
       )}
       {options?.sso === true && (
         <a class={`button wide ${hasPassword ? '' : 'primary'}`} href="/v1/auth/oidc/start">

@@ -15,6 +15,7 @@ import {
   formatShare,
 } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { countChange, isAlarming, shareChange } from '../overview/change.ts';
 import { Tile } from '../overview/tile.tsx';
 import { usePrevious } from '../overview/use-previous.ts';
@@ -36,7 +37,7 @@ type HealthProps = {
 /** How an agent is doing in the last days: when it was seen, how much it decides and is denied, what it costs, what it runs. */
 export function AgentHealth(props: HealthProps) {
   const { projectId, versions } = props;
-  const { last, counts, before, series, usage, fleet } = useHealth(props);
+  const { last, counts, before, series, usage, fleet, failed } = useHealth(props);
   const of = { window: WINDOW, agent: props.agentName };
   const decisions = (outcome?: string) => placeWith(projectPath(projectId, 'decisions'), { ...of, outcome });
   const nowMs = Date.now();
@@ -87,6 +88,11 @@ export function AgentHealth(props: HealthProps) {
           }
         />
       </div>
+      {failed?.error !== undefined && (
+        <Notice error={failed.error} retry={failed.reload}>
+          <b>Not all of these numbers could be loaded.</b>
+        </Notice>
+      )}
       <Saved versions={versions} nowMs={nowMs} />
     </section>
   );
@@ -97,25 +103,29 @@ function useHealth({ projectId, agentName, isReady }: HealthProps) {
   const query = { window: WINDOW, ...agent };
   const once = <T,>(asked: T) => (isReady ? asked : undefined);
   const refresh = { refreshMs: REFRESH_MS };
-  const series = useAnswer(once(auditOf(projectId, 'timeseries', query)), refresh).data;
-  const previous = usePrevious(series, (range) => auditOf(projectId, 'timeseries', { ...range, ...agent }));
+  const series = useAnswer(once(auditOf(projectId, 'timeseries', query)), refresh);
+  const previous = usePrevious(series.data, (range) =>
+    auditOf(projectId, 'timeseries', { ...range, ...agent }),
+  );
   const seen = useAnswer(
     once(auditOf(projectId, 'breakdown', { by: 'agent', ...query, window: '90d' })),
     refresh,
-  ).data;
-  const usage = useAnswer(once(auditOf(projectId, 'llm-usage', query)), refresh).data;
+  );
+  const usage = useAnswer(once(auditOf(projectId, 'llm-usage', query)), refresh);
   const fleet = useAnswer(
     once(call('GET /v1/projects/{id}/agents/{name}/fleet', { id: projectId, name: agentName })),
     refresh,
-  ).data;
+  );
   return {
-    series,
-    counts: series && totalsOf(series),
+    series: series.data,
+    counts: series.data && totalsOf(series.data),
     before: previous && totalsOf(previous.series),
     /** Null: not within the retention time. */
-    last: seen && (seen.items[0]?.last ?? null),
-    usage: usage?.totals,
-    fleet,
+    last: seen.data && (seen.data.items[0]?.last ?? null),
+    usage: usage.data?.totals,
+    fleet: fleet.data,
+    /** The first that could not be loaded. */
+    failed: [series, seen, usage, fleet].find(({ error }) => error !== undefined),
   };
 }
 

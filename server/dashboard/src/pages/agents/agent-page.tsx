@@ -39,16 +39,18 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
   );
   const newest = versions.data?.items[0]?.version;
   const latest = useAnswer(newest === undefined ? undefined : versionOf(projectId, agentName, newest));
-  const { role, isLoading: isRoleLoading } = useRole(projectId);
+  const own = useRole(projectId);
+  const { role, isLoading: isRoleLoading } = own;
   const mayEdit = role !== undefined && hasRole(role, 'editor');
   // Keep the previous version while a newer one loads. An unmounted tab would lose unsaved text.
   const kept = useRef<AgentVersion | undefined>(undefined);
   kept.current = latest.data ?? kept.current;
   const shown = kept.current;
-  const error = versions.error ?? latest.error;
+  const error = versions.error ?? latest.error ?? own.error;
   const retry = () => {
     versions.reload();
     latest.reload();
+    own.reload();
   };
   // The tab's data is read first, because it takes milliseconds and the health of an agent up to a second.
   const isReady = (shown !== undefined && !isRoleLoading) || error !== undefined;

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { CodeEditor, NO_FAULTS } from '../../editor/code-editor.tsx';
+import { signInHref } from '../../app/location.ts';
 import { useRole } from '../../app/role.ts';
 import { useSession } from '../../app/session.tsx';
 import { countText, formatBytes, withArticle } from '../../text/format.ts';
-import { FormError } from '../../ui/form-error.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import type { AgentTabProps } from './agent-page.tsx';
 import { DryRun } from './dry-run.tsx';
 import { FaultList } from './fault-list.tsx';
@@ -65,7 +66,11 @@ export function PolicyTab(props: AgentTabProps) {
           onChange={draft.set}
         />
         <FaultList label="Errors in the policy" faults={faults} onPick={setGoTo} />
-        <FormError error={check.error} />
+        {check.error !== undefined && (
+          <Notice error={check.error} retry={check.retry}>
+            <b>The policy could not be checked.</b>
+          </Notice>
+        )}
       </section>
       {mayEdit && (
         <div class="policy-side">
@@ -80,9 +85,8 @@ export function PolicyTab(props: AgentTabProps) {
 
 function ReadOnlyNote({ projectId }: { projectId: string }) {
   const { status } = useSession();
-  const { role, isLoading } = useRole(projectId);
-  const next = location.pathname + location.search;
-  if (isLoading) return null;
+  const { role, isLoading, error } = useRole(projectId);
+  if (isLoading || error !== undefined) return null;
   if (role !== undefined) {
     return <span class="muted">Only editors, admins and owners can edit. You are {withArticle(role)}.</span>;
   }
@@ -95,7 +99,7 @@ function ReadOnlyNote({ projectId }: { projectId: string }) {
   }
   return (
     <span class="muted">
-      <a href={`/sign-in?${new URLSearchParams({ next })}`}>Sign in</a> as a member to edit.
+      <a href={signInHref()}>Sign in</a> as a member to edit.
     </span>
   );
 }

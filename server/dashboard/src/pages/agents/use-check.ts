@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { checkOf } from '../../api/call.ts';
 import { ApiError } from '../../api/api-error.ts';
-
 import { request } from '../../api/request.ts';
 import type { CheckResult } from '../../api/types.ts';
 import { useRetry } from '../../api/use-answer.ts';
@@ -12,10 +11,11 @@ export type CheckState = {
   isChecking: boolean;
   result: CheckResult | undefined;
   error: ApiError | undefined;
+  retry: () => void;
 };
 
 /** `of`: the text that was checked; undefined during a check. */
-type Checked = Omit<CheckState, 'isChecking'> & { of: string | undefined };
+type Checked = Pick<CheckState, 'result' | 'error'> & { of: string | undefined };
 
 /** Checks a policy with the service shortly after the last keystroke. */
 export function useCheck(
@@ -25,7 +25,8 @@ export function useCheck(
 ): CheckState {
   const [state, setState] = useState<Checked>({ of: undefined, result: undefined, error: undefined });
   const [round, setRound] = useState(0);
-  useRetry(state.error, () => setRound(round + 1));
+  const retry = () => setRound(round + 1);
+  useRetry(state.error, retry);
   const { projectId, agentName } = agent;
   useEffect(() => {
     if (!isOn) return undefined;
@@ -44,5 +45,5 @@ export function useCheck(
       abort.abort();
     };
   }, [projectId, agentName, text, isOn, round]);
-  return { isChecking: state.of !== text, result: state.result, error: state.error };
+  return { isChecking: state.of !== text, result: state.result, error: state.error, retry };
 }

@@ -41,11 +41,5 @@ export function useDraft(key: string, saved: string): Draft {
     },
     [key],
   );
-  useEffect(() => {
-    if (!isChanged) return undefined;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener('beforeunload', warn);
-    return () => removeEventListener('beforeunload', warn);
-  }, [isChanged]);
   return { text, revision, isChanged, set, discard, settle };
 }

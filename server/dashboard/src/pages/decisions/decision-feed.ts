@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/api-error.ts';
+import { type ApiError, asApiError } from '../../api/api-error.ts';
 import type { DecisionRecord, DecisionsPage } from '../../api/types.ts';
 
 /** The first page is small so that it arrives soon. Later pages are as large as the API allows. */
@@ -203,9 +203,4 @@ function slimmed(rows: FeedRow[], from: number): FeedRow[] {
     }
   }
   return rows;
-}
-
-function asApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  return new ApiError({ status: 0, code: 'unexpected', detail: String(error) });
 }

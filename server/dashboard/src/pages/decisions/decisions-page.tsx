@@ -57,6 +57,14 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
   // A timeline has all of its session, so it is not shown under other filters.
   const isNarrowed = q !== undefined || Object.keys(filters).length > 1;
   const isTimeline = session !== undefined && !isNarrowed && query.get('view') === 'timeline';
+  // A person who has lost access must see nothing any more.
+  if (state.error?.status === 403 || state.error?.status === 401)
+    return (
+      <>
+        <PageHead title="Decisions" />
+        <ErrorState error={state.error} retry={retry} />
+      </>
+    );
   return (
     <div class="decisions-page">
       <PageHead title="Decisions" total={total} hasPeriod>

@@ -3,6 +3,7 @@ import { useAnswer } from '../../api/use-answer.ts';
 import { hrefWith } from '../../app/location.ts';
 import type { QueryValues } from '../../app/route.ts';
 import { useCharts } from '../../charts/use-charts.ts';
+import { Notice } from '../../ui/notice.tsx';
 import { periodHref } from '../../ui/period-picker.tsx';
 
 type HistogramProps = {
@@ -15,8 +16,8 @@ type HistogramProps = {
 
 /** When the listed decisions occurred. A bar zooms in to its bucket. */
 export function Histogram({ projectId, asked, path, refreshMs }: HistogramProps) {
-  const charts = useCharts();
-  const { data } = useAnswer(auditOf(projectId, 'timeseries', asked), { refreshMs });
+  const answer = useAnswer(auditOf(projectId, 'timeseries', asked), { refreshMs });
+  const { charts, data, error, reload } = useCharts(answer);
   return (
     <section class="panel histogram" aria-label="When they occurred">
       {data !== undefined && charts !== undefined && (
@@ -26,6 +27,11 @@ export function Histogram({ projectId, asked, path, refreshMs }: HistogramProps)
           hrefOf={periodHref}
           outcomeHref={(outcome) => hrefWith({ outcome, 'not.outcome': undefined }, path)}
         />
+      )}
+      {error !== undefined && (
+        <Notice error={error} retry={reload}>
+          <b>The chart could not be loaded.</b>
+        </Notice>
       )}
     </section>
   );

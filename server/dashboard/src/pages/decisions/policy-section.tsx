@@ -5,6 +5,7 @@ import type { AgentVersion, DecisionRecord } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { agentPath } from '../../app/route.ts';
 import { Inert } from '../../ui/inert.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { TryCall } from './try-call.tsx';
 
 type Explained = { line: PolicyLine | undefined; isSame: boolean | undefined };
@@ -19,10 +20,11 @@ export function PolicySection({ record }: { record: DecisionRecord }) {
   );
   const number = versions.data?.items.find((known) => known.agent_version_id === agent_version_id)?.version;
   const newest = versions.data?.items[0]?.version;
-  const { data: version } = useAnswer(
-    number === undefined ? undefined : versionOf(project_id, agent_name, number),
+  const version = useAnswer(number === undefined ? undefined : versionOf(project_id, agent_name, number));
+  const failed = [versions, version].find(
+    ({ error }) => error !== undefined && error.code !== 'agent_unknown',
   );
-  const explained = useExplained(version, record);
+  const explained = useExplained(version.data, record);
   const line = explained?.line;
   if (agent_version_id === '') return null;
   return (
@@ -44,7 +46,12 @@ export function PolicySection({ record }: { record: DecisionRecord }) {
         </pre>
       )}
       {newest !== undefined && <TryCall key={record.event_id} record={record} latest={newest} />}
-      {number === undefined && !versions.isLoading && (
+      {failed?.error !== undefined && (
+        <Notice error={failed.error} retry={failed.reload}>
+          <b>The policy could not be loaded.</b>
+        </Notice>
+      )}
+      {number === undefined && !versions.isLoading && failed === undefined && (
         <p class="muted">
           {versions.error === undefined
             ? 'This agent has no such version here.'

@@ -7,7 +7,7 @@ import { endsNow, type Period } from '../../app/period.ts';
 import { rangeOf } from '../../api/relative-period.ts';
 import { formatCompact, formatCount, formatMinute } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
-import { Loading } from '../../ui/states.tsx';
+import { Waiting } from '../../ui/states.tsx';
 import { WEEK_MS } from './change.ts';
 import { hasOlder, newOf } from './new-values.ts';
 import type { DecisionsHref } from './overview-page.tsx';
@@ -46,14 +46,16 @@ export function NewPanel({ projectId, period, series, filters, hrefOf }: NewPane
       : undefined;
   };
   const refresh = { refreshMs: REFRESH_MS };
-  const answers = {
-    tool: useAnswer(ask('tool', endMs - RETENTION_MS), refresh).data,
-    agent: useAnswer(ask('agent', endMs - RETENTION_MS), refresh).data,
+  const asked = {
+    tool: useAnswer(ask('tool', endMs - RETENTION_MS), refresh),
+    agent: useAnswer(ask('agent', endMs - RETENTION_MS), refresh),
     // To read the reasons of all days would take too long.
-    reason: useAnswer(ask('reason', fromMs - beforeMs), refresh).data,
+    reason: useAnswer(ask('reason', fromMs - beforeMs), refresh),
   };
+  const answers = { tool: asked.tool.data, agent: asked.agent.data, reason: asked.reason.data };
   const kinds = Object.keys(answers) as Kind[];
-  const isLoading = isKept && kinds.some((kind) => answers[kind] === undefined);
+  const missing = Object.values(asked).find(({ data }) => data === undefined);
+  const isLoading = isKept && missing !== undefined;
   const found = kinds.flatMap((kind) =>
     newOf(answers[kind]?.items ?? [], { fromMs, toMs }).map((item) => ({ ...item, kind })),
   );
@@ -62,7 +64,7 @@ export function NewPanel({ projectId, period, series, filters, hrefOf }: NewPane
   return (
     <section class="panel" aria-label="First seen in this period">
       <h2>First seen in this period</h2>
-      {isLoading && <Loading lines={3} />}
+      {isLoading && <Waiting answer={missing} lines={3} />}
       {!isKept && <p class="muted">Known for shorter periods: decisions are kept for 90 days.</p>}
       {isKept && !isLoading && found.length === 0 && (
         <p class="muted">

@@ -11,7 +11,7 @@ import { useCharts } from '../../charts/use-charts.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { FirstDecision } from '../../ui/first-decision.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
-import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { EmptyState, ErrorState, Waiting } from '../../ui/states.tsx';
 import { CompletenessPanel } from './completeness-panel.tsx';
 import { LatestPanel } from './latest-panel.tsx';
 import { NewPanel } from './new-panel.tsx';
@@ -123,8 +123,9 @@ type ChartsProps = {
   hrefOf: DecisionsHref;
 };
 
-function Charts({ series: { data, error, reload }, previous, hrefOf }: ChartsProps) {
-  const charts = useCharts();
+function Charts({ series, previous, hrefOf }: ChartsProps) {
+  const answer = useCharts(series);
+  const { charts, data } = answer;
   const only = (outcome: Outcome, period?: Period) =>
     hrefOf({ filters: { outcome: [outcome] }, ...(period === undefined ? {} : { period }) });
   return (
@@ -139,14 +140,11 @@ function Charts({ series: { data, error, reload }, previous, hrefOf }: ChartsPro
             outcomeHref={only}
           />
         )}
-        {error !== undefined && <ErrorState error={error} retry={reload} />}
-        {(data === undefined || charts === undefined) && error === undefined && <Loading lines={6} />}
+        <Waiting answer={answer} lines={6} />
       </section>
       <section class="panel chart-panel" aria-labelledby="denial-rate">
         <h2 id="denial-rate">Denial rate</h2>
-        {data === undefined || charts === undefined ? (
-          <Loading lines={6} />
-        ) : (
+        {data !== undefined && charts !== undefined && (
           <charts.DenialRateChart
             series={data}
             previous={previous}
@@ -154,6 +152,7 @@ function Charts({ series: { data, error, reload }, previous, hrefOf }: ChartsPro
             outcomeHref={only}
           />
         )}
+        <Waiting answer={answer} lines={6} />
       </section>
     </div>
   );

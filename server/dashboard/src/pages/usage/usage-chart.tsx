@@ -1,30 +1,31 @@
 import type { UsageSeries } from '../../api/types.ts';
+import type { Loaded } from '../../api/use-answer.ts';
 import type { Previous } from '../../charts/time-series.tsx';
 import { shifted } from '../../charts/scale.ts';
 import { useCharts } from '../../charts/use-charts.ts';
 import { formatCompact, formatCost } from '../../text/format.ts';
 import { periodHref } from '../../ui/period-picker.tsx';
-import { Loading } from '../../ui/states.tsx';
+import { Waiting } from '../../ui/states.tsx';
 
 const COST_STEP_MIN = 0.01;
 
 type UsageChartProps = {
-  data: UsageSeries | undefined;
+  series: Loaded<'GET /v1/projects/{id}/audit/llm-usage/timeseries'>;
   previous: Previous<UsageSeries> | undefined;
   hasCost: boolean;
 };
 
 /** Cost over time, or tokens where no cost was reported, with the period before as a line. A bar zooms in to its bucket. */
-export function UsageChart({ data, previous, hasCost }: UsageChartProps) {
-  const charts = useCharts();
+export function UsageChart({ series, previous, hasCost }: UsageChartProps) {
+  const answer = useCharts(series);
+  const { charts, data } = answer;
   const label = hasCost ? 'Cost' : 'Tokens';
   const title = `${label} over time`;
   return (
     <section class="panel chart-panel" aria-label={title}>
       <h2>{title}</h2>
-      {data === undefined || charts === undefined ? (
-        <Loading lines={6} />
-      ) : (
+      <Waiting answer={answer} lines={6} />
+      {data !== undefined && charts !== undefined && (
         <charts.BucketChart
           label={label}
           starts={data.buckets.map(({ start }) => start)}

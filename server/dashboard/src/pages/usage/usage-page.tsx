@@ -34,8 +34,8 @@ export function UsagePage({ projectId }: { projectId: string }) {
   const decisionsHref = (only: QueryValues) =>
     placeWith(projectPath(projectId, 'decisions'), { ...period, ...filters, ...only });
   const seriesOf = (query: Period) => auditOf(projectId, 'llm-usage/timeseries', { ...query, ...filters });
-  const series = useAnswer(seriesOf(period), { refreshMs: REFRESH_MS }).data;
-  const compared = usePrevious(series, seriesOf);
+  const series = useAnswer(seriesOf(period), { refreshMs: REFRESH_MS });
+  const compared = usePrevious(series.data, seriesOf);
   const previous = compared === undefined || isEmptySeries(compared.series) ? undefined : compared;
   return (
     <>
@@ -46,7 +46,7 @@ export function UsagePage({ projectId }: { projectId: string }) {
       {data !== undefined && data.totals.calls > 0 && (
         <>
           <UsageTiles totals={data.totals} previous={previous} />
-          <UsageChart data={series} previous={previous} hasCost={data.totals.cost_usd > 0} />
+          <UsageChart series={series} previous={previous} hasCost={data.totals.cost_usd > 0} />
           <SortedUsage
             title="By model"
             of="Model"

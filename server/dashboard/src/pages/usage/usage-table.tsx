@@ -7,7 +7,7 @@ import { formatCompact, formatCost, formatCount } from '../../text/format.ts';
 import { inertText } from '../../text/inert-text.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Inert } from '../../ui/inert.tsx';
-import { Loading } from '../../ui/states.tsx';
+import { Loading, Waiting } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { useSorted } from '../../ui/use-sorted.ts';
 
@@ -129,11 +129,14 @@ type ModelsProps = { asked: UsageCall; totals: UsageCounts; hrefOf: (model: stri
 
 /** Which models an agent called, in rows like its own. */
 function Models({ asked, totals, hrefOf }: ModelsProps) {
-  const { data, error } = useAnswer(asked);
+  const answer = useAnswer(asked);
+  const { data } = answer;
   if (data === undefined)
     return (
       <tr class="usage-model">
-        <td colSpan={NUMBER_LABELS.length + 2}>{error === undefined ? '…' : error.message}</td>
+        <td colSpan={NUMBER_LABELS.length + 2}>
+          <Waiting answer={answer} lines={2} />
+        </td>
       </tr>
     );
   return (
