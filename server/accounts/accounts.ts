@@ -54,7 +54,7 @@ export class Accounts {
     );
     if (account === undefined)
       throw new RequestError('conflict', 'An account with this e-mail already exists');
-    await this.ensureProject(account, projectName);
+    await this.ensureProject(account, address, projectName);
     await recordActivity({ event: 'account_registered', actor: actorFrom(account), address });
     return account;
   }
@@ -63,13 +63,18 @@ export class Accounts {
    * The account that may become a member: one whose address is verified. Where invitations are allowed, also one that nobody can have
    * signed in to yet: it is created here, and needs a mail that lets its owner choose a password. Undefined for others.
    */
-  async findInvitee(email: string): Promise<Account | undefined> {
-    const { store, invites } = this.#deps;
+  async findInvitee(email: string, address: string): Promise<Account | undefined> {
+    const { store, invites, recordActivity } = this.#deps;
     const found = await store.find(email);
     // Anyone can register an address that is not theirs, so an unverified one gives no access.
     if (found?.is_verified === true) return found;
     if (!invites || (found !== undefined && found.password_hash !== '')) return undefined;
-    return found ?? store.register(email, () => Promise.resolve(''));
+    if (found !== undefined) return found;
+    const account = await store.register(email, () => Promise.resolve(''));
+    if (account === undefined) return undefined;
+    const detail = { by: 'invitation' };
+    await recordActivity({ event: 'account_registered', actor: actorFrom(account), address, detail });
+    return account;
   }
 
   async verify(token: string, address: string): Promise<Account> {
@@ -135,7 +140,7 @@ export class Accounts {
         throw new RequestError('unauthenticated', 'Wrong e-mail or password');
       }
       await limits.succeeded({ email, address });
-      await this.ensureProject(account);
+      await this.ensureProject(account, address);
       const secret = await sessions.open(account, origin);
       await recordActivity({ event: 'login', actor: actorFrom(account), address });
       return { account, secret };
@@ -155,6 +160,7 @@ export class Accounts {
       await requireAttempts();
       if (!(await passwords.run((hashing) => hashing.matches(password, account.password_hash)))) {
         await limits.failed({ email, address });
+        await recordActivity({ event: 'login_failed', actor: actorFrom(account), address });
         throw new RequestError('forbidden', 'The current password is wrong');
       }
       await limits.succeeded({ email, address });
@@ -165,6 +171,14 @@ export class Accounts {
       await sessions.carryOver(session_hash, epoch);
       await recordActivity({ event: 'password_changed', actor: actorFrom(account), address });
     });
+  }
+
+  /** False when the account has no session with this id. */
+  async endSession(session: Session, id: string, address: string): Promise<boolean> {
+    const isEnded = await this.#deps.sessions.endOne(session, id);
+    const entry = { event: 'sessions_ended', actor: actorFrom(session.account), address } as const;
+    if (isEnded) await this.#deps.recordActivity(entry);
+    return isEnded;
   }
 
   async endOtherSessions(session: Session, address: string): Promise<void> {
@@ -182,12 +196,16 @@ export class Accounts {
    * Makes the first project of an account that has none. Also called at login, because a registration may have failed between the account
    * and its project. Who has left the project that they made gets no other one: they would own its name still.
    */
-  async ensureProject({ id }: Account, name = FIRST_PROJECT): Promise<void> {
-    const { projects } = this.#deps;
+  async ensureProject(account: Account, address: string, name = FIRST_PROJECT): Promise<void> {
+    const { projects, recordActivity } = this.#deps;
+    const { id } = account;
     if ((await projects.listOf(id)).length > 0 || (await projects.madeBy(id)).length > 0) return;
-    await projects.create(name, id).catch((error: unknown) => {
+    const project = await projects.create(name, id).catch((error: unknown) => {
       // Another sign-in has just made it.
       if (!(error instanceof RequestError && error.code === 'conflict')) throw error;
     });
+    if (project === undefined) return;
+    const entry = { event: 'project_created', project_id: project.id, detail: { name } } as const;
+    await recordActivity({ ...entry, actor: actorFrom(account), address });
   }
 }

@@ -95,12 +95,12 @@ export function createAccountServices({ store, bearerKeys, removeWebhook, mailer
         sessions,
         members,
         // Where nobody may register, projects are given by others.
-        ensureProject: async (account) =>
-          registration === 'open' ? accounts.ensureProject(account) : undefined,
+        ensureProject: async (account, address) =>
+          registration === 'open' ? accounts.ensureProject(account, address) : undefined,
         recordActivity,
         now,
       }),
     },
-    findInvitee: (email: string) => accounts.findInvitee(email),
+    findInvitee: (email: string, address: string) => accounts.findInvitee(email, address),
   };
 }

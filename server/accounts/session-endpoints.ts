@@ -200,8 +200,8 @@ function ownSessionEndpoints({ accounts, sessions }: SessionDeps) {
       params: { id: STRING },
       answers: { 204: { description: 'The session has ended' } },
       problems: ['not_found'],
-      handle: async ({ caller, params }) => {
-        if (await sessions.endOne(caller, params.id)) return undefined;
+      handle: async ({ req, caller, params }) => {
+        if (await accounts.endSession(caller, params.id, addressOf(req))) return undefined;
         throw new RequestError('not_found', 'The account has no such session');
       },
     }),

@@ -1,8 +1,8 @@
 import type { RecordActivity } from '../activity/activity.ts';
-import { actorFrom } from '../access/access.ts';
+import { actorFrom, NO_ACTOR } from '../access/access.ts';
 import type { OidcConfig } from '../config.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
-import type { Members } from '../members/members.ts';
+import { memberEntry, type Members, type RoleChange } from '../members/members.ts';
 import { hasRole, type Role } from '../rights.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import { claim } from '../store/claim.ts';
@@ -19,7 +19,7 @@ type SingleSignOnDeps = {
   mutex: KeyedMutex;
   sessions: Sessions;
   members: Members;
-  ensureProject: (account: Account) => Promise<void>;
+  ensureProject: (account: Account, address: string) => Promise<void>;
   recordActivity: RecordActivity;
   now: () => number;
 };
@@ -36,12 +36,20 @@ export class SingleSignOn {
   /** Resolves with the session secret for the cookie. */
   async signIn(person: Person, origin: SessionOrigin): Promise<string> {
     const { sessions, members, groups, ensureProject, recordActivity } = this.#deps;
-    const account = await this.#accountOf(person, origin.address);
-    await members.setByGroups(account.id, rolesFrom(person.groups, groups));
-    await ensureProject(account);
-    const secret = await sessions.open(account, origin);
+    const { address } = origin;
+    const account = await this.#accountOf(person, address);
     const detail = { by: 'single sign-on' };
-    await recordActivity({ event: 'login', actor: actorFrom(account), address: origin.address, detail });
+    const recordChange = async (project_id: string, change: RoleChange) => {
+      const entry = memberEntry({ account_id: account.id, email: account.email }, change);
+      if (entry === undefined) return;
+      // The provider did it, not the person.
+      const by = { actor: NO_ACTOR, address, detail: { ...entry.detail, ...detail } };
+      await recordActivity({ event: entry.event, project_id, ...by });
+    };
+    await members.setByGroups(account.id, rolesFrom(person.groups, groups), recordChange);
+    await ensureProject(account, address);
+    const secret = await sessions.open(account, origin);
+    await recordActivity({ event: 'login', actor: actorFrom(account), address, detail });
     return secret;
   }
 

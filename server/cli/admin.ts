@@ -1,5 +1,5 @@
 import { isEmail } from '../accounts/credentials.ts';
-import { NO_ACTOR } from '../access/access.ts';
+import { actorFrom, NO_ACTOR } from '../access/access.ts';
 import { MailedTokens } from '../accounts/mailed-tokens.ts';
 import { AccountStore } from '../accounts/account-store.ts';
 import { createAgents } from '../agents/create-agents.ts';
@@ -59,6 +59,10 @@ export async function openAdmin(config: Config, { mayCreate = false } = {}) {
     invite: async (email: string) => {
       if (!isEmail(email)) throw new CommandError(`"${email}" is not an e-mail address.`);
       const made = await accountStore.register(email, () => Promise.resolve(''));
+      if (made !== undefined) {
+        const by = { actor: actorFrom(made), address: '', detail: { by: 'command line' } };
+        await recordActivity({ event: 'account_registered', ...by });
+      }
       const account = made ?? (await accountStore.find(email));
       if (account === undefined || account.is_verified || account.password_hash !== '')
         throw new CommandError('There is an account with this e-mail already.');

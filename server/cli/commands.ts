@@ -3,6 +3,7 @@ import { DEFAULT_SCOPE, type Role, ROLES } from '../rights.ts';
 import type { Config } from '../config.ts';
 import { KEY_DAYS_MAX } from '../limits.ts';
 import { parseNewKey } from '../keys/new-key.ts';
+import { memberEntry } from '../members/members.ts';
 import { parseProjectName } from '../projects/project-name.ts';
 import { type Admin, openAdmin } from './admin.ts';
 import { auditMirror, auditVerify } from './audit/commands.ts';
@@ -53,7 +54,11 @@ const COMMANDS: Record<string, Command> = {
     usage: '--name NAME',
     help: 'Create a project.',
     run: withAdmin(
-      ({ projects }, options) => projects.create(parseProjectName({ name: required(options, 'name') })),
+      async ({ projects, record }, options) => {
+        const project = await projects.create(parseProjectName({ name: required(options, 'name') }));
+        await record('project_created', project.id, { name: project.name });
+        return project;
+      },
       { mayCreate: true },
     ),
   },
@@ -124,8 +129,7 @@ const COMMANDS: Record<string, Command> = {
         throw new CommandError('This account has not verified its e-mail address, so it may be anybody.');
       const { id: account_id, email } = account;
       const role = roleOf(options);
-      await admin.members.change({ projectId, accountId: account_id, changedBy: '' }, () => role);
-      await admin.record('member_added', projectId, { account_id, email, role });
+      await setRole(admin, projectId, { ...account, role });
       return { project_id: projectId, account_id, email, role };
     }),
   },
@@ -134,9 +138,9 @@ const COMMANDS: Record<string, Command> = {
     help: 'Make an account, add it to a project, and print the link that sets its password.',
     run: withProject(async (admin, options, projectId) => {
       const role = roleOf(options);
-      const { id: account_id, email, link } = await admin.invite(required(options, 'email'));
-      await admin.members.change({ projectId, accountId: account_id, changedBy: '' }, () => role);
-      await admin.record('member_added', projectId, { account_id, email, role });
+      const account = await admin.invite(required(options, 'email'));
+      const { id: account_id, email, link } = account;
+      await setRole(admin, projectId, { ...account, role });
       return { project_id: projectId, account_id, email, role, link };
     }),
   },
@@ -261,6 +265,16 @@ function withProject(
       return run(admin, options, projectId);
     throw new CommandError(`There is no project ${projectId}. "project list" lists the projects.`);
   });
+}
+
+async function setRole(
+  { members, record }: Admin,
+  projectId: string,
+  { id, email, role }: { id: string; email: string; role: Role },
+): Promise<void> {
+  const change = await members.change({ projectId, accountId: id, changedBy: '' }, () => role);
+  const entry = memberEntry({ account_id: id, email }, change);
+  if (entry !== undefined) await record(entry.event, projectId, entry.detail ?? {});
 }
 
 function required(options: Options, name: keyof typeof TEXTS): string {

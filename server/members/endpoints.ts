@@ -15,7 +15,10 @@ export type MemberDeps = {
     emailsOf(accountIds: string[]): Promise<Map<string, string>>;
   };
   /** The account that may become a member. One that is not verified is invited. */
-  findInvitee(email: string): Promise<{ id: string; email: string; is_verified: boolean } | undefined>;
+  findInvitee(
+    email: string,
+    address: string,
+  ): Promise<{ id: string; email: string; is_verified: boolean } | undefined>;
   mailRequests: { post(request: { kind: 'invite'; email: string; address: string }): void };
   members: Members;
   bearerKeys: { revokeKeysOf(projectId: string, accountId: string): Promise<string[]> };
@@ -77,7 +80,7 @@ export function memberEndpoints(deps: MemberDeps) {
         const { email, role } = call.body;
         requireMayManage(call.caller.role, role);
         await additions.consume(call.caller.actor.account_id);
-        const account = await deps.findInvitee(email);
+        const account = await deps.findInvitee(email, addressOf(call.req));
         if (account === undefined)
           throw new RequestError('not_found', 'There is no account with that verified e-mail address');
         await change(call, { account_id: account.id, email: account.email }, (held, own) => {

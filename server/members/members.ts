@@ -68,7 +68,11 @@ export class Members {
    * Gives an account the roles that its groups at the provider give, by project, and ends memberships that came from a group and are no
    * longer given. Memberships that members gave stay, and so does the last owner of a project.
    */
-  async setByGroups(accountId: string, roles: ReadonlyMap<string, Role>): Promise<void> {
+  async setByGroups(
+    accountId: string,
+    roles: ReadonlyMap<string, Role>,
+    onChange: (projectId: string, change: RoleChange) => Promise<void>,
+  ): Promise<void> {
     const rows = await this.#options.store.query<{ project_id: string }>(sql('memberships_by_group'), {
       account_id: accountId,
     });
@@ -77,9 +81,10 @@ export class Members {
       const membership = { projectId, accountId, changedBy: '', byGroup: true };
       const change: Change = (held) =>
         held === undefined || given.has(projectId) ? roles.get(projectId) : held;
-      await this.change(membership, change).catch((error: unknown) => {
+      const changed = await this.change(membership, change).catch((error: unknown) => {
         if (!(error instanceof RequestError && error.code === 'conflict')) throw error;
       });
+      if (changed !== undefined) await onChange(projectId, changed);
     }
   }
 

@@ -71,6 +71,7 @@ describe('GET /v1/projects/{id}/activity', () => {
       { event: 'login_failed', ...byAnn, detail: {} },
       { event: 'login', ...byAnn, detail: {} },
       { event: 'account_registered', ...byAnn, detail: {} },
+      { event: 'project_created', ...byAnn, detail: { name: 'My project' } },
     ]);
     expect(new Set(items.map(({ address }) => address))).to.deep.equal(new Set(['127.0.0.1']));
   });
@@ -91,19 +92,42 @@ describe('GET /v1/projects/{id}/activity', () => {
       return items.map(({ event, account_id }) => `${account_id === bob.id ? 'bob' : 'eve'} ${event}`);
     };
 
-    expect(await seenBy(eve)).to.have.members(['eve member_added', 'eve login', 'eve account_registered']);
+    const ofOwner = ['eve login', 'eve account_registered', 'eve project_created'];
+    expect(await seenBy(eve)).to.have.members(['eve member_added', ...ofOwner]);
 
     await call(service, `${ofEve}/keys`, { cookie: bob.cookie, body: { name: 'ci' } });
     await logIn(service, bob.email, 'not this one either');
 
-    const inProject = ['bob key_issued', 'eve member_added', 'bob login_failed'];
-    expect(await seenBy(eve)).to.have.members([...inProject, 'eve login', 'eve account_registered']);
+    const inProject = ['bob key_issued', 'eve member_added', 'bob login_failed', ...ofOwner];
+    expect(await seenBy(eve)).to.have.members(inProject);
     expect(await seenBy(bob)).to.have.members([
       ...inProject,
       'bob login_failed',
       'bob email_verified',
       'bob login',
       'bob account_registered',
+    ]);
+  });
+
+  it('lists the end of one session, and a wrong current password as a failed sign-in', async () => {
+    const bob = await newPerson(service);
+    await logIn(service, bob.email);
+    const sessions = await jsonOf<Items<{ id: string; is_current: boolean }>>(
+      call(service, '/v1/auth/sessions', bob),
+    );
+    const other = sessions.items.find(({ is_current }) => !is_current)?.id;
+    const ended = await call(service, `/v1/auth/sessions/${other}`, { method: 'DELETE', cookie: bob.cookie });
+    const body = { password: 'not the password', new_password: 'a new password for bob' };
+    const refused = await call(service, '/v1/auth/change-password', { cookie: bob.cookie, body });
+
+    const { items } = await jsonOf<Items<Entry>>(
+      call(service, `/v1/projects/${bob.project.id}/activity?limit=2`, bob),
+    );
+
+    expect([ended.status, refused.status]).to.deep.equal([204, 403]);
+    expect(items.map(({ event, account_id }) => [event, account_id])).to.deep.equal([
+      ['login_failed', bob.id],
+      ['sessions_ended', bob.id],
     ]);
   });
 

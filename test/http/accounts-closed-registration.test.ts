@@ -16,6 +16,7 @@ import { eventually } from '../support/eventually.ts';
 import { runGate } from '../support/processes.ts';
 import { startTestService, useTestService } from '../support/service.ts';
 
+type Activity = { items: { event: string; email: string; detail: Record<string, string> }[] };
 type Member = { account_id: string; email: string; role: string };
 
 describe('with GATE_REGISTRATION=closed', () => {
@@ -63,6 +64,13 @@ describe('with GATE_REGISTRATION=closed', () => {
       is_verified: true,
     });
     expect((await invite(email)).status).to.equal(409);
+    const activity = await jsonOf<Activity>(
+      call(service, `/v1/projects/${service.project_id}/activity`, { cookie: own }),
+    );
+    expect(activity.items.find(({ event }) => event === 'account_registered')).to.deep.include({
+      email,
+      detail: { by: 'invitation' },
+    });
   });
 
   const mailsTo = (email: string) => service.output().split(`To: ${email}\n`).length - 1;
@@ -88,6 +96,7 @@ describe('with GATE_REGISTRATION=closed', () => {
   it('a person who got twenty requests for mail is a member, and mailed nothing more', async () => {
     const email = newEmail();
     for (let i = 0; i < 20; i += 1) await requestToken(service, 'reset', email);
+    await mailsAreSent();
 
     const { status } = await invite(email);
 
@@ -114,7 +123,8 @@ describe('npm run gate -- member', () => {
     ];
     // As an invitation leaves it that is cut off before the account is a member.
     await gate('invite', '--email', invited);
-    const { link } = JSON.parse((await gate('invite', '--email', invited)).stdout) as { link: string };
+    const again = await gate('invite', '--email', invited, '--role', 'viewer');
+    const { link } = JSON.parse(again.stdout) as { link: string };
 
     expect([added.code, added.stderr]).to.deep.equal([
       1,
@@ -128,7 +138,19 @@ describe('npm run gate -- member', () => {
     const token = link.split('/').at(-1) ?? '';
     const set = await useToken(second, 'reset', token, 'chosen by the invited');
     const login = await logIn(second, invited, 'chosen by the invited');
+    const { items } = await jsonOf<Activity>(
+      call(second, `/v1/projects/${project_id}/activity`, { cookie: cookieOf(login) }),
+    );
     await second.stop();
     expect([set.status, login.status]).to.deep.equal([200, 200]);
+    expect(
+      items
+        .filter(({ detail }) => detail['by'] === 'command line')
+        .map(({ event, detail: { before, role } }) => [event, before, role]),
+    ).to.deep.equal([
+      ['member_role_changed', 'editor', 'viewer'],
+      ['member_added', undefined, 'editor'],
+      ['account_registered', undefined, undefined],
+    ]);
   });
 });

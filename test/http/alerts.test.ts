@@ -81,12 +81,14 @@ describe('the alert settings of a project', () => {
 
   it('leave activity without the address of the webhook, which may hold a token', async () => {
     await ask('/webhook', 'PUT', { url: 'https://hooks.example.com/secret-path' });
-    const activity = await call(service, `/v1/projects/${service.project_id}/activity`, {
+    for (let i = 0; i < 2; i += 1) expect((await ask('/webhook', 'DELETE')).status).to.equal(204);
+    const activity = await call(service, `/v1/projects/${service.project_id}/activity?limit=2`, {
       cookie: service.owner.cookie,
     });
 
     expect(await activity.text())
-      .to.contain('"event":"webhook_set"')
+      .to.contain('"event":"webhook_removed"')
+      .and.contain('"event":"webhook_set"')
       .and.contain('hooks.example.com')
       .and.not.to.contain('secret-path');
   });

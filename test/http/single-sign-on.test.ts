@@ -127,6 +127,18 @@ describe('single sign-on', () => {
     }
 
     expect(roles).to.deep.equal(['admin', 'viewer', 403, 'admin', 403]);
+    const activity = call(service, `/v1/projects/${service.project_id}/activity`, {
+      cookie: await demoCookie(service),
+    });
+    const { items } = await jsonOf<{ items: { event: string; detail: Record<string, string> }[] }>(activity);
+    const changes = items.filter(({ event }) => event.startsWith('member_'));
+    expect(changes.map(({ event, detail: { role, by } }) => [event, role, by])).to.deep.equal([
+      ['member_removed', undefined, 'single sign-on'],
+      ['member_added', 'admin', 'single sign-on'],
+      ['member_removed', undefined, 'single sign-on'],
+      ['member_role_changed', 'viewer', 'single sign-on'],
+      ['member_added', 'admin', 'single sign-on'],
+    ]);
   });
 
   it('leaves memberships that members gave, and the last owner', async () => {

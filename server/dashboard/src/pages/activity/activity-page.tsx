@@ -12,7 +12,7 @@ const WORDS: Record<string, string> = {
   email_verified: 'verified the e-mail address',
   password_reset: 'reset the password',
   password_changed: 'changed the password',
-  sessions_ended: 'ended other sessions',
+  sessions_ended: 'ended sessions',
   login: 'signed in',
   login_failed: 'failed to sign in',
   logout: 'signed out',
