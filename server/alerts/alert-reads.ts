@@ -2,6 +2,7 @@ import { RETENTION_MS } from '../limits.ts';
 import type { AuditReads } from '../records/days.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseDay, clickhouseSeconds, clickhouseTime, msFromClickhouse } from '../store/time.ts';
+import { readInChunks } from './read-in-chunks.ts';
 import {
   type AgentCalls,
   BASELINE_MS,
@@ -57,14 +58,15 @@ export class AlertReads {
   #counts({ projectIds, nowMs, signal }: Where): Promise<CountsRow[]> {
     const longFromMs = nowMs - WINDOWS_MS.long;
     const params = {
-      project_ids: projectIds,
       long_from: clickhouseTime(longFromMs),
       short_from: clickhouseTime(nowMs - WINDOWS_MS.short),
       minute_from: clickhouseTime(nowMs - WINDOWS_MS.minute),
       until: clickhouseTime(nowMs),
     };
     const window = { sinceMs: longFromMs, beforeMs: nowMs, toMs: nowMs };
-    return this.#reads.days.decisions.query(sql('alert_counts'), params, { window, signal });
+    return readInChunks(projectIds, (project_ids) =>
+      this.#reads.days.decisions.query(sql('alert_counts'), { ...params, project_ids }, { window, signal }),
+    );
   }
 
   async #pastOf(where: Where): Promise<Past> {
@@ -89,14 +91,15 @@ export class AlertReads {
   #history({ projectIds, signal }: Where, hourMs: number): Promise<HistoryRow[]> {
     const [untilMs, fromMs] = [hourMs - WINDOWS_MS.long, hourMs - WINDOWS_MS.long - BASELINE_MS];
     const params = {
-      project_ids: projectIds,
       hours_from: clickhouseSeconds(fromMs),
       hours_until: clickhouseSeconds(untilMs),
       days_from: clickhouseDay(hourMs - RETENTION_MS),
       days_until: clickhouseDay(fromMs + DAY_MS),
     };
     const window = { sinceMs: fromMs, beforeMs: untilMs, toMs: untilMs };
-    return this.#reads.days.decisions.query(sql('alert_history'), params, { window, signal });
+    return readInChunks(projectIds, (project_ids) =>
+      this.#reads.days.decisions.query(sql('alert_history'), { ...params, project_ids }, { window, signal }),
+    );
   }
 
   #calls({ projectIds, signal }: Where, hourMs: number): Promise<CallsRow[]> {
@@ -104,7 +107,9 @@ export class AlertReads {
       hours_from: clickhouseSeconds(hourMs - CALLS_MS),
       hours_until: clickhouseSeconds(hourMs),
     };
-    return this.#reads.runRead<CallsRow>(sql('alert_calls'), { project_ids: projectIds, ...hours }, signal);
+    return readInChunks(projectIds, (project_ids) =>
+      this.#reads.runRead<CallsRow>(sql('alert_calls'), { ...hours, project_ids }, signal),
+    );
   }
 }
 

@@ -7,6 +7,7 @@ import { claim } from '../store/claim.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseSeconds, clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 import { type Alert, type AlertState, KNOWN_MS } from './alert.ts';
+import { readInChunks } from './read-in-chunks.ts';
 
 type AlertRow = Omit<Alert, 'total' | 'denied' | 'usual_total' | 'usual_denied'> &
   Record<'total' | 'denied' | 'usual_total' | 'usual_denied', string>;
@@ -34,11 +35,12 @@ export class AlertStore {
     return holder === this.#holder;
   }
 
-  /** The alerts of the last day, and those with these ids. */
+  /** The alerts of the last day, and those with these ids, which must be few. */
   async known(projectIds: string[], alertIds: string[], nowMs: number): Promise<Alert[]> {
     const since = clickhouseTime(nowMs - KNOWN_MS);
-    const params = { project_ids: projectIds, alert_ids: alertIds, since };
-    return this.#query('alerts_known', params);
+    return readInChunks(projectIds, (project_ids) =>
+      this.#query('alerts_known', { project_ids, alert_ids: alertIds, since }),
+    );
   }
 
   async page({ projectId, before, limit }: Page): Promise<Alert[]> {

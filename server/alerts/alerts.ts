@@ -75,20 +75,37 @@ export class Alerts {
 
   /** Evaluates a minute, unless another service does. Resolves when new alerts are durable and on their way. */
   async evaluate(nowMs: number): Promise<void> {
-    const { settings, store, reads, counter } = this.#deps;
+    const { settings, store, reads } = this.#deps;
     const inUse = await settings.inUse();
     if (inUse.length === 0 || !(await store.claimMinute(nowMs))) return;
     const projectIds = inUse.map(({ project_id }) => project_id);
     const seen = await reads.at({ projectIds, nowMs, signal: this.#ending.signal });
-    const found = inUse.flatMap((one) => this.#alertsOf(one, seen.get(one.project_id), nowMs));
-    const ids = found.filter(({ rule }) => rule !== 'denials').map(({ id }) => id);
-    const known = await store.known(projectIds, ids, nowMs);
+    const recent = Map.groupBy(await store.known(projectIds, [], nowMs), ({ project_id }) => project_id);
+    const faults: unknown[] = [];
+    for (const one of inUse) {
+      if (this.#ending.signal.aborted) return;
+      const of = { seen: seen.get(one.project_id), recent: recent.get(one.project_id) ?? [] };
+      await this.#evaluateOne(one, of, nowMs).catch((error: unknown) => faults.push(error));
+    }
+    if (faults.length > 0)
+      throw new AggregateError(faults, `Projects that were not evaluated: ${faults.length}`);
+  }
+
+  async #evaluateOne(
+    one: AlertSettings,
+    { seen, recent }: { seen: Seen | undefined; recent: Alert[] },
+    nowMs: number,
+  ): Promise<void> {
+    const { store, counter } = this.#deps;
+    // At most a day's alerts, so that they can be looked up however many names a sender makes up.
+    const found = newsOf(this.#alertsOf(one, seen, nowMs), recent);
+    const ids = found.map(({ id }) => id);
+    const known = ids.length === 0 ? recent : await store.known([one.project_id], ids, nowMs);
     const news = newsOf(found, known);
     await store.add(news);
     for (const { rule } of news) counter.inc({ rule });
     const left = known.filter((alert) => isLeft(alert, nowMs) && !this.#delivering.has(alert.id));
-    const pending = Map.groupBy([...news, ...left], ({ project_id }) => project_id);
-    for (const one of inUse) this.#deliver(pending.get(one.project_id) ?? [], one, nowMs);
+    this.#deliver([...news, ...left], one, nowMs);
   }
 
   #alertsOf(

@@ -19,7 +19,7 @@ import { startReceiver, type Told } from '../support/alerts.ts';
 import { eventually } from '../support/eventually.ts';
 import { temporaryDirectory } from '../support/service.ts';
 import { providerEnv, startMailServer } from '../support/smtp-server.ts';
-import { HOUR_MS, MINUTE_MS } from '../../server/durations.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/durations.ts';
 
 const PROJECTS = 100;
 const CALLS_A_MINUTE = 7200;
@@ -120,6 +120,37 @@ describe('the alerts of 100 projects', function () {
     expect([mails.length, received.length]).to.deep.equal(before);
   });
 
+  it('are made of a new tool while another project makes up thousands of names', async () => {
+    const { evaluation, call, projectIds } = world;
+    const nowMs = NOW_MS + 25 * MINUTE_MS;
+    const [crowded = '', usual = ''] = projectIds.slice(10);
+    const made = async (projectId: string, tools: number) => {
+      await call({ projectId, agent: 'maker', atMs: nowMs - 2 * DAY_MS, tools: 1 });
+      await call({ projectId, agent: 'maker', atMs: nowMs - MINUTE_MS, tools });
+    };
+    await made(crowded, 7001);
+    await made(usual, 2);
+
+    await evaluation.evaluate(nowMs);
+    const lists = [await world.alertsOf(crowded), await world.alertsOf(usual)];
+
+    expect(lists.map((list) => new Set(list.map(({ rule }) => rule)))).to.deep.equal([
+      new Set(['new_names']),
+      new Set(['new_names']),
+    ]);
+    expect(lists.map(({ length }) => length)).to.deep.equal([20, 1]);
+  });
+
+  it('are read for more projects than one statement has room for', async () => {
+    const projectIds = Array.from({ length: 7000 }, () => randomUUID());
+    const { signal } = new AbortController();
+
+    const seen = await new AlertReads(world.reads).at({ projectIds, nowMs: NOW_MS, signal });
+
+    expect(seen.size).to.equal(7000);
+    expect(await world.alertStore.known(projectIds, [], NOW_MS)).to.deep.equal([]);
+  });
+
   it('tell of a silence with its very last call for as long as it lasts, though its record was late', async () => {
     const hourMs = Math.floor(NOW_MS / HOUR_MS) * HOUR_MS;
     const reads = new AlertReads(world.reads);
@@ -196,7 +227,7 @@ async function openWorld() {
       alerts.alertStore.page({
         projectId,
         before: { at: '2200-01-01T00:00:00.000Z', id: '' },
-        limit: 10,
+        limit: 50,
       }),
     mails: smtp.mails,
     received: receiver.received,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { randomUUID } from 'node:crypto';
+import type { Alert } from '../../server/alerts/alert.ts';
 import { AlertStore } from '../../server/alerts/alert-store.ts';
 import { Alerts } from '../../server/alerts/alerts.ts';
 import { clickhouseUrl } from '../../server/config-values.ts';
@@ -15,7 +15,6 @@ import {
   historyOf,
   send,
   startReceiver,
-  times,
   watchOf,
 } from '../support/alerts.ts';
 import { startPair } from '../support/clickhouse-server/services.ts';
@@ -24,10 +23,23 @@ import { useCleanups } from '../support/cleanups.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { providerEnv, startMailServer } from '../support/smtp-server.ts';
-import { MINUTE_MS } from '../../server/durations.ts';
+import { DAY_MS, MINUTE_MS } from '../../server/durations.ts';
+
+/** The last ten, because the store keeps for a day who evaluated a minute. */
+const MINUTES = Array.from(
+  { length: 10 },
+  (_, index) => Math.floor(Date.now() / MINUTE_MS + index - 10) * MINUTE_MS,
+);
 
 describe('the alerts of a project with several services', () => {
   const { cleanups, closing } = useCleanups();
+
+  function connectTo(server: ClickHouseServer, count: number): Connection[] {
+    cleanups.push(() => server.kill());
+    return Array.from({ length: count }, () =>
+      closing(connectServer(clickhouseUrl(server.url), { settings: {}, silenceMsMax: 5000 })),
+    );
+  }
 
   it('are told once by two services on one store, for one project of several', async () => {
     const server = await startClickHouse();
@@ -57,45 +69,77 @@ describe('the alerts of a project with several services', () => {
   });
 
   it('are evaluated by exactly one of several services in each minute', async () => {
-    const server = await startClickHouse();
-    cleanups.push(() => server.kill());
-    const connections = [1, 2, 3].map(() =>
-      closing(connectServer(clickhouseUrl(server.url), { settings: {}, silenceMsMax: 5000 })),
-    );
+    const connections = connectTo(await startClickHouse(), 3);
     const evaluated: number[] = [];
     const services = connections.map((connection) =>
-      evaluationOn(connection, (minute) => evaluated.push(minute)),
+      evaluationOn(connection, { onLook: (minute) => evaluated.push(minute) }),
     );
 
-    const minutes = times(10, (index) => Math.floor(Date.now() / MINUTE_MS - index) * MINUTE_MS) as number[];
-    for (const minute of minutes) await Promise.all(services.map((service) => service.evaluate(minute)));
+    for (const minute of MINUTES) await Promise.all(services.map((service) => service.evaluate(minute)));
 
-    expect(evaluated).to.deep.equal(minutes);
+    expect(evaluated).to.deep.equal(MINUTES);
+  });
+
+  it('go on for the other projects when those of one cannot be stored', async () => {
+    const [connection] = connectTo(await startClickHouse(), 1);
+    const delivered: unknown[] = [];
+    const service = evaluationOn(
+      {
+        ...(connection as Connection),
+        insert: async (rows) => {
+          if (rows.lines.some((line) => line.includes('refused'))) throw new Error('refused');
+          await connection?.insert(rows);
+        },
+      },
+      {
+        projectIds: ['first', 'refused', 'last'],
+        deliver: async ([alert]) => void delivered.push(alert?.project_id),
+      },
+    );
+
+    const fault = await service.evaluate(MINUTES[0] ?? 0).catch((error: Error) => error.message);
+
+    expect(delivered).to.deep.equal(['first', 'last']);
+    expect(fault).to.equal('Projects that were not evaluated: 1');
   });
 });
 
-/** The evaluation of one service on a store. One project has a rule on, and each look at its calls is reported. */
-function evaluationOn(connection: Connection, onLook: (minuteMs: number) => void): Alerts {
+type Evaluation = {
+  projectIds?: string[];
+  onLook?: (minuteMs: number) => unknown;
+  deliver?: (alerts: Alert[]) => Promise<void>;
+};
+
+/** The evaluation of one service on a store. In each project an agent has a new tool; each look at them is reported. */
+function evaluationOn(
+  connection: Connection,
+  { projectIds = ['shop'], onLook, deliver = () => Promise.resolve() }: Evaluation,
+): Alerts {
   const { alerts: counter } = createMetrics({ isStoreUp: () => Promise.resolve(true) });
-  const one = {
-    project_id: randomUUID(),
-    rules: { denials: true, new_names: true, silence: true },
+  const rules = { denials: false, new_names: true, silence: false };
+  const inUse = projectIds.map((project_id) => ({
+    project_id,
+    rules,
     mutedUntilMs: 0,
     webhook: undefined,
-  };
+  }));
+  const once = { total: 1, denied: 0 };
+  const call = { agent_name: 'clerk', tool_name: 'wire', minute: once, short: once, long: once };
   return new Alerts({
-    settings: { inUse: () => Promise.resolve([one]) },
+    settings: { inUse: () => Promise.resolve(inUse) },
     store: new AlertStore({
       store: createBoundedStore(connection, () => Promise.resolve()),
       mutex: new KeyedMutex(),
     }),
     reads: {
       at: ({ nowMs }) => {
-        onLook(nowMs);
-        return Promise.resolve(new Map());
+        onLook?.(nowMs);
+        const counts = [{ ...call, firstMs: nowMs - 1, lastMs: nowMs - 1 }];
+        const history = [{ agent_name: 'clerk', tool_name: 'pay', ...once, firstMs: nowMs - 2 * DAY_MS }];
+        return Promise.resolve(new Map(projectIds.map((id) => [id, { counts, history, agents: [] }])));
       },
     },
-    deliveries: { deliver: () => Promise.resolve(), stop: () => undefined },
+    deliveries: { deliver, stop: () => undefined },
     counter,
     logger: createLogger('silent'),
     now: Date.now,
