@@ -13,7 +13,8 @@ SELECT
     denied,
     usual_total,
     usual_denied,
-    toString(state) AS state
+    toString(state) AS state,
+    renewed_at
 FROM alerts FINAL
 WHERE project_id IN {project_ids: Array(String)}
     AND (fired_at >= {since: DateTime64(3, 'UTC')} OR alert_id IN {alert_ids: Array(UUID)})

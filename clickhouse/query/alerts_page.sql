@@ -12,7 +12,8 @@ SELECT
     denied,
     usual_total,
     usual_denied,
-    toString(state) AS state
+    toString(state) AS state,
+    renewed_at
 FROM alerts FINAL
 WHERE project_id = {project_id: String}
     AND (fired_at, toString(alert_id)) < ({before_at: DateTime64(3, 'UTC')}, {before_id: String})

@@ -60,6 +60,7 @@ export class AlertStore {
       fired_at: rfc3339FromClickhouse(row.fired_at),
       range_from: rfc3339FromClickhouse(row.range_from),
       range_to: rfc3339FromClickhouse(row.range_to),
+      renewed_at: rfc3339FromClickhouse(row.renewed_at),
       total: Number(row.total),
       denied: Number(row.denied),
       usual_total: Number(row.usual_total),
@@ -72,12 +73,22 @@ export class AlertStore {
       await this.#options.store.append({ table: 'alerts', values: alerts.map((alert) => rowOf(alert, 1)) });
   }
 
+  /** Tells other services that this one delivers them. */
+  renew(alerts: Alert[], nowMs: number): Promise<void> {
+    return this.add(alerts.map((alert) => ({ ...alert, renewed_at: new Date(nowMs).toISOString() })));
+  }
+
   async setState(alert: Alert, state: AlertState): Promise<void> {
     await this.#options.store.append({ table: 'alerts', values: rowOf({ ...alert, state }, 2) });
   }
 }
 
-function rowOf({ id, fired_at, range_from, range_to, ...alert }: Alert, version: number) {
-  const [fired, from, to] = [fired_at, range_from, range_to].map((time) => clickhouseTime(Date.parse(time)));
-  return { alert_id: id, fired_at: fired, range_from: from, range_to: to, ...alert, version };
+function rowOf({ id: alert_id, ...alert }: Alert, version: number) {
+  const [fired_at, range_from, range_to, renewed_at] = [
+    alert.fired_at,
+    alert.range_from,
+    alert.range_to,
+    alert.renewed_at,
+  ].map((time) => clickhouseTime(Date.parse(time)));
+  return { ...alert, alert_id, fired_at, range_from, range_to, renewed_at, version };
 }

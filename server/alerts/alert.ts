@@ -22,6 +22,8 @@ export type Alert = {
   usual_total: number;
   usual_denied: number;
   state: AlertState;
+  /** When the service that delivers it last said so. */
+  renewed_at: string;
 };
 
 /** A spike that lasts raises another alert after this time; another tool of the agent may raise one sooner. */
@@ -56,6 +58,7 @@ export function alertFrom(
     usual_total: found.usual.total,
     usual_denied: found.usual.denied,
     state: isMuted ? 'muted' : 'pending',
+    renewed_at: new Date(nowMs).toISOString(),
   };
 }
 

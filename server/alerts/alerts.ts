@@ -10,7 +10,7 @@ import { HOUR_MS, MINUTE_MS } from '../durations.ts';
 
 /** How often the clock is checked. */
 const LOOK_EVERY_MS = 1000;
-/** An alert that a service left undelivered is taken over after this time, and given up after an hour. */
+/** An alert is taken over when its service has not renewed it for this long, and given up after an hour. */
 const TAKE_OVER_MS = 2 * MINUTE_MS;
 
 export type AlertsDeps = {
@@ -30,8 +30,7 @@ export type AlertsDeps = {
 export class Alerts {
   readonly #deps: AlertsDeps;
   readonly #ending = new AbortController();
-  /** By the id of the alert. */
-  readonly #delivering = new Map<string, Promise<void>>();
+  readonly #delivering = new Map<Promise<void>, Alert[]>();
   #watchedSinceMs = Number.POSITIVE_INFINITY;
   #minute = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -55,7 +54,7 @@ export class Alerts {
     clearInterval(this.#timer);
     await this.#running;
     this.#deps.deliveries.stop();
-    await Promise.all(this.#delivering.values());
+    await Promise.all(this.#delivering.keys());
   }
 
   #look(): void {
@@ -76,6 +75,7 @@ export class Alerts {
   /** Evaluates a minute, unless another service does. Resolves when new alerts are durable and on their way. */
   async evaluate(nowMs: number): Promise<void> {
     const { settings, store, reads } = this.#deps;
+    await store.renew([...this.#delivering.values()].flat(), nowMs);
     const inUse = await settings.inUse();
     if (inUse.length === 0 || !(await store.claimMinute(nowMs))) return;
     const projectIds = inUse.map(({ project_id }) => project_id);
@@ -104,7 +104,8 @@ export class Alerts {
     const news = newsOf(found, known);
     await store.add(news);
     for (const { rule } of news) counter.inc({ rule });
-    const left = known.filter((alert) => isLeft(alert, nowMs) && !this.#delivering.has(alert.id));
+    const left = known.filter((alert) => isLeft(alert, nowMs));
+    await store.renew(left, nowMs);
     this.#deliver([...news, ...left], one, nowMs);
   }
 
@@ -134,8 +135,8 @@ export class Alerts {
           'Alerts are not delivered yet; trying again',
         ),
       )
-      .finally(() => pending.forEach(({ id }) => this.#delivering.delete(id)));
-    for (const { id } of pending) this.#delivering.set(id, delivering);
+      .finally(() => this.#delivering.delete(delivering));
+    this.#delivering.set(delivering, pending);
   }
 
   /** Notifies people of alerts, except those that another service left too long ago, or of a project that is muted by now. */
@@ -157,8 +158,7 @@ function minuteOf(ms: number): number {
   return Math.floor(ms / MINUTE_MS) * MINUTE_MS;
 }
 
-/** Whether the service that made it did not deliver it. */
-function isLeft({ state, fired_at }: Alert, nowMs: number): boolean {
-  const ageMs = nowMs - Date.parse(fired_at);
-  return state === 'pending' && ageMs >= TAKE_OVER_MS;
+/** Whether no service delivers it any more. */
+function isLeft({ state, renewed_at }: Alert, nowMs: number): boolean {
+  return state === 'pending' && nowMs - Date.parse(renewed_at) >= TAKE_OVER_MS;
 }

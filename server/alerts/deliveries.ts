@@ -56,19 +56,22 @@ export class Deliveries {
     const { audienceOf, now } = this.#deps;
     const { name, emails } = await audienceOf(alerts[0]?.project_id ?? '');
     const mailing = Promise.race([this.#mail(alerts, { name, emails }), this.#stopped]);
-    const results: [Alert, boolean][] = [];
+    let reporting = Promise.resolve();
     // One after the other, and none after one that failed for good: a receiver that hangs must not take the place of others.
     let isUp = webhook !== undefined;
     for (const alert of alerts) {
       const message = messageOf(alert, { name, url: linkOf(alert, this.#deps.dashboardUrl), atMs: now() });
       const isSent = webhook !== undefined && isUp && (await this.#send(webhook, message));
       if (isSent === undefined) break;
-      results.push([alert, isSent]);
       isUp = isSent;
+      // Not after all of them: whoever takes over must not send this one again.
+      reporting = Promise.all([mailing, reporting]).then(async ([isMailed]) => {
+        if (isMailed !== undefined) await report(alert, isSent || isMailed);
+      });
+      // A fault is thrown below, when the others are on their way.
+      reporting.catch(() => undefined);
     }
-    const isMailed = await mailing;
-    if (isMailed === undefined) return;
-    for (const [alert, isSent] of results) await report(alert, isSent || isMailed);
+    await reporting;
   }
 
   async #mail(alerts: Alert[], { name, emails }: { name: string; emails: string[] }): Promise<boolean> {

@@ -80,6 +80,30 @@ describe('the alerts of a project with several services', () => {
     expect(evaluated).to.deep.equal(MINUTES);
   });
 
+  it('are delivered by one service, however long it takes, and by another when it is gone', async () => {
+    const connections = connectTo(await startClickHouse(), 2);
+    const delivered: string[] = [];
+    const endless = () => new Promise<void>(() => undefined);
+    const [one, two] = connections.map((connection, index) =>
+      evaluationOn(connection, {
+        deliver: () => {
+          delivered.push(['one', 'two'][index] ?? '');
+          return endless();
+        },
+      }),
+    );
+    const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0] = MINUTES;
+
+    await one?.evaluate(first);
+    await one?.evaluate(second);
+    await two?.evaluate(third);
+    const whileItLives = [...delivered];
+    for (const minute of [fourth, fifth]) await two?.evaluate(minute);
+
+    expect(whileItLives).to.deep.equal(['one']);
+    expect(delivered).to.deep.equal(['one', 'two']);
+  });
+
   it('go on for the other projects when those of one cannot be stored', async () => {
     const [connection] = connectTo(await startClickHouse(), 1);
     const delivered: unknown[] = [];

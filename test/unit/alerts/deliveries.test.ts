@@ -19,6 +19,7 @@ const ALERT: Alert = {
   usual_total: 1000,
   usual_denied: 20,
   state: 'pending',
+  renewed_at: '2026-03-02T00:00:00.000Z',
 };
 const RETRIES = 3;
 
@@ -26,7 +27,12 @@ const RETRIES = 3;
 async function delivered(
   refusals: number,
   emails: string[],
-  { alerts = [ALERT], isTaken = true, stopsAfter = Infinity } = {},
+  {
+    alerts = [ALERT],
+    isTaken = true,
+    stopsAfter = Infinity,
+    onReport = (_received: number): unknown => 0,
+  } = {},
 ) {
   const receiver = await startReceiver(refusals);
   const { alertWebhooks: counter } = createMetrics({ isStoreUp: () => Promise.resolve(true) });
@@ -54,9 +60,11 @@ async function delivered(
     rules: { denials: true, new_names: true, silence: true },
     mutedUntilMs: 0,
   };
-  await deliveries.deliver(alerts, { ...settings, webhook }, ({ id }, isTold) =>
-    Promise.resolve(void told.push([id, isTold])),
-  );
+  await deliveries.deliver(alerts, { ...settings, webhook }, ({ id }, isTold) => {
+    told.push([id, isTold]);
+    onReport(receiver.received.length);
+    return Promise.resolve();
+  });
   receiver.close();
   const counts = (await counter.get()).values.map(({ labels, value }) => [labels.result, value]);
   return {
@@ -106,6 +114,16 @@ describe('the delivery of an alert', () => {
     const { told, received } = await delivered(0, ['a@example.com'], { alerts, stopsAfter: 2 });
 
     expect({ told, received }).to.deep.equal({ told: [true, true], received: 2 });
+  });
+
+  it('is reported for each when it is over, not when all are', async () => {
+    const alerts = Array.from({ length: 3 }, (_, index) => ({ ...ALERT, id: `${index}` }));
+
+    const receivedThen: number[] = [];
+
+    await delivered(0, ['a@example.com'], { alerts, onReport: (received) => receivedThen.push(received) });
+
+    expect(receivedThen).to.deep.equal([1, 2, 3]);
   });
 
   it('counts a mail only when the provider has taken it', async () => {
