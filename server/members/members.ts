@@ -1,4 +1,3 @@
-import type { ActivityEntry } from '../activity/activity.ts';
 import type { Role } from '../rights.ts';
 import { RequestError } from '../errors.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
@@ -124,12 +123,9 @@ export class Members {
 }
 
 /** What the activity says of a change. Undefined: nothing changed. */
-export function memberEntry(
-  account: { account_id: string; email?: string },
-  { before, role }: RoleChange,
-): Pick<ActivityEntry, 'event' | 'detail'> | undefined {
+export function memberEntry(account: { account_id: string; email?: string }, { before, role }: RoleChange) {
   if (before === role) return undefined;
-  if (before === undefined) return { event: 'member_added', detail: { ...account, role } };
-  if (role === undefined) return { event: 'member_removed', detail: account };
-  return { event: 'member_role_changed', detail: { ...account, before, role } };
+  if (before === undefined) return { event: 'member_added' as const, detail: { ...account, role } };
+  if (role === undefined) return { event: 'member_removed' as const, detail: account };
+  return { event: 'member_role_changed' as const, detail: { ...account, before, role } };
 }
