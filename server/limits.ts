@@ -125,7 +125,7 @@ export const MAILS_PER_ADDRESS_MAX = 500;
 /** Members that one account may add: the answer tells whether an address has an account, and may send a mail. */
 export const MEMBERS_ADDED_PER_ACCOUNT_MAX = 60;
 /** Keys that one account may issue: each process keeps all keys of the store in memory. */
-export const KEYS_ISSUED_PER_ACCOUNT_MAX = 3000;
+export const KEYS_ISSUED_PER_ACCOUNT_MAX = 1000;
 /** A mailed token cannot be guessed; this only bounds the work caused by wrong tokens. */
 export const TOKEN_FAILURES_PER_ADDRESS_MAX = 300;
 export const REGISTRATIONS_PER_ADDRESS_MAX = 600;

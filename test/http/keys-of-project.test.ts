@@ -1,3 +1,4 @@
+import { KEYS_ISSUED_PER_ACCOUNT_MAX } from '../../server/limits.ts';
 import { expect } from 'chai';
 import { call, codeOf, jsonOf, newPerson, type Person } from '../support/accounts.ts';
 import { ingest, issue, type Key, keysPath, revoke } from '../support/keys.ts';
@@ -70,13 +71,14 @@ describe('POST, GET and DELETE /v1/projects/{id}/keys', () => {
     expect(items.find((item) => item.key_id === key_id)?.revoked_at).to.match(/^\d{4}-.*Z$/);
   });
 
-  it('answer 429 to an account beyond 300 keys in 15 minutes, refused ones included', async () => {
+  it('answer 429 to an account beyond 1,000 keys in 15 minutes, refused ones included', async () => {
     const eve = await newPerson(service);
     const request = (body: object) => call(service, keysPath(eve), { cookie: eve.cookie, body });
     const names = Array.from({ length: 50 }, (_, index) => `${'é'.repeat(190)}${index}`);
 
     const statuses: number[] = [];
-    for (let tried = 0; tried < 300; tried += 1) statuses.push((await request({ agents: names })).status);
+    for (let tried = 0; tried < KEYS_ISSUED_PER_ACCOUNT_MAX; tried += 1)
+      statuses.push((await request({ agents: names })).status);
     const next = await request({});
 
     expect(new Set(statuses)).to.deep.equal(new Set([422]));
