@@ -1,5 +1,5 @@
-import { KEYS_ISSUED_PER_ACCOUNT_MAX } from '../../server/limits.ts';
 import { expect } from 'chai';
+import { KEYS_ISSUED_PER_ACCOUNT_MAX } from '../../server/limits.ts';
 import { call, codeOf, jsonOf, newPerson, type Person } from '../support/accounts.ts';
 import { ingest, issue, type Key, keysPath, revoke } from '../support/keys.ts';
 import { useSharedService } from '../support/shared-service.ts';
