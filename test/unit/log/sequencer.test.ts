@@ -21,6 +21,7 @@ describe('a scan of the log for inserts that are not in it', () => {
   let looked: string[];
   let appended: string[];
   let sequencer: Sequencer;
+  let clock: ReturnType<typeof mock.method>;
 
   const start = (isShared: boolean, before: (own: Flushes) => void = () => undefined): void => {
     const rows: NewsRow[] = [];
@@ -62,11 +63,11 @@ describe('a scan of the log for inserts that are not in it', () => {
     [scans, looked, appended] = [[], [], []];
     // Whenever anyone looks, what waits is due.
     let passedMs = 0;
-    mock.method(performance, 'now', () => (passedMs += 5000));
+    clock = mock.method(performance, 'now', () => (passedMs += 5000));
   });
   afterEach(async () => {
     await sequencer.close();
-    mock.restoreAll();
+    clock.mock.restore();
   });
 
   it('begins an hour before now where an earlier process wrote with its clock ahead', async () => {
