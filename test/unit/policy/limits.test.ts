@@ -166,9 +166,9 @@ describe('hostile text', () => {
   ];
 
   for (const [what, text] of texts) {
-    it(`${what}: refused in under 50 ms`, () => {
+    it(`${what}: refused in under 0.1 s`, () => {
       expect(parsePolicy(text).ok).to.equal(false);
-      expect(fastestCpuMs(() => parsePolicy(text))).to.be.below(50);
+      expect(fastestCpuMs(() => parsePolicy(text))).to.be.below(100);
     });
   }
 
