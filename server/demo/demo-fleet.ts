@@ -4,7 +4,7 @@ import type { Flushes } from '../commit/flush-numbers.ts';
 import type { Connection } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
-import { fillFleet, type FleetOptions, registerFleet } from './fleet-fill.ts';
+import type { FleetOptions } from './fleet-fill.ts';
 
 type DemoFleetDeps = {
   connection: Connection;
@@ -47,6 +47,8 @@ export class DemoFleet {
   /** Fills any project with a fleet of any size. Resolves with the number of decisions. */
   async fillProject(size: Omit<FleetOptions, 'nowMs' | 'versionIds' | 'flushes'>): Promise<number> {
     const { connection, commits, flushes, agentSaver, now } = this.#deps;
+    // Only here: reading the YAML of its agents takes a twentieth of a start.
+    const { fillFleet, registerFleet } = await import('./fleet-fill.ts');
     const versionIds = await registerFleet(agentSaver, size.projectId);
     const fill = () => fillFleet(connection, { ...size, flushes, versionIds, nowMs: now() });
     return commits.aside(size.projectId, fill);
