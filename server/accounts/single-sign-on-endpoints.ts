@@ -9,6 +9,7 @@ import { Pace } from '../pace.ts';
 import type { OidcProvider, SignOn } from './oidc-provider.ts';
 import { originOf } from './session-endpoints.ts';
 import type { SingleSignOn } from './single-sign-on.ts';
+import { Type } from '../type.ts';
 
 export type SingleSignOnDeps = {
   /** Undefined when no provider is configured. */
@@ -18,6 +19,13 @@ export type SingleSignOnDeps = {
 
 const GET = { method: 'GET', tag: 'Accounts', allow: 'anyone', cacheControl: 'no-store' } as const;
 const PROBLEMS = ['not_found', 'provider_unavailable', 'overloaded'] as const;
+/** In ASCII, because a cookie holds 4 KB. */
+const NEXT = Type.String({
+  maxLength: 1000,
+  pattern: '^/[!-~]*$',
+  description: 'The page of the dashboard to go on at, as path and query. The sign-in page checks it.',
+});
+type Begun = SignOn & { next?: string };
 
 /** The two calls that a browser makes: to the provider, and back from it. */
 export function singleSignOnEndpoints({ singleSignOn, dashboardUrl }: SingleSignOnDeps) {
@@ -34,6 +42,7 @@ export function singleSignOnEndpoints({ singleSignOn, dashboardUrl }: SingleSign
       summary: 'Sign in by single sign-on',
       description:
         'Sends the browser to the OpenID Connect provider, with a cookie that knows it when it comes back.',
+      query: Type.Object({ next: Type.Optional(NEXT) }),
       answers: {
         302: {
           description: 'To the provider, or with what failed to the sign-in page',
@@ -41,12 +50,12 @@ export function singleSignOnEndpoints({ singleSignOn, dashboardUrl }: SingleSign
         },
       },
       problems: PROBLEMS,
-      handle: ({ req, res }) =>
+      handle: ({ req, res, query: { next } }) =>
         inBrowser({ req, res, dashboardUrl }, async () => {
           const { provider } = requireConfigured();
           await startPace.turn();
           const { url, signOn } = await provider.start();
-          signOnCookie(dashboardUrl).set(res, JSON.stringify(signOn));
+          signOnCookie(dashboardUrl).set(res, JSON.stringify({ ...signOn, next }));
           return url.href;
         }),
     }),
@@ -78,7 +87,8 @@ export function singleSignOnEndpoints({ singleSignOn, dashboardUrl }: SingleSign
             );
           const person = await provider.finish(new URL(req.originalUrl, dashboardUrl).search, signOn);
           setSessionCookie(res, await people.signIn(person, originOf(req)), dashboardUrl);
-          return `${dashboardUrl}/`;
+          const { next } = signOn;
+          return `${dashboardUrl}/${next === undefined ? '' : `sign-in?next=${encodeURIComponent(next)}`}`;
         }),
     }),
   ];
@@ -114,12 +124,12 @@ function signOnCookie(dashboardUrl: string) {
       const maxAge = value === '' ? 0 : SIGN_ON_MS_MAX / 1000;
       res.appendHeader('Set-Cookie', stringifySetCookie({ ...options, value, maxAge }));
     },
-    read: (req: Request): SignOn | undefined => {
+    read: (req: Request): Begun | undefined => {
       try {
-        const signOn = JSON.parse(parseCookie(req.headers.cookie ?? '')[name] ?? '') as Partial<SignOn>;
+        const signOn = JSON.parse(parseCookie(req.headers.cookie ?? '')[name] ?? '') as Partial<Begun>;
         const { state, nonce, verifier } = signOn;
         const isWhole = [state, nonce, verifier].every((text) => typeof text === 'string' && text !== '');
-        return isWhole ? (signOn as SignOn) : undefined;
+        return isWhole ? (signOn as Begun) : undefined;
       } catch {
         // Not set, or not by us.
         return undefined;

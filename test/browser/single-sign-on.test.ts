@@ -49,8 +49,8 @@ describe('single sign-on in a browser', function () {
     contexts.push(context);
     return context.newPage();
   };
-  const signOn = async (page: Page, login: string) => {
-    await page.goto(`${base}/sign-in`);
+  const signOn = async (page: Page, login: string, query = '') => {
+    await page.goto(`${base}/sign-in${query}`);
     await page.getByRole('link', { name: 'Sign in with single sign-on' }).click();
     await page.waitForURL(`${provider.issuer}/**`);
     await shoot(page, 'single-sign-on-provider');
@@ -78,6 +78,20 @@ describe('single sign-on in a browser', function () {
     await page.getByText('this session').waitFor();
     expect(await page.getByLabel('Current password').count()).to.equal(0);
     await shoot(page, 'single-sign-on-account');
+  });
+
+  it('leads back to the page where it was asked for, and to no other site', async () => {
+    const keys = `/projects/${service.project_id}/decisions?outcome=deny&window=7d`;
+    for (const [next, shown] of [
+      [keys, keys],
+      ['//evil.example', `/projects/${service.project_id}/overview`],
+    ] as const) {
+      provider.people.set('joe', { groups: ['auditors'] });
+      const page = await newPage();
+
+      await signOn(page, 'joe', `?next=${encodeURIComponent(next)}`);
+      await page.waitForURL(base + shown);
+    }
   });
 
   it('says on the sign-in page that the provider is unavailable', async () => {

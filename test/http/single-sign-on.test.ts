@@ -95,6 +95,20 @@ describe('single sign-on', () => {
     });
   });
 
+  it('ends on the sign-in page when a next page was given, which leads there', async () => {
+    const jar = new CookieJar();
+    const at = (next: string) => new URL(`${base}/v1/auth/oidc/start?next=${encodeURIComponent(next)}`);
+    const started = await jar.fetch(at('/projects/p/decisions?outcome=deny'));
+    const to = new URL(started.headers.get('location') ?? 'no://location');
+    const { headers } = await jar.fetch(await signOnAt(jar, to, 'may', redirectUri));
+
+    expect(headers.get('location')).to.equal(
+      `${base}/sign-in?next=%2Fprojects%2Fp%2Fdecisions%3Foutcome%3Ddeny`,
+    );
+    for (const next of ['https://evil.example', '/ü', `/${'x'.repeat(1000)}`])
+      expect((await jar.fetch(at(next))).status).to.equal(422);
+  });
+
   it('makes an account at the first sign-in, and finds it by issuer and subject at the next', async () => {
     const email = newEmail();
     provider.people.set('ada', { email, email_verified: true });

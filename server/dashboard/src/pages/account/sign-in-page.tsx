@@ -18,6 +18,16 @@ const SINGLE_SIGN_ON_FAULTS: Record<string, string> = {
   token_invalid: 'The sign-in was not completed. Start again.',
 };
 
+/** The service keeps the next place in a cookie, which holds no longer one. */
+const NEXT_LENGTH_MAX = 1000;
+
+function singleSignOnHref(place: string): string {
+  const { pathname, search } = new URL(place, location.origin);
+  const next = pathname + search;
+  const query = next === '/' || next.length > NEXT_LENGTH_MAX ? '' : `?next=${encodeURIComponent(next)}`;
+  return `/v1/auth/oidc/start${query}`;
+}
+
 export function SignInPage() {
   const session = useSession();
   const { query } = usePlace();
@@ -42,7 +52,7 @@ export function SignInPage() {
         </Notice>
       )}
       {options?.sso === true && (
-        <a class={`button wide ${hasPassword ? '' : 'primary'}`} href="/v1/auth/oidc/start">
+        <a class={`button wide ${hasPassword ? '' : 'primary'}`} href={singleSignOnHref(next)}>
           Sign in with single sign-on
         </a>
       )}
