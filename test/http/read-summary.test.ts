@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readDecisions, readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
+import { readDecisions, readSummary, timeFromNow } from '../support/audit.ts';
+import { sendBatch } from '../support/batch.ts';
 import { decisionEvent } from '../support/events.ts';
 import { useSharedService } from '../support/shared-service.ts';
 import { DAY_MS, HOUR_MS } from '../../server/durations.ts';
@@ -24,8 +25,10 @@ describe('the summary', () => {
     [90 * DAY_MS - 60_000, { agent_name: 'e' }],
   ];
   before(async () => {
-    for (const [ageMs, given] of ages)
-      await sendDecision(service, decisionEvent({ occurred_at: timeFromNow(-ageMs), ...given }));
+    const events = ages.map(([ageMs, given]) =>
+      decisionEvent({ occurred_at: timeFromNow(-ageMs), ...given }),
+    );
+    await sendBatch(service, events);
   });
 
   it('has totals and the breakdowns by agent, role and tool, each by total descending, then name', async () => {
@@ -58,17 +61,17 @@ describe('the summary', () => {
 
   it('shows a record until it is exactly 90 days old', async () => {
     const nowMs = Math.floor(Date.now() / 1000) * 1000;
-    const agesMs = [8300, 8700, 8950, 9999].map((ms) => nowMs + ms - 90 * DAY_MS);
+    const agesMs = [4300, 4700, 4950, 5999].map((ms) => nowMs + ms - 90 * DAY_MS);
     const agent_name = 'about to expire';
     const events = agesMs.map((ms) => decisionEvent({ occurred_at: new Date(ms).toISOString(), agent_name }));
-    await Promise.all(events.map((event) => sendDecision(service, event)));
+    await sendBatch(service, events);
     const early: unknown[] = [];
     for (let left = agesMs.length; left > 0;) {
       const { from, by_agent } = await readSummary(service, { window: '90d' });
       left = agesMs.filter((ms) => ms >= Date.parse(from)).length;
       const total = by_agent.find((row) => row.agent_name === agent_name)?.total ?? 0;
       if (total !== left) early.push({ from, total, left });
-      await sleep(20);
+      await sleep(50);
     }
 
     expect(early).to.deep.equal([]);
@@ -128,18 +131,11 @@ describe('the lists of the summary', () => {
     const first = ['A', 'Z', 'a', 'aa', 'é', '～', '😀'];
     const names = [...first, ...Array.from({ length: 997 }, (_, i) => `😀${String(i).padStart(4, '0')}`)];
     const leftOut = ['allow', 'deny', 'deny', 'needs_approval'];
-    const queue = [...names.entries()];
-    const sender = async () => {
-      for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-        const [index, name] = next;
-        const outcome = leftOut[index - 1000] ?? 'allow';
-        await sendDecision(
-          service,
-          decisionEvent({ agent_name: name, tool_name: name, role: name, outcome }),
-        );
-      }
-    };
-    await Promise.all(Array.from({ length: 64 }, sender));
+    const events = names.map((name, index) => {
+      const outcome = leftOut[index - 1000] ?? 'allow';
+      return decisionEvent({ agent_name: name, tool_name: name, role: name, outcome });
+    });
+    for (const half of [events.slice(0, 502), events.slice(502)]) await sendBatch(service, half);
 
     const { totals, by_agent, by_role, by_tool, others } = await readSummary(service);
 
