@@ -44,7 +44,8 @@ for (const enableJsonResponse of [false, true]) {
       const file = await temporaryFile('policy.yaml', POLICY);
       const args = [CLI, 'mcp', '--agent', 'support-bot', '--local-policy', file];
       const remote = ['--url', `http://127.0.0.1:${port}/mcp`, '--header', 'Authorization: Bearer ${TOKEN}'];
-      const env = { PATH: process.env['PATH'] ?? '', TOKEN: 'of-the-server' };
+      const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
+      const env = { PATH, NODE_COMPILE_CACHE, TOKEN: 'of-the-server' };
       client = new Client({ name: 'test', version: '1.0.0' });
       const command = { command: process.execPath, args: [...args, ...remote], env, stderr: 'pipe' as const };
       await client.connect(new StdioClientTransport(command));

@@ -5,6 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect } from 'chai';
+import { useCleanups } from '../../support/cleanups.ts';
 import { startAuditServer } from '../../support/emission.ts';
 import { eventually } from '../../support/eventually.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
@@ -26,18 +27,17 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
   let localPolicy: string;
   let client: Client;
   before(async () => void (localPolicy = await temporaryFile('policy.yaml', POLICY)));
-  afterEach(() => client.close());
+  const { closing } = useCleanups();
 
   const command = (...server: string[]): string[] => [
     CLI, 'mcp', '--agent', 'support-bot', '--role', 'editor', '--user', 'u-1', '--local-policy', localPolicy, '--', ...server,
   ]; // prettier-ignore
-  const env = () => ({ PATH: process.env['PATH'] ?? '', GATE_API_KEY: 'k', GATE_BASE_URL: mock.url });
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
+  const env = () => ({ PATH, NODE_COMPILE_CACHE, GATE_API_KEY: 'k', GATE_BASE_URL: mock.url });
 
   const connect = async (answer?: 'accept' | 'decline'): Promise<void> => {
-    client = new Client(
-      { name: 'test', version: '1.0.0' },
-      { capabilities: answer ? { elicitation: {} } : {} },
-    );
+    const capabilities = answer ? { elicitation: {} } : {};
+    client = closing(new Client({ name: 'test', version: '1.0.0' }, { capabilities }));
     if (answer) client.setRequestHandler(ElicitRequestSchema, () => ({ action: answer, content: {} }));
     mock.on(BATCH, ({ text }) => ({ json: { accepted: text.trim().split('\n').length, rejected: [] } }));
     const args = command(process.execPath, SERVER);
@@ -105,7 +105,6 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
   });
 
   it('ends with its server, with the same code, and the server with its client', async () => {
-    await connect();
     const ofServer = spawn(process.execPath, command(process.execPath, '-e', 'process.exit(7)'), {
       env: env(),
     });
@@ -123,7 +122,6 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
   });
 
   it('passes on a call whose client ends its input right behind it', async () => {
-    await connect();
     const gateway = spawn(
       process.execPath,
       command(process.execPath, '-e', 'process.stdin.pipe(process.stdout)'),
@@ -138,7 +136,6 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
   });
 
   it('leaves no server behind when it is killed', async () => {
-    await connect();
     const script = 'console.error(process.pid); process.stdin.resume().on("end", () => process.exit())';
     const gateway = spawn(process.execPath, command(process.execPath, '-e', script), { env: env() });
     const pid = await new Promise<number>((resolve) => {
@@ -160,7 +157,6 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
   });
 
   it('starts no server without a policy, and says how it is called', async () => {
-    await connect();
     const run = async (args: string[]) => {
       const { GATE_API_KEY: _, ...rest } = env();
       const child = spawn(process.execPath, args, { env: rest });
