@@ -14,14 +14,15 @@ export type ClientProcess = {
 
 const FIXTURES = new URL('../unit/client/fixtures/', import.meta.url);
 
-/** A program of a file in test/unit/client/fixtures. `env` is its whole environment; the signal kills it. */
+/** A program of a file in test/unit/client/fixtures. `env` is all that it has of the environment; the signal kills it. */
 type Program = { file: string; name: string; env?: Record<string, string>; signal?: AbortSignal };
 
 /** Runs a program that uses the client in a process of its own. */
 export async function runClientProcess({ file, name, env, signal }: Program): Promise<ClientProcess> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const startedAtMs = Date.now();
   const child = spawn(process.execPath, [fileURLToPath(new URL(file, FIXTURES)), name], {
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   signal?.addEventListener('abort', () => child.kill());

@@ -27,13 +27,13 @@ describe('a process that emits', () => {
     });
   }
 
-  it('emits 10,000 events that all get a slot, on a dead network: p95 under 50 µs', async () => {
+  it('emits 5,000 events that all get a slot, on a dead network: p95 under 50 µs', async () => {
     // Not p99: one call in 32 is the first after a wait, on cold caches.
     const { reports } = await run('batches', DEAD_NETWORK);
     type Percentiles = [p50: number, p95: number];
     const { times, yard, stats } = reports[0] as { times: Percentiles; yard: Percentiles; stats: object };
 
-    expect(stats).to.deep.equal({ sent: 0, failed: 12_800, dropped: 0, in_flight: 0 });
+    expect(stats).to.deep.equal({ sent: 0, failed: 5_120, dropped: 0, in_flight: 0 });
     expect(times[0]).to.be.below(yard[0]);
     expect(times[1]).to.be.below(callMicrosecondsMax(yard[1]));
   });
