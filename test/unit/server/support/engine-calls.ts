@@ -2,7 +2,7 @@ import { readConfig } from '../../../../server/config.ts';
 import { createLogger } from '../../../../server/logger.ts';
 import { type Connection, connectEmbedded } from '../../../../server/store/connection.ts';
 import { createStore } from '../../../../server/store/store.ts';
-import { temporaryDirectory } from '../../../support/service.ts';
+import { storeDirectory, temporaryDirectory } from '../../../support/service.ts';
 
 // Each of these runs in a process of its own (test/support/in-process.ts), on a new embedded engine.
 
@@ -67,7 +67,7 @@ export async function closedWhileBusy(): Promise<string> {
 
 /** Whether a statement that would take long, and that nobody waits for, has ended when its store is closed. */
 export async function storeClosedWhileBusy(): Promise<string> {
-  const store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
+  const store = createStore(readConfig({ GATE_DATA_DIR: await storeDirectory() }), createLogger('silent'));
   await store.ready();
   const long = 'SELECT sleepEachRow(0.1) FROM numbers(300) SETTINGS max_block_size = 1';
   const busy = store.background.query(long).then(
