@@ -22,7 +22,7 @@ const DAYS = 90;
 /** As the service. */
 const EVERY_MS = 60_000;
 /** Fleets that are drawn, each with a seed of its own. */
-const FLEETS = Number(process.env['GATE_TEST_FLEETS'] ?? 2);
+const FLEETS = Number(process.env['GATE_TEST_FLEETS'] ?? 1);
 const END_MS = Date.UTC(2026, 5, 10);
 const LEARNING_DAYS = 8;
 
