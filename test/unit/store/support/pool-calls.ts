@@ -36,7 +36,7 @@ export async function stopSlowStatement() {
 /** Slow statements are stopped before, while and after they begin, beside quick ones. */
 export async function stopAmongOthers() {
   let [failed, wrong] = [0, 0];
-  for (let round = 0; round < 40; round += 1) {
+  for (let round = 0; round < 24; round += 1) {
     const gone = new AbortController();
     const slow = Array.from({ length: 4 }, () => pool.query(SLOW, {}, gone.signal).catch(() => undefined));
     setTimeout(() => gone.abort(), round % 8);
