@@ -17,7 +17,7 @@ import { createStore } from '../../server/store/store.ts';
 import { clickhouseTime } from '../../server/store/time.ts';
 import { startReceiver, type Told } from '../support/alerts.ts';
 import { eventually } from '../support/eventually.ts';
-import { temporaryDirectory } from '../support/service.ts';
+import { storeDirectory } from '../support/service.ts';
 import { providerEnv, startMailServer } from '../support/smtp-server.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/durations.ts';
 
@@ -30,7 +30,7 @@ const START_MS = NOW_MS - 26.5 * HOUR_MS;
 
 /**
  * The traffic of the fleet: calls come steadily and are drawn, each on its number alone, for one of 100 projects with 10 agents of
- * 5 tools each; 3 % are denied. In the first 24 hours there is a sixth of it.
+ * 5 tools each; 3 % are denied. In the first 24 hours there is one part in 24 of it.
  */
 const TRAFFIC = `
   INSERT INTO decisions (project_id, event_id, occurred_at, received_at, agent_name, tool_name, outcome, version)
@@ -39,7 +39,7 @@ const TRAFFIC = `
     toDateTime64({start: DateTime64(3, 'UTC')}, 3, 'UTC') + toIntervalMillisecond(intDiv(call * 60000, ${CALLS_A_MINUTE})) AS at, at,
     concat('agent-', toString(tool % 10)), concat('tool-', toString(tool)), if(intHash64(h + 1) % 100 < 3, 'deny', 'allow'), 1
   FROM numbers({calls: UInt64})
-  WHERE call >= ${24 * 60 * CALLS_A_MINUTE} OR intHash64(h + 2) % 6 = 0`;
+  WHERE call >= ${24 * 60 * CALLS_A_MINUTE} OR intHash64(h + 2) % 24 = 0`;
 
 /** Denials of one tool, 0.1 % of the fleet's calls, evenly in a part of a minute. */
 const SPIKE = `
@@ -57,7 +57,7 @@ const CALLS = `
   FROM numbers({tools: UInt32})`;
 
 describe('the alerts of 100 projects', function () {
-  // Two million calls are written, which takes a slow machine long.
+  // One and a half million calls are written, which takes a slow machine long.
   this.timeout(240_000);
   let world: Awaited<ReturnType<typeof openWorld>>;
   before(async () => (world = await openWorld()));
@@ -175,7 +175,7 @@ describe('the alerts of 100 projects', function () {
 /** 100 projects of one owner with all rules on, on a store of their own, and what the evaluation tells. */
 async function openWorld() {
   const [smtp, receiver] = [await startMailServer(), await startReceiver()];
-  const env = { GATE_DATA_DIR: temporaryDirectory(), ...providerEnv(smtp.url), GATE_WEBHOOK_PRIVATE: '1' };
+  const env = { GATE_DATA_DIR: await storeDirectory(), ...providerEnv(smtp.url), GATE_WEBHOOK_PRIVATE: '1' };
   const config = readConfig(env);
   const logger = createLogger('silent');
   const store = createStore(config, logger);
