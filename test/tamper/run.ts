@@ -1,7 +1,6 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { auditVerify } from '../../server/cli/audit/commands.ts';
-import { runCommand } from '../support/processes.ts';
 import {
   startTestService,
   storeDirectory,
@@ -9,10 +8,13 @@ import {
   type TestService,
 } from '../support/service.ts';
 import { type AuditFiles, FILE_ATTACKS, filesIn, STORE_ATTACKS } from './attacks.ts';
+import { runPython } from '../support/verify-py.ts';
 import { createProjects, download, fill, isLogged, type Project, tamper } from './service.ts';
 
 /** The verdicts of both verifiers on an attack. */
 export type Outcome = { attack: string; expected: number; ours: Said; python: Said };
+/** What an auditor is given after an attack. */
+type Attacked = Pick<Outcome, 'attack' | 'expected'> & { projectId: string; files: AuditFiles };
 type Said = { code: number; verdict: string; found: string };
 
 /** One project is attacked at a time, so that each attack is seen alone. Two more are for the copy of the data directory. */
@@ -33,7 +35,8 @@ export async function runTamper({
   const [old, audits] = [temporaryDirectory(), temporaryDirectory()];
   let service = await startTestService({ dataDir });
   const projects = await createProjects(service, STORE_ATTACKS.length + COPIES.length);
-  await fillAll(service, projects, Math.ceil(records / 2));
+  const [targets, copied] = [projects.slice(0, STORE_ATTACKS.length), projects.slice(STORE_ATTACKS.length)];
+  await fillAll(service, copied, Math.ceil(records / 2));
   await service.stop();
   cpSync(dataDir, old, { recursive: true });
   service = await startTestService({ dataDir });
@@ -41,21 +44,20 @@ export async function runTamper({
   for (const { projectId } of projects)
     await visit(service, projectId, directoryOf(audits, projectId, 'before'));
   await service.stop();
-  const onFiles = await fileAttacks(projects[0] as Project, { audits, dataDir, onAttack });
-  const targets = projects.slice(0, STORE_ATTACKS.length);
+  const onFiles = fileAttacks(projects[0] as Project, { audits, dataDir, onAttack });
   await tamper(
     dataDir,
     targets.flatMap((target, at) => STORE_ATTACKS[at]?.statements(target) ?? []),
   );
   service = await startTestService({ dataDir });
-  const onStore: Outcome[] = [];
+  const onStore: Attacked[] = [];
   for (const [at, { name, expected }] of STORE_ATTACKS.entries()) {
     onAttack?.(name);
     onStore.push(await look(service, projects[at] as Project, { audits, attack: name, expected }));
   }
   await service.stop();
-  const onCopy = await oldCopy(old, projects.slice(STORE_ATTACKS.length), { audits, onAttack });
-  return [...onStore, ...onFiles, ...onCopy];
+  const onCopy = await oldCopy(old, copied, { audits, onAttack });
+  return verdictsOf([...onStore, ...onFiles, ...onCopy]);
 }
 
 async function fillAll(service: TestService, projects: Project[], records: number): Promise<void> {
@@ -73,7 +75,7 @@ function directoryOf(audits: string, ...names: string[]): string {
 async function visit(service: TestService, projectId: string, directory: string): Promise<void> {
   const files = filesIn(directory);
   await download(service, projectId, files);
-  const { exitCode, text } = await auditVerify(projectId, optionsOf(files));
+  const { exitCode, text } = await auditVerify(projectId, files);
   if (exitCode !== 0) throw new Error(`The log does not hold before any attack:\n${text}`);
 }
 
@@ -84,26 +86,25 @@ async function look(
   service: TestService,
   { projectId }: Project,
   { audits, attack, expected }: { audits: string; attack: string; expected: number },
-): Promise<Outcome> {
+): Promise<Attacked> {
   const files = filesIn(directoryOf(audits, projectId, attack));
   await download(service, projectId, files);
   cpSync(filesIn(directoryOf(audits, projectId, 'before')).state, files.state);
-  return { attack, expected, ...(await verdictsOf(projectId, files)) };
+  return { attack, expected, projectId, files };
 }
 
-async function fileAttacks(
+function fileAttacks(
   { projectId }: Project,
   { audits, dataDir, onAttack }: Context & { dataDir: string },
-): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
-  for (const { name, expected, change } of FILE_ATTACKS) {
-    onAttack?.(name);
-    const directory = directoryOf(audits, projectId, name);
+): Attacked[] {
+  return FILE_ATTACKS.map(({ name: attack, expected, change }) => {
+    onAttack?.(attack);
+    const directory = directoryOf(audits, projectId, attack);
+    const files = filesIn(directory);
     cpSync(directoryOf(audits, projectId, 'before'), directory, { recursive: true });
-    change(filesIn(directory), { projectId, logKey: join(dataDir, 'log-key.pem') });
-    outcomes.push({ attack: name, expected, ...(await verdictsOf(projectId, filesIn(directory))) });
-  }
-  return outcomes;
+    change(files, { projectId, logKey: join(dataDir, 'log-key.pem') });
+    return { attack, expected, projectId, files };
+  });
 }
 
 /** The data directory as it was with half of the records; one project then gets as many as before. */
@@ -111,9 +112,9 @@ async function oldCopy(
   dataDir: string,
   projects: Project[],
   { audits, onAttack }: Context,
-): Promise<Outcome[]> {
+): Promise<Attacked[]> {
   const service = await startTestService({ dataDir });
-  const outcomes: Outcome[] = [];
+  const attacked: Attacked[] = [];
   for (const [at, attack] of COPIES.entries()) {
     onAttack?.(attack);
     const project = projects[at] as Project;
@@ -123,30 +124,23 @@ async function oldCopy(
       await fill(service, project, records + 1);
       await isLogged(service, project);
     }
-    outcomes.push(await look(service, project, { audits, attack, expected: 13 }));
+    attacked.push(await look(service, project, { audits, attack, expected: 13 }));
   }
   await service.stop();
+  return attacked;
+}
+
+async function verdictsOf(attacked: Attacked[]): Promise<Outcome[]> {
+  const reports = await runPython(attacked.map(({ projectId, files }) => ({ project: projectId, ...files })));
+  const outcomes: Outcome[] = [];
+  for (const [at, { attack, expected, projectId, files }] of attacked.entries()) {
+    const [, report = ''] = reports[at] ?? [];
+    // Ours comes second, because it writes the state.
+    const { data } = await auditVerify(projectId, files);
+    const python = saidBy(JSON.parse(report) as Record<string, unknown>);
+    outcomes.push({ attack, expected, ours: saidBy(data), python });
+  }
   return outcomes;
-}
-
-function optionsOf(files: AuditFiles): Record<string, string> {
-  return { ...files };
-}
-
-async function verdictsOf(projectId: string, files: AuditFiles): Promise<{ ours: Said; python: Said }> {
-  const args = Object.entries(optionsOf(files)).flatMap(([name, path]) => [`--${name}`, path]);
-  const other = await runCommand('python3', [
-    '-B',
-    'docs/verify.py',
-    '--project',
-    projectId,
-    ...args,
-    '--json',
-  ]);
-  if (other.stdout === '') throw new Error(other.stderr);
-  // Ours comes second, because it writes the state.
-  const { data } = await auditVerify(projectId, optionsOf(files));
-  return { ours: saidBy(data), python: saidBy(JSON.parse(other.stdout) as Record<string, unknown>) };
 }
 
 function saidBy(report: Record<string, unknown>): Said {

@@ -8,6 +8,7 @@ import { writeVectors } from '../../../support/proof-vectors/generate.ts';
 import { ORIGIN, receiptOf } from '../../../support/proof-vectors/history.ts';
 import { runCommand } from '../../../support/processes.ts';
 import { ROOT, temporaryDirectory } from '../../../support/service.ts';
+import { runPython } from '../../../support/verify-py.ts';
 
 const VECTORS = join(ROOT, 'test/vectors/proof');
 const CASES = readdirSync(VECTORS);
@@ -36,32 +37,6 @@ function comparable(report: Record<string, unknown>): Record<string, unknown> {
   const { problems, ...others } = report;
   expect(problems).to.be.an('array');
   return others;
-}
-
-/** Runs verify.py with each list of arguments, in one process: to start Python takes longer than to verify a case. */
-const RUN_ALL = `
-import contextlib, io, json, sys
-sys.path.insert(0, "docs")
-import verify
-ended = []
-for arguments in json.loads(sys.argv.pop()):
-    sys.argv[1:] = arguments
-    with contextlib.redirect_stdout(io.StringIO()) as output:
-        try:
-            verify.main()
-        except SystemExit as end:
-            ended.append([end.code, output.getvalue()])
-print(json.dumps(ended))`;
-
-/** How verify.py ends with each of these: its exit code, or why it could not run, and its report. */
-async function runPython(runs: Record<string, string>[]): Promise<[code: number | string, output: string][]> {
-  const args = runs.map((options) => [
-    '--json',
-    ...Object.entries(options).flatMap(([option, value]) => [`--${option}`, value]),
-  ]);
-  const { stdout, stderr } = await runCommand('python3', ['-B', '-c', RUN_ALL, JSON.stringify(args)]);
-  expect(stderr).to.equal('');
-  return JSON.parse(stdout) as [code: number | string, output: string][];
 }
 
 describe('the test vectors of docs/proof.md', () => {
