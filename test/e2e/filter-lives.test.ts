@@ -5,8 +5,9 @@ import { Random } from '../support/random.ts';
 import { storeDirectory } from '../support/service.ts';
 import type { Answers, Life } from './filter-lives.ts';
 
-const LIVES = 18;
-const SEED = 15;
+const LIVES = 10;
+/** Each kind of life comes before one that serves. */
+const SEED = 791;
 /** A stop is always followed by a life that finds its file. */
 const KINDS = ['stop', 'stop', 'stop', 'kill', 'saved-kill', 'saved-kill', 'command', 'foreign'] as const;
 
