@@ -5,7 +5,8 @@ import type { ChaosReport } from '../chaos/run.ts';
 import { runCommand } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/service.ts';
 
-const CYCLES = 5;
+/** One for each of the three. */
+const CYCLES = 3;
 
 describe('make chaos', () => {
   it(`${CYCLES} cycles of kill -9 of a service or the store: every id that got 202 is there, each once`, async function () {
@@ -18,7 +19,7 @@ describe('make chaos', () => {
     expect(code, output).to.equal(0);
     const report = JSON.parse(readFileSync(path, 'utf8')) as ChaosReport;
     expect([report.lost, report.doubled, report.invented, report.altered]).to.deep.equal([[], [], [], []]);
-    expect(report.acknowledged).to.be.above(200);
+    expect(report.acknowledged).to.be.above(100);
     expect(report.answers['500']).to.equal(undefined);
     expect(report.slowest_answer_ms).to.be.below(6000);
   });
