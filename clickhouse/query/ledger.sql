@@ -6,7 +6,7 @@
 -- final_days: see summary.sql. hours: the beginnings of the hours amid which the window or the life of records begins or ends.
 -- limit: how many gaps to list, newest first; null lists none. until, until_emitter, until_sequence: only gaps after this place in the
 -- order of the list.
--- optional: see summary.sql.
+-- few_rows: 1 where so few rows are read that whole hours are not worth their plan; many_rows: 1 where they are. optional: see summary.sql.
 --
 -- heard: the senders that have a point in the window, and a few more. Nothing else is asked about the others.
 -- A point is what holds some numbers without a hole: all records of a sender in an hour, from the projection by_emitter, one
@@ -71,21 +71,23 @@ WITH
     points AS
     (
         SELECT
-            emitter, first, last, 0 AS is_close, toDateTime64(hour, 3, 'UTC') AS time, heard_at, told,
-            first_received_at, last_received_at, first_agent, last_agent
-        FROM hours_of_emitters
-        WHERE is_whole
-        UNION ALL
-        SELECT
-            emitter, toInt64(sequence), toInt64(sequence), 0, occurred_at, received_at, toInt64(ifNull(dropped, 0)),
-            received_at, received_at, agent_name, agent_name
+            emitter, toInt64(sequence) AS first, toInt64(sequence) AS last, 0 AS is_close, occurred_at AS time,
+            received_at AS heard_at, toInt64(ifNull(dropped, 0)) AS told,
+            received_at AS first_received_at, received_at AS last_received_at, agent_name AS first_agent, agent_name AS last_agent
         FROM {table: Identifier}
         WHERE project_id = {project_id: String}
             AND emitter != toUUID('00000000-0000-0000-0000-000000000000')
             AND occurred_at >= {oldest: DateTime('UTC')}
             AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: final_days
-            AND toDate(occurred_at) IN (SELECT toDate(hour) FROM hours_of_emitters WHERE NOT is_whole)
-            AND (emitter, toStartOfHour(occurred_at)) IN (SELECT emitter, hour FROM hours_of_emitters WHERE NOT is_whole)
+            AND emitter IN (SELECT emitter FROM heard) -- optional: few_rows
+            AND toDate(occurred_at) IN (SELECT toDate(hour) FROM hours_of_emitters WHERE NOT is_whole) -- optional: many_rows
+            AND (emitter, toStartOfHour(occurred_at)) IN (SELECT emitter, hour FROM hours_of_emitters WHERE NOT is_whole) -- optional: many_rows
+        UNION ALL -- optional: many_rows
+        SELECT -- optional: many_rows
+            emitter, first, last, 0, toDateTime64(hour, 3, 'UTC'), heard_at, told, -- optional: many_rows
+            first_received_at, last_received_at, first_agent, last_agent -- optional: many_rows
+        FROM hours_of_emitters -- optional: many_rows
+        WHERE is_whole -- optional: many_rows
         UNION ALL -- optional: final_days
         SELECT -- optional: final_days
             emitter, toInt64(sequence), toInt64(sequence), 0, occurred_at, received_at, toInt64(ifNull(dropped, 0)), -- optional: final_days
@@ -164,4 +166,6 @@ FROM
     GROUP BY emitter
     HAVING max(is_inside) = 1
 )
-SETTINGS do_not_merge_across_partitions_select_final = 1
+SETTINGS
+    optimize_use_projections = 0, max_threads = 1, -- optional: few_rows
+    do_not_merge_across_partitions_select_final = 1

@@ -50,6 +50,8 @@ export async function readLedger(
   const nowMs = now();
   const aliveMs = Math.min(nowMs - RETENTION_MS, window.sinceMs);
   const oldestMs = hourOf(aliveMs - STORED_AFTER_MS);
+  const range = { sinceMs: oldestMs, beforeMs: Number.POSITIVE_INFINITY, toMs: nowMs };
+  const hasFew = await daysOf.hasFewRows(range);
   const params = {
     ...asked,
     oldest: clickhouseSeconds(oldestMs),
@@ -60,9 +62,9 @@ export async function readLedger(
     hours: [aliveMs, window.sinceMs, window.beforeMs]
       .filter((ms) => ms % HOUR_MS !== 0)
       .map((ms) => clickhouseSeconds(hourOf(ms))),
+    ...(hasFew ? { few_rows: 1, many_rows: null } : { few_rows: null, many_rows: 1 }),
     ...(page ?? NO_PAGE),
   };
-  const range = { sinceMs: oldestMs, beforeMs: Number.POSITIVE_INFINITY, toMs: nowMs };
   const [row] = await daysOf.query<LedgerRow>(sql('ledger'), params, { window: range, signal });
   return row as LedgerRow;
 }

@@ -73,6 +73,7 @@ const GIVEN: Record<string, QueryParams> = {
   version: { version: 1 },
   final_days: { final_days: DAYS },
   few_rows: { few_rows: 1 },
+  many_rows: { many_rows: 1 },
   hours_from: HOURS,
   days_from: {
     ...HOURS,
@@ -107,7 +108,7 @@ const OWN: Record<string, QueryParams> = {
   alert_history: { ...HOURS, days_from: DAYS[0] ?? '', days_until: DAYS[1] ?? '' },
 };
 /** They decide how the same records are read. */
-const WAYS = ['final_days', 'hours_from', 'days_from', 'few_rows', 'places', 'recent'];
+const WAYS = ['final_days', 'hours_from', 'days_from', 'few_rows', 'many_rows', 'places', 'recent'];
 
 /** Each query file must give the same answer as it stands and as the service runs it, without its idle conditions. */
 export function optionalConditionsSuite(store: () => Store): void {
