@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { fetchAgent, type FetchedAgent } from '../support/agents.ts';
 import { readDecisions } from '../support/audit.ts';
 import { jsonOf } from '../support/accounts.ts';
+import { NODE_ENVIRONMENT } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { keyWith } from '../support/keys.ts';
 import { runCommand } from '../support/processes.ts';
@@ -77,7 +78,7 @@ describe('an MCP server under governance, from nothing', () => {
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: [CLI, 'mcp', '--agent', agentName, '--user', 'u-1', ...SERVER],
-      env: { PATH: process.env['PATH'] ?? '', ...env },
+      env: { ...NODE_ENVIRONMENT, ...env },
       stderr: 'pipe',
     });
     const client = new Client({ name: 'test', version: '1.0.0' });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { loadGateway, type LoadResult, type Victim } from '../support/gateway-load.ts';
 
-const CALLS = 1_000;
+const CALLS = 400;
 
 describe('the MCP gateway under load', () => {
   const expectNothingDeniedRan = ({ ran, recorded }: LoadResult): void => {

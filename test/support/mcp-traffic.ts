@@ -8,6 +8,7 @@ import {
   ListRootsRequestSchema,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
+import { NODE_ENVIRONMENT } from './environment.ts';
 
 /** Connects the official client, with every capability that a server may ask for. */
 export async function connectFully(command: string, args: string[]): Promise<Client> {
@@ -22,8 +23,7 @@ export async function connectFully(command: string, args: string[]): Promise<Cli
     content: { type: 'text', text: 'sampled ü😀' },
   }));
   client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'decline' }));
-  const env = { PATH: process.env['PATH'] ?? '' };
-  await client.connect(new StdioClientTransport({ command, args, env, stderr: 'pipe' }));
+  await client.connect(new StdioClientTransport({ command, args, env: NODE_ENVIRONMENT, stderr: 'pipe' }));
   return client;
 }
 
