@@ -1,23 +1,26 @@
 import { join } from 'node:path';
 import { connectEmbedded } from '../../server/store/connection.ts';
 import { queryServer } from './clickhouse-server/environment.ts';
-import { inProcess } from './in-process.ts';
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Runs what opens an embedded store in this process, one after the other: a process holds one at a time. */
+export function oneStoreAtATime<T>(run: () => Promise<T>): Promise<T> {
+  const ended = last.then(run);
+  last = ended.catch(() => undefined);
+  return ended;
+}
 
 /** Runs one statement on the store of a data directory that no service has open, and resolves with its rows. */
 export async function runOnStore<Row>(dataDir: string, sql: string): Promise<Row[]> {
   const onServer = await queryServer<Row>(dataDir, sql);
-  if (onServer !== undefined) return onServer;
-  return inProcess<Row[]>(new URL(import.meta.url), 'runStatement', {
-    path: join(dataDir, 'clickhouse'),
-    sql,
-  });
+  return onServer ?? oneStoreAtATime(() => runStatement<Row>(join(dataDir, 'clickhouse'), sql));
 }
 
-/** Called in a process of its own. */
-export async function runStatement({ path, sql }: { path: string; sql: string }): Promise<unknown[]> {
+async function runStatement<Row>(path: string, sql: string): Promise<Row[]> {
   const connection = connectEmbedded(path, {});
   try {
-    if (sql.startsWith('SELECT')) return await connection.query(sql);
+    if (sql.startsWith('SELECT')) return await connection.query<Row>(sql);
     await connection.command(sql);
     return [];
   } finally {

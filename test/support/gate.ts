@@ -1,13 +1,38 @@
-import { runGate } from './processes.ts';
-import { storeDirectory } from './service.ts';
+import { findCommand, parseOptions, splitCommandLine } from '../../server/cli/commands.ts';
+import { readConfig } from '../../server/config.ts';
+import { oneStoreAtATime } from './engine.ts';
+import { environmentOf, storeDirectory } from './service.ts';
 
 export type IssuedKey = { project_id: string; key_id: string; key: string };
 
-/** Runs the command line and resolves with the JSON that it prints. */
-export async function gate<T>(dataDir: string, ...args: string[]): Promise<T> {
-  const { code, stdout, stderr } = await runGate({ dataDir, args: [...args, '--json'] });
-  if (code !== 0) throw new Error(stderr);
-  return JSON.parse(stdout) as T;
+/** A data directory, or the variables that name the store. */
+type Where = string | Record<string, string>;
+
+/** Runs a command of the command line in this process, and resolves with its result as JSON. */
+export function gate<T>(where: Where, ...args: string[]): Promise<T> {
+  return oneStoreAtATime(() => run<T>(where, args));
+}
+
+async function run<T>(where: Where, args: string[]): Promise<T> {
+  const { name, rest } = splitCommandLine(args);
+  const command = findCommand(name);
+  if (command === undefined) throw new Error(`There is no command "${name}".`);
+  const env = typeof where === 'string' ? environmentOf(where, {}) : where;
+  // Its progress is not to be read among the results of the tests.
+  process.stderr.write = () => true;
+  try {
+    const result = await command.run(() => readConfig(env), parseOptions(command, rest));
+    return JSON.parse(JSON.stringify(result)) as T;
+  } finally {
+    Reflect.deleteProperty(process.stderr, 'write');
+  }
+}
+
+/** Runs a command that fails, and resolves with its error. */
+export async function gateFault(where: Where, ...args: string[]): Promise<Error> {
+  const outcome = await gate(where, ...args).catch((error: Error) => error);
+  if (outcome instanceof Error) return outcome;
+  throw new Error(`${args.join(' ')} did not fail: ${JSON.stringify(outcome)}`);
 }
 
 export function issueKey(dataDir: string, projectId: string, ...more: string[]): Promise<IssuedKey> {
