@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { StoreInUseError } from '../../server/store/store.ts';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { runGate, runService } from '../support/processes.ts';
+import { gateFault } from '../support/gate.ts';
+import { NO_STORE, runGate, runService } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/service.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
@@ -22,7 +24,7 @@ describe('a data directory in use by another process', () => {
 
   it('is reported like a port in use: exit code 1 and one line', async () => {
     const port = new URL(service.url).port;
-    const env = { GATE_PORT: port, GATE_LOG_LEVEL: 'silent' };
+    const env = { ...NO_STORE, GATE_PORT: port };
     const { code, stdout, stderr } = await runService({ dataDir: temporaryDirectory(), env });
 
     expect([code, stdout]).to.deep.equal([1, '']);
@@ -31,17 +33,15 @@ describe('a data directory in use by another process', () => {
   });
 
   it('stops the command line, which says what to do instead', async () => {
-    for (const args of [
-      ['project', 'list'],
-      ['key', 'issue', '--project', service.project_id],
-    ]) {
-      const { code, stdout, stderr } = await runGate({ dataDir: service.dataDir, args });
+    const dataDir = service.dataDir;
+    const { code, stdout, stderr } = await runGate({ dataDir, args: ['project', 'list'] });
+    const fault = await gateFault(dataDir, 'key', 'issue', '--project', service.project_id);
 
-      expect([code, stdout]).to.deep.equal([1, '']);
-      expect(stderr)
-        .to.match(/in use by another process/)
-        .and.match(/stop the service/i);
-      expect(stderr).to.not.match(/^\s+at /m);
-    }
+    expect([code, stdout]).to.deep.equal([1, '']);
+    expect(stderr)
+      .to.match(/in use by another process/)
+      .and.match(/stop the service/i);
+    expect(stderr).to.not.match(/^\s+at /m);
+    expect(fault).to.be.instanceOf(StoreInUseError);
   });
 });
