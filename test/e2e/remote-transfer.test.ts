@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
+  existsSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -16,10 +17,13 @@ import { SMALL_TABLES } from '../../server/cli/transfer.ts';
 import { call, jsonOf, logIn, newPerson, PASSWORD, type Person } from '../support/accounts.ts';
 import { fetchAgent } from '../support/agents.ts';
 import { outcomeOf, sendDecision, sendLlm, tally, timeFromNow } from '../support/audit.ts';
+import { batchOutcome, sendBatch } from '../support/batch.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { onServer } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
+import { NODE_ENVIRONMENT } from '../support/environment.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
+import { gate, gateFault } from '../support/gate.ts';
 import { freePort } from '../support/listen.ts';
 import { checkpointFrom, logKey, proofOf } from '../support/log.ts';
 import {
@@ -29,9 +33,12 @@ import {
   startOidcProvider,
   type TestProvider,
 } from '../support/oidc-provider.ts';
+import { runGate } from '../support/processes.ts';
 import {
+  ROOT,
   scriptOf,
   startTestService,
+  storeDirectory,
   temporaryDirectory,
   type TestService,
   WITHOUT_LOG,
@@ -40,32 +47,34 @@ import { everythingOf, type Everything } from '../support/snapshot.ts';
 import { expectWholeLog, readWholeLog } from '../support/whole-log.ts';
 import { DAY_MS } from '../../server/durations.ts';
 
-const ROOT = new URL('../../', import.meta.url).pathname;
-const EVENTS = 400;
-type Ran = { code: number | null; signal: string | null; result: Record<string, number>; progress: string[] };
+type Exported = { files: number; written_now: number };
+type Imported = { imported: number; skipped: number; log_entries: number };
 
-/** Runs the command line as a user does. SIGKILL ends it after `linesMax` lines of progress. */
-async function gate(args: string[], env: Record<string, string>, linesMax = Infinity): Promise<Ran> {
-  const child: ChildProcess = spawn(process.execPath, [scriptOf('cli/main'), ...args, '--json'], {
+/** More than a tile of the log has. */
+const EVENTS = 300;
+const BATCH = 30;
+
+/** Runs the command line, and ends it with SIGKILL after so many lines of progress. */
+async function killAfter(lines: number, args: string[], env: Record<string, string>): Promise<void> {
+  const child = spawn(process.execPath, [scriptOf('cli/main'), ...args], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...NODE_ENVIRONMENT, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let [out, progress] = ['', ''];
-  child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()));
-  child.stderr?.on('data', (chunk: Buffer) => {
+  let progress = '';
+  child.stderr.on('data', (chunk: Buffer) => {
     progress += chunk.toString();
-    if (progress.split('\n').length > linesMax) child.kill('SIGKILL');
+    if (progress.split('\n').length > lines) child.kill('SIGKILL');
   });
-  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
-  const result = out === '' ? {} : (JSON.parse(out) as Record<string, number>);
-  return { code, signal, result, progress: progress.split('\n').filter(Boolean) };
+  await once(child, 'close');
 }
 
 describe('gate export and gate import, from the embedded store to a server', () => {
-  const dataDir = temporaryDirectory();
   const directory = `${temporaryDirectory()}/export`;
+  let dataDir: string;
+  let inEmbedded: { GATE_DATA_DIR: string };
   let server: ClickHouseServer;
+  let imported: TestService;
   let before_: Everything;
   let person: Person;
   let late: Person;
@@ -83,6 +92,8 @@ describe('gate export and gate import, from the embedded store to a server', () 
     // Half of the events are received by a clock that is then set back: only the log knows in which order they came.
     const clock = createServiceClock();
     clock.passMs(60_000);
+    dataDir = await storeDirectory();
+    inEmbedded = { GATE_DATA_DIR: dataDir };
     const embedded = await startTestService({ dataDir, env: clock.env });
     demo = embedded.demo;
     person = await newPerson(embedded);
@@ -90,14 +101,18 @@ describe('gate export and gate import, from the embedded store to a server', () 
       const occurred_at = timeFromNow(-(i % 5) * DAY_MS);
       events.push(decisionEvent({ occurred_at, arguments: { n: i, text: `it's "${i}"\n` }, reason: 'a\tb' }));
     }
-    const send = (some: typeof events) =>
-      Promise.all(some.map(async (event) => outcomeOf(await sendDecision(embedded, event))));
-    const answers = await send(events.slice(0, EVENTS / 2));
+    const send = async (from: number) => {
+      const batches = Array.from({ length: EVENTS / 2 / BATCH }, (_, i) =>
+        sendBatch(embedded, events.slice(from + i * BATCH, from + (i + 1) * BATCH)),
+      );
+      for (const outcome of await Promise.all(batches.map(batchOutcome)))
+        expect(outcome).to.include({ status: 202, accepted: BATCH });
+    };
+    await send(0);
     await checkpointFrom(embedded, EVENTS / 2);
     clock.passMs(-60_000);
-    answers.push(...(await send(events.slice(EVENTS / 2))));
+    await send(EVENTS / 2);
     await sendLlm(embedded, llmInvocation({ cost_usd: 0.1 }));
-    expect(tally(answers)).to.deep.equal({ '202': EVENTS });
     before_ = await everythingOf(embedded, demo.project_id);
     await checkpointFrom(embedded, EVENTS);
     firstProof = await proofOf(embedded, idOf(0));
@@ -135,12 +150,13 @@ describe('gate export and gate import, from the embedded store to a server', () 
     expect(exitCode, text).to.equal(0);
   }
 
-  const inEmbedded = { GATE_DATA_DIR: dataDir };
+  const exported = () => gate<Exported>(inEmbedded, 'export', '--to', directory);
+  const imports = (env: Record<string, string>) => gate<Imported>(env, 'import', '--from', directory);
   const inServer = () => onServer(server, { GATE_DATA_DIR: dataDir });
 
   it('continue an interrupted export', async () => {
-    await gate(['export', '--to', directory], inEmbedded, 3);
-    const whole = await gate(['export', '--to', directory], inEmbedded);
+    await killAfter(3, ['export', '--to', directory], inEmbedded);
+    const whole = await exported();
     // As a kill during a file leaves it: under its temporary name and not in the manifest.
     const path = `${directory}/manifest.json`;
     const manifest = JSON.parse(readFileSync(path, 'utf8')) as {
@@ -152,23 +168,15 @@ describe('gate export and gate import, from the embedded store to a server', () 
     writeFileSync(path, JSON.stringify({ ...manifest, complete: false }));
     renameSync(`${directory}/${last?.name}`, `${directory}/.part-${last?.name}`);
 
-    const early = await gate(['import', '--from', directory], inServer());
-    const rest = await gate(['export', '--to', directory], inEmbedded);
+    const early = await gateFault(inServer(), 'import', '--from', directory);
+    const rest = await exported();
 
     expect(isComplete).to.equal(true);
-    expect([early.code, early.progress]).to.deep.equal([
-      1,
-      [
-        `The export in ${directory} was interrupted. Run "export" again with the same --to: it writes what is missing.`,
-      ],
-    ]);
-    expect([whole.code, rest.code, rest.result['written_now']]).to.deep.equal([
-      0,
-      0,
-      SMALL_TABLES.length + 1,
-    ]);
-    expect(rest.result['files']).to.equal(whole.result['files']);
-    expect(rest.progress.at(-1)).to.match(new RegExp(`  ${last?.name}$`));
+    expect(early.message).to.equal(
+      `The export in ${directory} was interrupted. Run "export" again with the same --to: it writes what is missing.`,
+    );
+    expect([rest.files, rest.written_now]).to.deep.equal([whole.files, SMALL_TABLES.length + 1]);
+    expect(existsSync(`${directory}/${last?.name}`)).to.equal(true);
   });
 
   it('write files again that are missing or truncated, and import nothing meanwhile', async () => {
@@ -179,16 +187,15 @@ describe('gate export and gate import, from the embedded store to a server', () 
       .filter(({ day }) => day !== undefined)
       .map(({ name }) => name);
     rmSync(`${directory}/${missing}`);
-    const first = await gate(['import', '--from', directory], inServer());
+    const first = await gateFault(inServer(), 'import', '--from', directory);
     truncateSync(`${directory}/${truncated}`, 20);
-    const again = await gate(['export', '--to', directory], inEmbedded);
+    const again = await exported();
 
-    expect([first.code, first.progress[0]]).to.deep.equal([
-      1,
+    expect(first.message).to.equal(
       `The export in ${directory} has no whole file ${missing}. Run "export" again with the same --to: it writes what is missing.`,
-    ]);
+    );
     expect(await server.query('SELECT 1 FROM projects')).to.deep.equal([]);
-    expect([again.code, again.result['written_now']]).to.deep.equal([0, SMALL_TABLES.length + 2]);
+    expect(again.written_now).to.equal(SMALL_TABLES.length + 2);
   });
 
   it('export only what changed when run again: small tables and days with new events', async () => {
@@ -201,54 +208,49 @@ describe('gate export and gate import, from the embedded store to a server', () 
     before_ = await everythingOf(embedded, demo.project_id);
     await embedded.stop();
 
-    const again = await gate(['export', '--to', directory], inEmbedded);
-
-    expect([again.code, again.result['written_now']]).to.deep.equal([0, SMALL_TABLES.length + 1]);
+    expect((await exported()).written_now).to.equal(SMALL_TABLES.length + 1);
   });
 
   it('continue an interrupted import; a further import adds nothing', async () => {
-    await gate(['import', '--from', directory], inServer(), 12);
-    const rest = await gate(['import', '--from', directory], inServer());
-    const again = await gate(['import', '--from', directory], inServer());
+    await killAfter(12, ['import', '--from', directory], inServer());
+    const rest = await imports(inServer());
+    const again = await imports(inServer());
 
-    expect([rest.code, again.code]).to.deep.equal([0, 0]);
-    expect(rest.result['skipped']).to.be.above(0);
-    expect([again.result['imported'], again.result['log_entries']]).to.deep.equal([0, 0]);
+    expect(rest.skipped).to.be.above(0);
+    expect([again.imported, again.log_entries]).to.deep.equal([0, 0]);
     const [row] = await server.query<{ n: string }>('SELECT count() AS n FROM decisions');
     expect(Number(row?.n)).to.equal(events.length);
   });
 
   it('give a service that answers as before: reads, keys, agents, accounts, sessions and identities', async () => {
-    const service = await startTestService({ dataDir, env: onServer(server, singleSignOn()) });
+    imported = await startTestService({ dataDir, env: onServer(server, singleSignOn()) });
     const again = events.slice(0, 50).map(async (event) => {
       const body = { ...event, outcome: 'deny', occurred_at: timeFromNow(0), reason: 'again' };
-      return outcomeOf(await sendDecision(service, body, { key: demo.key }));
+      return outcomeOf(await sendDecision(imported, body, { key: demo.key }));
     });
 
     expect(tally(await Promise.all(again))).to.deep.equal({ '202': 50 });
-    expect(await everythingOf(service, demo.project_id)).to.deep.equal(before_);
-    expect((await fetchAgent(service, demo.agent_name, { key: demo.key })).status).to.equal(200);
-    expect((await logIn(service, person.email, PASSWORD)).status).to.equal(200);
-    expect((await logIn(service, late.email, PASSWORD)).status).to.equal(200);
-    expect((await call(service, '/v1/auth/me', { cookie: person.cookie })).status).to.equal(200);
+    expect(await everythingOf(imported, demo.project_id)).to.deep.equal(before_);
+    expect((await fetchAgent(imported, demo.agent_name, { key: demo.key })).status).to.equal(200);
+    expect((await logIn(imported, person.email, PASSWORD)).status).to.equal(200);
+    expect((await logIn(imported, late.email, PASSWORD)).status).to.equal(200);
+    expect((await call(imported, '/v1/auth/me', { cookie: person.cookie })).status).to.equal(200);
     expect(await signOn()).to.equal(subject);
-    await service.stop();
   });
 
   it('extend the log: a record that was not in it yet enters behind the others, and none twice', async () => {
     copyFileSync(`${states}/old.json`, `${states}/embedded.json`);
-    const service = await startTestService({ dataDir, env: onServer(server) });
-    const late = await proofOf(service, idOf(-1));
+    const late = await proofOf(imported, idOf(-1));
     const event = decisionEvent();
-    await sendDecision(service, event);
-    const next = await proofOf(service, String(event['event_id']));
+    await sendDecision(imported, event);
+    const next = await proofOf(imported, String(event['event_id']));
 
     expect([late.index, next.index]).to.deep.equal([EVENTS, EVENTS + 1]);
-    const { index, entry, salt, line } = await proofOf(service, idOf(0));
+    const { index, entry, salt, line } = await proofOf(imported, idOf(0));
     expect(firstProof).to.deep.include({ index, entry, salt, line });
-    expect(JSON.stringify(await logKey(service))).to.equal(key);
-    await expectHolds(service, 'old.json');
-    await service.stop();
+    expect(JSON.stringify(await logKey(imported))).to.equal(key);
+    await expectHolds(imported, 'old.json');
+    await imported.stop();
     expectWholeLog(await readWholeLog((sql) => server.query(sql)));
   });
 
@@ -259,18 +261,15 @@ describe('gate export and gate import, from the embedded store to a server', () 
     await embedded.stop();
     const before = await server.query('SELECT count() FROM decisions');
 
-    const exported = await gate(['export', '--to', directory], inEmbedded);
-    const imported = await gate(['import', '--from', directory], inServer());
+    const { written_now } = await exported();
+    const refused = await gateFault(inServer(), 'import', '--from', directory);
 
     // Besides a day the newest part of the log has changed.
-    expect([exported.code, exported.result['written_now']]).to.deep.equal([0, SMALL_TABLES.length + 2]);
-    expect([imported.code, imported.progress]).to.deep.equal([
-      1,
-      [
-        `The log of project ${demo.project_id} in this store differs from the exported one from index ${EVENTS + 1} on: ` +
-          'both have grown since they were the same, and one log cannot have two histories.',
-      ],
-    ]);
+    expect(written_now).to.equal(SMALL_TABLES.length + 2);
+    expect(refused.message).to.equal(
+      `The log of project ${demo.project_id} in this store differs from the exported one from index ${EVENTS + 1} on: ` +
+        'both have grown since they were the same, and one log cannot have two histories.',
+    );
     expect(await server.query('SELECT count() FROM decisions')).to.deep.equal(before);
   });
 
@@ -279,9 +278,9 @@ describe('gate export and gate import, from the embedded store to a server', () 
     for (const name of ['log-key.pem', 'signing-key.pem'])
       copyFileSync(`${dataDir}/${name}`, `${other}/${name}`);
 
-    const { code, result } = await gate(['import', '--from', directory], { GATE_DATA_DIR: other });
+    const { log_entries } = await imports({ GATE_DATA_DIR: other });
 
-    expect([code, result['log_entries']]).to.deep.equal([0, EVENTS + 2]);
+    expect(log_entries).to.equal(EVENTS + 2);
     const service = await startTestService({ dataDir: other, env: { GATE_DEMO: '0' } });
     await expectHolds(service, 'embedded.json');
     await service.stop();
@@ -291,32 +290,32 @@ describe('gate export and gate import, from the embedded store to a server', () 
     await server.query('TRUNCATE TABLE log_keys');
     await server.query("INSERT INTO log_keys VALUES (now64(3), 'another')");
     const elsewhere = temporaryDirectory();
-    const listAt = (path: (url: string) => string) =>
-      gate(['project', 'list'], { GATE_DATA_DIR: elsewhere, GATE_CLICKHOUSE_URL: path(server.url) });
-    const wrong = await Promise.all([
-      gate(['export', '--to', directory], inServer()),
-      gate(['export', '--to', ROOT], inEmbedded),
-      gate(['import', '--from', temporaryDirectory()], inServer()),
-      gate(['import'], inServer()),
-      gate(['import', '--from', directory], inServer()),
-      listAt((url) => url.replace(/:[^:@]+@/, ':wrong@')),
-      listAt((url) => url.replace(/\w+$/, 'gatehuose')),
-      gate(['key', 'issue', '--project', demo.project_id], onServer(server, { GATE_DATA_DIR: elsewhere })),
-    ]);
+    const faultOf = async (env: Record<string, string>, ...args: string[]) =>
+      (await gateFault(env, ...args)).message;
+    const listAt = async (url: string) =>
+      (await runGate({ dataDir: elsewhere, args: ['project', 'list'], env: { GATE_CLICKHOUSE_URL: url } }))
+        .stderr;
 
-    expect(wrong.map(({ code }) => code)).to.deep.equal([1, 1, 1, 1, 1, 1, 1, 1]);
-    expect(wrong.map(({ progress }) => progress[0])).to.satisfy((faults: string[]) =>
-      [
-        /embedded/,
-        /not empty/,
-        /does not contain an export/,
-        /--from is missing/,
-        /signed with the key another/,
-        /^The store refused\. .*Authentication failed/,
-        /^The store refused\. .*gatehuose/,
-        /^There is no root key in /,
-      ].every((words, i) => words.test(faults[i] ?? '')),
+    expect(await faultOf(inServer(), 'export', '--to', directory)).to.match(/embedded/);
+    expect(await faultOf(inEmbedded, 'export', '--to', ROOT)).to.match(/not empty/);
+    expect(await faultOf(inServer(), 'import', '--from', elsewhere)).to.match(/does not contain an export/);
+    expect(await faultOf(inServer(), 'import')).to.match(/--from is missing/);
+    expect(await faultOf(inServer(), 'import', '--from', directory)).to.match(/signed with the key another/);
+    expect(await listAt(server.url.replace(/:[^:@]+@/, ':wrong@'))).to.match(
+      /^The store refused\. .*Authentication failed/,
     );
+    expect(await listAt(server.url.replace(/\w+$/, 'gatehuose'))).to.match(
+      /^The store refused\. .*gatehuose/,
+    );
+    expect(
+      await faultOf(
+        onServer(server, { GATE_DATA_DIR: elsewhere }),
+        'key',
+        'issue',
+        '--project',
+        demo.project_id,
+      ),
+    ).to.match(/^There is no root key in /);
     expect(readdirSync(elsewhere)).to.deep.equal([]);
   });
 });
