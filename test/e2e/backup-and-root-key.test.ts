@@ -4,11 +4,14 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:cry
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { resolvePolicy } from '../../client/index.ts';
+import { CommandError } from '../../server/cli/command-error.ts';
 import { jsonOf } from '../support/accounts.ts';
 import { fetchAgent, type FetchedAgent, save } from '../support/agents.ts';
 import { issue, demoOwner } from '../support/keys.ts';
 import { sendDecision, timeFromNow } from '../support/audit.ts';
+import { sendBatch } from '../support/batch.ts';
 import { decisionEvent } from '../support/events.ts';
+import { gate, gateFault } from '../support/gate.ts';
 import { openToOthers } from '../support/file-modes.ts';
 import { checkpointFrom, logText } from '../support/log.ts';
 import { runGate, runService } from '../support/processes.ts';
@@ -31,24 +34,26 @@ describe('operations on the embedded store', () => {
     const events = Array.from({ length: 60 }, (_, i) =>
       decisionEvent({ occurred_at: timeFromNow(-(i % 3) * DAY_MS) }),
     );
-    await Promise.all(events.map((event) => sendDecision(first, event)));
+    await sendBatch(first, events);
     const before = await everythingOf(first, demo.project_id);
     const { body: logged } = await checkpointFrom(first, events.length);
     const logKeyBefore = await logText(first, 'vkey');
-    const inUse = await runGate({ dataDir, args: ['backup', '--to', `${backup}-2`] });
+    const inUse = await gateFault(dataDir, 'backup', '--to', `${backup}-2`);
     await first.stop();
 
     const made = await runGate({ dataDir, args: ['backup', '--to', backup] });
-    const again = await runGate({ dataDir, args: ['backup', '--to', backup] });
+    const again = await gateFault(dataDir, 'backup', '--to', backup);
     const unfinished = readdirSync(dirname(backup));
     const back = await runGate({ dataDir: restored, args: ['restore', '--from', backup] });
-    const over = await runGate({ dataDir, args: ['restore', '--from', backup] });
+    const over = await gateFault(dataDir, 'restore', '--from', backup);
     const second = await startTestService({ dataDir: restored, env: { GATE_DEMO: '0' } });
     const [event] = events;
     const repost = await sendDecision(second, { ...event, outcome: 'deny' }, { key: demo.key });
 
-    expect([inUse, made, again, back, over].map(({ code }) => code)).to.deep.equal([1, 0, 1, 0, 1]);
-    expect(inUse.stderr).to.match(/^The data directory .* is in use by another process\. [^\n]*\n$/);
+    expect([made.code, back.code]).to.deep.equal([0, 0]);
+    expect(inUse.message).to.match(/^The data directory .* is in use by another process\./);
+    expect(again.message).to.equal(`${backup} already exists. Name a new directory.`);
+    expect(over.message).to.equal(`${dataDir} is not empty. Set GATE_DATA_DIR to a new directory.`);
     expect(unfinished).to.deep.equal(['backup']);
     expect(repost.status).to.equal(202);
     expect(await everythingOf(second, demo.project_id)).to.deep.equal(before);
@@ -61,17 +66,16 @@ describe('operations on the embedded store', () => {
 
   it('leave no directory that a service would start on when a restore fails', async () => {
     const [backup, restored] = [join(temporaryDirectory(), 'backup'), temporaryDirectory()];
-    const made = await runGate({ dataDir: await storeDirectory(), args: ['backup', '--to', backup] });
+    await gate(await storeDirectory(), 'backup', '--to', backup);
     const schema = join(backup, 'store/metadata/default/projects.sql');
     writeFileSync(schema, Buffer.alloc(statSync(schema).size, 'x'));
 
-    const failed = await runGate({ dataDir: restored, args: ['restore', '--from', backup] });
+    const failed = await gateFault(restored, 'restore', '--from', backup);
     const started = await runService({ dataDir: restored, env: {} });
 
-    expect([made.code, failed.code, started.code]).to.deep.equal([0, 1, 1]);
-    expect(failed.stderr)
-      .to.contain(`The backup in ${backup} cannot be restored: `)
-      .and.not.contain('\n    at ');
+    expect(failed).to.be.instanceOf(CommandError);
+    expect(failed.message).to.contain(`The backup in ${backup} cannot be restored: `);
+    expect(started.code).to.equal(1);
     expect(started.stderr).to.contain(
       `GATE_DATA_DIR is "${restored}"; a restore into it was interrupted. Empty it, and restore again`,
     );
@@ -80,33 +84,32 @@ describe('operations on the embedded store', () => {
 
   it('restore nothing from a backup whose files are cut short', async () => {
     const [backup, restored] = [join(temporaryDirectory(), 'backup'), temporaryDirectory()];
-    await runGate({ dataDir: await storeDirectory(), args: ['backup', '--to', backup] });
+    await gate(await storeDirectory(), 'backup', '--to', backup);
     truncateSync(join(backup, 'store/metadata/default/projects.sql'));
 
-    const { code, stderr } = await runGate({ dataDir: restored, args: ['restore', '--from', backup] });
+    const { message } = await gateFault(restored, 'restore', '--from', backup);
 
-    expect([code, stderr]).to.deep.equal([1, `${backup} does not contain a whole backup.\n`]);
+    expect(message).to.equal(`${backup} does not contain a whole backup.`);
     expect(readdirSync(restored)).to.deep.equal([]);
   });
 
   it('keep the root key of GATE_SIGNING_KEY out of the backup, and an older one in the directory, too', async () => {
     const [backup, restored] = [join(temporaryDirectory(), 'backup'), temporaryDirectory()];
-    const env = { GATE_SIGNING_KEY: Buffer.alloc(32, 7).toString('base64') };
+    const env = {
+      GATE_DATA_DIR: await storeDirectory(),
+      GATE_SIGNING_KEY: Buffer.alloc(32, 7).toString('base64'),
+    };
 
-    const args = ['backup', '--to', backup, '--json'];
-    const made = await runGate({ dataDir: await storeDirectory(), args, env });
-    const back = await runGate({ dataDir: restored, args: ['restore', '--from', backup, '--json'] });
+    const made = await gate<object>(env, 'backup', '--to', backup);
+    const back = await gate<object>(restored, 'restore', '--from', backup);
 
     const keys = { root_key: 'not included: it is in GATE_SIGNING_KEY', log_key: 'log-key.pem' };
-    for (const { stdout } of [made, back]) expect(JSON.parse(stdout)).to.include(keys);
+    for (const result of [made, back]) expect(result).to.include(keys);
     expect(readdirSync(backup)).to.have.members(['store', 'log-key.pem']);
   });
 
   it('rotate the root key: old bearer keys and bundles still verify, new ones are signed by the new key', async () => {
     const dataDir = await storeDirectory();
-    const first = await startTestService({ dataDir });
-    const { demo } = first;
-    await first.stop();
     const old = createPublicKey(createPrivateKey(readFileSync(join(dataDir, 'signing-key.pem'))));
     const { d, x } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
     const kidOfNew = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x: String(x) });
@@ -116,6 +119,7 @@ describe('operations on the embedded store', () => {
     };
 
     const second = await startTestService({ dataDir, env });
+    const { demo } = second;
     const policyOfOld = await pull(second, demo);
     const kidOfOld = await manifestKid(second, demo);
     const sent = await sendDecision(second, decisionEvent(), { key: demo.key });
