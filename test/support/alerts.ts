@@ -8,7 +8,7 @@ import { eventually } from './eventually.ts';
 import { issue } from './keys.ts';
 import type { RunningService } from './service.ts';
 import type { MailServer } from './smtp-server.ts';
-import { HOUR_MS } from '../../server/durations.ts';
+import { DAY_MS, HOUR_MS } from '../../server/durations.ts';
 import { listen } from './listen.ts';
 
 const CALLS_AN_HOUR = 40;
@@ -76,20 +76,24 @@ export async function send(service: RunningService, key: string, events: unknown
     });
 }
 
-export const times = (count: number, event: (index: number) => unknown) =>
+export const times = <T>(count: number, event: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => event(index));
 
-/** Nine days of an agent that calls steadily and is denied now and then. */
+/** Nine days of an agent that calls steadily, from an hour before this time of the day to two hours after, and is denied now and then. */
 export function historyOf(at: (ms: number) => string) {
-  const hours = 9 * 24;
-  return times(hours * CALLS_AN_HOUR, (index) =>
-    decisionEvent({
-      agent_name: 'clerk',
-      tool_name: 'pay',
-      outcome: index % 50 === 0 ? 'deny' : 'allow',
-      occurred_at: at(-(index + 1) * (HOUR_MS / CALLS_AN_HOUR)),
-    }),
-  );
+  const calls = 3 * CALLS_AN_HOUR;
+  const before = (index: number) =>
+    2 * HOUR_MS - Math.floor(index / calls) * DAY_MS - ((index % calls) + 1) * (HOUR_MS / CALLS_AN_HOUR);
+  return times(10 * calls, before)
+    .filter((ms) => ms < 0)
+    .map((ms, index) =>
+      decisionEvent({
+        agent_name: 'clerk',
+        tool_name: 'pay',
+        outcome: index % 50 === 0 ? 'deny' : 'allow',
+        occurred_at: at(ms),
+      }),
+    );
 }
 
 export const denialsNow = (at: (ms: number) => string) =>
