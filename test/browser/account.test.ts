@@ -126,6 +126,7 @@ describe('the account pages in a browser', function () {
     await end();
     await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
     expect(await page.locator('.decision-row, .drawer, .chart').count()).to.equal(0);
+    await expectAccessible(page);
     await signInAgain();
     await drawer.getByText('Event ID').waitFor();
     expect(addressOf(page)).to.equal(address);
@@ -213,7 +214,6 @@ async function newSession(world: World) {
   const end = () => call(world.service, '/v1/auth/logout', { method: 'POST', cookie });
   const signInAgain = async () => {
     await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
-    await expectAccessible(page);
     await page.locator('main').getByRole('link', { name: 'Sign in' }).click();
     await signIn(page, email, password);
   };

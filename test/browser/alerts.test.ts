@@ -58,9 +58,9 @@ describe('Alerts in a browser', function () {
   });
 
   it('alerts of the service say what happened and lead to their decisions', async () => {
-    const { page: asking } = await world.newPage();
+    const { page, faults } = await world.newPage();
     const path = `/v1/projects/${world.projectId}/alerts`;
-    await asking.request.put(`${path}/settings`, { data: { rules: { denials: true, new_names: true } } });
+    await page.request.put(`${path}/settings`, { data: { rules: { denials: true, new_names: true } } });
     const of = { agent_name: 'support-triage', tool_name: 'reply_draft', occurred_at: at(-1000) };
     await send(world.service, world.service.key, [
       ...times(30, () => decisionEvent({ ...of, outcome: 'deny' })),
@@ -68,11 +68,10 @@ describe('Alerts in a browser', function () {
     ]);
     passMs(MINUTE_MS);
     await eventually(async () => {
-      const answer = await asking.request.get(path);
+      const answer = await page.request.get(path);
       const { items } = (await answer.json()) as { items: { state: string }[] };
       return items.length === 2 && items.every(({ state }) => state === 'sent');
     });
-    const { page, faults } = await world.newPage();
     await page.goto(world.projectPath('alerts'));
     await page.getByText('support-triage called the tool wire_money for the first time').waitFor();
     const spike = page.getByRole('row', { name: /calls of support-triage .*were denied/ });
@@ -84,7 +83,7 @@ describe('Alerts in a browser', function () {
     const denied = Number(/(\d+) of \d+ calls/.exec(told)?.[1]);
     await page.getByText('support-triage').first().waitFor();
     const { search, searchParams } = new URL(page.url());
-    const reads = await asking.request.get(`/v1/projects/${world.projectId}/audit/decisions${search}`);
+    const reads = await page.request.get(`/v1/projects/${world.projectId}/audit/decisions${search}`);
 
     const query = Object.fromEntries(searchParams);
     expect(denied).to.be.at.least(30);

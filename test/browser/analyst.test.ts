@@ -66,7 +66,7 @@ describe('the question why denials rose, asked of the demo fleet in a browser', 
       peak.to,
       'deny',
     ]);
-    await expectAccessible(page);
+    await expectAccessible(page, '.drawer');
     await page.getByRole('button', { name: 'Older' }).click();
     const next = addressOf(page);
     await page.getByRole('button', { name: 'Newer' }).click();

@@ -7,8 +7,8 @@ const IMAGE = '<img src=x onerror="window.pwned=1">';
 const TRICK = '\u202egnp.exe\u2066 \u200bhidden';
 const HOSTILE = `${IMAGE}<script>window.pwned=1</script> javascript:window.pwned=1 {{7*7}} ${TRICK}`;
 const TURNING = /[\u202a-\u202e\u2066-\u2069]/;
-const TEN_MEGABYTES = 10_000_000;
-const HUGE_WAIT_MS_MAX = 120_000;
+/** An address with such a name is longer than Chromium takes: nothing is asked of the service. */
+const HUGE = 2_000_000;
 
 describe('content from events in a browser', function () {
   const world = useWorld(this);
@@ -65,11 +65,10 @@ describe('content from events in a browser', function () {
     expect(faults.filter((fault) => !fault.includes('422'))).to.deep.equal([]);
   });
 
-  it('of 10 MB in every field is cut, and the page stays alive', async () => {
-    // Making 100 MB of JSON and parsing it takes its time, and is the test's own doing.
+  it('of 2 MB in every field is cut, and the page stays alive', async () => {
     const { page, faults } = await world.newPage({ initScript: hugeRecords() });
     await page.goto(world.projectPath('decisions'));
-    await page.locator('.decision-row').first().click({ timeout: HUGE_WAIT_MS_MAX });
+    await page.locator('.decision-row').first().click();
     const drawer = page.getByRole('complementary', { name: 'Decision' });
     await drawer
       .getByText(/show more of/)
@@ -139,7 +138,7 @@ async function recordHostile({ service: { url, demo } }: World): Promise<void> {
   expect(answers.map(({ ok }) => ok)).to.deep.equal([true, true, true]);
 }
 
-/** Puts 10 MB into every text of the first record before the page gets it; no service would store that much. */
+/** Puts 2 MB into every text of the first record before the page gets it; no service would store that much. */
 function hugeRecords(): string {
   return `
     const original = globalThis.fetch;
@@ -147,7 +146,7 @@ function hugeRecords(): string {
       const answer = await original(path, options);
       if (!String(path).includes('/audit/decisions?')) return answer;
       const body = await answer.json();
-      const huge = '<b>\\u202e'.padEnd(${TEN_MEGABYTES}, 'A ');
+      const huge = '<b>\\u202e'.padEnd(${HUGE}, 'A ');
       const [first] = body.items;
       for (const name of ['agent_name', 'tool_name', 'role', 'reason', 'user_id', 'session_id', 'error_type']) first[name] = huge;
       Object.assign(first, { violations: [huge], hint: { huge }, arguments: { huge, list: Array(5000).fill('x') } });

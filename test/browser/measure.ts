@@ -1,5 +1,5 @@
 // Measures each page of a project with 200,000 decisions: the longest task of the main thread, and how much the layout moves.
-import { COUNT_SHIFTS } from './support/layout-shift.ts';
+import { layoutShiftOf } from './support/layout-shift.ts';
 import { filledStore } from './support/filled-store.ts';
 import { longestTaskMs } from './support/longest-task.ts';
 import { PROJECT_PAGES } from './support/project-pages.ts';
@@ -32,13 +32,13 @@ async function measured({ name, path, width, viewport }: Measured) {
   const tasks: number[] = [];
   const shifts: number[] = [];
   for (let load = 0; load < LOADS; load += 1) {
-    const { page } = await world.newPage({ viewport, initScript: COUNT_SHIFTS });
+    const { page } = await world.newPage({ viewport, isFresh: true });
     const longest = await longestTaskMs(page, async () => {
       await page.goto(world.projectPath(path));
       await page.waitForLoadState('networkidle');
     });
     tasks.push(longest);
-    shifts.push(await page.evaluate<number>('window.shift'));
+    shifts.push(await layoutShiftOf(page));
     await world.closePages();
   }
   return {

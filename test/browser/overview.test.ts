@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { batchOutcome, sendBatch } from '../support/batch.ts';
 import { decisionEvent } from '../support/events.ts';
 import { askJson, type Timeseries } from '../support/reads.ts';
-import { addressOf, expectAccessible, useWorld } from './support/world.ts';
+import { addressOf, expectAccessible, useWorld, visit } from './support/world.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/durations.ts';
 
 type Broken = { items: { value: string; total: number }[]; others: { entries: number } | null };
@@ -66,9 +66,7 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     await page.goto(around(1));
     await page.getByText('100% more than a week before').waitFor();
 
-    await page.evaluate(
-      `history.pushState(null, '', ${JSON.stringify(around(8))}); dispatchEvent(new PopStateEvent('popstate'))`,
-    );
+    await visit(page, around(8));
 
     await page.getByText('none the period before').waitFor();
     expect(await page.getByText('a week before').count()).to.equal(0);

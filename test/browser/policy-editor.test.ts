@@ -81,9 +81,7 @@ describe('the policy editor in a browser', function () {
     const dialog = page.getByRole('dialog', { name: 'Save version 2 of the policy?' });
     await dialog.getByText(/would change, compared with/).waitFor();
     await dialog.locator('.cm-changedLine').first().waitFor();
-    await expectAccessible(page);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await expectAccessible(page);
+    await expectAccessible(page, 'dialog');
     await dialog.getByLabel('Note (optional)').fill(' Refunds go through people now.\nSee <b>12</b>. ');
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved as version 2.').waitFor();
@@ -183,7 +181,7 @@ describe('the policy editor in a browser', function () {
     await save.click();
     const dialog = page.getByRole('dialog');
     await dialog.locator('.cm-changedLine').first().waitFor();
-    await expectAccessible(page);
+    await expectAccessible(page, 'dialog');
     await dialog.getByRole('button', { name: 'Back to the editor' }).click();
     await save.click();
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
@@ -233,7 +231,7 @@ describe('the policy editor in a browser', function () {
     await drawer.getByText(/^By the current policy, v\d+: Deny .*not as recorded$/).waitFor();
     await drawer.getByRole('button', { name: 'Try with your draft' }).click();
     await drawer.getByText('By your draft: Allow as recorded').waitFor();
-    await expectAccessible(page);
+    await expectAccessible(page, '.drawer');
     expect(faults).to.deep.equal([]);
   });
 
@@ -302,7 +300,7 @@ describe('the policy editor in a browser', function () {
     await edit.click();
     await question.getByRole('button', { name: 'Cancel' }).click();
     await edit.click();
-    await expectAccessible(page);
+    await expectAccessible(page, 'dialog');
     await question.getByRole('button', { name: 'Replace draft' }).click();
     await page.getByText('valid', { exact: true }).waitFor();
     expect(await editor.innerText()).not.to.include('# my draft');

@@ -8,7 +8,7 @@ import { ingest, issue, demoOwner } from '../support/keys.ts';
 import { runCommand } from '../support/processes.ts';
 import { savePolicy } from './support/policy.ts';
 import { pullPolicies } from './support/seed.ts';
-import { expectAccessible, useWorld } from './support/world.ts';
+import { expectAccessible, useWorld, visit } from './support/world.ts';
 
 const PHONE = { width: 390, height: 800 };
 
@@ -50,7 +50,7 @@ describe('Projects, keys and members in a browser', function () {
       ['usage', 'No model calls in the last 24 hours'],
       ['overview', 'No decisions in the last 24 hours'],
     ] as const) {
-      await page.goto(`/projects/${id}/${empty}`);
+      await visit(page, `/projects/${id}/${empty}`);
       await page.getByText(shows).waitFor();
       await expectAccessible(page);
     }
@@ -191,10 +191,10 @@ describe('Projects, keys and members in a browser', function () {
     await page.getByText('You are a viewer of this project.').waitFor();
     expect(await page.getByRole('button', { name: 'Create key' }).count()).to.equal(0);
     await expectAccessible(page);
-    await page.goto(world.projectPath('agents/demo-agent'));
+    await visit(page, world.projectPath('agents/demo-agent'));
     await page.getByText('Only editors, admins and owners can edit. You are a viewer.').waitFor();
     expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).to.equal(true);
-    await page.goto(world.projectPath('members'));
+    await visit(page, world.projectPath('members'));
     await page
       .getByText('Only admins and owners can add, change and remove members. You are a viewer.')
       .waitFor();
@@ -247,7 +247,7 @@ describe('Projects, keys and members in a browser', function () {
         );
       }
       expect(new Set(given).size, label).to.be.above(1);
-      await expectAccessible(page);
+      await expectAccessible(page, `[aria-label="${label}"]`);
     }
     expect(faults).to.deep.equal([]);
   });

@@ -41,7 +41,7 @@ describe('Proof in a browser', function () {
     expect(checks.join()).to.not.include('Does not hold');
     expect(faults.filter((fault) => !fault.includes('409'))).to.deep.equal([]);
     await shoot(page, 'proof-drawer');
-    await expectAccessible(page);
+    await expectAccessible(page, '.drawer');
   });
 
   it('an altered record, a forged line and another key are not proven', async () => {
@@ -50,8 +50,8 @@ describe('Proof in a browser', function () {
       [(proof) => ({ ...proof, salt: Buffer.alloc(16).toString('base64') }), [1]],
       [(proof) => ({ ...proof, index: 0, inclusion: [] }), [2]],
     ];
+    const { page } = await world.newPage();
     for (const [change, failing] of changes) {
-      const { page } = await world.newPage();
       await page.route(/\/proof$/, async (route) => {
         const response = await route.fetch();
         await route.fulfill({ json: change((await response.json()) as Record<string, string>) });
@@ -63,10 +63,10 @@ describe('Proof in a browser', function () {
       const checks = await page.locator('.proof-checks li').allInnerTexts();
       const failed = checks.flatMap((text, at) => (text.includes('Does not hold') ? [at] : []));
       expect(failed).to.deep.equal(failing);
+      await page.unroute(/\/proof$/);
     }
     const other = (await logText(world.service, 'vkey')).trimEnd();
-    const { page } = await world.newPage({ isFresh: true });
-    await page.addInitScript(
+    await page.evaluate(
       ([name, key]) => localStorage.setItem(name as string, key as string),
       [
         `gatehouse.log-key.${world.service.project_id}`,

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { startBrowser } from '../support/browser.ts';
 import { freePort } from '../support/listen.ts';
 import { CLIENT, startOidcProvider, type TestProvider } from '../support/oidc-provider.ts';
-import { startTestService, storeDirectory, type TestService } from '../support/service.ts';
+import { type Demo, startTestService, storeDirectory, type TestService } from '../support/service.ts';
 import { shoot } from './support/shoot.ts';
 
 describe('single sign-on in a browser', function () {
@@ -17,9 +19,8 @@ describe('single sign-on in a browser', function () {
     base = `http://localhost:${await freePort()}`;
     provider = await startOidcProvider(`${base}/v1/auth/oidc/callback`);
     const dataDir = await storeDirectory();
-    const first = await startTestService({ dataDir });
-    await first.stop();
-    const groups = { auditors: [{ project_id: first.project_id, role: 'viewer' }] };
+    const { project_id } = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Demo;
+    const groups = { auditors: [{ project_id, role: 'viewer' }] };
     service = await startTestService({
       dataDir,
       env: {

@@ -1,6 +1,13 @@
-/** A script for a page: `shift` is the Cumulative Layout Shift (web.dev/cls) so far. */
-export const COUNT_SHIFTS = `window.shift = 0; new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) window.shift += entry.value;
-}).observe({ type: 'layout-shift', buffered: true })`;
+import type { Page } from 'playwright-core';
+
 /** More than this is felt. */
 export const SHIFT_MAX = 0.05;
+
+/** The Cumulative Layout Shift (web.dev/cls) of the page so far. */
+export function layoutShiftOf(page: Page): Promise<number> {
+  return page.evaluate<number>(`(() => {
+    const observer = new PerformanceObserver(() => undefined);
+    observer.observe({ type: 'layout-shift', buffered: true });
+    return observer.takeRecords().reduce((sum, { value }) => sum + value, 0);
+  })()`);
+}

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { sendBatch } from '../../support/batch.ts';
 import { post } from '../../support/events.ts';
 import type { TestService } from '../../support/service.ts';
 import { HOUR_MS } from '../../../server/durations.ts';
+import { BATCH_EVENTS_MAX } from '../../../server/limits.ts';
 
 type SeedAgent = { name: string; tools: string[]; roles: string[]; denyRate: number };
 
@@ -42,31 +44,29 @@ const REASONS = {
   deny: 'Role may not use this tool.',
   needs_approval: 'Transfers above 1000 need approval.',
 };
+const DECISIONS = 1200;
+const MODEL_CALLS = 150;
+const HOURS = 60;
 const MODELS = ['model-large', 'model-small', 'model-fast'];
-const AT_ONCE = 64;
-
-type SeedOptions = { decisions?: number; hours?: number; llmCalls?: number };
 
 /** Records a small realistic fleet through the API: the same one every time, up to now. */
-export async function seedFleet(
-  service: TestService,
-  { decisions = 1200, hours = 60, llmCalls = 150 }: SeedOptions = {},
-): Promise<void> {
+export async function seedFleet(service: TestService): Promise<void> {
   const nowMs = Date.now();
   const random = draws();
-  const events = Array.from({ length: decisions }, (_, index) =>
-    decisionAt(index, nowMs - (index / decisions) ** 1.5 * hours * HOUR_MS, random),
+  const events = Array.from({ length: DECISIONS }, (_, index) =>
+    decisionAt(index, nowMs - (index / DECISIONS) ** 1.5 * HOURS * HOUR_MS, random),
   );
-  const calls = Array.from({ length: llmCalls }, (_, index) =>
-    llmCallAt(index, nowMs - (index / llmCalls) * hours * HOUR_MS, random),
+  const calls = Array.from({ length: MODEL_CALLS }, (_, index) =>
+    llmCallAt(index, nowMs - (index / MODEL_CALLS) * HOURS * HOUR_MS, random),
   );
   for (const { name, tools } of AGENTS.slice(0, 4)) {
     await accept(
       post(`${service.url}/v1/agents`, { name, tools: tools.map(toolFrom) }, { key: service.key }),
     );
   }
-  await sendAll(events, `${service.url}/v1/audit/decisions`, service.key);
-  await sendAll(calls, `${service.url}/v1/audit/llm-invocations`, service.key);
+  for (let from = 0; from < events.length; from += BATCH_EVENTS_MAX)
+    await accept(sendBatch(service, events.slice(from, from + BATCH_EVENTS_MAX)));
+  await accept(sendBatch(service, calls, { path: '/v1/audit/llm-invocations/batch' }));
 }
 
 /** Two clients that hold the policies they fetched, so that the fleet view has something to show. A service forgets them when it stops. */
@@ -87,12 +87,6 @@ function toolFrom(name: string) {
     description: name.replace('_', ' '),
     annotations: { readOnlyHint, destructiveHint: !readOnlyHint },
   };
-}
-
-async function sendAll(bodies: unknown[], url: string, key: string): Promise<void> {
-  for (let from = 0; from < bodies.length; from += AT_ONCE) {
-    await Promise.all(bodies.slice(from, from + AT_ONCE).map((body) => accept(post(url, body, { key }))));
-  }
 }
 
 async function accept(answer: Promise<Response>): Promise<void> {

@@ -123,7 +123,7 @@ export class World {
     await Promise.all(this.#contexts.splice(0).map((context) => context.close()));
     const kept = this.#isKeptInUse ? this.#kept : undefined;
     this.#isKeptInUse = false;
-    // One that cannot be cleaned, because it crashed or shows no page of the service, is replaced.
+    // One that cannot be cleaned, because it crashed, is replaced.
     if (kept === undefined) return;
     await clean(kept).catch(() => {
       this.#kept = undefined;
@@ -168,33 +168,37 @@ async function clean(page: Page): Promise<void> {
   await Promise.all([page.unrouteAll({ behavior: 'ignoreErrors' }), context.unrouteAll()]);
   // A draft that was not saved asks before it is left.
   page.on('dialog', (dialog) => void dialog.accept());
-  if (page.url() !== 'about:blank') await page.evaluate('localStorage.clear(); sessionStorage.clear()');
-  await page.goto('about:blank');
+  // Another site would end the process of the page; a new one costs as much as a load.
+  await page.goto('/robots.txt');
+  await page.evaluate('localStorage.clear(); sessionStorage.clear()');
   page.removeAllListeners('dialog');
   await Promise.all([context.clearCookies(), context.clearPermissions()]);
 }
 
 type AxeViolation = { id: string; help: string; nodes: { target: unknown; failureSummary: string }[] };
 
-/** Rejects unless axe-core finds nothing to complain about, also about the colours of the other scheme. */
-export async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axeSource);
+/**
+ * Rejects unless axe-core finds nothing to complain about, also about the colours of the other scheme. With a selector it looks at
+ * these parts alone, where another test looks at the rest: a large page takes a second.
+ */
+export async function expectAccessible(page: Page, parts = 'html'): Promise<void> {
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axeSource);
   const isDark = await page.evaluate<boolean>("matchMedia('(prefers-color-scheme: dark)').matches");
   const [own, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const);
-  const found = await violationsOn(page, '{}');
+  const found = await violationsOn(page, parts, '');
   await page.emulateMedia({ colorScheme: other });
-  found.push(...(await violationsOn(page, "{ runOnly: ['color-contrast'] }")));
+  found.push(...(await violationsOn(page, parts, "runOnly: ['color-contrast']")));
   await page.emulateMedia({ colorScheme: own });
   expect(found).to.deep.equal([]);
 }
 
-async function violationsOn(page: Page, options: string) {
+async function violationsOn(page: Page, parts: string, options: string) {
   // Elements that change colour slowly are checked last.
   await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
   await page.evaluate(`Promise.allSettled(document.getAnimations()
     .filter(({ effect }) => effect.getTiming().iterations !== Infinity).map(({ finished }) => finished))`);
   const violations = await page.evaluate<AxeViolation[]>(
-    `axe.run(document, { resultTypes: ['violations'], ...${options} }).then(({ violations }) => violations)`,
+    `axe.run(${JSON.stringify(parts)}, { resultTypes: ['violations'], ${options} }).then(({ violations }) => violations)`,
   );
   return violations.map(({ id, help, nodes }) => ({
     id,
@@ -203,6 +207,13 @@ async function violationsOn(page: Page, options: string) {
       .slice(0, 4)
       .map(({ target, failureSummary }) => `${JSON.stringify(target)} ${failureSummary}`),
   }));
+}
+
+/** Shows another page of the dashboard as a link would, without a load. */
+export async function visit(page: Page, path: string): Promise<void> {
+  await page.evaluate(
+    `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,
+  );
 }
 
 /** The content of the address bar, without the host. */
