@@ -47,7 +47,7 @@ const DIMENSIONS = DIMENSION_NAMES as [Dimension, ...Dimension[]];
 const USAGE_DIMENSIONS = USAGE_DIMENSION_NAMES as [UsageDimension, ...UsageDimension[]];
 const COSTS = [null, 0, 0.1, 0.2, 0.000_001, 3] as const;
 const WINDOWS = WINDOW_NAMES as [WindowName, ...WindowName[]];
-const STEPS = ['post', 'post', 'post', 'insert', 'repeat', 'restart', 'merge', 'withhold', 'ask'] as const;
+const STEPS = ['post', 'post', 'insert', 'repeat', 'repeat', 'restart', 'merge', 'withhold', 'ask'] as const;
 
 /** One project with its random past. Everything it does is fixed by its random numbers and its now. */
 export class History {
