@@ -165,7 +165,7 @@ describe('every page with demo data in a browser', function () {
     await page.locator('.responses-table.live-responses-table').getByText('is_verified').waitFor();
     await page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))');
     await shoot(page, 'docs-try');
-    await expectAccessible(page, '#me');
+    await expectAccessible(page);
     await page.getByRole('link', { name: 'Reference' }).click();
     await page.locator('#me').waitFor();
     expect(faults).to.deep.equal([]);

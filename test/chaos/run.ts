@@ -53,7 +53,8 @@ export async function runChaos({ cycles, seed, senders = 32, onCycle }: ChaosOpt
   const recoveries: number[] = [];
   for (let cycle = 1; cycle <= cycles; cycle += 1) {
     await sleep(100 + random() * 700);
-    const victim = cycle % 3;
+    // Each once, then any.
+    const victim = cycle <= 3 ? cycle % 3 : Math.floor(random() * 3);
     kills[victim === 2 ? 'store' : 'service'] = (kills[victim === 2 ? 'store' : 'service'] ?? 0) + 1;
     await killAndBringBack({ victim, server, services, start, random });
     for (const service of services) {
