@@ -107,6 +107,8 @@ export const SESSION_MS_MAX = 7 * DAY_MS;
 export const USER_AGENT_CHARS_MAX = 300;
 /** A sign-on at the provider must end within this time. */
 export const SIGN_ON_MS_MAX = 10 * 60 * SECOND_MS;
+/** The page to go on at after a sign-on, in ASCII: its cookie holds 4 KB. */
+export const SIGN_ON_NEXT_CHARS_MAX = 1000;
 /** Sign-ons that may be exchanging their code at once, and that may wait for it. */
 export const SIGN_ONS_RUNNING_MAX = 8;
 export const SIGN_ONS_WAITING_MAX = 64;

@@ -4,7 +4,7 @@ import { setSessionCookie } from '../access/session-cookie.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { problemFrom } from '../http/error-handler.ts';
-import { SIGN_ON_MS_MAX, STRANGERS_PACE } from '../limits.ts';
+import { SIGN_ON_MS_MAX, SIGN_ON_NEXT_CHARS_MAX, STRANGERS_PACE } from '../limits.ts';
 import { Pace } from '../pace.ts';
 import type { OidcProvider, SignOn } from './oidc-provider.ts';
 import { originOf } from './session-endpoints.ts';
@@ -19,9 +19,8 @@ export type SingleSignOnDeps = {
 
 const GET = { method: 'GET', tag: 'Accounts', allow: 'anyone', cacheControl: 'no-store' } as const;
 const PROBLEMS = ['not_found', 'provider_unavailable', 'overloaded'] as const;
-/** In ASCII, because a cookie holds 4 KB. */
 const NEXT = Type.String({
-  maxLength: 1000,
+  maxLength: SIGN_ON_NEXT_CHARS_MAX,
   pattern: '^/[!-~]*$',
   description: 'The page of the dashboard to go on at, as path and query. The sign-in page checks it.',
 });

@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { SIGN_ON_NEXT_CHARS_MAX } from '../../../../limits.ts';
 import { call } from '../../api/call.ts';
 import { forgetAnswers, useAnswer } from '../../api/use-answer.ts';
 import { request } from '../../api/request.ts';
@@ -18,13 +19,11 @@ const SINGLE_SIGN_ON_FAULTS: Record<string, string> = {
   token_invalid: 'The sign-in was not completed. Start again.',
 };
 
-/** The service keeps the next place in a cookie, which holds no longer one. */
-const NEXT_LENGTH_MAX = 1000;
-
 function singleSignOnHref(place: string): string {
   const { pathname, search } = new URL(place, location.origin);
   const next = pathname + search;
-  const query = next === '/' || next.length > NEXT_LENGTH_MAX ? '' : `?next=${encodeURIComponent(next)}`;
+  const query =
+    next === '/' || next.length > SIGN_ON_NEXT_CHARS_MAX ? '' : `?next=${encodeURIComponent(next)}`;
   return `/v1/auth/oidc/start${query}`;
 }
 
