@@ -13,7 +13,13 @@ import { expectAccessible, type World, useWorld } from './support/world.ts';
 /** Every page, and what it must show with the demo data. */
 const PAGES: [name: string, path: (world: World) => string, shows: string, kind?: 'editor' | 'missing'][] = [
   ['Overview', (world) => world.projectPath('overview'), 'Decisions over time'],
+  [
+    'Overview, 7 days by denials',
+    (world) => world.projectPath('overview', { window: '7d', sort: 'denials' }),
+    'support-triage',
+  ],
   ['Decisions', (world) => world.projectPath('decisions'), 'refund_order'],
+  ['Decisions without a role', (world) => world.projectPath('decisions', { role: '' }), '(none)'],
   ['Agents', (world) => world.projectPath('agents'), 'not registered'],
   ['an agent', (world) => world.projectPath('agents/support-triage'), 'Test a call', 'editor'],
   [
