@@ -88,11 +88,17 @@ const RANGE = { from: '2026-11-01T12:00:00Z', to: '2026-11-02T12:00:00Z' };
 
 describe('every page with demo data in a browser', function () {
   const world = useWorld(this);
-  it('shows its data without a complaint from the browser or axe-core, 360 to 2,560 px wide, and moves nothing as it loads', async () => {
+  it('shows its data without a complaint from the browser or axe-core, 360 to 2,560 px wide, reads none twice and moves nothing as it loads', async () => {
     const { page, faults } = await world.newPage();
+    const reads: string[] = [];
+    page.on('request', (request) => {
+      if (request.isNavigationRequest()) reads.length = 0;
+      if (request.url().includes('/audit/')) reads.push(request.url());
+    });
     for (const [name, path, shows, kind] of PAGES) {
       await page.goto(path(world));
       await page.getByText(shows).locator('visible=true').first().waitFor();
+      expect(reads, name).to.deep.equal([...new Set(reads)]);
       if (kind === 'editor') await settled(page);
       await expectAccessible(page).catch((error: Error) => {
         throw new Error(`${name}: ${error.message}`, { cause: error });

@@ -1,9 +1,10 @@
 import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The directory and everything in it that other users of the machine may read, write or enter. */
+/** The directory and everything in it that other users of the machine may read, write or enter. A running service may remove some of it meanwhile. */
 export function openToOthers(directory: string): string[] {
-  return pathsIn(directory).filter((path) => (statSync(path).mode & 0o077) !== 0);
+  const modeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  return pathsIn(directory).filter((path) => (modeOf(path) & 0o077) !== 0);
 }
 
 /** The directory and everything in it, with the modes that a umask of 022 gives. */

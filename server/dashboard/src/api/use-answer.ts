@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, mayRecover } from './api-error.ts';
 import type { Answer, Call, Name } from './call.ts';
-import { inTurn } from './in-turn.ts';
 import { request } from './request.ts';
+import { sharedRead } from './shared-read.ts';
 import { useStaleAnswer } from './stale-answers.ts';
 
 const ANSWERS_MAX = 60;
@@ -38,7 +38,11 @@ export function useAnswer<N extends Name>(
     atMs: 0,
   });
   const [round, setRound] = useState(0);
-  const reload = useCallback(() => setRound((count) => count + 1), []);
+  const mustBegin = useRef(false);
+  const reload = useCallback(() => {
+    mustBegin.current = true;
+    setRound((count) => count + 1);
+  }, []);
   const isRunning = useRef(false);
   const isCurrent = state.path === path;
   const kept = path === undefined ? undefined : answers.get(path);
@@ -48,7 +52,9 @@ export function useAnswer<N extends Name>(
     if (asked === undefined || path === undefined) return undefined;
     const abort = new AbortController();
     isRunning.current = true;
-    inTurn(abort.signal, () => request(asked, { signal: abort.signal }))
+    const options = { signal: abort.signal, mustBegin: mustBegin.current };
+    mustBegin.current = false;
+    sharedRead(path, options, (signal) => request(asked, { signal }))
       .then(
         (data) => {
           keep(path, data);
@@ -68,7 +74,7 @@ export function useAnswer<N extends Name>(
   }, [path, round]);
   /** Not while a call runs: where answers take longer than that, none would arrive. */
   const refresh = () => {
-    if (!isRunning.current) reload();
+    if (!isRunning.current) setRound((count) => count + 1);
   };
 
   // Another part of the page may have had the answer since.
