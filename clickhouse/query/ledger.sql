@@ -80,7 +80,6 @@ WITH
             AND occurred_at >= {oldest: DateTime('UTC')}
             AND toDate(occurred_at) NOT IN {final_days: Array(Date)} -- optional: final_days
             AND emitter IN (SELECT emitter FROM heard) -- optional: few_rows
-            AND toDate(occurred_at) IN (SELECT toDate(hour) FROM hours_of_emitters WHERE NOT is_whole) -- optional: many_rows
             AND (emitter, toStartOfHour(occurred_at)) IN (SELECT emitter, hour FROM hours_of_emitters WHERE NOT is_whole) -- optional: many_rows
         UNION ALL -- optional: many_rows
         SELECT -- optional: many_rows
