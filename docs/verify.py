@@ -21,7 +21,7 @@ from array import array
 
 WIDTH, HASH, LEAF, NODE = 256, 32, b"\0", b"\1"  # hashes in a full tile, bytes in a hash, what is hashed before leaf and node
 SETTLE_MS, AHEAD_MS = 10_000, 600_000  # a record enters the log within this time; how far clocks may differ
-RETENTION_MS, GRACE_MS = 90 * 86_400_000, 7 * 86_400_000
+DAY_MS, RETENTION_MS, GRACE_MS = 86_400_000, 90 * 86_400_000, 7 * 86_400_000
 EXIT_CODES = {"altered": 10, "missing": 11, "added": 12, "history_rewritten": 13, "signature_invalid": 14}
 TIME = rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"
 LINE = re.compile(rb'\{"event_id":"([0-9a-f-]{36})","occurred_at":"' + TIME + rb'".*,"received_at":"' + TIME + rb'"\}', re.S)
@@ -123,11 +123,9 @@ class Log:
         return self.leaves_of(index // WIDTH)[index % WIDTH * HASH :][:HASH]
 
     def check_entries(self, number, tile):
-        data = self.read("entries", number, self.width(0, number), HASH + 2)
-        if data is not None:
-            items = split(data, HASH + 2)
-            if b"".join(sha256(LEAF + item[2:]) for item in items if item[:2] == b"\0\x20") != tile:
-                raise Broken("history_rewritten", f"entry bundle {number} does not hash to its leaves")
+        items = split(self.read("entries", number, self.width(0, number), HASH + 2) or b"", HASH + 2)
+        if items and b"".join(sha256(LEAF + item[2:]) for item in items if item[:2] == b"\0\x20") != tile:
+            raise Broken("history_rewritten", f"entry bundle {number} does not hash to its leaves")
 
     def verify(self, root, earlier_size, wanted):
         """Checks all tiles. Returns the root of the first leaves, and which of the wanted leaf hashes are in the log."""
@@ -174,9 +172,8 @@ def root_of(nodes):
 
 def fields_of(line):
     """Returns event_id, occurred_at and received_at in ms, which stand at fixed places; without an id where they do not."""
-    found = LINE.fullmatch(line)
     try:
-        event_id, occurred, received = (part.decode() for part in found.groups())
+        event_id, occurred, received = (part.decode() for part in LINE.fullmatch(line).groups())
         return event_id, milliseconds(occurred), milliseconds(received)
     except (AttributeError, ValueError):
         return "", math.inf, math.inf
@@ -216,8 +213,8 @@ class Audit:
     def __init__(self, log, at, state):
         self.log, self.at, self.state = log, at, state
         self.counts, self.problems = dict.fromkeys(("checked", "altered", "missing", "added", "too_new", "expired"), 0), {}
-        self.held = array("d")  # when the record that holds an index was received; 0: none, -1: an altered record names it
-        self.oldest, self.newest = math.inf, -math.inf
+        # held: when the record that holds an index was received; 0: none, -1: an altered record names it
+        self.oldest, self.newest, self.held = math.inf, -math.inf, array("d")
 
     def say(self, kind, text, count=0):
         self.problems.setdefault(kind, []).append(text)
@@ -225,10 +222,9 @@ class Audit:
             self.counts[kind] += count
 
     def is_too_new(self, received):
-        now = datetime.datetime.now().timestamp() * 1000
-        return max(self.at, self.newest) - SETTLE_MS <= received <= now + AHEAD_MS
+        return max(self.at, self.newest) - SETTLE_MS <= received <= datetime.datetime.now().timestamp() * 1000 + AHEAD_MS
 
-    def records(self, export_path, proofs_path):
+    def records(self, export_path, proofs_path, size_before):
         unplaced, self.held = [], array("d", bytes(8 * self.log.size))
         for line, proof in joined(export_path, proofs_path):
             self.counts["checked"] += 1
@@ -241,6 +237,8 @@ class Audit:
                     self.oldest, self.newest = min(self.oldest, occurred), max(self.newest, received)
                     continue
             unplaced.append((received, event_id, occurred, index))
+        old = [index + 1 for index, received in enumerate(self.held) if 0 < received < self.at - DAY_MS]
+        self.new_from = max([size_before, *old])  # what is free from here on may be younger than the export
         self.place(sorted(unplaced, key=lambda one: one[:2]))
 
     def place(self, unplaced):
@@ -264,20 +262,21 @@ class Audit:
         for _ in range(unreadable):
             self.say("altered", "a line of the export is not that of a record", 1)
         alive = [one for one, is_used in zip(rest, used) if not is_used and one[2] >= self.at - RETENTION_MS]
-        beyond = [one for one in unplaced if one[3] is not None and one[3] >= self.log.size]
-        for received, event_id, _, _ in alive + beyond:
+        for received, event_id, _, _ in alive + [one for one in unplaced if one[3] is not None and one[3] >= self.log.size]:
             if self.is_too_new(received):
                 self.counts["too_new"] += 1
             else:
                 self.say("added", f"record {event_id} is not in the log", 1)
+        self.counts["too_new"] += self.held[self.new_from:].count(0)
 
     def gaps(self):
         """Each run of indexes that nothing holds: from, to (exclusive), and when its nearest neighbours were received."""
         gaps, waiting, before = [], [], -math.inf
         for index, received in enumerate(self.held):
-            if received == 0 and waiting and waiting[-1][1] == index:
+            is_free = received == 0 and index < self.new_from
+            if is_free and waiting and waiting[-1][1] == index:
                 waiting[-1][1] += 1
-            elif received == 0:
+            elif is_free:
                 waiting.append([index, index + 1, before])
             elif received > 0:
                 gaps += [(*gap, received) for gap in waiting]
@@ -365,7 +364,8 @@ def check_all(options, audit, key):
     log, state, origin = audit.log, audit.state, f"gatehouse/{options.project}"
     log.size, root = verify_checkpoint((options.log / "checkpoint").read_bytes(), key, origin)
     receipts = read_receipts(options.receipts, options.project, options.log) if options.receipts else None
-    seen_size, seen_root = 0, sha256(b"")
+    path, before = options.log / "checkpoint.before", (log.size, root)
+    seen_size, seen_root = before = verify_checkpoint(path.read_bytes(), key, origin) if path.exists() else before
     if state["vkey"] is not None:
         try:
             seen_size, seen_root = verify_checkpoint(state["checkpoint"].encode(), parse_vkey(state["vkey"]), origin)
@@ -374,7 +374,7 @@ def check_all(options, audit, key):
     earlier_root, found = log.verify(root, seen_size, {leaf for _, leaf, _, _ in receipts or []})
     if seen_size > log.size or earlier_root != seen_root:
         audit.say("history_rewritten", f"it has {log.size} entries, and not the {seen_size} first that were seen before")
-    audit.records(options.export, options.proofs)
+    audit.records(options.export, options.proofs, max(before[0], seen_size))
     audit.judge_gaps()
     return None if receipts is None else judge_receipts(audit, receipts, found)
 

@@ -6,6 +6,7 @@ import { joinProofs, type ProofLine } from './join-proofs.ts';
 import type { LogDirectory } from './log-directory.ts';
 import type { Progress } from './progress.ts';
 import type { RecordFields } from './record-line.ts';
+import { DAY_MS } from '../../durations.ts';
 import { RETENTION_MS } from '../../limits.ts';
 import { GRACE_MS, isTooNew } from './times.ts';
 
@@ -23,6 +24,8 @@ export type CheckedRecords = {
 type CheckRecords = {
   log: LogDirectory;
   size: number;
+  /** The size that the log had before the export was made. */
+  sizeBefore: number;
   /** When the export was made, in milliseconds since the epoch. */
   atMs: number;
   /** The proofs are younger than the export by enough that each of its records must be in the log. */
@@ -35,7 +38,7 @@ type Unplaced = RecordFields & { index: number | null };
 
 /** Finds for each record of an export whether it is in the log as it stands. The tiles must have been checked. */
 export function checkRecords(files: RecordFiles, options: CheckRecords): CheckedRecords {
-  const { log, size, progress } = options;
+  const { log, size, sizeBefore, atMs, progress } = options;
   const holders = new Holders(size);
   const counts = { checked: 0, altered: 0, added: 0, too_new: 0 };
   const checked: CheckedRecords = {
@@ -57,7 +60,9 @@ export function checkRecords(files: RecordFiles, options: CheckRecords): Checked
     else if (leafOf(line, proof)?.equals(log.leaf(index, size)) === true) hold(checked, index, fields);
     else unplaced.push({ ...fields, index });
   }
+  holders.allowNewFrom(sizeBefore, atMs - DAY_MS);
   new Judgement(checked, options).judge(unplaced, unreadable);
+  counts.too_new += holders.newcomers;
   return checked;
 }
 

@@ -8,9 +8,12 @@ export type Gap = { from: number; to: number; afterMs: number; beforeMs: number 
 export class Holders {
   /** When the record that holds an index was received, in milliseconds since the epoch. */
   readonly #receivedMs: Float64Array;
+  /** A free index from here on may be of a record that is younger than the export. */
+  #newFrom: number;
 
   constructor(size: number) {
     this.#receivedMs = new Float64Array(size);
+    this.#newFrom = size;
   }
 
   isHeld(index: number): boolean {
@@ -32,6 +35,17 @@ export class Holders {
     return index < 0 ? undefined : index;
   }
 
+  /** Whoever holds an index and was received before `oldMs` shows that all before it are older than the export. */
+  allowNewFrom(size: number, oldMs: number): void {
+    const lastOld = this.#receivedMs.findLastIndex((receivedMs) => receivedMs > 0 && receivedMs < oldMs);
+    this.#newFrom = Math.max(size, lastOld + 1);
+  }
+
+  get newcomers(): number {
+    return this.#receivedMs.subarray(this.#newFrom).filter((receivedMs) => receivedMs === FREE).length;
+  }
+
+  /** Without the newcomers. */
   gaps(): Gap[] {
     const gaps: Gap[] = [];
     let afterMs = Number.NEGATIVE_INFINITY;
@@ -40,6 +54,7 @@ export class Holders {
     this.#receivedMs.forEach((receivedMs, index) => {
       const last = gaps.at(-1);
       if (receivedMs === FREE) {
+        if (index >= this.#newFrom) return;
         if (last?.to === index) last.to += 1;
         else gaps.push({ from: index, to: index + 1, afterMs, beforeMs: Number.POSITIVE_INFINITY });
       } else if (receivedMs > 0) {

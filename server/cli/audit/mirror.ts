@@ -32,6 +32,8 @@ export async function mirrorLog({ source, to, vkey }: Mirror): Promise<Report> {
   const { verdict, exitCode } = verdictOf(findings);
   if (exitCode === 0 && head !== undefined) {
     replaceFile(join(to, 'keys.json'), await fetchText(source, '/v1/.well-known/keys'));
+    if (earlier !== undefined)
+      replaceFile(join(to, 'checkpoint.before'), readFileSync(join(to, 'checkpoint')));
     replaceFile(join(to, 'checkpoint'), text);
     if (earlier !== undefined) removeNarrower(to, earlier.size, head.size);
   } else {

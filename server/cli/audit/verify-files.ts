@@ -46,19 +46,24 @@ export function verifyFiles(options: VerifyFiles): Result {
   };
   const vkey = options.vkey ?? state?.vkey ?? readText(join(options.log, 'vkey')).trim();
   const head = readHead(readText(join(options.log, 'checkpoint')), { vkey, projectId }, findings);
-  if (head === undefined) return result;
-  result.size = head.size;
+  result.size = head?.size ?? 0;
+  const pathBefore = join(options.log, 'checkpoint.before');
+  const before = existsSync(pathBefore)
+    ? readHead(readText(pathBefore), { vkey, projectId }, findings)
+    : head;
+  if (head === undefined || before === undefined) return result;
   const receipts = receiptsPath === undefined ? [] : readReceipts(receiptsPath, projectId, options.log);
   result.areReceiptsUnsigned = receipts.some(({ isSigned }) => isSigned === undefined);
   const earlier = state && readEarlier(state, projectId, findings);
   const log = new LogDirectory(options.log);
   const wanted = new Set(receipts.map(({ leaf }) => leaf));
-  const tree = checkHistory(log, { head, earlier, wanted, findings });
+  const tree = checkHistory(log, { head, earlier: earlier ?? before, wanted, findings });
   if (tree === undefined) return result;
   const atMs = options.atMs ?? statSync(options.files.export).mtimeMs;
   const records = checkRecords(options.files, {
     log,
     size: head.size,
+    sizeBefore: Math.max(before.size, earlier?.size ?? 0),
     atMs,
     isSettled: options.isSettled ?? false,
     findings,

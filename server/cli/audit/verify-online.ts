@@ -27,6 +27,8 @@ export async function verifyOnline({ source, wait, ...options }: VerifyOnline): 
   try {
     const files = { export: join(directory, 'export.ndjson'), proofs: join(directory, 'proofs.ndjson') };
     const log = join(directory, 'log');
+    mkdirSync(log);
+    writeFileSync(join(log, 'checkpoint.before'), await fetchText(source, 'log/checkpoint'));
     const atMs = await fetchRecords(source, files, wait);
     await fetchLog(source, { log, vkey: options.vkey });
     return verifyFiles({ ...options, atMs, isSettled: true, projectId: source.projectId, files, log });
@@ -63,12 +65,11 @@ function hasPending(proofsPath: string): boolean {
   return false;
 }
 
-/** Makes a log directory. Without a signed checkpoint no tile is fetched. */
+/** Fills a log directory. Without a signed checkpoint no tile is fetched. */
 async function fetchLog(
   source: Source,
   { log, vkey }: { log: string; vkey: string | undefined },
 ): Promise<void> {
-  mkdirSync(log);
   const checkpoint = await fetchText(source, 'log/checkpoint');
   const served = (await fetchText(source, 'log/vkey')).trim();
   writeFileSync(join(log, 'checkpoint'), checkpoint);

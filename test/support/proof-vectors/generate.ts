@@ -1,6 +1,7 @@
 // Writes the test vectors of docs/proof.md: node test/support/proof-vectors/generate.ts [DIRECTORY]
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { beforeCases } from './before-cases.ts';
 import { historyCases } from './history-cases.ts';
 import { AT_MS, PROJECT, ROOT_KEYS } from './history.ts';
 import { writeFiles } from './log.ts';
@@ -9,7 +10,13 @@ import { receiptCases } from './receipt-cases.ts';
 import { recordCases } from './record-cases.ts';
 import { signatureCases } from './signature-cases.ts';
 
-const CASES: Record<string, Case> = { ...signatureCases, ...recordCases, ...historyCases, ...receiptCases };
+const CASES: Record<string, Case> = {
+  ...signatureCases,
+  ...recordCases,
+  ...historyCases,
+  ...beforeCases,
+  ...receiptCases,
+};
 const NO_COUNTS = { altered: 0, missing: 0, added: 0, too_new: 0, expired: 0 };
 const NO_RECEIPTS = { missing: 0, too_new: 0, invalid: 0 };
 const EXIT_CODES: Record<string, number> = {

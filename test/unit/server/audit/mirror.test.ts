@@ -101,6 +101,9 @@ describe('audit mirror', () => {
       'log/tile/entries/002.p/88',
     ]);
     expect([data['tree_size_before'], data['tree_size']]).to.deep.equal([300, 600]);
+    expect(readFileSync(join(to, 'checkpoint.before'), 'utf8')).to.equal(
+      checkpointOf({ ...head, entries: head.entries.slice(0, 300) }),
+    );
     expect(filesIn(to).filter((name) => name.includes('.p'))).to.deep.equal([
       'tile/0/002.p/88',
       'tile/1/000.p/2',
@@ -305,6 +308,20 @@ describe('audit mirror', () => {
 
       expect([exitCode, data['checked'], data['too_new']]).to.deep.equal([0, 21, 0]);
       expect(waitedMs).to.be.within(9_000, 11_000);
+    });
+
+    it('calls what enters the log while it runs too new', async () => {
+      server.serveLog(logOf(20));
+      serveRecords(21, (at) => (at === 20 ? null : at));
+      const wait = () => {
+        server.serveLog(logOf(24));
+        serveRecords(21, (at) => at);
+        return Promise.resolve(undefined);
+      };
+
+      const { data, exitCode } = await verify({}, wait);
+
+      expect([exitCode, data['checked'], data['missing'], data['too_new']]).to.deep.equal([0, 21, 0, 3]);
     });
 
     it('calls those added that do not enter the log within ten seconds', async () => {
