@@ -93,7 +93,7 @@ function wordsOf(result: Result, { verdict, trust, hint }: Words): string {
     `Verdict: ${verdict.replaceAll('_', ' ')}.`,
     `Size of the log: ${number(size)}.`,
     `Records: ${number(checked)} checked, ${number(altered)} altered, ${number(missing)} missing, ${number(added)} added, ` +
-      `${number(too_new)} too new for this checkpoint, ${number(expired)} expired.`,
+      `${number(too_new)} too new to tell, ${number(expired)} expired.`,
   ];
   if (receipts !== null)
     lines.push(
