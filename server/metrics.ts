@@ -1,8 +1,12 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { OUTCOMES } from './ingest/decision-event.ts';
+import { INGEST_RESULTS } from './ingest/ingest.ts';
 
 const HTTP_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const FLUSH_SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const BATCH_ROWS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
+const FETCH_RESULTS = ['fresh', 'not_modified', 'unknown'] as const;
+export type FetchResult = (typeof FETCH_RESULTS)[number];
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -22,7 +26,7 @@ export function createMetrics({
   collectDefaultMetrics({ register: registry });
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Counter({ name, help, labelNames, registers });
-  return {
+  const metrics = {
     registry,
     /** The body of GET /metrics. */
     text: () => registry.metrics(),
@@ -104,4 +108,12 @@ export function createMetrics({
     alertWebhooks: counter('gate_alert_webhooks_total', 'Webhooks of alerts, by result', 'result'),
     mail: counter('gate_mail_total', 'Mails, by kind and result', 'kind', 'result'),
   };
+  // Prometheus sees the first increase only of a counter that exists before it.
+  for (const result of INGEST_RESULTS) {
+    metrics.ingest.inc({ result }, 0);
+    metrics.ingestLlm.inc({ result }, 0);
+  }
+  for (const outcome of OUTCOMES) metrics.written.inc({ outcome }, 0);
+  for (const result of FETCH_RESULTS) metrics.policyFetches.inc({ result }, 0);
+  return metrics;
 }

@@ -8,7 +8,7 @@ import { etagMatches, singleEntityTag } from '../http/etag.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import { listOf, PROJECT_ID } from '../http/schemas.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
-import type { Metrics } from '../metrics.ts';
+import type { FetchResult, Metrics } from '../metrics.ts';
 import type { RunRead, RunReadBytes } from '../store/read-pool.ts';
 import { agentUnknown, type AgentSaver } from './agent-saver.ts';
 import type { AgentStore } from './agent-store.ts';
@@ -107,9 +107,10 @@ async function fetchPolicy(
   { policyReader, fleet, metrics, caller, name }: Fetch,
 ): Promise<undefined> {
   const { project_id: projectId, key_id: keyId } = caller;
+  const count = (result: FetchResult) => metrics.policyFetches.inc({ result });
   const served = await policyReader.find(projectId, name);
   if (served === undefined) {
-    metrics.policyFetches.inc({ result: 'unknown' });
+    count('unknown');
     throw agentUnknown(name);
   }
   res.set({ ETag: served.etag, 'Cache-Control': 'private, no-cache', Vary: 'Authorization' });
@@ -118,7 +119,7 @@ async function fetchPolicy(
   if (held !== undefined && held.length <= ETAG_CHARS_MAX)
     fleet.seen({ projectId, agentName: name }, { keyId, etag: held });
   const isHeld = condition !== undefined && etagMatches(condition, served.etag);
-  metrics.policyFetches.inc({ result: isHeld ? 'not_modified' : 'fresh' });
+  count(isHeld ? 'not_modified' : 'fresh');
   if (isHeld) res.status(304).end();
   else res.set('Content-Type', 'application/json; charset=utf-8').end(served.body);
 }

@@ -2,13 +2,26 @@ import type { Response } from 'express';
 import type { Counter } from 'prom-client';
 import type { TObject } from 'typebox';
 import type { GroupCommit } from '../commit/group-commit.ts';
-import type { ProblemCode } from '../errors.ts';
+import { type ProblemCode, PROBLEMS } from '../errors.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
 import { admitTime } from './admit.ts';
 import type { Event } from './event.ts';
 import { entryFrom, type RowKind } from './event-row.ts';
 import { type Receipts, wantsReceipt } from './receipts.ts';
 import { ledgerOf } from './ledger.ts';
+
+/** What became of an event, as the counters of ingest have it. */
+export const INGEST_RESULTS = [
+  'accepted',
+  'duplicate',
+  'unauthenticated',
+  'body_invalid',
+  'occurred_at_out_of_range',
+  'too_large',
+  'row_rejected',
+  'store_unavailable',
+  'overloaded',
+] as const;
 
 export type IngestDeps = {
   /** The id of the latest version of an agent, '' when it is not registered. */
@@ -66,25 +79,7 @@ function sendAccepted(res: Response, eventId: string): undefined {
 
 /** Counts events with a problem by its result. A bug has no label of its own: it is a 500 in gate_http_request_duration_seconds. */
 export function countProblem(counter: Counter<'result'>, code: ProblemCode, events = 1): void {
-  const result = resultOf(code);
+  const isTooLarge = PROBLEMS[code].status === 413;
+  const result = isTooLarge ? 'too_large' : INGEST_RESULTS.find((one) => one === code);
   if (result !== undefined) counter.inc({ result }, events);
-}
-
-function resultOf(code: ProblemCode): string | undefined {
-  switch (code) {
-    case 'unauthenticated':
-    case 'body_invalid':
-    case 'occurred_at_out_of_range':
-    case 'row_rejected':
-    case 'store_unavailable':
-    case 'overloaded':
-      return code;
-    case 'arguments_too_large':
-    case 'hint_too_large':
-    case 'body_too_large':
-    case 'batch_too_large':
-      return 'too_large';
-    default:
-      return undefined;
-  }
 }

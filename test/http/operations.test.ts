@@ -63,6 +63,25 @@ describe('operations', () => {
     );
   });
 
+  it('GET /metrics has every value of the labels of ingest, records and policy fetches from the start', async () => {
+    const now = await readMetrics(service);
+    const results =
+      'accepted duplicate unauthenticated body_invalid occurred_at_out_of_range too_large row_rejected store_unavailable overloaded'.split(
+        ' ',
+      );
+    const labels = {
+      'gate_ingest_decisions_total{result=': results,
+      'gate_ingest_llm_invocations_total{result=': results,
+      'gate_decisions_written_total{outcome=': ['allow', 'deny', 'needs_approval'],
+      'gate_policy_fetch_total{result=': ['fresh', 'not_modified', 'unknown'],
+    };
+    for (const [start, values] of Object.entries(labels))
+      expect(now.named(start.slice(0, start.indexOf('{')))).to.have.members(
+        values.map((value) => `${start}"${value}"}`),
+      );
+    expect(now.value(ingestResult('row_rejected'))).to.equal(0);
+  });
+
   const event = decisionEvent();
   const tooLarge = 'x'.repeat(9000);
   const cases: [string, string, (service: RunningService) => Promise<unknown>][] = [
