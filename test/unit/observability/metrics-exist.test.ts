@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { INGEST_RESULTS } from '../../../server/ingest/ingest.ts';
 import { createMetrics } from '../../../server/metrics.ts';
 import {
   alertExpressions,
@@ -12,6 +13,7 @@ import {
 const CLOSED_LABELS: Record<string, string[]> = {
   outcome: ['allow', 'deny', 'needs_approval'],
   state: ['received', 'dropped', 'missing'],
+  result: [...INGEST_RESULTS, 'sent', 'retried', 'failed', 'signed'],
 };
 
 describe('Grafana dashboards and Prometheus alerts', () => {
@@ -31,8 +33,10 @@ describe('Grafana dashboards and Prometheus alerts', () => {
 
   it('match only existing label values', () => {
     const wrong = [...panelExpressions(), ...alertExpressions()].flatMap(({ place, expr }) =>
-      [...expr.matchAll(/\b(outcome|state)="([^"]*)"/g)]
-        .filter(([, label = '', value = '']) => CLOSED_LABELS[label]?.includes(value) !== true)
+      [...expr.matchAll(/\b(outcome|state|result)=~?"([^"]*)"/g)]
+        .filter(([, label = '', values = '']) =>
+          values.split('|').some((value) => CLOSED_LABELS[label]?.includes(value) !== true),
+        )
         .map(([text]) => `${place}: ${text}`),
     );
     expect(wrong).to.deep.equal([]);
