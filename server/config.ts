@@ -106,9 +106,19 @@ export function readConfig(env: Environment = process.env): Config {
       groupsClaim: text('GATE_OIDC_GROUPS_CLAIM') ?? 'groups',
     };
   };
+  /** The embedded store has the defaults only. */
+  const readForServer = (name: string, parse: (text: string) => number, byDefault: number) => {
+    const given = read(name, parse) ?? byDefault;
+    if (given !== byDefault && text('GATE_CLICKHOUSE_URL') === undefined)
+      faults.push(`${name} needs GATE_CLICKHOUSE_URL`);
+    return given;
+  };
   const cluster = read('GATE_CLICKHOUSE_CLUSTER', value.clusterName);
-  const asyncInsertMs =
-    read('GATE_ASYNC_INSERT_MS', value.integer(0, 1000)) ?? (cluster === undefined ? 0 : 125);
+  const asyncInsertMs = readForServer(
+    'GATE_ASYNC_INSERT_MS',
+    value.integer(0, 1000),
+    cluster === undefined ? 0 : 125,
+  );
   const config: Config = {
     host: read('GATE_HOST', value.hostName) ?? '127.0.0.1',
     port: read('GATE_PORT', value.integer(0, 65_535)) ?? 8000,
@@ -137,15 +147,12 @@ export function readConfig(env: Environment = process.env): Config {
     logLevel: read('GATE_LOG_LEVEL', value.oneOf(LOG_LEVELS)) ?? 'info',
     batchRowsMax:
       read('GATE_BATCH_ROWS_MAX', value.integer(1, 100_000)) ?? (asyncInsertMs > 0 ? 20_000 : 5000),
-    batchIntervalMs: read('GATE_BATCH_INTERVAL_MS', value.integer(0, 1000)) ?? 0,
-    batchRowsMin: read('GATE_BATCH_ROWS_MIN', value.integer(1, 100_000)) ?? 4000,
+    batchIntervalMs: readForServer('GATE_BATCH_INTERVAL_MS', value.integer(0, 1000), 0),
+    batchRowsMin: readForServer('GATE_BATCH_ROWS_MIN', value.integer(1, 100_000), 4000),
     asyncInsertMs,
     queueRowsMax: read('GATE_QUEUE_ROWS_MAX', value.integer(1, 10_000_000)) ?? 50_000,
     workers: read('GATE_WORKERS', value.integer(1, 256)) ?? 1,
   };
-  const onServer = ['GATE_BATCH_INTERVAL_MS', 'GATE_BATCH_ROWS_MIN', 'GATE_ASYNC_INSERT_MS'];
-  if (text('GATE_CLICKHOUSE_URL') === undefined)
-    for (const name of onServer.filter(text)) faults.push(`${name} needs GATE_CLICKHOUSE_URL`);
   faults.push(...faultsBetween(config), ...tlsFaults(config));
   if (faults.length > 0) throw new ConfigError(faults);
   return config;

@@ -230,6 +230,12 @@ describe('readConfig', () => {
     });
   }
 
+  it('takes the defaults of what only a server can change on the embedded store, too', () => {
+    const defaults = { GATE_BATCH_INTERVAL_MS: '0', GATE_BATCH_ROWS_MIN: '4000', GATE_ASYNC_INSERT_MS: '0' };
+
+    expect(readConfig(defaults)).to.deep.equal(readConfig({}));
+  });
+
   it('lets the server of a cluster merge inserts, unless told otherwise', () => {
     const GATE_CLICKHOUSE_URL = 'http://h/db';
     const cluster = { GATE_CLICKHOUSE_URL, GATE_CLICKHOUSE_CLUSTER: 'fleet' };
