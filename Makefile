@@ -33,7 +33,7 @@ bench: $(BUILT) ## Measure the service next to its bounds and its rivals
 chaos: $(BUILT) ## Kill services and store under load and count records (ARGS="--cycles 100")
 	@npm run --silent chaos -- $(ARGS)
 
-tamper: $(BUILT) ## Attack a store and its log with both verifiers (ARGS="--records 100000")
+tamper: $(BUILT) ## Attack store and log with both verifiers (ARGS="--records 4200" or more)
 	@npm run --silent tamper -- $(ARGS)
 
 mutants: $(INSTALLED) ## Break the pure code in small ways and count what no test notices

@@ -135,8 +135,17 @@ async function serve(agentName: string, server: ServerAddress, values: Values): 
 async function init(agentName: string, server: ServerAddress, { output }: Values): Promise<number> {
   const policy = await policyOfTools(agentName, await listServerTools(server, logger));
   if (output === undefined) process.stdout.write(policy);
-  else await writeFile(output, policy, { flag: 'wx' });
+  else await writeNew(output, policy);
   return 0;
+}
+
+async function writeNew(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text, { flag: 'wx' });
+  } catch (error) {
+    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST';
+    throw isThere ? new Error(`${path} already exists. Delete it, or name another file.`) : error;
+  }
 }
 
 async function register(agentName: string, server: ServerAddress, values: Values): Promise<number> {

@@ -58,7 +58,7 @@ describe('an MCP server under governance, from nothing', () => {
     const again = await command(...file);
 
     expect(again.code).to.equal(1);
-    expect(again.stderr).to.include('EEXIST');
+    expect(again.stderr).to.equal('policy.yaml already exists. Delete it, or name another file.\n');
     expect(await readFile(join(folder, 'policy.yaml'), 'utf8')).to.equal(POLICY);
   });
 

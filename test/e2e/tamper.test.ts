@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { runCommand } from '../support/processes.ts';
 import { type Outcome, runTamper } from '../tamper/run.ts';
 
 /** More than a full tile. */
@@ -32,5 +33,14 @@ describe('tampering with a store and its log', function () {
       'insert one row of a time to come': '1 added',
       'flip one, delete one, insert one': '1 altered, 1 missing, 1 added',
     });
+  });
+});
+
+describe('make tamper', () => {
+  it('says in one line how many records it needs at least', async () => {
+    const script = new URL('../tamper/main.ts', import.meta.url).pathname;
+    const { code, stderr } = await runCommand(process.execPath, [script, '--records', '2000']);
+
+    expect([code, stderr]).to.deep.equal([1, '--records must be at least 4200, not 2000\n']);
   });
 });

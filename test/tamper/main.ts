@@ -1,4 +1,4 @@
-// make tamper: attacks a real store and its log, and prints what both verifiers say. ARGS="--records 100000"
+// make tamper: attacks a real store and its log, and prints what both verifiers say. ARGS="--records 100000", at least 4200
 import { parseArgs } from 'node:util';
 import { FILE_ATTACKS, STORE_ATTACKS } from './attacks.ts';
 import { runTamper } from './run.ts';
@@ -7,10 +7,12 @@ const { values } = parseArgs({ options: { records: { type: 'string', default: '1
 const records = Math.ceil(Number(values.records) / (STORE_ATTACKS.length + 2));
 // The attacks on tiles need a full one.
 const RECORDS_MIN = 300;
-if (!(records >= RECORDS_MIN))
-  throw new Error(
+if (!(records >= RECORDS_MIN)) {
+  console.error(
     `--records must be at least ${RECORDS_MIN * (STORE_ATTACKS.length + 2)}, not ${values.records}`,
   );
+  process.exit(1);
+}
 const onAttack = (attack: string) => process.stderr.write(`${attack} …\n`);
 
 const outcomes = await runTamper({ records, onAttack });
