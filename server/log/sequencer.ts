@@ -36,7 +36,8 @@ const SCAN_BACK_MS = 180_000;
 const START_BACK_MS = 3_600_000;
 /** The most fresh inserts in a round, and the most rows of other inserts. */
 const TAKE = { fresh: 2000, careful: 100_000 };
-const HOURS_EVERY_MS = 60_000;
+/** How often to look for rows from before the log: while there are any, and afterwards, because an older service may write to a shared store. */
+const HOURS_EVERY_MS = { found: 60_000, shared: 600_000 };
 
 /** Appends the records of this process to the log, every second or so while there are any, and those of processes that ended. */
 export class Sequencer {
@@ -51,7 +52,7 @@ export class Sequencer {
   #wake: (() => void) | undefined;
   #scanAtMs: number | undefined;
   #hours: { hour: string; number: number; isFinal: boolean }[] = [];
-  #hoursAtMs: number | undefined = Number.NEGATIVE_INFINITY;
+  #hoursAtMs = -Infinity;
   /** When the last scan that succeeded began. */
   #scannedMs: number | undefined;
 
@@ -92,11 +93,13 @@ export class Sequencer {
     const { logger, isShared } = this.#options;
     const { signal } = this.#closing;
     const everyMs = ROUND_EVERY_MS[isShared ? 'shared' : 'alone'];
-    for (let isOk = true; ;) {
+    for (let isOk = true, isHourNext = false; ;) {
       const startMs = performance.now();
       const isLast = signal.aborted;
       const ageMs = isShared && !isLast ? SHARED_AGE_MS : 0;
-      const taken = (this.#taken = this.#queue.take({ ...TAKE, ageMs }));
+      const taken: Waiting[] = (this.#taken = isHourNext ? [] : this.#queue.take({ ...TAKE, ageMs }));
+      // Otherwise rows from before the log would wait for as long as there are inserts in every round.
+      isHourNext = taken.length > 0 && this.#hours.length > 0;
       let isBehind = false;
       try {
         isBehind = (await this.#turn(taken)) && this.#queue.hasCareful;
@@ -118,7 +121,7 @@ export class Sequencer {
     const { signal } = this.#closing;
     await sleep(Math.max(0, dueMs - performance.now()), undefined, { signal }).catch(() => undefined);
     while (!signal.aborted && this.#queue.size === 0 && this.#hours.length === 0) {
-      const nextMs = Math.min(this.#scanAtMs ?? Infinity, this.#hoursAtMs ?? Infinity, this.#hashes.dueMs);
+      const nextMs = Math.min(this.#scanAtMs ?? Infinity, this.#hoursAtMs, this.#hashes.dueMs);
       const restMs = nextMs - performance.now();
       if (restMs <= 0) return;
       await new Promise<void>((resolve) => {
@@ -201,16 +204,16 @@ export class Sequencer {
   }
 
   async #scanHours(): Promise<void> {
-    if (this.#hoursAtMs === undefined || this.#hours.length > 0 || performance.now() < this.#hoursAtMs)
-      return;
-    const { tables, now } = this.#options;
+    if (this.#hours.length > 0 || performance.now() < this.#hoursAtMs) return;
+    const { isShared, tables, now } = this.#options;
     const hours = await tables.hours(clickhouseTime(now() - RETENTION_MS));
     this.#hours = hours.map(({ hour, number, is_still }) => ({
       hour,
       number: Number(number),
       isFinal: Boolean(is_still),
     }));
-    this.#hoursAtMs = hours.length === 0 ? undefined : performance.now() + HOURS_EVERY_MS;
+    const idleMs = isShared ? HOURS_EVERY_MS.shared : Infinity;
+    this.#hoursAtMs = performance.now() + (hours.length > 0 ? HOURS_EVERY_MS.found : idleMs);
   }
 }
 

@@ -92,6 +92,37 @@ export function logTakeoverSuite(store: () => Store): void {
       expect((await tables.newestFlush(round)) === BigInt(flush)).to.equal(isListed);
     });
 
+  it('looks again at an hour from before the log when a row was received after it was complete', async () => {
+    const { background } = store();
+    const tables = new LogTables(background);
+    const start = Date.parse(`${DAY_BEFORE}Z`) - 7 * HOUR_MS;
+    const number = String(start / HOUR_MS);
+    const receive = (minutesAgo: number) =>
+      background.command(
+        `INSERT INTO decisions (project_id, event_id, occurred_at, received_at)
+         SELECT {project_id: String}, generateUUIDv4(), {occurred_at: DateTime64(3, 'UTC')}, now64(3) - INTERVAL {minutesAgo: UInt8} MINUTE`,
+        { project_id: randomUUID(), occurred_at: clickhouseTime(start), minutesAgo },
+      );
+    const complete = async () =>
+      background.command(
+        `INSERT INTO log_chunks (round, project_id, start, proposed_at) SELECT {round: UInt64}, '', {number: UInt64}, now64(6)`,
+        { round: (await tables.newestRound()) + 1, number },
+      );
+    const found = async () => {
+      const hours = await tables.hours(DAY_BEFORE.slice(0, 10));
+      return hours.filter((one) => one.number === number).map(({ is_still }) => Boolean(is_still));
+    };
+
+    await receive(11);
+    const before = await found();
+    await complete();
+    const after = await found();
+    await receive(9);
+    const later = await found();
+
+    expect({ before, after, later }).to.deep.equal({ before: [true], after: [], later: [false] });
+  });
+
   it('cuts a large insert into pieces, in memory that grows with its records and not with their square', async () => {
     const { background } = store();
     const [project_id, flush] = [randomUUID(), String(randomInt(2 ** 47))];

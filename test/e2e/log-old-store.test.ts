@@ -24,7 +24,7 @@ async function oldStore(ids: string[]): Promise<string> {
   const rows = ids.map((id, at) => {
     const occurred = timeFromNow(-(AGES_DAYS[at] ?? 0) * DAY_MS);
     const text = `'a/b "${at}" \\\\ \\n é'`;
-    return `('${PROJECT}', '${id}', parseDateTime64BestEffort('${occurred}', 3, 'UTC'), now64(3, 'UTC') - ${at}, 'agent', 'tool', 'deny', ${text}, '{"n":1e400,"s":"/"}', ${at + 1})`;
+    return `('${PROJECT}', '${id}', parseDateTime64BestEffort('${occurred}', 3, 'UTC'), now64(3, 'UTC') - INTERVAL 1 HOUR - ${at}, 'agent', 'tool', 'deny', ${text}, '{"n":1e400,"s":"/"}', ${at + 1})`;
   });
   await tamper(dataDir, [
     "CREATE TABLE schema_migrations (version UInt32, name String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3)) ENGINE = ReplacingMergeTree ORDER BY version",
@@ -74,5 +74,17 @@ describe('records from before the log', () => {
       expect(exitCode, text).to.equal(0);
       expect(data).to.deep.include({ checked: ALIVE, tree_size: ALIVE, altered: 0, missing: 0, added: 0 });
     }
+  });
+
+  it('enter it also when an older service wrote them after their hour was complete', async () => {
+    const late = randomUUID();
+    await service.stop();
+    await tamper(dataDir, [
+      `INSERT INTO decisions (project_id, event_id, occurred_at, received_at, agent_name, tool_name, outcome, version) SELECT project_id, '${late}', occurred_at, now64(3, 'UTC'), agent_name, tool_name, outcome, version FROM decisions WHERE event_id = '${ids[2]}'`,
+    ]);
+    service = await startTestService({ dataDir });
+    const proof = await proofOf(old(), late);
+
+    expect(proof.index).to.equal(ALIVE);
   });
 });

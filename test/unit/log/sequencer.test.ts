@@ -20,8 +20,17 @@ describe('a scan of the log for inserts that are not in it', () => {
   let scans: bigint[];
   let looked: string[];
   let appended: string[];
+  /** The hour that has rows from before the log, how often it was looked for, and the hours that are complete. */
+  let hour: string | undefined;
+  let looksForHours: number;
+  let completed: number[];
+  /** An insert ends during every round. */
+  let isBusy: boolean;
   let sequencer: Sequencer;
   let clock: ReturnType<typeof mock.method>;
+
+  const endInsert = () =>
+    sequencer.flushes.ended(sequencer.flushes.next(), { isSettled: true, projects: new Set(['p']) });
 
   const start = (isShared: boolean, before: (own: Flushes) => void = () => undefined): void => {
     const rows: NewsRow[] = [];
@@ -33,7 +42,10 @@ describe('a scan of the log for inserts that are not in it', () => {
         if (isAway) throw new Error('The store is away');
         return found;
       },
-      hours: async () => [],
+      hours: async () => {
+        looksForHours += 1;
+        return hour === undefined ? [] : [{ hour, number: '7', is_still: 1 }];
+      },
       newsAfter: async () => ({ now: '', rows }),
       sizeAt: async () => 0,
       mark: async () => undefined,
@@ -41,10 +53,14 @@ describe('a scan of the log for inserts that are not in it', () => {
       append: async ({ flushes }, { round, proposal }) => {
         appended.push(...flushes);
         rows.push({ round, proposal, project_id: 'p', size: 1, counts: true });
+        if (isBusy) endInsert();
       },
       extentOf: async () => undefined,
       pieces: async () => [],
-      commit: async () => undefined,
+      commit: async ({ round, proposal, rows: [row] }) => {
+        completed.push(Number(row?.start));
+        rows.push({ round, proposal, project_id: '', size: 0, counts: true });
+      },
     };
     sequencer = new Sequencer({
       tables: tables as LogTables,
@@ -61,11 +77,13 @@ describe('a scan of the log for inserts that are not in it', () => {
   beforeEach(() => {
     [nowMs, newestFlush, found, isAway] = [NOW_MS, numberAt(NOW_MS), [], false];
     [scans, looked, appended] = [[], [], []];
+    [hour, looksForHours, completed, isBusy] = [undefined, 0, [], false];
     // Whenever anyone looks, what waits is due.
     let passedMs = 0;
     clock = mock.method(performance, 'now', () => (passedMs += 5000));
   });
   afterEach(async () => {
+    isBusy = false;
     await sequencer.close();
     clock.mock.restore();
   });
@@ -104,5 +122,20 @@ describe('a scan of the log for inserts that are not in it', () => {
 
     expect(looked).to.deep.equal([]);
     expect(appended).to.deep.equal([String(flush)]);
+  });
+
+  it('goes on looking for rows from before the log where an older service may write beside it', async () => {
+    start(true);
+
+    await eventually(() => looksForHours > 2);
+  });
+
+  it('takes rows from before the log also where every round has inserts', async () => {
+    [hour, isBusy] = ['2026-05-31 07:00:00', true];
+    start(false, endInsert);
+    await eventually(() => completed.length > 0);
+
+    expect(completed[0]).to.equal(7);
+    expect(appended.length).to.be.above(0);
   });
 });
