@@ -39,11 +39,14 @@ export function sleep(waitMs: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Lets the agent's own work go first. */
+/**
+ * Lets the agent's own work go first, and a whole turn of the loop. After a block of the loop, the end of an idle connection is read
+ * in that turn, before the connection is used for the next request.
+ */
 export function nextTurn(): Promise<void> {
-  // Not unref'd: an idle loop would not run it until something else wakes the loop.
+  // The first may run in this turn, before the loop reads. Not unref'd: an idle loop would not run it until something else wakes the loop.
   return new Promise((resolve) => {
-    setImmediate(resolve);
+    setImmediate(() => setImmediate(resolve));
   });
 }
 

@@ -3,7 +3,7 @@ import { requireBuiltin } from '../builtin.ts';
 import { messageOf } from '../errors.ts';
 import { parsedJson } from '../json.ts';
 import { withoutKey } from '../logger.ts';
-import type { Sleep } from './loop.ts';
+import { nextTurn, type Sleep } from './loop.ts';
 
 /** The outcome of one POST. Failures are values, because audit never throws. */
 export type SendResult =
@@ -55,6 +55,7 @@ export function retryOnce(send: Send, { waitMs, sleep }: { waitMs: number; sleep
 export function postEvent({ url, agent, contentType, ...limits }: PostTarget): Send {
   const { request } = transportOf(url);
   return async (body, signal, more) => {
+    await nextTurn();
     try {
       return await exchange((answer) => {
         const bytes = Buffer.from(body);

@@ -1,7 +1,6 @@
 import { IN_FLIGHT_MAX } from '../limits.ts';
 import type { EventNumber } from './emitter.ts';
 import { InFlight } from './in-flight.ts';
-import { nextTurn } from './loop.ts';
 import type { Outbox, OutboxDeps } from './outbox.ts';
 
 /** Posts each event by itself, and takes none while 32 are in flight. */
@@ -33,7 +32,6 @@ export class SinglePosts implements Outbox {
     const { outcomes, emitter, send, signal } = this.#deps;
     const body = outcomes.built(bodyFrom);
     if (body === undefined) return;
-    await nextTurn();
     outcomes.settle(await send(body, signal, emitter.headersOf([number])), 1);
   }
 }

@@ -1,3 +1,4 @@
+import { nextTurn } from '../audit/loop.ts';
 import { problemFrom } from '../audit/post-event.ts';
 import { ANSWER_BYTES_MAX } from '../limits.ts';
 import { PolicyError, messageOf } from '../errors.ts';
@@ -18,6 +19,7 @@ export type Answer = { status: number; etag: string | null; text: string };
 export async function httpRequest(request: RequestOptions): Promise<Answer> {
   const { url, headers = {}, body, timeoutMs } = request;
   const sent = body === undefined ? { method: 'GET' } : { method: request.method ?? 'POST', body };
+  await nextTurn();
   try {
     // Redirects are not followed: a key must not be sent to another host.
     const options: RequestInit = {

@@ -29,6 +29,7 @@ export type MockServer = {
   /** Resolves when so many requests of the route have arrived. */
   arrived(route: string, count: number): Promise<void>;
   connections(): number;
+  closeIdleConnections(): void;
   close(): Promise<void>;
 };
 
@@ -75,6 +76,7 @@ export async function startMockServer({ port = 0 }: { port?: number } = {}): Pro
       while (seen(route).length < count) await once(server, 'seen');
     },
     connections: () => sockets.size,
+    closeIdleConnections: () => server.closeIdleConnections(),
     close: async () => {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -18,6 +18,11 @@ import { forEachTest } from '../../support/for-each-test.ts';
 
 const { timers } = nodeMock;
 
+/** More than a batch takes to arrive. */
+async function someTurns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+}
+
 const MIB = 1024 * 1024;
 
 describe('client batches', () => {
@@ -65,7 +70,7 @@ describe('client batches', () => {
       emit(1);
       timers.tick(49);
       emit(1);
-      await new Promise(setImmediate);
+      await someTurns();
       expect(mock.connections()).to.equal(0);
       expect(gate.stats().in_flight).to.equal(2);
       timers.tick(1);
@@ -84,9 +89,8 @@ describe('client batches', () => {
       timers.tick(30);
       emit(1);
       timers.tick(49);
-      await new Promise(setImmediate);
-      await new Promise(setImmediate);
-      expect(mock.connections()).to.equal(1);
+      await someTurns();
+      expect(mock.seen(DECISION_BATCH)).to.have.length(1);
       timers.tick(1);
       await mock.arrived(DECISION_BATCH, 2);
       timers.reset();

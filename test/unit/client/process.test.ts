@@ -38,6 +38,16 @@ describe('a process that emits', () => {
     expect(times[1]).to.be.below(callMicrosecondsMax(yard[1]));
   });
 
+  for (const name of ['aroundBlock', 'aroundBlockInBatches'])
+    it(`loses nothing when the service closes idle connections while the loop is blocked: ${name}`, async () => {
+      mock.on('GET /block', () => (mock.closeIdleConnections(), { text: 'ok' }));
+      const { reports, stderr } = await run(name);
+
+      expect(stderr).to.equal('');
+      expect(reports).to.deep.equal([{ sent: 2, failed: 0, dropped: 0, in_flight: 0 }]);
+      expect(mock.requests.at(-1)?.path).to.match(/close$/);
+    });
+
   it('loses pending sends without shutdown, and they do not delay its end', async () => {
     mock.on(DECISIONS, { fault: 'hang' });
     // A process that sends nothing, beside it: what a start takes, the load of the machine decides.

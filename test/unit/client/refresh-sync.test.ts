@@ -5,6 +5,28 @@ import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld } from '../../support/policy-
 import { temporaryFile } from '../../support/temporary-file.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 
+describe('refresh in a process that blocks its loop', () => {
+  const world = forEachTest(startPolicyWorld);
+
+  it('installs the next version when the service closed the idle connection meanwhile', async () => {
+    const { mock, key, v2 } = world;
+    mock.on('GET /block', () => {
+      mock.closeIdleConnections();
+      mock.on(AGENT_ROUTE, conditionally(v2));
+      return { text: 'ok' };
+    });
+    const env = { GATE_BASE_URL: mock.url, GATE_KEY: key };
+    const { reports, stderr } = await runClientProcess({
+      file: 'blocking.ts',
+      name: 'refreshAfterBlock',
+      env,
+    });
+
+    expect(stderr).to.equal('');
+    expect(reports).to.deep.equal([['v-2']]);
+  });
+});
+
 describe('refresh: sync entry points refresh by blocking call', () => {
   const world = forEachTest(startPolicyWorld);
   let { mock, key, v2 } = world;
