@@ -50,6 +50,28 @@ export function nextTurn(): Promise<void> {
   });
 }
 
+/** A timer that is later than this fired after a block of the loop. */
+const LATE_MS = 100;
+const GRACE_MS_MAX = 1_000;
+
+/**
+ * Calls back after so many milliseconds; returns a function that cancels that. Timers run before the loop reads what arrived while it
+ * was blocked, so a late one waits again, for a second at most. Does not keep the process alive.
+ */
+export function afterMs(ms: number, callback: () => void): () => void {
+  let timer: NodeJS.Timeout;
+  const wait = (waitMs: number): void => {
+    const lateAtMs = performance.now() + waitMs + LATE_MS;
+    const onTimer = (): void => {
+      if (performance.now() > lateAtMs) wait(Math.min(ms, GRACE_MS_MAX));
+      else callback();
+    };
+    timer = setTimeout(onTimer, waitMs).unref();
+  };
+  wait(ms);
+  return () => clearTimeout(timer);
+}
+
 /** Keeps the process alive while the promise is pending; sends do not. */
 export async function holdOpen<T>(pending: Promise<T>): Promise<T> {
   const hold = setInterval(() => undefined, 60_000);

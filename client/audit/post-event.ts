@@ -3,7 +3,7 @@ import { requireBuiltin } from '../builtin.ts';
 import { messageOf } from '../errors.ts';
 import { parsedJson } from '../json.ts';
 import { withoutKey } from '../logger.ts';
-import { nextTurn, type Sleep } from './loop.ts';
+import { afterMs, nextTurn, type Sleep } from './loop.ts';
 
 /** The outcome of one POST. Failures are values, because audit never throws. */
 export type SendResult =
@@ -85,7 +85,7 @@ function exchange(
 ): Promise<SendResult> {
   return new Promise((resolve, reject) => {
     const onClose = (): void => {
-      clearTimeout(timer);
+      cancelTimeout();
       reject(new Error('closed before the answer was complete'));
     };
     const sending = start((response) => {
@@ -103,7 +103,7 @@ function exchange(
       response.on('close', onClose);
     });
     const late = new Error(`no answer within ${timeoutMs} ms`);
-    const timer = setTimeout(() => sending.destroy(late), timeoutMs).unref();
+    const cancelTimeout = afterMs(timeoutMs, () => sending.destroy(late));
     sending.on('socket', (socket) => socket.unref());
     sending.on('error', reject);
     // The only event for a response that switches protocols.

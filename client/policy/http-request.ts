@@ -1,4 +1,4 @@
-import { nextTurn } from '../audit/loop.ts';
+import { afterMs, nextTurn } from '../audit/loop.ts';
 import { problemFrom } from '../audit/post-event.ts';
 import { ANSWER_BYTES_MAX } from '../limits.ts';
 import { PolicyError, messageOf } from '../errors.ts';
@@ -20,18 +20,22 @@ export async function httpRequest(request: RequestOptions): Promise<Answer> {
   const { url, headers = {}, body, timeoutMs } = request;
   const sent = body === undefined ? { method: 'GET' } : { method: request.method ?? 'POST', body };
   await nextTurn();
+  const abort = new AbortController();
+  const cancelTimeout = afterMs(timeoutMs, () => abort.abort(new Error(`no answer within ${timeoutMs} ms`)));
   try {
     // Redirects are not followed: a key must not be sent to another host.
     const options: RequestInit = {
       ...sent,
       headers,
       redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: abort.signal,
     };
     const response = await fetch(url, options);
     return { status: response.status, etag: response.headers.get('etag'), text: await readText(response) };
   } catch (cause) {
     throw new PolicyError('unreachable', `${sent.method} ${url} failed: ${reasonOf(cause)}`, { cause });
+  } finally {
+    cancelTimeout();
   }
 }
 

@@ -48,6 +48,16 @@ describe('a process that emits', () => {
       expect(mock.requests.at(-1)?.path).to.match(/close$/);
     });
 
+  it('counts events as sent whose answers came while the loop was blocked for longer than the timeout', async () => {
+    mock.on(DECISIONS, { status: 202, delay_ms: 200 });
+    mock.on('GET /block', { delay_ms: 2_000 });
+    const { reports, stderr } = await run('blockedInFlight');
+
+    expect(stderr).to.equal('');
+    expect(reports).to.deep.equal([{ sent: 10, failed: 0, dropped: 0, in_flight: 0 }]);
+    expect(mock.seen(DECISIONS)).to.have.length(10);
+  });
+
   it('loses pending sends without shutdown, and they do not delay its end', async () => {
     mock.on(DECISIONS, { fault: 'hang' });
     // A process that sends nothing, beside it: what a start takes, the load of the machine decides.

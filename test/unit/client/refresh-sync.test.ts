@@ -8,22 +8,31 @@ import { forEachTest } from '../../support/for-each-test.ts';
 describe('refresh in a process that blocks its loop', () => {
   const world = forEachTest(startPolicyWorld);
 
+  const expectNextVersion = async (name: string): Promise<void> => {
+    const env = { GATE_BASE_URL: world.mock.url, GATE_KEY: world.key };
+    const { reports, stderr } = await runClientProcess({ file: 'blocking.ts', name, env });
+
+    expect(stderr).to.equal('');
+    expect(reports).to.deep.equal([['v-2']]);
+  };
+
   it('installs the next version when the service closed the idle connection meanwhile', async () => {
-    const { mock, key, v2 } = world;
+    const { mock, v2 } = world;
     mock.on('GET /block', () => {
       mock.closeIdleConnections();
       mock.on(AGENT_ROUTE, conditionally(v2));
       return { text: 'ok' };
     });
-    const env = { GATE_BASE_URL: mock.url, GATE_KEY: key };
-    const { reports, stderr } = await runClientProcess({
-      file: 'blocking.ts',
-      name: 'refreshAfterBlock',
-      env,
-    });
 
-    expect(stderr).to.equal('');
-    expect(reports).to.deep.equal([['v-2']]);
+    await expectNextVersion('refreshAfterBlock');
+  });
+
+  it('installs the next version when its answer came while the loop was blocked for longer than the timeout', async () => {
+    const { mock, v1, v2 } = world;
+    mock.on(AGENT_ROUTE, { json: v1 }, { json: v2, delay_ms: 200 });
+    mock.on('GET /block', { delay_ms: 2_000 });
+
+    await expectNextVersion('refreshAroundBlock');
   });
 });
 
