@@ -1,5 +1,4 @@
 import type * as http from 'node:http';
-import { requireBuiltin } from '../builtin.ts';
 import { messageOf } from '../errors.ts';
 import { parsedJson } from '../json.ts';
 import { withoutKey } from '../logger.ts';
@@ -37,8 +36,9 @@ export function createAgent(url: string, socketsMax: number): http.Agent {
   return new Agent({ keepAlive: true, maxSockets: socketsMax });
 }
 
+/** At its first use: an import of `node:http` would load a WebSocket client, too. */
 function transportOf(url: string): typeof http {
-  return requireBuiltin(url.startsWith('https:') ? 'node:https' : 'node:http') as typeof http;
+  return process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http') as typeof http;
 }
 
 /** One more try after a retryable answer, whatever its Retry-After says. */

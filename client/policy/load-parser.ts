@@ -1,4 +1,3 @@
-import { requireBuiltin } from '../builtin.ts';
 import type { parsePolicy } from './language/parse-policy.ts';
 
 type Parse = typeof parsePolicy;
@@ -21,7 +20,7 @@ async function withRequire<T>(load: () => Promise<T>): Promise<T> {
   const scope = globalThis as { require?: unknown };
   const isInBundle = !/\/load-parser\.[jt]s$/.test(import.meta.url ?? '');
   if (!isInBundle || scope.require !== undefined) return load();
-  scope.require = requireBuiltin;
+  scope.require = (name: string) => process.getBuiltinModule(name);
   try {
     return await load();
   } finally {

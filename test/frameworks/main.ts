@@ -11,7 +11,16 @@ const CHECKS: Record<string, { packages: string[]; test: string }> = {
   mastra: { packages: ['@mastra/core@1.71.0', 'ai@7', 'zod@4'], test: 'mastra.ts' },
   claude: { packages: ['@anthropic-ai/claude-agent-sdk@0.3.330', 'zod@4'], test: 'claude-agent-sdk.ts' },
   package: {
-    packages: ['ai5@npm:ai@5', 'ai6@npm:ai@6', 'ai@7', 'zod@4', 'jest@30', '@arethetypeswrong/cli@0.18.5'],
+    packages: [
+      'ai5@npm:ai@5',
+      'ai6@npm:ai@6',
+      'ai@7',
+      'zod@4',
+      'jest@30',
+      'webpack@5',
+      'webpack-cli@6',
+      '@arethetypeswrong/cli@0.18.5',
+    ],
     test: 'package.ts',
   },
 };

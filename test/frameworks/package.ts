@@ -52,12 +52,19 @@ for (const { version, mock, shaped } of [
   );
 }
 
+const POLICY = 'version: 1\ntools: [search]\nroles: { "*": { allow: [search] } }\nrules: []\n';
+
+const BUNDLED = `
+import { bindPolicy } from '@gatehouse/client';
+const binding = await bindPolicy({ agentName: 'a', apiKey: 'k', policy: ${JSON.stringify(POLICY)} });
+console.log(binding.gate.enabled, (await binding.startRun()).preview('search').outcome);
+`;
+
 /** Expects the same of both kinds of modules. */
 const jestTest = (load: string): string => `
 ${load}
 test('binds an agent', async () => {
-  const policy = 'version: 1\\ntools: [search]\\nroles: { "*": { allow: [search] } }\\nrules: []\\n';
-  const run = await (await bindPolicy({ agentName: 'a', policy })).startRun();
+  const run = await (await bindPolicy({ agentName: 'a', policy: ${JSON.stringify(POLICY)} })).startRun();
   expect(run.decide('search').outcome).toBe('allow');
   expect(run.decide('write').outcome).toBe('deny');
 });
@@ -87,5 +94,21 @@ describe('the packed client', () => {
 
     expect(code, output).to.equal(0);
     expect(output).to.include('2 passed, 2 total');
+  });
+
+  it('runs in a bundle of webpack', async () => {
+    await writeFile(join(FRAMEWORK_DIRECTORY, 'bundled.mjs'), BUNDLED);
+    const args = [
+      'webpack',
+      '--mode=production',
+      '--target=node',
+      '--entry=./bundled.mjs',
+      '--output-filename=bundle.cjs',
+    ];
+    const built = await runCommand('npx', args, { cwd: FRAMEWORK_DIRECTORY });
+    expect(built.code, built.output).to.equal(0);
+    const { output } = await runCommand(process.execPath, ['dist/bundle.cjs'], { cwd: FRAMEWORK_DIRECTORY });
+
+    expect(output.trim()).to.equal('true allow');
   });
 });
