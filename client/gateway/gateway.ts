@@ -160,8 +160,10 @@ export class Gateway {
   }
 }
 
+/** Without U+2028 and U+2029, at which Node's readline splits lines. */
 function lineOf(message: unknown): string {
-  return `${JSON.stringify(message)}\n`;
+  const text = JSON.stringify(message).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+  return `${text}\n`;
 }
 
 const NO_APPROVER =

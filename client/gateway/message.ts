@@ -19,7 +19,8 @@ export type ReadMessage = { ok: true; message: Message } | ({ ok: false } & Refu
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
+// Keeps a byte order mark, which JSON.parse then refuses.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Reads a line of the client so that no server can read it as another message: another parser may take the first of two equal

@@ -99,6 +99,7 @@ describe('the MCP gateway', () => {
       '{"jsonrpc":"2.0","id":NaN,"method":"tools/call","params":{"name":"write"}}',
     'a call without an id': '{"jsonrpc":"2.0","method":"tools/call","params":{"name":"search"}}',
     'a call without params': '{"jsonrpc":"2.0","id":1,"method":"tools/call"}',
+    'a byte order mark': '\ufeff{"jsonrpc":"2.0","id":1,"method":"ping"}',
     'a line within a line': '{"jsonrpc":"2.0","id":1,\r"method":"ping"}',
   };
   for (const [name, line] of Object.entries(refused)) {
@@ -160,6 +161,12 @@ describe('the MCP gateway', () => {
       { ...call('', {}), params },
     ]);
     expect(await outcomes()).to.deep.equal(['allow']);
+  });
+
+  it('forwards a call whose arguments have separators of lines in one line', async () => {
+    await world.fromClient(call('search', { query: 'a\u2028b\u2029c' }));
+
+    expect(world.toServer.join('')).to.include('"a\\u2028b\\u2029c"');
   });
 
   it('answers a denied call with the reason, violations and hint; it does not reach the server', async () => {
