@@ -30,10 +30,11 @@ type PostTarget = {
 
 const STATUS_RETRYABLE = 503;
 
-/** Keeps connections open between events. */
+/** Keeps connections open between events. Uses the proxy that Node uses for `fetch`, if any. */
 export function createAgent(url: string, socketsMax: number): http.Agent {
-  const { Agent } = transportOf(url);
-  return new Agent({ keepAlive: true, maxSockets: socketsMax });
+  const { Agent, globalAgent } = transportOf(url);
+  const { options } = globalAgent as { options?: http.AgentOptions };
+  return new Agent({ keepAlive: true, maxSockets: socketsMax, proxyEnv: options?.proxyEnv });
 }
 
 /** At its first use: an import of `node:http` would load a WebSocket client, too. */

@@ -58,6 +58,18 @@ describe('a process that emits', () => {
     expect(mock.seen(DECISIONS)).to.have.length(10);
   });
 
+  for (const name of ['NODE_USE_ENV_PROXY', 'NODE_OPTIONS'])
+    it(`sends by the proxy of the environment, as fetch does: ${name}`, async () => {
+      mock.on('POST http://gate.invalid/v1/audit/decisions', { status: 202 });
+      const { reports } = await run('tenThenShutdown', {
+        GATE_BASE_URL: 'http://gate.invalid',
+        HTTP_PROXY: mock.url,
+        [name]: name === 'NODE_OPTIONS' ? '--use-env-proxy' : '1',
+      });
+
+      expect(reports).to.deep.equal([{ sent: 10, failed: 0, dropped: 0, in_flight: 0 }]);
+    });
+
   it('loses pending sends without shutdown, and they do not delay its end', async () => {
     mock.on(DECISIONS, { fault: 'hang' });
     // A process that sends nothing, beside it: what a start takes, the load of the machine decides.
