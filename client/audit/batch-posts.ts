@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from 'node:timers';
 import { BATCH_BYTES_MAX, BATCH_RANGES_MAX, IN_FLIGHT_MAX, PENDING_BYTES_MAX } from '../limits.ts';
 import { rejectionsFrom } from './batch-answer.ts';
 import type { BatchLimits } from './batch-options.ts';

@@ -1,3 +1,5 @@
+// Not those of the global scope, which tests and DOM environments replace.
+import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 import { threadId } from 'node:worker_threads';
 
 /** The event loop that a sender runs on. */

@@ -67,8 +67,7 @@ export class Sender {
   constructor(options: SenderOptions) {
     this.#options = options;
     this.#outcomes = new Outcomes(options);
-    // Every POST in flight listens; older versions of Node warn of a leak from the 11th listener on.
-    setMaxListeners(0, this.#closing.signal);
+    allowListeners(this.#closing.signal);
     this.#connection = this.#connect();
     const { journals, path, logger } = options;
     const { outboxOf } = this.#connection;
@@ -193,5 +192,14 @@ export class Sender {
       send,
       outboxOf,
     };
+  }
+}
+
+/** Every POST in flight listens; older versions of Node warn of a leak from the 11th listener on. */
+function allowListeners(signal: AbortSignal): void {
+  try {
+    setMaxListeners(0, signal);
+  } catch {
+    // The signal of a DOM environment such as jsdom, which does not warn.
   }
 }

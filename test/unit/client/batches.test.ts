@@ -1,4 +1,6 @@
+import { syncBuiltinESMExports } from 'node:module';
 import { mock as nodeMock } from 'node:test';
+import nodeTimers from 'node:timers';
 import { expect } from 'chai';
 import type { GatesDeps } from '../../../client/audit/gates.ts';
 import { ValueError, type BatchOptions } from '../../../client/index.ts';
@@ -14,9 +16,8 @@ import {
   usage,
   USAGE_BATCH,
 } from '../../support/emission.ts';
+import { fakeTimeouts } from '../../support/fake-timeouts.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
-
-const { timers } = nodeMock;
 
 /** More than a batch takes to arrive. */
 async function someTurns(): Promise<void> {
@@ -28,7 +29,7 @@ const MIB = 1024 * 1024;
 describe('client batches', () => {
   const mock = forEachTest(startAuditServer);
 
-  afterEach(() => timers.reset());
+  afterEach(() => fakeTimeouts.reset());
 
   function open(batch: boolean | BatchOptions = true, deps: Partial<GatesDeps> = {}) {
     const gates = gatesWith(deps);
@@ -65,35 +66,35 @@ describe('client batches', () => {
     });
 
     it('no longer than maxWaitMs, counted from its first event', async () => {
-      timers.enable({ apis: ['setTimeout'] });
+      fakeTimeouts.enable();
       const { gates, gate, emit } = open();
       emit(1);
-      timers.tick(49);
+      fakeTimeouts.tick(49);
       emit(1);
       await someTurns();
       expect(mock.connections()).to.equal(0);
       expect(gate.stats().in_flight).to.equal(2);
-      timers.tick(1);
+      fakeTimeouts.tick(1);
       await mock.arrived(DECISION_BATCH, 1);
-      timers.reset();
+      fakeTimeouts.reset();
       await gates.shutdown();
 
       expect(batchSizes(mock, DECISION_BATCH)).to.deep.equal([2]);
     });
 
     it('maxWaitMs is counted anew after a batch that was full', async () => {
-      timers.enable({ apis: ['setTimeout'] });
+      fakeTimeouts.enable();
       const { gates, emit } = open({ maxEvents: 2 });
       emit(2);
       await mock.arrived(DECISION_BATCH, 1);
-      timers.tick(30);
+      fakeTimeouts.tick(30);
       emit(1);
-      timers.tick(49);
+      fakeTimeouts.tick(49);
       await someTurns();
       expect(mock.seen(DECISION_BATCH)).to.have.length(1);
-      timers.tick(1);
+      fakeTimeouts.tick(1);
       await mock.arrived(DECISION_BATCH, 2);
-      timers.reset();
+      fakeTimeouts.reset();
       await gates.shutdown();
     });
 
@@ -265,8 +266,9 @@ describe('client batches', () => {
 
     it('at its end a batch is waited for once, up to 15 seconds', async () => {
       mock.on(DECISION_BATCH, { fault: 'hang' });
-      timers.enable({ apis: ['setTimeout'] });
-      const { mock: spy } = nodeMock.method(globalThis, 'setTimeout');
+      fakeTimeouts.enable();
+      const { mock: spy } = nodeMock.method(nodeTimers, 'setTimeout');
+      syncBuiltinESMExports();
       const waits = () => spy.calls.filter(({ arguments: [, delayMs] }) => delayMs === 15_000).length;
       let beforeEnd = (): void => undefined;
       const createLoop: GatesDeps['createLoop'] = (given) => {
@@ -286,12 +288,12 @@ describe('client batches', () => {
       gate.emit(decision());
       beforeEnd();
       await mock.arrived(DECISION_BATCH, 1);
-      timers.tick(15_000);
+      fakeTimeouts.tick(15_000);
       await new Promise(setImmediate);
       beforeEnd();
       expect(waits()).to.equal(1);
       spy.restore();
-      timers.reset();
+      fakeTimeouts.reset();
       await gates.shutdown({ timeoutMs: 1 });
     });
 

@@ -1,4 +1,3 @@
-import { mock as nodeMock } from 'node:test';
 import { expect } from 'chai';
 import type { GatesDeps } from '../../../client/audit/gates.ts';
 import type { ConfigureOptions, Gate } from '../../../client/index.ts';
@@ -6,13 +5,24 @@ import { captureLogger } from '../../support/capture-logger.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { DECISIONS, decision, gatesWith, startAuditServer, usage } from '../../support/emission.ts';
 import { withEnvironment } from '../../support/environment.ts';
+import { fakeTimeouts } from '../../support/fake-timeouts.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
-
-const { timers } = nodeMock;
 
 const SENT = { sent: 1, failed: 0, dropped: 0, in_flight: 0 };
 const FAILED = { sent: 0, failed: 1, dropped: 0, in_flight: 0 };
 const UNREACHABLE = ['warn', 'Audit endpoint unreachable; event dropped'];
+
+/** As that of jsdom: no EventTarget of Node. */
+class ForeignAbortController {
+  readonly signal = {
+    aborted: false,
+    addEventListener: (): void => undefined,
+    removeEventListener: (): void => undefined,
+  };
+  abort(): void {
+    this.signal.aborted = true;
+  }
+}
 
 /** The agent sees that emit returns undefined at once and does not throw. */
 function emitAsAgent(gate: Gate, event = decision()): void {
@@ -25,7 +35,7 @@ function emitAsAgent(gate: Gate, event = decision()): void {
 describe('client emission rules', () => {
   const mock = forEachTest(startAuditServer);
 
-  afterEach(() => timers.reset());
+  afterEach(() => fakeTimeouts.reset());
 
   function open(options: ConfigureOptions = {}, deps: Partial<GatesDeps> = {}) {
     const gates = gatesWith(deps);
@@ -228,6 +238,25 @@ describe('client emission rules', () => {
     });
   });
 
+  for (const batch of [false, true])
+    it(`sends where a DOM environment and fake timers replace the globals, batch: ${batch}`, async () => {
+      const globals = { setTimeout, setInterval, setImmediate, AbortController };
+      const stuck = (): number => 1;
+      Object.assign(globalThis, { setTimeout: stuck, setInterval: stuck, setImmediate: stuck });
+      Object.assign(globalThis, { AbortController: ForeignAbortController });
+      try {
+        const { gates, gate, logger } = open({ batch });
+        gate.emit(decision());
+        await gates.flush();
+        await gates.shutdown();
+
+        expect(gate.stats()).to.deep.equal(SENT);
+        expect(logger.lines).to.deep.equal([]);
+      } finally {
+        Object.assign(globalThis, globals);
+      }
+    });
+
   describe('the HTTP timeout is 5 seconds', () => {
     it('a timeout beyond the range of setTimeout does not become 1 ms', async () => {
       mock.on(DECISIONS, { status: 202, delay_ms: 50 });
@@ -237,13 +266,13 @@ describe('client emission rules', () => {
 
     it('is the default', async () => {
       mock.on(DECISIONS, { fault: 'hang' });
-      timers.enable({ apis: ['setTimeout'] });
+      fakeTimeouts.enable();
       const { gates, logger, gate } = open();
       gate.emit(decision());
       await mock.arrived(DECISIONS, 1);
-      timers.tick(4_999);
+      fakeTimeouts.tick(4_999);
       expect(gate.stats()).to.include({ failed: 0, in_flight: 1 });
-      timers.tick(1);
+      fakeTimeouts.tick(1);
       await gates.flush();
 
       expect(gate.stats()).to.include({ failed: 1, in_flight: 0 });
