@@ -6,6 +6,6 @@ ALTER TABLE decisions MODIFY SETTING lightweight_mutation_projection_mode = 'thr
 
 ALTER TABLE llm_invocations MODIFY SETTING lightweight_mutation_projection_mode = 'throw';
 
-ALTER TABLE decisions APPLY DELETED MASK;
+ALTER TABLE decisions APPLY DELETED MASK SETTINGS mutations_sync = 0;
 
-ALTER TABLE llm_invocations APPLY DELETED MASK
+ALTER TABLE llm_invocations APPLY DELETED MASK SETTINGS mutations_sync = 0

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import type { Connection } from './connection.ts';
 import { type Engines, ONE_NODE } from './engines.ts';
 import { readMigrations, type Migration } from './sql.ts';
@@ -27,27 +28,31 @@ const CREATE_LOCK = 'CREATE TABLE migration_lock (x UInt8) ENGINE = Memory';
 const DROP_LOCK = 'DROP TABLE IF EXISTS migration_lock SYNC';
 
 /** Brings the store to the newest schema, each migration once, under a lock that other processes see. */
-export async function migrate(connection: Connection, engines = ONE_NODE): Promise<void> {
+export async function migrate(connection: Connection, engines = ONE_NODE, logger?: Logger): Promise<void> {
   for (const statement of engines.render(CREATE_MIGRATIONS)) await connection.command(statement);
-  if ((await pendingMigrations(connection)).length === 0) return;
+  if ((await readSchema(connection)).pending.length === 0) return;
   await lock(connection, engines);
   try {
     // Read again: another process may have migrated while this one waited for the lock.
-    for (const migration of await pendingMigrations(connection))
-      await apply(migration, { connection, engines });
+    const { version, pending } = await readSchema(connection);
+    const newest = pending.at(-1)?.version;
+    if (version > 0 && newest !== undefined)
+      logger?.info(`Migrating the schema from version ${version} to ${newest}`);
+    for (const migration of pending) await apply(migration, { connection, engines });
   } finally {
     await connection.command(engines.everywhere(DROP_LOCK));
   }
 }
 
-async function pendingMigrations(connection: Connection): Promise<Migration[]> {
+/** The newest version that the store has, 0 for none, and the migrations that it does not have. */
+async function readSchema(connection: Connection): Promise<{ version: number; pending: Migration[] }> {
   const known = readMigrations();
   const newest = Math.max(...known.map(({ version }) => version));
   const rows = await connection.query<{ version: number }>('SELECT DISTINCT version FROM schema_migrations');
   const applied = new Set(rows.map(({ version }) => version));
-  const tooNew = Math.max(0, ...[...applied].filter((version) => version > newest));
-  if (tooNew > 0) throw new SchemaTooNewError(tooNew, newest);
-  return known.filter(({ version }) => !applied.has(version));
+  const version = Math.max(0, ...applied);
+  if (version > newest) throw new SchemaTooNewError(version, newest);
+  return { version, pending: known.filter((one) => !applied.has(one.version)) };
 }
 
 /** Every statement may run twice (IF NOT EXISTS), so an interrupted migration is run again. */

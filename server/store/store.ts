@@ -148,7 +148,7 @@ export function createStore(
     }
     // Before anything is written, also by a command that does not use the files: from then on they may be behind the store.
     await handover?.open();
-    await migrate(background, engines);
+    await migrate(background, engines, logger);
   };
   const ready = initializeWithRetry(prepare, {
     logger,

@@ -81,16 +81,46 @@ export function removedRowsSuite(store: () => Store): void {
     );
     await project.remove('DELETE FROM decisions WHERE event_id IN {event_ids: Array(UUID)}');
 
-    const statements = readMigrations().find(({ version }) => version === 24)?.statements ?? [];
-    for (const statement of statements) await background.command(statement);
-    await eventually(async () => {
-      const running = 'SELECT 1 FROM system.mutations WHERE database = currentDatabase() AND NOT is_done';
-      return (await background.query(running)).length === 0;
-    });
+    for (const statement of statementsOf(24)) await background.command(statement);
+    await partsAreDone(store());
 
     await project.expectRows('after the migration');
     const lightweight = project.remove('DELETE FROM decisions WHERE event_id IN {event_ids: Array(UUID)}');
     expect(await lightweight.catch(String)).to.include('The store did not answer');
+  });
+
+  it('a start does not wait until migrations have gone through the parts, and the projections are those of a new store', async () => {
+    const { background } = store();
+    const project = await createProject(store(), 'decisions');
+    await project.merge();
+    const former = statementsOf(10).filter((statement) =>
+      /PROJECTION IF NOT EXISTS by_(day|hour)/.test(statement),
+    );
+    for (const statement of former) await background.command(statement);
+
+    await background.command('SYSTEM STOP MERGES decisions');
+    try {
+      for (const statement of [24, 33].flatMap(statementsOf)) await background.command(statement);
+    } finally {
+      await background.command('SYSTEM START MERGES decisions');
+    }
+    await partsAreDone(store());
+
+    await projectionsOf(background, 'decisions');
+    await project.remove(sql('events_remove'));
+    await project.expectRows('after the migrations');
+  });
+}
+
+function statementsOf(wanted: number): string[] {
+  return readMigrations().find(({ version }) => version === wanted)?.statements ?? [];
+}
+
+/** Resolves when all parts are as the last migration wants them. */
+function partsAreDone({ background }: Store): Promise<unknown> {
+  return eventually(async () => {
+    const running = 'SELECT 1 FROM system.mutations WHERE database = currentDatabase() AND NOT is_done';
+    return (await background.query(running)).length === 0;
   });
 }
 
@@ -120,6 +150,17 @@ async function readDuringRemoval<T>(store: Store, read: (reads: AuditReads, scop
   return read(reads, { projectId, window: readRange(range, Date.now()), filters: NO_FILTERS, signal });
 }
 
+/** Those of a table, which must be the ones of a new store. */
+async function projectionsOf(lookups: Store['lookups'], table: Table): Promise<Projection[]> {
+  const projections = await lookups.query<Projection>(
+    `SELECT name, type, query, sorting_key FROM system.projections
+     WHERE database = currentDatabase() AND table = {table: String} ORDER BY name`,
+    { table },
+  );
+  expect(projections.map(({ name }) => name)).to.deep.equal(PROJECTIONS[table]);
+  return projections;
+}
+
 let daysAgo = 0;
 
 /** A project alone on its day, with rows in one part: parts with and without projections are never merged into one. */
@@ -132,12 +173,7 @@ async function createProject(
   const day = new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10);
   const params = { table, project_id, day };
   const merge = () => background.command(sql('day_merge'), { table, day });
-  const projections = await lookups.query<Projection>(
-    `SELECT name, type, query, sorting_key FROM system.projections
-     WHERE database = currentDatabase() AND table = {table: String} ORDER BY name`,
-    { table },
-  );
-  expect(projections.map(({ name }) => name)).to.deep.equal(PROJECTIONS[table]);
+  const projections = await projectionsOf(lookups, table);
   for (let part = 0; part < parts; part += 1)
     await background.command(INSERT, { ...params, count: rows / parts });
 

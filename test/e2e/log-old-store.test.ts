@@ -47,6 +47,12 @@ describe('records from before the log', () => {
   });
   after(() => service.stop());
 
+  it('are in a store whose migration the first start tells of', () => {
+    const newest = readMigrations().at(-1)?.version;
+
+    expect(service.output()).to.include(`Migrating the schema from version ${OLD_VERSION} to ${newest}`);
+  });
+
   it('enter it once at the first start, as they are, unless they have expired; their salt is zero', async () => {
     await checkpointFrom(old(), ALIVE);
     const key = await logKey(old());

@@ -1,7 +1,3 @@
-ALTER TABLE decisions_rows ON CLUSTER 'fleet' DROP PROJECTION IF EXISTS by_day;
-
-ALTER TABLE decisions_rows ON CLUSTER 'fleet' DROP PROJECTION IF EXISTS by_hour;
-
 ALTER TABLE decisions_rows ON CLUSTER 'fleet' ADD PROJECTION IF NOT EXISTS counts_by_day
 (
     SELECT
@@ -50,4 +46,6 @@ ALTER TABLE decisions_rows ON CLUSTER 'fleet' ADD PROJECTION IF NOT EXISTS count
 
 ALTER TABLE decisions_rows ON CLUSTER 'fleet' MATERIALIZE PROJECTION counts_by_day SETTINGS mutations_sync = 0;
 
-ALTER TABLE decisions_rows ON CLUSTER 'fleet' MATERIALIZE PROJECTION counts_by_hour SETTINGS mutations_sync = 0
+ALTER TABLE decisions_rows ON CLUSTER 'fleet' MATERIALIZE PROJECTION counts_by_hour SETTINGS mutations_sync = 0;
+
+ALTER TABLE decisions_rows ON CLUSTER 'fleet' DROP PROJECTION IF EXISTS by_day, DROP PROJECTION IF EXISTS by_hour SETTINGS alter_sync = 0
