@@ -1,6 +1,6 @@
-// Runs the suites three at a time, and beside them those over the wire: two at a time leave the processors idle for much of the time. Then the suites
-// that must be alone. A file with a failure is run once more, with the same seed and nothing beside it: a test that fails again is red, one that
-// passes is named as unsteady. The names come last, where the reader of a long log looks. Exits with 1 if anything is red.
+// Runs the suites that start services in two lanes and, in a third one, those over the wire and then all others: two lanes alone leave the processors idle for much of
+// the time. Then the suites that must be alone. A file with a failure is run once more, with the same seed and nothing beside it: a test that fails again is red, one
+// that passes is named as unsteady. The names come last, where the reader of a long log looks. Exits with 1 if anything is red.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -65,13 +65,14 @@ async function judge(script: string, { failures, hasFailed }: Ended, again: stri
 
 // The suites that run alone, and those that run again, start the service from its sources.
 const env = { GATE_TEST_SERVER: await buildServer() };
-const overTheWire = run('test:wire', { stdio: 'pipe', env });
+const wire = run('test:wire', { stdio: 'pipe', env });
+const beside = wire.then(() => run('test:beside', { stdio: 'pipe', env }));
 const parallel = await run('test:parallel', { env });
-const wire = await overTheWire;
-process.stdout.write(wire.output);
+for (const { output } of await Promise.all([wire, beside])) process.stdout.write(output);
 const alone = await run('test:alone');
 await judge('test:parallel', parallel, 'test:file');
-await judge('test:wire', wire, 'test:wire');
+await judge('test:wire', await wire, 'test:wire');
+await judge('test:beside', await beside, 'test:file');
 await judge('test:alone', alone, 'test:file');
 rmSync(directory, { recursive: true });
 
