@@ -31,7 +31,7 @@ describe('parts of a page that ask for the same', () => {
   });
 
   for (const [name, askAgain] of [
-    ['later than 100 ms', () => (mock.timers.tick(100), ask())],
+    ['later than a second', () => (mock.timers.tick(1000), ask())],
     ['after a change', () => ask({ mustBegin: true })],
   ] as const)
     it(`read again when they ask ${name}, and the newer read is the one to join`, async () => {

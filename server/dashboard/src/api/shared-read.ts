@@ -1,7 +1,7 @@
 import { inTurn } from './in-turn.ts';
 
 /** Parts of a page that ask for the same within this time share one read. What is asked for later may have changed since. */
-const TOGETHER_MS = 100;
+const TOGETHER_MS = 1000;
 
 type Shared = { answer: Promise<unknown>; sinceMs: number; readers: number; abort: AbortController };
 const underWay = new Map<string, Shared>();
