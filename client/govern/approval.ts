@@ -2,6 +2,7 @@ import { jsonText, plainCopy } from '../audit/plain-copy.ts';
 import { timerMs } from '../config.ts';
 import { ValueError } from '../errors.ts';
 import type { Decision } from '../policy/language/runtime.ts';
+import { copyArguments } from './copy-arguments.ts';
 import { ApprovalRequiredError, type ApprovalFailure } from './decision-errors.ts';
 
 /** The question to the approver. */
@@ -114,11 +115,12 @@ function isOfLangGraph(error: unknown): boolean {
   return error instanceof Error && 'is_bubble_up' in error && error.is_bubble_up === true;
 }
 
-/** The approver holds the same object and could change it. */
+/** The approver holds `request.arguments` and could change them, so the tool gets a copy of its own. */
 function guardedArguments(request: ApprovalRequest): Admitted {
-  const decidedOn = jsonText(plainCopy(request.arguments));
+  const decidedOn = copyArguments(request.arguments);
+  const text = jsonText(plainCopy(request.arguments));
   return () => {
-    if (jsonText(plainCopy(request.arguments)) === decidedOn) return request.arguments;
+    if (decidedOn.ok && jsonText(plainCopy(request.arguments)) === text) return decidedOn.value;
     const cause = new ValueError('The arguments changed while the approval was pending');
     throw missing(request, 'arguments_changed', { cause });
   };

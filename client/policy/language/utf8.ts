@@ -1,4 +1,6 @@
 const encoder = new TextEncoder();
+/** Undefined in a browser. Counts without writing the bytes. */
+const { Buffer } = globalThis as { Buffer?: { byteLength(text: string): number } };
 
 /** Lone surrogates become U+FFFD; the caller must refuse them before. */
 export function utf8From(text: string): Uint8Array {
@@ -6,7 +8,7 @@ export function utf8From(text: string): Uint8Array {
 }
 
 export function utf8Length(text: string): number {
-  return encoder.encode(text).length;
+  return Buffer?.byteLength(text) ?? encoder.encode(text).length;
 }
 
 export function codePointCount(text: string): number {

@@ -7,6 +7,7 @@ import {
   PolicyDeniedError,
   ValueError,
   type ApprovalContext,
+  type ApprovalRequest,
   type PolicyBinding,
   type RunOptions,
 } from '../../../client/index.ts';
@@ -146,6 +147,22 @@ describe('bindPolicy', () => {
       expect(new Set(failures.map(({ message }) => message)).size).to.equal(failures.length);
       expect(failures[2]?.cause).to.have.property('message', 'nobody is there');
       expect(failures[4]?.cause).to.equal('the user left');
+    });
+
+    it('cannot give the tool other arguments than those that it was asked about', async () => {
+      const onApproval = ({ arguments: shown }: ApprovalRequest): boolean => {
+        let reads = 0;
+        Object.defineProperty(shown, 'amount', {
+          enumerable: true,
+          get: () => ((reads += 1) > 1 ? 1_000_000 : 1),
+        });
+        return true;
+      };
+      const run = await (await bound()).startRun({ onApproval });
+
+      expect(await run.call('transfer', { amount: 1 }, (args) => ({ ...(args as object) }))).to.deep.equal({
+        amount: 1,
+      });
     });
 
     it('is told by its signal that its answer would be late', async () => {
