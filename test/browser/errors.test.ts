@@ -69,6 +69,20 @@ const PARTS: [name: string, path: string, fails: RegExp, says: string, shows: st
     '.tile:has-text("model calls")',
   ],
   [
+    'the counts of the agents',
+    'agents',
+    /audit\/summary/,
+    'The decisions could not be counted.',
+    'tr:has-text("support-triage"):has-text("%")',
+  ],
+  [
+    'the numbers of a session',
+    'decisions?session_id=s',
+    /audit\/llm-usage/,
+    'Not all numbers of the session could be loaded.',
+    '.session:has-text("no model calls")',
+  ],
+  [
     'the check of a policy',
     'agents/support-triage',
     /\/check$/,

@@ -21,7 +21,7 @@ import { Tile } from '../overview/tile.tsx';
 import { usePrevious } from '../overview/use-previous.ts';
 import { DAY_MS } from '../../../../durations.ts';
 
-const WINDOW = '7d';
+export const WINDOW = '7d';
 const REFRESH_MS = 60_000;
 const VERSIONS_MAX = 4;
 

@@ -4,13 +4,13 @@ import { call, versionOf } from '../../api/call.ts';
 import type { AgentVersion, VersionSummary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { usePlace } from '../../app/location.ts';
-import { projectPath } from '../../app/route.ts';
+import { placeWith, projectPath } from '../../app/route.ts';
 import { useRole } from '../../app/role.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { AgentHealth } from './agent-health.tsx';
+import { AgentHealth, WINDOW } from './agent-health.tsx';
 import { DefinitionTab } from './definition-tab.tsx';
 import { FleetTab } from './fleet-tab.tsx';
 import { PolicyTab } from './policy-tab.tsx';
@@ -55,7 +55,7 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
   // The tab's data is read first, because it takes milliseconds and the health of an agent up to a second.
   const isReady = (shown !== undefined && !isRoleLoading) || error !== undefined;
   const isUnregistered = versions.error?.code === 'agent_unknown';
-  const decisions = `${projectPath(projectId, 'decisions')}?${new URLSearchParams({ agent: agentName })}`;
+  const decisions = placeWith(projectPath(projectId, 'decisions'), { window: WINDOW, agent: agentName });
   return (
     <>
       <PageHead title={<Inert text={agentName} />}>

@@ -11,6 +11,7 @@ import { shellQuoted } from '../../text/shell-quoted.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { curlCommand } from '../../ui/curl-command.ts';
 import { Inert } from '../../ui/inert.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -54,6 +55,11 @@ export function AgentsPage({ projectId }: { projectId: string }) {
       <PageHead title="Agents" hasPeriod />
       <FilterBar projectId={projectId} period={period} filters={filters} />
       {agents.error !== undefined && <ErrorState error={agents.error} retry={agents.reload} />}
+      {summary.error !== undefined && agents.error === undefined && (
+        <Notice error={summary.error} retry={summary.reload}>
+          <b>The decisions could not be counted.</b>
+        </Notice>
+      )}
       {isLoading && agents.error === undefined && <Loading lines={8} />}
       {rows?.length === 0 &&
         (isFiltered ? <EmptyState title="No agents match" /> : <NoAgents projectId={projectId} />)}

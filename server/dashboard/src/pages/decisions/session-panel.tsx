@@ -7,6 +7,7 @@ import type { Period } from '../../app/period.ts';
 import { projectPath } from '../../app/route.ts';
 import { countText, formatCost, formatCount, formatDuration, formatTime } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
+import { Notice } from '../../ui/notice.tsx';
 
 export type SessionProps = { projectId: string; sessionId: string; period: Period };
 
@@ -27,6 +28,7 @@ export function SessionPanel({ projectId, sessionId, period, isTimeline, isNarro
   const asked = { ...period, session_id: [sessionId] };
   const found = useAnswer(auditOf(projectId, 'breakdown', { by: 'session_id', ...asked }));
   const usage = useAnswer(auditOf(projectId, 'llm-usage', asked));
+  const failed = [found, usage].find(({ error }) => error !== undefined);
   const [counts] = found.data?.items ?? [];
   const list = projectPath(projectId, 'decisions');
   return (
@@ -52,6 +54,11 @@ export function SessionPanel({ projectId, sessionId, period, isTimeline, isNarro
           Timeline
         </a>
       </nav>
+      {failed?.error !== undefined && (
+        <Notice error={failed.error} retry={failed.reload}>
+          <b>Not all numbers of the session could be loaded.</b>
+        </Notice>
+      )}
     </section>
   );
 }
