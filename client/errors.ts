@@ -34,7 +34,8 @@ export type PolicyErrorCode =
   | 'unreachable'
   | 'version_rollback'
   | 'wasm_hash_mismatch'
-  | 'wasm_unavailable';
+  | 'wasm_unavailable'
+  | 'worker_unavailable';
 
 /** There is no policy, or one is refused: `code` names the reason; `status` is set when it came over HTTP. */
 export class PolicyError extends Error {

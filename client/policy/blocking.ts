@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Loaded, LoadRequest } from './load-local.ts';
-import { PolicyError, type PolicyErrorCode } from '../errors.ts';
+import { messageOf, PolicyError, type PolicyErrorCode } from '../errors.ts';
 import type { PullRequest, PullResult } from './pull.ts';
 
 /** The messages to and from the worker thread. Errors are data, because an instance of a class cannot be sent. */
@@ -20,13 +20,22 @@ export function loadBlocking(request: LoadRequest): Loaded {
 }
 
 function ask(asked: Asked): PullResult | Loaded {
-  // The worker has the same extension as this file: .ts from source, .js when built.
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  // Loaded here, since few programs block.
-  const { createSyncFn } = createRequire(import.meta.url)('synckit') as typeof import('synckit');
-  const blocking = createSyncFn<Worker>(new URL(`./blocking-worker.${extension}`, import.meta.url));
-  const answered = blocking(asked);
+  const answered = askWorker(asked);
   if (answered.kind === 'done') return answered.value;
   const { code, message, status } = answered;
   throw new PolicyError(code, message, status === undefined ? {} : { status });
+}
+
+function askWorker(asked: Asked): Answered {
+  // The worker has the same extension as this file: .ts from source, .js when built.
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  try {
+    // Loaded here, since few programs block.
+    const { createSyncFn } = createRequire(import.meta.url)('synckit') as typeof import('synckit');
+    const blocking = createSyncFn<Worker>(new URL(`./blocking-worker.${extension}`, import.meta.url));
+    return blocking(asked);
+  } catch (cause) {
+    const message = `The worker thread of a blocking refresh does not run: ${messageOf(cause)}. If this is a bundle, leave @gatehouse/client external.`;
+    throw new PolicyError('worker_unavailable', message, { cause });
+  }
 }

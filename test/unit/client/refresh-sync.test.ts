@@ -1,4 +1,7 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import { build } from 'esbuild';
 import { runClientProcess } from '../../support/client-process.ts';
 import { conditionally, policyYaml } from '../../support/platform.ts';
 import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
@@ -94,5 +97,16 @@ describe('refresh: sync entry points refresh by blocking call', () => {
 
     expect(reports).to.deep.equal([[true, 'policy_invalid']]);
     expect(mock.requests).to.deep.equal([]);
+  });
+
+  it('say in a bundle, which lacks the worker thread, that the package must be external', async () => {
+    const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
+    const bundle = join(dirname(localPolicy), 'bundle.mjs');
+    const entryPoints = [fileURLToPath(new URL('fixtures/blocking.ts', import.meta.url))];
+    await build({ entryPoints, outfile: bundle, bundle: true, format: 'esm', platform: 'node' });
+    const env = { GATE_LOCAL_POLICY: localPolicy };
+    const { stderr } = await runClientProcess({ file: pathToFileURL(bundle).href, name: 'refreshSync', env });
+
+    expect(stderr).to.include("code: 'worker_unavailable'").and.include('leave @gatehouse/client external');
   });
 });
