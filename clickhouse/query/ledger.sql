@@ -15,7 +15,8 @@
 -- do to 2, 6, 7. No number of sums shows them all, and the numbers of a sender that repeats them prove nothing anyway.
 -- A gap lies between two points. An expired record is no neighbour, and neither is number 0 before records if a lower one expired.
 -- gaps: for each sender that has some (with `limit`: that has some on the page), all of them in order: the first number, the size,
--- what the later neighbour says was dropped, and whether it is in the window.
+-- what the later neighbour says was dropped, and whether it is in the window. What was dropped before the first record that has not expired
+-- stands before them, as one gap of that size outside the window.
 -- pages: the sender, its gaps as above, and those on the page: the first number, the one after the last, the agent of the later
 -- neighbour (of the earlier one for a close report), and when both neighbours were received, in milliseconds (0: number 0).
 WITH
@@ -160,7 +161,10 @@ FROM
         max(is_close) = 0 AND max(heard_at) <= {silent_since: DateTime64(3, 'UTC')} AS is_unclosed,
         sumIf(if(last <= lower, 0, last - greatest(lower, first - 1)), is_inside AND is_close = 0) AS numbers,
         groupArrayIf((first - missing, first, agent, after, before), is_listed AND place <= {limit: Nullable(UInt32)}) AS listed, -- optional: limit
-        arraySort(groupArrayIf((first - missing, missing, told, is_inside), missing > 0)) AS holes
+        arraySort(groupArrayIf(
+            if(begins_expired, (first - 1, told, told, 0), (first - missing, missing, told, is_inside)),
+            begins_expired OR missing > 0
+        )) AS holes
     FROM placed
     GROUP BY emitter
     HAVING max(is_inside) = 1

@@ -6,8 +6,8 @@ import { DAY_MS } from '../durations.ts';
 
 type Deps = { connection: Connection; ready: () => Promise<void>; logger: Logger; now: () => number };
 
-/** The days of records to read, counted back from today: a service may be down for a few of them. */
-const DAYS_BACK = { first: 90, last: 85 } as const;
+/** The days of records to read, counted back from today: some came on their last day, and a service may be down for a few days. */
+const DAYS_BACK = { first: 91, last: 85 } as const;
 /** It reads much, and a start has more urgent work. */
 const FIRST_AFTER_MS = 60_000;
 

@@ -11,7 +11,7 @@ export type Stream = (typeof STREAMS)[number];
 
 /**
  * A gap in the numbers of an emitter: the first of them, how many they are, how many drops the later neighbour reports in all, and 1
- * when it belongs to the window.
+ * when it belongs to the window. The drops before the first record that has not expired are one gap outside of it.
  */
 export type Gap = [first: number, size: number, told: number, isInside: 0 | 1];
 /** A gap on a page; see ledger.sql. */

@@ -52,23 +52,32 @@ export async function compare({
   return { differences, gaps: gaps.length };
 }
 
-/** Called in a process of its own: what is missing of a sender whose first records have expired and are gone. */
+/** Called in a process of its own: what is missing of senders whose first, or only, records have expired and are gone. */
 export async function missingAfterExpiry({ dataDir }: { dataDir: string }) {
   const connection = connectEmbedded(join(dataDir, 'clickhouse'), {
     output_format_json_quote_64bit_integers: 0,
   });
   const nowMs = Date.now();
-  const emitter = randomUUID();
-  const eventAt = (sequence: number, daysAgo: number) => {
+  const [emitter, late] = [randomUUID(), randomUUID()];
+  const stream = 'decisions' as const;
+  const eventAt = (sequence: number, daysAgo: number, { dropped = 0, sender = emitter } = {}) => {
     const atMs = nowMs - daysAgo * DAY_MS;
     const times = { occurredAtMs: atMs, receivedAtMs: atMs };
-    return { stream: 'decisions' as const, emitter, sequence, dropped: 0, agent_name: 'a', ...times };
+    return { stream, emitter: sender, sequence, dropped, agent_name: 'a', ...times };
   };
-  const events = [eventAt(1, 87), eventAt(2, 87), eventAt(3, 1), eventAt(5, 1)];
+  // 3 and 4 were dropped, 6 is missing.
+  const events = [
+    eventAt(1, 87),
+    eventAt(2, 87),
+    eventAt(5, 1, { dropped: 2 }),
+    eventAt(7, 1, { dropped: 2 }),
+  ];
+  // Its only record came in its last minutes, with the report.
+  events.push(eventAt(1, 89.999, { sender: late }));
+  const closes = [{ stream, emitter: late, emitted: 1, dropped: 0, receivedAtMs: nowMs }];
   const rows = events.map((event) => ({ ...event, event_id: randomUUID(), version: 1 }));
   const project_id = randomUUID();
-  for (const half of [0, 1])
-    await write(connection, { project_id, history: { events, closes: [] }, rows }, half);
+  for (const half of [0, 1]) await write(connection, { project_id, history: { events, closes }, rows }, half);
   const ready = () => Promise.resolve();
   await new EmitterStarts({ connection, ready, logger: pino({ enabled: false }), now: () => nowMs }).fill();
   const laterMs = nowMs + 4 * DAY_MS;

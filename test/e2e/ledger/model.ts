@@ -110,7 +110,8 @@ function partsOf({ events, closes }: History, { nowMs }: Range) {
   const isBegunExpired = events.some((event) => !isAlive(event) && event.sequence < firstPlace);
   const zero = { place: 0, dropped: 0, timeMs: 0, receivedAtMs: null, agent_name: null };
   const gaps = [];
-  let explained = 0;
+  // What was dropped before it explains gaps that nobody knows any more.
+  let explained = isBegunExpired ? (neighbours[0]?.dropped ?? 0) : 0;
   let earlier: Neighbour | undefined = isBegunExpired ? undefined : zero;
   for (const later of neighbours) {
     if (earlier !== undefined) {
