@@ -13,7 +13,6 @@ type Signer = Pick<BundleSigner, 'dueAtMs'>;
 /** The answer to a policy fetch, ready to send. */
 export type ServedPolicy = {
   agent_version_id: string;
-  version: number;
   etag: string;
   body: Buffer;
   /** When its bundle must be signed again, and when it is of no use any more. */
@@ -107,10 +106,9 @@ export class PolicyReader {
 
   /** Serves this version from now on. */
   add(stored: AgentVersion): ServedPolicy {
-    const { agent_version_id, version, etag } = stored;
+    const { agent_version_id, etag } = stored;
     const served = {
       agent_version_id,
-      version,
       etag,
       body: Buffer.from(JSON.stringify(fetchBody(stored))),
       dueAtMs: this.#options.signer.dueAtMs(stored),

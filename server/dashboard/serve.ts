@@ -1,11 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import { Router, type Request, type Response } from 'express';
-import helmet from 'helmet';
 import { pageFrom } from './src/app/route.ts';
 import { sha256Hex } from '../sha256.ts';
 import { methodNotAllowed } from '../http/mount.ts';
-import { type Encoding, sendFile, type StaticFile } from '../http/static-file.ts';
+import { type Encoding, pageHeaders, sendFile, type StaticFile } from '../http/static-file.ts';
 
 const DIST = new URL('./dist/', import.meta.url).pathname;
 
@@ -27,25 +26,7 @@ const NEVER = 'no-store';
  * Scripts and styles come from this service only, and none is inline. `data:` is for the editor's wavy underlines.
  * Trusted Types: no text can become HTML.
  */
-const secureHeaders = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'"],
-      imgSrc: ["'self'", 'data:'],
-      connectSrc: ["'self'"],
-      baseUri: ["'none'"],
-      formAction: ["'self'"],
-      frameAncestors: ["'none'"],
-      requireTrustedTypesFor: ["'script'"],
-    },
-  },
-  frameguard: { action: 'deny' },
-  // The policy must not reach other services of the same domain.
-  strictTransportSecurity: { maxAge: 31_536_000, includeSubDomains: false },
-});
+const secureHeaders = pageHeaders({ styleSrc: ["'self'"], requireTrustedTypesFor: ["'script'"] });
 
 /** Programs get problems from these paths, browsers too. */
 const NOT_PAGES = /^\/(v1|assets|docs)(\/|$)/;
