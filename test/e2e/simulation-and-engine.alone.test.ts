@@ -2,14 +2,13 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { GroupCommit } from '../../server/commit/group-commit.ts';
 import { IdentityIndex } from '../../server/commit/identity-index.ts';
-import { readConfig } from '../../server/config.ts';
 import { DECISION_COLUMNS } from '../../server/ingest/decision-event.ts';
 import { createLogger } from '../../server/logger.ts';
-import { createStore, type Store } from '../../server/store/store.ts';
+import type { Store } from '../../server/store/store.ts';
 import { median } from '../bench/median.ts';
 import { type Cost, ONE_SERVER, simulate } from '../sim/options.ts';
+import { openStore } from '../support/engine.ts';
 import { entryOf } from '../support/rows.ts';
-import { temporaryDirectory } from '../support/service.ts';
 
 // In a file of its own that runs alone: it compares times.
 
@@ -21,8 +20,7 @@ const SECONDS = 2;
 describe('the simulation and the embedded engine', () => {
   let store: Store;
   before(async () => {
-    store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
-    await store.ready();
+    store = await openStore();
   });
   after(() => store.close());
 

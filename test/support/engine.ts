@@ -1,6 +1,10 @@
 import { join } from 'node:path';
+import { readConfig } from '../../server/config.ts';
+import { createLogger } from '../../server/logger.ts';
 import { connectEmbedded } from '../../server/store/connection.ts';
+import { createStore, type Store } from '../../server/store/store.ts';
 import { queryServer } from './clickhouse-server/environment.ts';
+import { temporaryDirectory } from './service.ts';
 
 let last: Promise<unknown> = Promise.resolve();
 
@@ -9,6 +13,13 @@ export function oneStoreAtATime<T>(run: () => Promise<T>): Promise<T> {
   const ended = last.then(run);
   last = ended.catch(() => undefined);
   return ended;
+}
+
+/** The store of a data directory, by default a new one, in this process. */
+export async function openStore(dataDir = temporaryDirectory()): Promise<Store> {
+  const store = createStore(readConfig({ GATE_DATA_DIR: dataDir }), createLogger('silent'));
+  await store.ready();
+  return store;
 }
 
 /** Runs one statement on the store of a data directory that no service has open, and resolves with its rows. */

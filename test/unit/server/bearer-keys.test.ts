@@ -1,14 +1,13 @@
 import { expect } from 'chai';
 import { decodeJwt, SignJWT } from 'jose';
-import { readConfig } from '../../../server/config.ts';
 import { BearerKeys } from '../../../server/keys/bearer-keys.ts';
 import { KeyRegistry } from '../../../server/keys/key-registry.ts';
 import { RootKeys } from '../../../server/keys/root-keys.ts';
 import { readSigningKeys, type SigningKeys } from '../../../server/keys/signing-keys.ts';
 import { VERIFIED_KEYS_MAX } from '../../../server/limits.ts';
-import { createLogger } from '../../../server/logger.ts';
 import type { Connection, QueryParams } from '../../../server/store/connection.ts';
-import { createStore, type Store } from '../../../server/store/store.ts';
+import type { Store } from '../../../server/store/store.ts';
+import { openStore } from '../../support/engine.ts';
 import { temporaryDirectory } from '../../support/service.ts';
 
 const PROJECT = 'project';
@@ -18,8 +17,7 @@ describe('BearerKeys, on the embedded engine', () => {
   let signing: SigningKeys;
   before(async () => {
     const dataDir = temporaryDirectory();
-    store = createStore(readConfig({ GATE_DATA_DIR: dataDir }), createLogger('silent'));
-    await store.ready();
+    store = await openStore(dataDir);
     signing = await readSigningKeys({ signingKey: undefined, retiredSigningKeys: [], dataDir });
   });
   after(() => store.close());

@@ -2,14 +2,12 @@ import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { createAgents } from '../../../server/agents/create-agents.ts';
 import type { AgentVersion } from '../../../server/agents/agent-version.ts';
-import { readConfig } from '../../../server/config.ts';
 import { RootKeys } from '../../../server/keys/root-keys.ts';
 import { readSigningKeys, type SigningKeys } from '../../../server/keys/signing-keys.ts';
 import { sha256Hex } from '../../../server/sha256.ts';
-import { createLogger } from '../../../server/logger.ts';
-import { createStore, type Store } from '../../../server/store/store.ts';
+import type { Store } from '../../../server/store/store.ts';
+import { openStore } from '../../support/engine.ts';
 import { eventually } from '../../support/eventually.ts';
-import { temporaryDirectory } from '../../support/service.ts';
 import { DAY_MS } from '../../../server/durations.ts';
 
 const BY = { projectId: 'p', by: 'test' };
@@ -23,8 +21,7 @@ describe('a bundle that is signed again, on the embedded engine', () => {
   let store: Store;
   let nowMs: number;
   before(async () => {
-    store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
-    await store.ready();
+    store = await openStore();
   });
   beforeEach(() => void (nowMs = START_MS));
   after(() => store.close());

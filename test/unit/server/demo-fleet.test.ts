@@ -1,14 +1,13 @@
 import { expect } from 'chai';
 import { FlushNumbers } from '../../../server/commit/flush-numbers.ts';
 import { createTypescriptEngine, parsePolicy } from '../../../client/policy/language/index.ts';
-import { readConfig } from '../../../server/config.ts';
 import { FLEET_AGENTS, policyOf } from '../../../server/demo/fleet-agents.ts';
 import { fillFleet, type FleetOptions } from '../../../server/demo/fleet-fill.ts';
 import { fleetDays, fleetJson } from '../../../server/demo/fleet-plan.ts';
-import { createLogger } from '../../../server/logger.ts';
 import { sql } from '../../../server/store/sql.ts';
-import { createStore, type Store } from '../../../server/store/store.ts';
+import type { Store } from '../../../server/store/store.ts';
 import { clickhouseTime } from '../../../server/store/time.ts';
+import { openStore } from '../../support/engine.ts';
 import { storeDirectory } from '../../support/service.ts';
 import { DAY_MS } from '../../../server/durations.ts';
 
@@ -20,8 +19,7 @@ const SEED = 1;
 describe('the demo fleet, on the embedded engine', () => {
   let store: Store;
   before(async () => {
-    store = createStore(readConfig({ GATE_DATA_DIR: await storeDirectory() }), createLogger('silent'));
-    await store.ready();
+    store = await openStore(await storeDirectory());
     await fill('fleet', { ...SIZE, seed: SEED });
   });
   after(() => store.close());

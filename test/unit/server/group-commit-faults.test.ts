@@ -4,16 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FlushOutcome } from '../../../server/commit/flush-numbers.ts';
 import type { GroupCommitOptions } from '../../../server/commit/group-commit.ts';
 import type { Entry } from '../../../server/commit/write-queue.ts';
-import { readConfig } from '../../../server/config.ts';
 import { DECISION_COLUMNS } from '../../../server/ingest/decision-event.ts';
 import { WRITE_WAIT_MS_MAX } from '../../../server/limits.ts';
-import { createLogger } from '../../../server/logger.ts';
 import type { Connection } from '../../../server/store/connection.ts';
 import { StoreError } from '../../../server/store/store-error.ts';
-import { createStore, type Store } from '../../../server/store/store.ts';
+import type { Store } from '../../../server/store/store.ts';
+import { openStore } from '../../support/engine.ts';
 import { eventually } from '../../support/eventually.ts';
 import { entryOf } from '../../support/rows.ts';
-import { temporaryDirectory } from '../../support/service.ts';
 import { entriesOf, type MadeCommit, makeCommit, storedIn, writeAll } from './support/commit.ts';
 
 /**
@@ -47,8 +45,7 @@ describe('GroupCommit on an engine whose answers are lost', () => {
   let store: Store;
   let project: string;
   before(async () => {
-    store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
-    await store.ready();
+    store = await openStore();
     await store.lookups.command("ALTER TABLE decisions ADD CONSTRAINT no_poison CHECK tool_name != 'poison'");
   });
   after(() => store.close());

@@ -1,19 +1,16 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import type { Entry } from '../../../server/commit/write-queue.ts';
-import { readConfig } from '../../../server/config.ts';
 import type { RequestError } from '../../../server/errors.ts';
-import { createLogger } from '../../../server/logger.ts';
-import { createStore, type Store } from '../../../server/store/store.ts';
+import type { Store } from '../../../server/store/store.ts';
+import { openStore } from '../../support/engine.ts';
 import { entryOf } from '../../support/rows.ts';
-import { temporaryDirectory } from '../../support/service.ts';
 import { entriesOf, type MadeCommit, makeCommit, storedIn, writeAll } from './support/commit.ts';
 
 describe('GroupCommit on the embedded engine', () => {
   let store: Store;
   before(async () => {
-    store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
-    await store.ready();
+    store = await openStore();
     await store.lookups.command("ALTER TABLE decisions ADD CONSTRAINT no_poison CHECK tool_name != 'poison'");
   });
   after(() => store.close());

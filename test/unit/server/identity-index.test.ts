@@ -5,12 +5,11 @@ import { GrowingFilter } from '../../../server/commit/bloom-filter.ts';
 import { keyOf, type Identity } from '../../../server/commit/identity.ts';
 import { FILTER_SIZES, IdentityFilter } from '../../../server/commit/identity-filter.ts';
 import { IdentityIndex } from '../../../server/commit/identity-index.ts';
-import { readConfig } from '../../../server/config.ts';
 import { createLogger } from '../../../server/logger.ts';
 import type { Connection } from '../../../server/store/connection.ts';
-import { createStore, type Store } from '../../../server/store/store.ts';
+import type { Store } from '../../../server/store/store.ts';
+import { openStore } from '../../support/engine.ts';
 import { eventually } from '../../support/eventually.ts';
-import { temporaryDirectory } from '../../support/service.ts';
 import { HOUR_MS } from '../../../server/durations.ts';
 
 const NIL = '00000000-0000-0000-0000-000000000000';
@@ -24,8 +23,7 @@ const FALSE_HITS_MAX = 2;
 describe('IdentityIndex on the embedded engine', () => {
   let store: Store;
   before(async () => {
-    store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
-    await store.ready();
+    store = await openStore();
   });
   after(() => store.close());
 

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { mayManage, type Role, ROLES } from '../../../server/rights.ts';
-import { readConfig } from '../../../server/config.ts';
 import { KeyedMutex } from '../../../server/keyed-mutex.ts';
-import { createLogger } from '../../../server/logger.ts';
 import { Members } from '../../../server/members/members.ts';
 import { Projects } from '../../../server/projects/projects.ts';
 import { type BoundedStore, createBoundedStore } from '../../../server/store/bounded-store.ts';
-import { createStore, type Store } from '../../../server/store/store.ts';
-import { temporaryDirectory } from '../../support/service.ts';
+import type { Store } from '../../../server/store/store.ts';
+import { openStore } from '../../support/engine.ts';
 
 describe('who manages members of which role', () => {
   const expected: Record<Role, Role[]> = {
@@ -36,8 +34,7 @@ describe('Members', () => {
   let members: Members;
   let others: Members;
   before(async () => {
-    store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
-    await store.ready();
+    store = await openStore();
     bounded = createBoundedStore(store.accounts, store.ready);
     const shared = { store: bounded, now: Date.now };
     projects = new Projects({ ...shared, mutex: new KeyedMutex() });

@@ -2,12 +2,11 @@ import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig } from '../../../server/config.ts';
 import { RootKeys } from '../../../server/keys/root-keys.ts';
 import { readSigningKeys, type SigningKeys } from '../../../server/keys/signing-keys.ts';
 import { ACKNOWLEDGEMENT, SUCCESSION, vouch } from '../../../server/keys/successions.ts';
-import { createLogger } from '../../../server/logger.ts';
-import { createStore, type Store } from '../../../server/store/store.ts';
+import type { Store } from '../../../server/store/store.ts';
+import { openStore } from '../../support/engine.ts';
 import { temporaryDirectory } from '../../support/service.ts';
 
 const makeKey = (retired: SigningKeys[] = []) =>
@@ -20,8 +19,7 @@ const makeKey = (retired: SigningKeys[] = []) =>
 describe('RootKeys, on the embedded engine', () => {
   let store: Store;
   before(async () => {
-    store = createStore(readConfig({ GATE_DATA_DIR: temporaryDirectory() }), createLogger('silent'));
-    await store.ready();
+    store = await openStore();
   });
   after(() => store.close());
 
