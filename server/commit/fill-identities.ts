@@ -6,7 +6,7 @@ import { HOUR_MS } from '../durations.ts';
 import { RETENTION_MS } from '../limits.ts';
 
 /** An identity is copied within seconds of its record, so the search begins this long before the newest one. */
-const LOOK_BACK_MS = HOUR_MS;
+export const LOOK_BACK_MS = HOUR_MS;
 const SMALL_PART_ROWS = 1_000_000;
 
 type FillOptions = {

@@ -4,6 +4,7 @@ import type { Connection } from '../store/connection.ts';
 import type { Engines } from '../store/engines.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
+import { LOOK_BACK_MS } from './fill-identities.ts';
 import { chunksOf, idsOf, type Identity, keyOf, type Pair, type Stream } from './identity.ts';
 import { type LostRow, removeRows } from './remove-rows.ts';
 
@@ -25,6 +26,8 @@ const RETRY_LATER_MS = 30_000;
 const REMOVALS_MAX = 5;
 /** Identities that wait while the store is down. Beyond this many, the oldest are discarded. */
 const UNRESOLVED_MAX = 500_000;
+/** Before the search begins later than the records that lack their identities. */
+const FILL_AFTER_MS = LOOK_BACK_MS / 2;
 /** A lost insert may still be carried out: after the server has given up the connection, and long after. */
 const UNCERTAIN_AFTER_MS = [12_000, 65_000] as const;
 
@@ -55,13 +58,20 @@ export class IdentityConflicts {
     this.#running ??= this.#run();
   }
 
-  /** Resolves conflicts that another writer may have left behind when it ended. */
-  resolveRecent(): void {
+  /**
+   * Resolves conflicts that another writer may have left behind when it ended: now, and from time to time after `fill`, which adds the
+   * identities that it left out. Its own next start may come too late to find them.
+   */
+  resolveRecent(fill: () => Promise<void>): void {
     if (this.#options.isLogged === true) return;
     this.#schedule(0, async () => {
       const { connection, stream } = this.#options;
       const sqlText = sql('identities_contested_lately');
       await this.#removeMarked(await connection.query<MarkRow>(sqlText, { stream }));
+    });
+    this.#schedule(FILL_AFTER_MS, async () => {
+      await fill();
+      this.resolveRecent(fill);
     });
   }
 

@@ -174,9 +174,9 @@ export class IdentityIndex {
     const { stream, conflicts, takeFilter, now } = this.#options;
     const taken = await (this.#taken ??= takeFilter?.());
     // If it lacks nothing, event_identities does not either: the stop that saved it had copied everything.
-    if (taken === undefined || taken.lacks !== undefined)
-      await fillIdentities(this.#background, { stream, copiedMs: taken?.lacks?.afterMs, nowMs: now() });
-    conflicts?.resolveRecent();
+    const fill = (copiedMs?: number) => fillIdentities(this.#background, { stream, copiedMs, nowMs: now() });
+    if (taken === undefined || taken.lacks !== undefined) await fill(taken?.lacks?.afterMs);
+    conflicts?.resolveRecent(fill);
     if (this.#filter !== undefined) this.#filling = this.#fill(this.#filter, taken);
   }
 

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
+import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GrowingFilter } from '../../../server/commit/bloom-filter.ts';
-import { keyOf, type Identity } from '../../../server/commit/identity.ts';
+import { keyOf, type Identity, type Stream } from '../../../server/commit/identity.ts';
 import { FILTER_SIZES, IdentityFilter } from '../../../server/commit/identity-filter.ts';
+import { IdentityConflicts } from '../../../server/commit/identity-conflicts.ts';
 import { IdentityIndex } from '../../../server/commit/identity-index.ts';
 import { createLogger } from '../../../server/logger.ts';
 import type { Connection } from '../../../server/store/connection.ts';
@@ -51,12 +53,13 @@ describe('IdentityIndex on the embedded engine', () => {
     await index.close();
   }
 
-  async function writeRecords(identities: Identity[]): Promise<void> {
-    const columns = ['project_id', 'event_id', 'occurred_at', 'received_at'];
+  async function writeRecords(identities: Identity[], table: Stream = 'decisions'): Promise<void> {
+    const columns = ['project_id', 'event_id', 'occurred_at', 'received_at', 'version'];
+    // Of two rows the one with the larger version stays: the earlier.
     const lines = identities.map(({ project_id, event_id, occurredAtMs, receivedAtMs }) =>
-      JSON.stringify([project_id, event_id, occurredAtMs, receivedAtMs]),
+      JSON.stringify([project_id, event_id, occurredAtMs, receivedAtMs, 2 ** 52 - receivedAtMs]),
     );
-    await store.writer.insert({ table: 'decisions', columns, lines, token: undefined });
+    await store.writer.insert({ table, columns, lines, token: undefined });
   }
 
   it('finds at its start what a crash kept out of the table, also when the clock was set back by hours', async () => {
@@ -69,6 +72,30 @@ describe('IdentityIndex on the embedded engine', () => {
     await index.open();
 
     expect([...(await index.findKnown([lost]))]).to.deep.equal([lost]);
+    await index.close();
+  });
+
+  it('settles what a service that is gone left behind, as long as it runs beside others', async () => {
+    const stream = 'llm_invocations';
+    const { background, lookups, engines } = store;
+    const shared = { background, stream, logger: createLogger('silent'), now: Date.now } as const;
+    const conflicts = new IdentityConflicts({ ...shared, connection: background, engines });
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const index = new IdentityIndex({ ...shared, connection: lookups, conflicts });
+    await index.open();
+    const lost = identityOf(randomUUID());
+    const again = { ...lost, occurredAtMs: lost.occurredAtMs + 1, receivedAtMs: lost.receivedAtMs + 1 };
+    await writeRecords([lost, again], stream);
+    index.add([again]);
+    mock.timers.tick(HOUR_MS / 2);
+    mock.timers.reset();
+
+    const rows = `SELECT toUnixTimestamp64Milli(received_at) AS at FROM ${stream} WHERE project_id = {project_id: String}`;
+    const found = await eventually(async () => {
+      const some = await lookups.query<{ at: string }>(rows, { project_id: lost.project_id });
+      return some.length < 2 ? some.map(({ at }) => Number(at)) : undefined;
+    });
+    expect(found).to.deep.equal([lost.receivedAtMs]);
     await index.close();
   });
 
