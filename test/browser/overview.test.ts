@@ -73,6 +73,28 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     expect(faults).to.deep.equal([]);
   });
 
+  it('compares a period that is not over with the same part of the week before', async () => {
+    const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+    const events = [-10, -10 - 7 * 24 * 60, 10 - 7 * 24 * 60].map((minutes) =>
+      decisionEvent({ agent_name: 'steady', occurred_at: at(minutes * MINUTE_MS) }),
+    );
+    expect(await batchOutcome(sendBatch(world.service, events))).to.include({ accepted: 3 });
+    const { page, faults } = await world.newPage();
+    const range = { from: at(-20 * MINUTE_MS), to: at(20 * MINUTE_MS) };
+    await page.goto(world.projectPath('overview', { agent: 'steady', ...range }));
+    await page.getByRole('link', { name: /^Decisions 1 .*about the same as a week before/ }).waitFor();
+    const chart = page.getByRole('region', { name: 'Decisions over time' });
+    const line = (await chart.locator('path.tone-before').getAttribute('d')) ?? '';
+    await chart.getByText('Show as table').click();
+    await chart.locator('th', { hasText: 'A week before' }).waitFor();
+    const before = await chart.locator('tbody td:last-child').allInnerTexts();
+    // The newest row is the first.
+    expect(before.slice(0, 15)).to.deep.equal(Array(15).fill('–'));
+    expect(before.filter((text) => text === '1')).to.have.length(1);
+    expect(line.split('L').length - 1).to.be.within(19, 21);
+    expect(faults).to.deep.equal([]);
+  });
+
   it('counts the outcomes again with the rest of the page', async () => {
     const send = (...outcomes: string[]) =>
       sendBatch(

@@ -38,6 +38,12 @@ describe('the period before', () => {
     expect(shifted(hours, [10, 20, 40], { onto: { ...onto, buckets: [] }, shiftMs })).to.deep.equal([]);
   });
 
+  it('has no value where it does not reach', () => {
+    const hours = bucketed('2026-03-02T00:00:00Z', HOUR_SECONDS, 2);
+    const onto = bucketed('2026-03-03T00:00:00Z', HOUR_SECONDS, 24);
+    expect(shifted(hours, [10, 0], { onto, shiftMs })).to.deep.equal([10, 0]);
+  });
+
   it('is told as more, less, about the same, or not at all', () => {
     expect(countChange(150, 100)).to.deep.equal({ text: '50% more', direction: 'up' });
     expect(countChange(50, 100)).to.deep.equal({ text: '50% less', direction: 'down' });

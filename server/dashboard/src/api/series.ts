@@ -11,12 +11,12 @@ export function totalsOf({ buckets }: Timeseries): OutcomeCounts {
   };
 }
 
-/** The buckets that end within the period of the series: in a line, a bucket that has just begun would look like a fall. */
+/** The buckets that are over: in a line, a bucket that has just begun would look like a fall. */
 export function finishedBuckets({ buckets, bucket_seconds, to }: Timeseries): Timeseries['buckets'] {
   return buckets.filter(({ start }) => isFinished(start, bucket_seconds, to));
 }
 
-/** Whether a bucket ends within a period that ends at `to`. */
+/** Whether a bucket of a period that ends at `to` is over. */
 export function isFinished(start: string, bucketSeconds: number, to: string): boolean {
-  return Date.parse(start) + bucketSeconds * 1000 <= Date.parse(to);
+  return Date.parse(start) + bucketSeconds * 1000 <= Math.min(Date.parse(to), Date.now());
 }

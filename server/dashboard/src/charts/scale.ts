@@ -40,15 +40,15 @@ export function labelledBuckets(startsMs: number[], bucketSeconds: number): numb
 type Bucketed = { bucket_seconds: number; buckets: { start: string }[] };
 
 /**
- * The values of an earlier period in the buckets of this one, `shiftMs` later. A bucket that crosses an edge counts in
- * proportion.
+ * The values of an earlier period in the buckets of this one, `shiftMs` later, up to the last bucket that it reaches. A bucket
+ * that crosses an edge counts in proportion.
  */
 export function shifted(
   { bucket_seconds, buckets }: Bucketed,
   values: number[],
   { onto, shiftMs }: { onto: Bucketed; shiftMs: number },
 ): number[] {
-  const sums = onto.buckets.map(() => 0);
+  const sums: number[] = [];
   const [first] = onto.buckets;
   if (first === undefined) return sums;
   const ontoMs = onto.bucket_seconds * 1000;
@@ -56,7 +56,7 @@ export function shifted(
   buckets.forEach(({ start }, index) => {
     const from = (Date.parse(start) + shiftMs - firstMs) / ontoMs;
     const to = from + (bucket_seconds * 1000) / ontoMs;
-    for (let at = Math.max(0, Math.floor(from)); at < Math.min(to, sums.length); at += 1) {
+    for (let at = Math.max(0, Math.floor(from)); at < Math.min(to, onto.buckets.length); at += 1) {
       const share = (Math.min(to, at + 1) - Math.max(from, at)) / (to - from);
       sums[at] = (sums[at] ?? 0) + (values[index] ?? 0) * share;
     }

@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { Call } from '../../api/call.ts';
 import type { Timeseries, UsageSeries } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
@@ -15,7 +15,8 @@ type Ask = (range: { from: string; to: string }) => Call<Name>;
 
 /**
  * The same series of a time before, on the same weekdays: whole weeks earlier. Where nothing was recorded then, of the time
- * right before; undefined where its records have expired. The last one stays until the next is there.
+ * right before; undefined where its records have expired. A period that is not over is compared with the same part of the
+ * earlier one. The last answer stays until the next is there.
  */
 export function usePrevious<S extends Series>(
   series: S | undefined,
@@ -50,7 +51,10 @@ type Shifted<S> = { series: S | undefined; ask: Ask; shiftMs: number };
 
 function useShifted<S extends Series>({ series, ask, shiftMs }: Shifted<S>): S | undefined {
   const [fromMs, toMs] = [Date.parse(series?.from ?? ''), Date.parse(series?.to ?? '')];
-  const range = isKept(series, shiftMs) ? rangeOf(fromMs - shiftMs, toMs - shiftMs) : undefined;
+  // Taken with each answer: a range that changed with every render would be asked for without end.
+  const untilMs = useMemo(() => Math.min(toMs, Date.now()), [series]);
+  const range =
+    isKept(series, shiftMs) && fromMs < untilMs ? rangeOf(fromMs - shiftMs, untilMs - shiftMs) : undefined;
   const { data } = useAnswer(range && ask(range));
   const of = JSON.stringify([usePeriod(), shiftMs, ask({ from: '', to: '' }).path]);
   const kept = useRef<{ of: string; series: S } | undefined>(undefined);
