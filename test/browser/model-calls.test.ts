@@ -189,6 +189,20 @@ describe('model calls in a browser', function () {
     expect(await names()).to.deep.equal(['long', 'mixed']);
   });
 
+  it('sums up tokens beyond 2^53', async () => {
+    const { page, faults } = await world.newPage();
+    const huge = { agent_name: 'huge', input_tokens: Number.MAX_SAFE_INTEGER };
+    await record(
+      'llm-invocations',
+      [0, 1, 2].map((second) => call(second, huge)),
+    );
+    await page.goto(world.projectPath('usage', { agent: 'huge' }));
+    await page.locator('.tile', { hasText: 'Input tokens' }).getByText('27,021.6T').waitFor();
+    await page.getByRole('region', { name: 'Tokens over time' }).getByText('Show as table').waitFor();
+    expect(await page.locator('main').innerText()).not.to.include('NaN');
+    expect(faults).to.deep.equal([]);
+  });
+
   it('lists the single calls, filtered, sorted and page by page', async () => {
     const { page, faults } = await world.newPage();
     await page.goto(world.projectPath('usage/calls', { agent: 'caller' }));

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { parseExact, writeExact } from '../../../server/dashboard/src/api/parse-exact.ts';
 import { JsonNumber, type JsonValue } from '../../../server/dashboard/src/api/types.ts';
+import { formatCompact, formatCount, formatShare } from '../../../server/dashboard/src/text/format.ts';
 
 describe('JSON from the service', () => {
   it('keeps the digits of every number', () => {
@@ -12,6 +13,16 @@ describe('JSON from the service', () => {
       2.5,
       '9007199254740993',
     ]);
+  });
+
+  it('can be summed up, compared and formatted where a number is too large for exact digits', () => {
+    const { emitted } = parseExact('{"emitted":27021597764222973}') as { emitted: number };
+    expect(emitted).to.be.instanceOf(JsonNumber);
+    expect(emitted + emitted).to.equal(2 * Number('27021597764222973'));
+    expect(emitted > 1).to.equal(true);
+    expect(formatCount(emitted)).to.match(/^27,021,597,764,222,97\d$/);
+    expect(formatCompact(emitted)).to.equal('27,021.6T');
+    expect(formatShare(1, emitted)).to.equal('<0.1%');
   });
 
   it('is plain where numbers are plain', () => {

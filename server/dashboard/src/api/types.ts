@@ -12,6 +12,11 @@ export class JsonNumber {
   constructor(source: string) {
     this.source = source;
   }
+
+  /** For sums, comparisons and formats, which take it for a number. */
+  valueOf(): number {
+    return Number(this.source);
+  }
 }
 
 export type Summary = Answer<'GET /v1/projects/{id}/audit/summary'>;
