@@ -67,6 +67,7 @@ export const FLEET = answer(
   {
     name: STRING,
     latest: VERSION_SUMMARY,
+    keys: COUNT,
     keys_on_latest: COUNT,
     items: Type.Array(
       answer({

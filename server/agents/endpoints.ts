@@ -242,12 +242,13 @@ function historyEndpoints({ agentStore, fleet }: AgentDeps) {
       handle: async ({ params: { id, name } }) => {
         const { latest, all } = await versionsOf(id, name);
         const byEtag = new Map(all.map((version) => [version.etag, version]));
-        const items = fleet.held(id, name).map(({ etag, keys, last_seen }) => {
+        const held = fleet.held(id, name);
+        const items = held.versions.map(({ etag, keys, last_seen }) => {
           const { agent_version_id = null, version = null } = byEtag.get(etag) ?? {};
           return { etag, agent_version_id, version, is_latest: etag === latest.etag, keys, last_seen };
         });
         const keys_on_latest = items.find(({ is_latest }) => is_latest)?.keys ?? 0;
-        return { name, latest: versionSummary(latest), keys_on_latest, items };
+        return { name, latest: versionSummary(latest), keys: held.keys, keys_on_latest, items };
       },
     }),
   ];

@@ -33,24 +33,27 @@ export class Fleet {
     this.#holders.set(id, { agent, held });
   }
 
-  /** The versions held of one agent, by number of keys, then by last fetch, descending. */
-  held(projectId: string, agentName: string): HeldVersion[] {
+  /** How many keys hold one agent, and its versions held, by number of keys, then by last fetch, descending. */
+  held(projectId: string, agentName: string): { keys: number; versions: HeldVersion[] } {
     const sinceMs = this.#now() - DAY_MS;
+    let keysSeen = 0;
     const byEtag = new Map<string, { keys: number; seenMs: number }>();
     for (const { agent, held } of this.#holders.values()) {
       if (agent !== `${projectId}/${agentName}`) continue;
+      if (held.some(({ seenMs }) => seenMs >= sinceMs)) keysSeen += 1;
       for (const { etag, seenMs } of held) {
         if (seenMs < sinceMs) continue;
         const sum = byEtag.get(etag) ?? { keys: 0, seenMs: 0 };
         byEtag.set(etag, { keys: sum.keys + 1, seenMs: Math.max(sum.seenMs, seenMs) });
       }
     }
-    return [...byEtag]
+    const versions = [...byEtag]
       .map(([etag, { keys, seenMs }]) => ({
         etag,
         keys,
         last_seen: new Date(seenMs).toISOString(),
       }))
       .sort((a, b) => b.keys - a.keys || (a.last_seen < b.last_seen ? 1 : -1));
+    return { keys: keysSeen, versions };
   }
 }

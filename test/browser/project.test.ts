@@ -218,6 +218,16 @@ describe('Projects, keys and members in a browser', function () {
     expect(offered).to.deep.equal(['viewer', 'editor']);
   });
 
+  it('counts a key that moved to the latest version once', async () => {
+    await savePolicy(world, 'code-reviewer', '\n# moved');
+    await pullPolicies(world.service);
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('agents/code-reviewer', { tab: 'fleet' }));
+    await page.getByText('100% of the keys in use have the latest version').waitFor();
+    expect(await page.getByText('outdated').count()).to.equal(1);
+    await page.getByText('100% of the keys in use', { exact: true }).waitFor();
+  });
+
   it('sorts its tables by their headings, by keyboard, too', async () => {
     const { page, faults } = await world.newPage();
     const owner = await demoOwner(world.service);

@@ -19,6 +19,7 @@ import { useSharedService } from '../support/shared-service.ts';
 
 type Version = { version: number; etag: string; bundle: string };
 type Fleet = {
+  keys: number;
   keys_on_latest: number;
   items: { version: number | null; is_latest: boolean; keys: number }[];
 };
@@ -218,14 +219,18 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     const { etag } = await jsonOf<SavedAgent>(register(service, { name: 'fleet', tools: ['search'] }));
     await fetchAgent(service, 'fleet', { headers: { 'If-None-Match': etag } });
     const held = await readProject<Fleet>(service, 'agents/fleet/fleet');
-    await save(service, 'fleet', { system_md: 'new' });
+    const saved = await jsonOf<SavedAgent>(save(service, 'fleet', { system_md: 'new' }));
     const afterSave = await readProject<Fleet>(service, 'agents/fleet/fleet');
+    await fetchAgent(service, 'fleet', { headers: { 'If-None-Match': saved.etag } });
+    const afterMove = await readProject<Fleet>(service, 'agents/fleet/fleet');
 
-    expect(held).to.deep.include({ keys_on_latest: 1 });
+    expect(held).to.deep.include({ keys: 1, keys_on_latest: 1 });
     expect(held.items.map(({ version, is_latest, keys }) => ({ version, is_latest, keys }))).to.deep.equal([
       { version: 1, is_latest: true, keys: 1 },
     ]);
-    expect(afterSave.keys_on_latest).to.equal(0);
+    expect(afterSave).to.include({ keys: 1, keys_on_latest: 0 });
+    expect(afterMove).to.include({ keys: 1, keys_on_latest: 1 });
+    expect(afterMove.items).to.have.length(2);
   });
 });
 

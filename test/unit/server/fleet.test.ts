@@ -8,7 +8,7 @@ describe('Fleet', () => {
     const fleet = new Fleet(() => 1);
     fleet.seen(agent, { keyId: 'honest', etag: 'v1' });
     for (let i = 0; i < 100_000; i += 1) fleet.seen(agent, { keyId: 'noisy', etag: `random-${i}` });
-    const held = fleet.held('p', 'a');
+    const held = fleet.held('p', 'a').versions;
 
     expect(held).to.have.length(6);
     expect(held.find(({ etag }) => etag === 'v1')).to.include({ keys: 1 });
@@ -19,7 +19,7 @@ describe('Fleet', () => {
     for (let i = 0; i < 30_000; i += 1) {
       fleet.seen({ projectId: 'p', agentName: `agent-${i % 500}` }, { keyId: `key-${i}`, etag: 'v1' });
     }
-    const keys = Array.from({ length: 500 }, (_, i) => fleet.held('p', `agent-${i}`)[0]?.keys ?? 0);
+    const keys = Array.from({ length: 500 }, (_, i) => fleet.held('p', `agent-${i}`).keys);
 
     expect(keys.reduce((sum, count) => sum + count)).to.equal(20_000);
   });
@@ -32,11 +32,16 @@ describe('Fleet', () => {
     fleet.seen(agent, { keyId: 'k', etag: 'v2' });
     fleet.seen(agent, { keyId: 'l', etag: 'v2' });
 
-    expect(fleet.held('p', 'a')).to.deep.equal([
-      { etag: 'v2', keys: 2, last_seen: '1970-01-01T00:01:00.000Z' },
-      { etag: 'v1', keys: 1, last_seen: '1970-01-01T00:00:00.000Z' },
-    ]);
+    expect(fleet.held('p', 'a')).to.deep.equal({
+      keys: 2,
+      versions: [
+        { etag: 'v2', keys: 2, last_seen: '1970-01-01T00:01:00.000Z' },
+        { etag: 'v1', keys: 1, last_seen: '1970-01-01T00:00:00.000Z' },
+      ],
+    });
     nowMs = 24 * 3_600_000 + 1;
-    expect(fleet.held('p', 'a').map(({ etag }) => etag)).to.deep.equal(['v2']);
+    expect(fleet.held('p', 'a').versions.map(({ etag }) => etag)).to.deep.equal(['v2']);
+    nowMs += 24 * 3_600_000;
+    expect(fleet.held('p', 'a')).to.deep.equal({ keys: 0, versions: [] });
   });
 });

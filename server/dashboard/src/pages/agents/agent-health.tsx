@@ -42,7 +42,6 @@ export function AgentHealth(props: HealthProps) {
   const decisions = (outcome?: string) => placeWith(projectPath(projectId, 'decisions'), { ...of, outcome });
   const nowMs = Date.now();
   const buckets = series === undefined ? [] : finishedBuckets(series);
-  const keys = fleet?.items.reduce((sum, item) => sum + item.keys, 0) ?? 0;
   const isBad = counts !== undefined && before !== undefined && isAlarming(counts, before);
   return (
     <section class="health" aria-label={`Health in the last ${WINDOW_WORDS[WINDOW]}`}>
@@ -82,9 +81,9 @@ export function AgentHealth(props: HealthProps) {
           value={versions && `v${versions[0]?.version ?? 1}`}
           note={
             fleet &&
-            (keys === 0
+            (fleet.keys === 0
               ? 'no fetch known in 24 hours'
-              : `${formatShare(fleet.keys_on_latest, keys)} of the keys in use`)
+              : `${formatShare(fleet.keys_on_latest, fleet.keys)} of the keys in use`)
           }
         />
       </div>

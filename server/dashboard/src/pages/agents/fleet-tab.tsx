@@ -27,14 +27,13 @@ export function FleetTab({ projectId, agentName }: AgentTabProps) {
       </EmptyState>
     );
   }
-  const keys = data.items.reduce((sum, item) => sum + item.keys, 0);
   return (
     <div class="panel">
       <p class="fleet-lead">
-        <b>{formatShare(data.keys_on_latest, keys)}</b> of the keys in use have the latest version, v
+        <b>{formatShare(data.keys_on_latest, data.keys)}</b> of the keys in use have the latest version, v
         {data.latest.version}, saved {formatDate(data.latest.created_at)} {zoneName(data.latest.created_at)}.
       </p>
-      <HeldVersions items={data.items} keys={keys} />
+      <HeldVersions items={data.items} keys={data.keys} />
     </div>
   );
 }
