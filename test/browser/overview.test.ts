@@ -171,6 +171,22 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
       expect(faults).to.deep.equal([]);
     });
 
+  it('counts no decisions without a user or session among the rest of a panel', async () => {
+    const of = (name: string, count: number) =>
+      Array.from({ length: count }, () =>
+        decisionEvent({ agent_name: 'partly', user_id: name, session_id: name }),
+      );
+    const events = [...Array.from({ length: 9 }, (_, at) => of(`n-${at}`, 2)).flat(), ...of('', 1)];
+    expect(await batchOutcome(sendBatch(world.service, events))).to.include({ accepted: 19 });
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('overview', { agent: 'partly' }));
+    for (const name of ['Users', 'Sessions'])
+      await page
+        .getByRole('region', { name, exact: true })
+        .getByRole('link', { name: '1 more', exact: true })
+        .waitFor();
+  });
+
   it('narrows the filters of the page in every panel and link', async () => {
     const events = Object.entries({ deny: 3, needs_approval: 2, allow: 4 }).flatMap(([outcome, count]) =>
       Array.from({ length: count }, () =>

@@ -187,14 +187,14 @@ describe('periods, filters and records in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('calls the decisions of an agent unknown, not 0, where the summary leaves it out', async () => {
+  it('calls the decisions of an agent unknown, not 0, where the summary leaves it out, and lists its denials', async () => {
     const fromMs = Date.now() - 50 * DAY_MS;
     const occurred_at = new Date(fromMs).toISOString();
     const rare = Array.from({ length: 1000 }, (_, at) =>
       decisionEvent({ occurred_at, agent_name: `crowd-${at}` }),
     );
     const twice = rare.map((event) => decisionEvent({ ...event, event_id: randomUUID() }));
-    const left = [decisionEvent({ occurred_at, agent_name: 'support-triage' })];
+    const left = [decisionEvent({ occurred_at, agent_name: 'support-triage', outcome: 'deny' })];
     for (const events of [rare, twice, left])
       expect((await sendBatch(world.service, events)).status).to.equal(202);
     const { page, faults } = await world.newPage();
@@ -209,7 +209,12 @@ describe('periods, filters and records in a browser', function () {
     await page.getByRole('link', { name: 'Agents active 1,001' }).waitFor();
     await visit(page, world.projectPath('agents', { ...range, agent: 'support-triage' }));
     await rowOf('support-triage').waitFor();
-    expect(await numbers('support-triage')).to.deep.equal(['1', '0%', '0']);
+    expect(await numbers('support-triage')).to.deep.equal(['1', '100%', '0']);
+
+    await visit(page, world.projectPath('overview', { ...range, sort: 'denials' }));
+    const agents = page.getByRole('region', { name: 'Agents', exact: true });
+    await agents.locator('.bar-row').waitFor();
+    expect(await agents.innerText()).to.match(/^Agents\s+Denials\s+support-triage\s+1$/i);
     expect(faults).to.deep.equal([]);
   });
 

@@ -40,16 +40,23 @@ export function TopPanels(props: PanelsProps & { summary: Summary }) {
         ))}
       </nav>
       <div class="panel-row panel-row-3">
-        {(['agent', 'role', 'tool'] as const).map((by) => (
-          <TopPanel
-            key={by}
-            sort={sort}
-            by={by}
-            rows={rowsOf(summary, by)}
-            more={summary.others[`by_${by}`]?.entries ?? 0}
-            hrefOf={(name) => hrefOf({ filters: { ...only, [by]: [name] } })}
-          />
-        ))}
+        {(['agent', 'role', 'tool'] as const).map((by) => {
+          const rowHref = (name: string) => hrefOf({ filters: { ...only, [by]: [name] } });
+          const others = summary.others[`by_${by}`];
+          // What the summary leaves out has few decisions, but may have the most denials.
+          return sort === 'decisions' || others === null ? (
+            <TopPanel
+              key={by}
+              sort={sort}
+              by={by}
+              rows={rowsOf(summary, by)}
+              more={others?.entries ?? 0}
+              hrefOf={rowHref}
+            />
+          ) : (
+            <Broken key={by} {...props} sort={sort} by={by} only={only} rowHref={rowHref} />
+          );
+        })}
         <Broken
           {...props}
           sort={sort}
@@ -63,7 +70,7 @@ export function TopPanels(props: PanelsProps & { summary: Summary }) {
             {...props}
             sort={sort}
             by={by}
-            only={only}
+            only={{ ...only, [`not.${by}`]: [''] }}
             rowHref={(name) => hrefOf({ filters: { ...only, [by]: [name] } })}
           />
         ))}
@@ -73,7 +80,7 @@ export function TopPanels(props: PanelsProps & { summary: Summary }) {
 }
 
 type BrokenProps = PanelsProps & {
-  by: 'reason' | 'user_id' | 'session_id';
+  by: 'agent' | 'role' | 'tool' | 'reason' | 'user_id' | 'session_id';
   sort: Sort;
   /** Only these are counted. */
   only: Filters;
@@ -82,7 +89,7 @@ type BrokenProps = PanelsProps & {
 
 function Broken({ projectId, period, filters, by, sort, only, rowHref }: BrokenProps) {
   const isOpen = useIsOpen(by);
-  // One of them may be the empty value, which is not shown.
+  // One of them may be the empty reason, which is not shown.
   const limit = (isOpen ? ROWS_OPEN : ROWS) + 1;
   const { data, error, reload } = useAnswer(
     auditOf(projectId, 'breakdown', { by, limit, ...period, ...narrowed(filters, only) }),
@@ -94,7 +101,7 @@ function Broken({ projectId, period, filters, by, sort, only, rowHref }: BrokenP
     <TopPanel
       by={by}
       sort={sort}
-      rows={rows?.filter(({ name }) => name !== '')}
+      rows={rows?.filter(({ name }) => by !== 'reason' || name !== '')}
       more={data?.others?.entries ?? 0}
       hasRate={sort === 'decisions'}
       hrefOf={rowHref}
