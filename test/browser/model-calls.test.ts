@@ -203,6 +203,25 @@ describe('model calls in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
+  it('says what the sums by agent leave out', async () => {
+    const occurred_at = new Date(Date.now() - 50 * 24 * HOUR_MS).toISOString();
+    const crowd = () =>
+      Array.from({ length: 1000 }, (_, at) => call(0, { occurred_at, agent_name: `crowd-${at}` }));
+    await record('llm-invocations', crowd());
+    await record('llm-invocations', crowd());
+    await record('llm-invocations', [call(0, { occurred_at, agent_name: 'costly', cost_usd: 9000 })]);
+    const { page, faults } = await world.newPage();
+    const to = new Date(Date.parse(occurred_at) + HOUR_MS).toISOString();
+    await page.goto(world.projectPath('usage', { from: occurred_at, to }));
+    const agents = page.getByRole('region', { name: 'By agent', exact: true });
+    await agents
+      .getByText('Listed are the 1,000 with the most calls. The others made 1 call for $9,000.00.')
+      .waitFor();
+    const models = page.getByRole('region', { name: 'By model', exact: true });
+    expect(await models.getByText(/^Listed are/).count()).to.equal(0);
+    expect(faults).to.deep.equal([]);
+  });
+
   it('lists the single calls, filtered, sorted and page by page', async () => {
     const { page, faults } = await world.newPage();
     await page.goto(world.projectPath('usage/calls', { agent: 'caller' }));

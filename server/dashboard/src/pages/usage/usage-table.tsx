@@ -3,7 +3,7 @@ import type { Call } from '../../api/call.ts';
 import type { LlmUsage, UsageCounts } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { hrefWith, usePlace } from '../../app/location.ts';
-import { formatCompact, formatCost, formatCount } from '../../text/format.ts';
+import { countText, formatCompact, formatCost, formatCount } from '../../text/format.ts';
 import { inertText } from '../../text/inert-text.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Inert } from '../../ui/inert.tsx';
@@ -48,13 +48,25 @@ type SortedProps = {
   modelsOf?: (name: string) => UsageCall;
 };
 
-/** All values of a field, in the order that the address names. */
+/** The values of a field with the most calls, in the order that the address names. */
 export function SortedUsage(props: SortedProps) {
   const { title, of, rows, totals, hrefOf, onlyHref, decisionsHref, modelsOf } = props;
   const { sorted, columns } = useUsageOrder(rows, { of, totals });
+  const unlisted = (key: 'calls' | 'cost_usd') => rows.reduce((rest, row) => rest - row[key], totals[key]);
   const opened = usePlace().query.get('models');
   return (
-    <UsageTable title={title} columns={columns}>
+    <UsageTable
+      title={title}
+      columns={columns}
+      foot={
+        unlisted('calls') > 0 && (
+          <p class="panel-foot muted">
+            Listed are the {formatCount(rows.length)} with the most calls. The others made{' '}
+            {countText(unlisted('calls'), 'call')} for {formatCost(unlisted('cost_usd'))}.
+          </p>
+        )
+      }
+    >
       {sorted.map((row) => {
         const isOpen = modelsOf !== undefined && row.name === opened;
         return [
