@@ -152,6 +152,12 @@ describe('Decisions in a browser', function () {
     const last = bars.getByRole('link', { name: /^Decisions: .*Allow 0, Needs approval 0, Deny / });
     await last.waitFor();
     expect(await page.evaluate('document.activeElement.ariaLabel')).to.equal('Search reasons and arguments');
+    // Its values can still be picked, but their counts would ignore the search.
+    await page.getByRole('button', { name: 'Agent', exact: true }).click();
+    const values = page.getByRole('group', { name: 'Filter by agent' }).locator('.facet-values label');
+    await values.getByText('data-analyst', { exact: true }).waitFor();
+    expect((await values.allInnerTexts()).join()).not.to.match(/\d/);
+    await page.keyboard.press('Escape');
     await page.goBack();
     await page.getByRole('link', { name: 'Clear filter' }).waitFor({ state: 'detached' });
     expect(await search.inputValue()).to.equal('');

@@ -222,6 +222,21 @@ describe('model calls in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
+  it('shows the values of a filter without counts where these would ignore the model', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('usage/calls', { model: 'm-act' }));
+    const textsIn = async (label: string, value: string) => {
+      await page.getByRole('search').getByRole('button', { name: label }).click();
+      const menu = page.getByRole('group', { name: `Filter by ${label.toLowerCase()}` });
+      await menu.getByText(value, { exact: true }).waitFor();
+      const texts = await menu.locator('.facet-values label').allInnerTexts();
+      await page.keyboard.press('Escape');
+      return texts.map((text) => text.replaceAll(/\s+/g, ' ').trim());
+    };
+    expect(await textsIn('Agent', 'quiet')).to.include('quiet');
+    expect(await textsIn('Model', 'm-plan')).to.include('m-plan 3');
+  });
+
   it('lists the single calls, filtered, sorted and page by page', async () => {
     const { page, faults } = await world.newPage();
     await page.goto(world.projectPath('usage/calls', { agent: 'caller' }));

@@ -24,9 +24,10 @@ type FacetProps = {
   name: FilterName;
   label: string;
   ofCalls?: readonly unknown[];
+  q?: string | undefined;
 };
 
-/** A filter of one field: its values with their counts, to pick and to exclude. */
+/** A filter of one field: its values, with their counts where these are known, to pick and to exclude. */
 export function FacetMenu(props: FacetProps) {
   const { filters, name, label } = props;
   const count = (filters[name]?.length ?? 0) + (filters[`not.${name}`]?.length ?? 0);
@@ -46,12 +47,13 @@ export function FacetMenu(props: FacetProps) {
   );
 }
 
-function Facet({ projectId, period, filters, path, name, label, ofCalls }: FacetProps) {
+function Facet({ projectId, period, filters, path, name, label, ofCalls, q }: FacetProps) {
   const words = `Filter by ${label.toLowerCase()}${name.endsWith('_id') ? ' ID' : ''}`;
   const [text, setText] = useState('');
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
-  const query = { by: name, limit: VALUES_MAX, ...period, ...filtersBut(filters, name) };
+  const others = filtersBut(filters, name);
+  const query = { by: name, limit: VALUES_MAX, ...period, ...others };
   const counted = useAnswer(ofCalls === undefined ? auditOf(projectId, 'breakdown', query) : undefined);
   const called = useAnswer(
     ofCalls === undefined ? undefined : auditOf(projectId, 'llm-usage/breakdown', query),
@@ -59,6 +61,9 @@ function Facet({ projectId, period, filters, path, name, label, ofCalls }: Facet
   const asked = ofCalls === undefined ? counted : called;
   const decisions = counted.data?.items.map(({ value, total }) => ({ value, total }));
   const found = decisions ?? called.data?.items.map(({ value, calls }) => ({ value, total: calls }));
+  // The service counts the values without a search, and those of model calls without a filter by model.
+  const isCounted =
+    found !== undefined && [q, others.model, others['not.model']].every((one) => one === undefined);
   const picked = [...(filters[name] ?? []), ...(filters[`not.${name}`] ?? [])];
   const missing = picked.filter((value) => found?.some((known) => known.value === value) !== true);
   const all = [...missing.map((value) => ({ value, total: 0 })), ...(found ?? [])];
@@ -87,7 +92,7 @@ function Facet({ projectId, period, filters, path, name, label, ofCalls }: Facet
       <Waiting answer={asked} lines={4} />
       <ul class="facet-values">
         {matching.slice(0, SHOWN_MAX).map(({ value, total }) => (
-          <FacetValue key={value} {...{ filters, path, name, value, total }} />
+          <FacetValue key={value} {...{ filters, path, name, value }} total={isCounted ? total : undefined} />
         ))}
       </ul>
       {matching.length > SHOWN_MAX && <p class="muted">Type to find the others.</p>}
@@ -116,7 +121,9 @@ function toggle({ filters, path, name, isNot = false }: Change, value: string): 
   );
 }
 
-function FacetValue({ filters, path, name, value, total }: Change & { value: string; total: number }) {
+type ValueProps = Change & { value: string; total: number | undefined };
+
+function FacetValue({ filters, path, name, value, total }: ValueProps) {
   const text = textOf(value);
   const isNot = filters[`not.${name}`]?.includes(value) === true;
   return (
@@ -130,7 +137,7 @@ function FacetValue({ filters, path, name, value, total }: Change & { value: str
         <span class="facet-name">
           <Inert text={text} />
         </span>
-        <span class="muted">{formatCompact(total)}</span>
+        {total !== undefined && <span class="muted">{formatCompact(total)}</span>}
       </label>
       <button
         type="button"
