@@ -41,5 +41,6 @@ export function sentenceOf(alert: AlertFacts): string {
 
 function percentOf(part: number, whole: number): string {
   const percent = (100 * part) / Math.max(1, whole);
+  if (percent > 99 && part < whole) return '>99 %';
   return `${percent >= 10 || percent === 0 ? percent.toFixed(0) : percent.toPrecision(2)} %`;
 }

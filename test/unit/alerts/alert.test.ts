@@ -90,6 +90,8 @@ describe('alerts', () => {
     expect(sentenceOf(alert(names))).to.equal(
       '30 of 40 calls of a\u{fffd}\u{fffd}Bcc: x with b\u{fffd}c were denied in 5 minutes, usually 0.30 %',
     );
+    const almostAll = alert({ usual: { total: 1_000_000, denied: 996_000 } });
+    expect(sentenceOf(almostAll)).to.match(/, usually >99 %$/);
     expect(sentenceOf(alert({ rule: 'silence', total: 0, usual: { total: 31, denied: 0 } }))).to.equal(
       'clerk has made no call for 5 minutes, in which it usually makes 31 or more',
     );

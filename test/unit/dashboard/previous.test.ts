@@ -48,6 +48,8 @@ describe('the period before', () => {
     expect(countChange(150, 100)).to.deep.equal({ text: '50% more', direction: 'up' });
     expect(countChange(50, 100)).to.deep.equal({ text: '50% less', direction: 'down' });
     expect(countChange(1002, 1000)).to.deep.equal({ text: 'about the same', direction: 'same' });
+    expect(countChange(3, 10_000)).to.deep.equal({ text: '>99% less', direction: 'down' });
+    expect(countChange(0, 10_000)).to.deep.equal({ text: '100% less', direction: 'down' });
     expect(countChange(9, 0)).to.equal(undefined);
     const words = [150, 100, 50].map((now) => thanWords(countChange(now, 100), 'a week before'));
     expect(words).to.deep.equal(['than a week before', 'as a week before', 'than a week before']);

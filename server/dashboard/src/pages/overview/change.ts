@@ -20,7 +20,10 @@ export function thanWords(change: Change | undefined, words: string): string {
 export function countChange(now: number, before: number): Change | undefined {
   if (before === 0) return undefined;
   const percent = ((now - before) / before) * 100;
-  return changeFrom(percent, Math.abs(percent) >= 1000 ? '>10×' : `${Math.abs(percent).toFixed(0)}%`);
+  if (Math.abs(percent) >= 1000) return changeFrom(percent, '>10×');
+  // 100% less would be none.
+  const size = now > 0 && percent < -99 ? '>99' : Math.abs(percent).toFixed(0);
+  return changeFrom(percent, `${size}%`);
 }
 
 /** The change of a share in percentage points. */
