@@ -1,20 +1,15 @@
 import { expect } from 'chai';
-import {
-  claimDrafts,
-  draftKey,
-  draftOf,
-  putDraft,
-} from '../../../server/dashboard/src/pages/agents/drafts.ts';
+import { claimDrafts, draftKey, drafts } from '../../../server/dashboard/src/pages/agents/drafts.ts';
 
 describe('drafts', () => {
   it('are those of the account that is signed in, also when it signs in again, and never those of another', () => {
     const key = draftKey('p', 'clerk', 'policy');
     claimDrafts('ann');
-    putDraft(key, 'version: 1');
+    drafts.set(key, 'version: 1');
 
     claimDrafts('ann');
-    expect(draftOf(key)).to.equal('version: 1');
+    expect(drafts.get(key)).to.equal('version: 1');
     claimDrafts('bob');
-    expect(draftOf(key)).to.equal(undefined);
+    expect(drafts.get(key)).to.equal(undefined);
   });
 });

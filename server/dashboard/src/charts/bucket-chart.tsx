@@ -19,7 +19,7 @@ export type Series = {
   tone: string;
   values: (number | undefined)[];
   /** Opened by a click on the legend. */
-  href?: string;
+  href?: string | undefined;
 };
 
 export type BucketChartProps = {

@@ -25,7 +25,7 @@ export function OutcomesChart({ series, previous, size = 'tall', hrefOf, outcome
     label: OUTCOME_LABELS[outcome],
     tone: outcome,
     values: buckets.map((bucket) => bucket[outcome]),
-    ...hrefProp(outcomeHref?.(outcome)),
+    href: outcomeHref?.(outcome),
   }));
   return (
     <BucketChart
@@ -50,7 +50,7 @@ export function DenialRateChart({ series, previous, hrefOf, outcomeHref }: Chart
       {...timesOf(series)}
       label="Denial rate"
       kind="line"
-      series={[{ label: 'Denied', tone: 'rate', values: rates, ...hrefProp(outcomeHref?.('deny')) }]}
+      series={[{ label: 'Denied', tone: 'rate', values: rates, href: outcomeHref?.('deny') }]}
       before={
         previous && {
           ...lineOf(previous),
@@ -66,10 +66,6 @@ export function DenialRateChart({ series, previous, hrefOf, outcomeHref }: Chart
 
 function timesOf({ buckets, bucket_seconds, from, to }: Timeseries) {
   return { starts: buckets.map(({ start }) => start), bucketSeconds: bucket_seconds, from, to };
-}
-
-function hrefProp(href: string | undefined): { href?: string } {
-  return href === undefined ? {} : { href };
 }
 
 function lineOf({ label }: Previous) {

@@ -9,15 +9,6 @@ export function claimDrafts(accountId: string): void {
   owner = accountId;
 }
 
-/** The draft, if there is one. */
-export function draftOf(key: string): string | undefined {
-  return drafts.get(key);
-}
-
-export function putDraft(key: string, text: string): void {
-  drafts.set(key, text);
-}
-
 export function draftKey(projectId: string, agentName: string, part: string): string {
   return JSON.stringify([projectId, agentName, part]);
 }

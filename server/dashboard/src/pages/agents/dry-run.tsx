@@ -7,7 +7,7 @@ import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { OutcomeBadge, Violations } from '../../ui/outcome.tsx';
-import { useAction } from '../../ui/use-action.ts';
+import { useForm } from '../../ui/use-form.ts';
 import type { AgentTabProps } from './agent-page.tsx';
 
 export type DraftProps = AgentTabProps & { policyYaml: string; isValid: boolean };
@@ -23,7 +23,7 @@ export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: Dr
   const head = JSON.stringify({ tool, ...(role === '' ? {} : { role }) }).slice(0, -1);
   // As text, so that every digit of a number is kept.
   const question = `{"policy_yaml":${JSON.stringify(policyYaml)},"calls":[${head},"arguments":${args}}]}`;
-  const { run, isRunning, error } = useAction(async () => {
+  const { onSubmit, isRunning, error } = useForm(async () => {
     const result = await request(checkOf(projectId, agentName), { bodyText: question });
     setDecided({ question, decision: result.decisions?.[0] });
   });
@@ -32,12 +32,7 @@ export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: Dr
   return (
     <section class="panel" aria-labelledby="dry-run">
       <h2 id="dry-run">Test a call</h2>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
+      <form onSubmit={onSubmit}>
         <div class="dry-run-row">
           <label>
             Tool

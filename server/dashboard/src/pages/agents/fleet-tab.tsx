@@ -74,7 +74,7 @@ function HeldVersions({ items, keys }: { items: Fleet['items']; keys: number }) 
           <td class="fleet-share">
             <span class="bar" aria-hidden="true">
               <span
-                class={item.is_latest ? 'bar-part fill-allow' : 'bar-part fill-needs_approval'}
+                class={item.is_latest ? 'bar-part tone-allow' : 'bar-part tone-needs_approval'}
                 style={{ width: `${(item.keys / keys) * 100}%` }}
               />
             </span>

@@ -9,7 +9,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
 import type { AgentTabProps } from './agent-page.tsx';
-import { draftKey, draftOf, putDraft } from './drafts.ts';
+import { draftKey, drafts } from './drafts.ts';
 
 const PARTS = { policy_yaml: 'Policy', agent_yaml: 'Definition', system_md: 'System prompt' } as const;
 type Part = keyof typeof PARTS;
@@ -35,10 +35,10 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
   };
   const [isAsking, setIsAsking] = useState(false);
   const key = draftKey(projectId, agentName, 'policy');
-  const hasDraft = () => (draftOf(key) ?? latest.policy_yaml) !== latest.policy_yaml;
+  const hasDraft = () => (drafts.get(key) ?? latest.policy_yaml) !== latest.policy_yaml;
   const restore = () => {
     if (after.data === undefined) return;
-    putDraft(key, after.data.policy_yaml);
+    drafts.set(key, after.data.policy_yaml);
     navigate(hrefWith({ tab: undefined, from: undefined, to: undefined, part: undefined, line: undefined }));
   };
   return (

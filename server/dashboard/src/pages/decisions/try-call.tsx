@@ -9,7 +9,7 @@ import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { OutcomeBadge } from '../../ui/outcome.tsx';
 import { useAction } from '../../ui/use-action.ts';
-import { draftKey, draftOf } from '../agents/drafts.ts';
+import { draftKey, drafts } from '../agents/drafts.ts';
 
 type TryCallProps = { record: DecisionRecord; latest: number };
 type Tried = { by: string; decision: Decision | undefined };
@@ -19,7 +19,7 @@ export function TryCall({ record, latest }: TryCallProps) {
   const { project_id, agent_name, outcome } = record;
   const { role } = useRole(project_id);
   const [tried, setTried] = useState<Tried | undefined>(undefined);
-  const draft = draftOf(draftKey(project_id, agent_name, 'policy'));
+  const draft = drafts.get(draftKey(project_id, agent_name, 'policy'));
   const { run, isRunning, error } = useAction(async (by: string, policyYaml: string | undefined) => {
     const policy = policyYaml ?? (await request(versionOf(project_id, agent_name, latest))).policy_yaml;
     const result = await request(checkOf(project_id, agent_name), {

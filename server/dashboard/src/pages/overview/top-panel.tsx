@@ -156,7 +156,7 @@ function Bar({ row, max, sort }: { row: Row; max: number; sort: Sort }) {
       {parts.map((part) => (
         <span
           key={part}
-          class={`bar-part fill-${part}`}
+          class={`bar-part tone-${part}`}
           style={{ width: `${max === 0 ? 0 : (row[part] / max) * 100}%` }}
         />
       ))}

@@ -189,7 +189,7 @@ export function UsageLine({ row, totals, href, kind, children }: LineProps) {
       <td class="usage-share">
         <span class="bar" aria-hidden="true">
           <span
-            class="bar-part fill-allow"
+            class="bar-part tone-allow"
             style={{ width: `${whole === 0 ? 0 : (sizeOf(row) / whole) * 100}%` }}
           />
         </span>
