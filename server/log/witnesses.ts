@@ -38,7 +38,7 @@ export function isDue(
 export class Witnesses {
   readonly #options: WitnessesOptions;
   readonly #ending = new AbortController();
-  /** By witness and project. */
+  /** By witness and project. The times are by performance.now(). */
   readonly #grown = new Map<string, Grown>();
   readonly #offeredAtMs = new Map<string, number>();
   #round = '0';
@@ -83,7 +83,7 @@ export class Witnesses {
 
   /** Notes which logs grew since the last look. */
   async #look(): Promise<void> {
-    const { store, logOf, witnesses, now } = this.#options;
+    const { store, logOf, witnesses } = this.#options;
     for (const grown of this.#grown.values()) grown.isQuiet = true;
     const rows = await store.query<{ project_id: string; newest: string }>(sql('log_grown'), {
       round: this.#round,
@@ -92,7 +92,7 @@ export class Witnesses {
       const size = await logOf(project_id).size();
       for (const { key } of witnesses) {
         const place = placeOf(key.name, project_id);
-        const sinceMs = this.#grown.get(place)?.sinceMs ?? now();
+        const sinceMs = this.#grown.get(place)?.sinceMs ?? performance.now();
         this.#grown.set(place, { size, sinceMs, isQuiet: false });
       }
     }
@@ -100,12 +100,13 @@ export class Witnesses {
   }
 
   async #offerAll(witness: Witness): Promise<void> {
-    const { logger, now } = this.#options;
+    const { logger } = this.#options;
     for (const [place, grown] of this.#grown) {
       const [name, projectId = ''] = place.split('\n');
       if (name !== witness.key.name || this.#ending.signal.aborted) continue;
-      if (!isDue(grown, this.#offeredAtMs.get(place) ?? Number.NEGATIVE_INFINITY, now())) continue;
-      this.#offeredAtMs.set(place, now());
+      const nowMs = performance.now();
+      if (!isDue(grown, this.#offeredAtMs.get(place) ?? Number.NEGATIVE_INFINITY, nowMs)) continue;
+      this.#offeredAtMs.set(place, nowMs);
       try {
         if (await this.#offer(witness, projectId)) this.#grown.delete(place);
       } catch (error) {
@@ -124,9 +125,11 @@ export class Witnesses {
     const log = logOf(projectId);
     const [size, cosigned] = await Promise.all([log.size(), this.#cosigned(witness, projectId)]);
     if (cosigned.size >= size) return true;
-    if (now() - cosigned.atMs < WITNESS_OFFER_MS_MIN) {
+    const ageMs = now() - cosigned.atMs;
+    // From the future: the clock of its service was ahead.
+    if (ageMs >= 0 && ageMs < WITNESS_OFFER_MS_MIN) {
       // Another service offered it.
-      this.#offeredAtMs.set(placeOf(witness.key.name, projectId), cosigned.atMs);
+      this.#offeredAtMs.set(placeOf(witness.key.name, projectId), performance.now() - ageMs);
       return false;
     }
     const checkpoint = await log.signed(size);

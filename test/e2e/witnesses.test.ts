@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { createServer, type Server } from 'node:net';
 import { parseNote, signaturesBy, verifierKeyText, verifyCheckpoint } from '../../client/proof/index.ts';
+import { HOUR_MS } from '../../server/durations.ts';
 import { sendDecision } from '../support/audit.ts';
+import { createServiceClock } from '../support/clock.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { jsonOf } from '../support/accounts.ts';
@@ -80,5 +82,27 @@ describe('witnesses', () => {
     await service.stop();
     service = await startTestService({ dataDir: before.dataDir });
     expect(await logText(service, 'checkpoint')).to.equal(text);
+  });
+
+  it('sign also after the clock was set back below the time of their last signature', async () => {
+    const witness = await startWitness('witness.example/set-back');
+    witnesses.push(witness);
+    const clock = createServiceClock();
+    clock.passMs(3 * HOUR_MS);
+    const env = { ...clock.env, GATE_WITNESSES: witness.setting };
+    const before = await startTestService({ env });
+    witness.trust(await logText(before, 'vkey'));
+    const signed = (size: number) =>
+      eventually(() => [...witness.seen.values()].some((checkpoint) => checkpoint.size === size));
+    await sendDecision(before, decisionEvent());
+    await signed(1);
+    await before.stop();
+
+    clock.passMs(-3 * HOUR_MS);
+    const after = await startTestService({ dataDir: before.dataDir, env });
+    await sendDecision(after, decisionEvent());
+
+    await signed(2);
+    await after.stop();
   });
 });
