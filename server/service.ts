@@ -170,6 +170,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     logger,
     now,
   });
+  if (isSoleWriter) await sequencer.open();
   const listening = await listen(app, config, logger).catch(async (error: unknown) => {
     // A process that exits while the embedded engine is at work may crash.
     registry.close();

@@ -26,6 +26,12 @@ export class FlushNumbers implements Flushes {
     return this.#last;
   }
 
+  /** The next numbers are above this one. */
+  startAfter(flush: bigint): void {
+    const last = flush - (flush % NUMBERS_PER_MS) + this.#process;
+    if (last > this.#last) this.#last = last;
+  }
+
   /** Nobody listens: the next process finds the rows. */
   ended(_flush: bigint, _outcome: FlushOutcome): void {}
 

@@ -76,6 +76,12 @@ export class Sequencer {
     return Math.max(0, (performance.now() - oldestMs) / 1000);
   }
 
+  /** Numbers the inserts after those in the log, also where their process had its clock ahead: a start scans from the newest one. */
+  async open(): Promise<void> {
+    const { tables } = this.#options;
+    this.#queue.startAfter(await tables.newestFlush(await tables.newestRound()));
+  }
+
   start(): void {
     this.#scanAtMs = performance.now();
     this.#running ??= this.#run();
@@ -188,6 +194,7 @@ export class Sequencer {
       this.#queue.hasOverflowed = false;
       this.#scanAtMs = isShared ? performance.now() + SCAN_EVERY_MS : undefined;
       for (const { flush, rows } of found) {
+        this.#queue.startAfter(flush);
         if (this.#queue.isUnderWay(flush) || (!isFirst && this.#queue.isOwn(flush))) continue;
         const isFinal = !isShared || flush < numberAt(nowMs - LANDED_MS);
         this.#queue.add({ flush, isFresh: false, isFinal, rows });

@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { outcomeOf, readAllDecisions, readSummary, sendDecision } from '../support/audit.ts';
+import { HOUR_MS } from '../../server/durations.ts';
+import { outcomeOf, readAllDecisions, readSummary, sendDecision, tally } from '../support/audit.ts';
+import { createServiceClock } from '../support/clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { runOnStore } from '../support/engine.ts';
+import { decisionEvent } from '../support/events.ts';
 import { acknowledged, contentOf, cutOff, type Sent, startLoad } from '../support/load.ts';
-import { checkpointFrom } from '../support/log.ts';
+import { checkpointFrom, proofOf } from '../support/log.ts';
 import { expectWholeLog, readIndexes, readWholeLog } from '../support/whole-log.ts';
 import { startTestService, storeDirectory, type TestService } from '../support/service.ts';
 
@@ -55,6 +58,35 @@ describe('kill -9 under load', () => {
     expect(rounds.every(({ sent }) => sent.some(({ error }) => error !== undefined))).to.equal(true);
     expect(by_agent.reduce((sum, { total }) => sum + total, 0)).to.equal(totals.total);
     expect(totals.total).to.be.at.least(rounds.flatMap(({ sent }) => acknowledged(sent)).length);
+  });
+});
+
+describe('kill -9 after the clock ran ahead', () => {
+  it('leaves no acknowledged record out of the log, although the clock has nearly caught up by the next start', async () => {
+    const clock = createServiceClock();
+    const dataDir = await storeDirectory();
+    const send = async (service: TestService, count: number): Promise<string[]> => {
+      const events = Array.from({ length: count }, () => decisionEvent());
+      const answers = await Promise.all(events.map((event) => sendDecision(service, event)));
+      expect(tally(answers)).to.deep.equal({ '202': count });
+      return events.map((event) => String(event['event_id']));
+    };
+    clock.passMs(3 * HOUR_MS);
+    const ahead = await startTestService({ dataDir, env: clock.env });
+    const ids = await send(ahead, 5);
+    await checkpointFrom(ahead, ids.length);
+    await ahead.stop();
+    clock.passMs(-3 * HOUR_MS);
+    const killed = await startTestService({ dataDir, env: clock.env });
+    ids.push(...(await send(killed, 10)));
+    await killed.kill();
+    clock.passMs(2.5 * HOUR_MS);
+
+    const service = await startTestService({ dataDir, env: clock.env });
+    const proofs = await Promise.all(ids.map((id) => proofOf(service, id)));
+    await service.stop();
+
+    expect(new Set(proofs.map(({ index }) => index)).size).to.equal(ids.length);
   });
 });
 

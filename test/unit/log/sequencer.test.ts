@@ -96,6 +96,19 @@ describe('a scan of the log for inserts that are not in it', () => {
     expect(scans).to.deep.equal([numberAt(NOW_MS - HOUR_MS)]);
   });
 
+  it('finds what comes after it by numbers above those that the log and the store have, whatever the clock of their process was', async () => {
+    newestFlush = numberAt(Date.now() + 2 * HOUR_MS);
+    found = [{ flush: numberAt(Date.now() + 3 * HOUR_MS), rows: 1 }];
+    start(false);
+    await sequencer.open();
+    const afterOpen = sequencer.flushes.next();
+    await eventually(() => looked.length > 0);
+    const afterScan = sequencer.flushes.next();
+
+    expect(afterOpen > newestFlush).to.equal(true);
+    expect(found.every(({ flush }) => afterScan > flush)).to.equal(true);
+  });
+
   it('goes back to the last one that succeeded, however long the store was away', async () => {
     start(true);
     await eventually(() => scans.length > 1);

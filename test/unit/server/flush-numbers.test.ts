@@ -23,6 +23,18 @@ describe('FlushNumbers', () => {
     expect(numbers.isOwn(others.next())).to.equal(false);
   });
 
+  it('goes on after the number of another process, and knows its own from then on', () => {
+    const [numbers, ahead] = [new FlushNumbers(), numberAt(2 * Date.now()) + 7n];
+    numbers.startAfter(ahead);
+    numbers.startAfter(1n);
+
+    const own = [numbers.next(), numbers.next()];
+
+    expect(own.every((flush) => flush > ahead && numbers.isOwn(flush))).to.equal(true);
+    expect(own[0]).not.to.equal(own[1]);
+    expect(numbers.isOwn(ahead)).to.equal(false);
+  });
+
   it('knows no number that it has not given', () => {
     const numbers = new FlushNumbers();
     const step = numberAt(1);
