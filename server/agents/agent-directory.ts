@@ -9,7 +9,6 @@ type AgentDirectoryOptions = {
   ready: () => Promise<void>;
   /** No other process saves agents in this store. */
   isSoleWriter: boolean;
-  now: () => number;
 };
 
 /** With other writers, memory is at most this old, so that decisions carry a new version within 1 s of its save. */
@@ -52,13 +51,12 @@ export class AgentDirectory {
   }
 
   #isFresh(): boolean {
-    const { isSoleWriter, now } = this.#options;
-    return isSoleWriter ? this.#readAtMs > 0 : now() - this.#readAtMs <= AGE_MS_MAX;
+    if (this.#options.isSoleWriter) return this.#readAtMs > 0;
+    return performance.now() - this.#readAtMs <= AGE_MS_MAX;
   }
 
   #isAging(): boolean {
-    const { isSoleWriter, now } = this.#options;
-    return !isSoleWriter && now() - this.#readAtMs > AGE_MS_READ_AGAIN;
+    return !this.#options.isSoleWriter && performance.now() - this.#readAtMs > AGE_MS_READ_AGAIN;
   }
 
   #read(): Promise<void> {
@@ -67,7 +65,7 @@ export class AgentDirectory {
   }
 
   async #readAll(): Promise<void> {
-    const startMs = this.#options.now();
+    const startMs = performance.now();
     await this.#options.ready();
     const rows = await this.#options.connection.query<LatestRow>(sql('agents_latest'));
     for (const row of rows) this.saved(row);

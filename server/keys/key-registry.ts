@@ -24,8 +24,8 @@ export type KeyRecord = {
 export type KnownKey = { project_id: string; isRevoked: boolean };
 
 type ChangedRow = Pick<KeyRecord, 'key_id' | 'project_id' | 'revoked_at'> & { updated_at: string };
-/** A read of all changes since a time. `after`: the last key of the pages that were read. */
-type Pass = { startMs: number; since: string; after: string };
+/** A read of all changes since a time. `startedAtMs`: by performance.now(). `after`: the last key of the pages that were read. */
+type Pass = { startMs: number; startedAtMs: number; since: string; after: string };
 type KeyRegistryOptions = {
   connection: Connection;
   ready: () => Promise<void>;
@@ -122,7 +122,7 @@ export class KeyRegistry {
 
   #isFresh(): boolean {
     if (this.#options.isSoleWriter) return this.#readAtMs > 0;
-    return this.#options.now() - this.#readAtMs <= REVOCATION_AGE_MS_MAX;
+    return performance.now() - this.#readAtMs <= REVOCATION_AGE_MS_MAX;
   }
 
   /** Reads what changed. The read goes on for those who come later when it is late for a caller. */
@@ -135,7 +135,7 @@ export class KeyRegistry {
     const { connection, ready, now } = this.#options;
     await ready();
     const since = clickhouseTime(Math.max(0, this.#newestMs - OVERLAP_MS));
-    const pass = (this.#pass ??= { startMs: now(), since, after: '' });
+    const pass = (this.#pass ??= { startMs: now(), startedAtMs: performance.now(), since, after: '' });
     let rows: ChangedRow[];
     do {
       const page = { since: pass.since, after: pass.after, limit: PAGE_ROWS };
@@ -149,7 +149,7 @@ export class KeyRegistry {
     this.#pass = undefined;
     // Keys of the pages before may have changed meanwhile.
     this.#newestMs = Math.min(this.#newestMs, pass.startMs);
-    this.#readAtMs = pass.startMs;
+    this.#readAtMs = pass.startedAtMs;
     if (!this.#isFresh()) await this.#readChanges();
   }
 

@@ -107,13 +107,13 @@ export class RootKeys {
 
   /** Never rejects: on a failure the keys read before stay. */
   #refresh(): Promise<void> {
-    const { isSoleWriter, now } = this.#options;
-    const isFresh = now() - this.#triedAtMs <= ROOT_KEYS_AGE_MS_MAX || (isSoleWriter && this.#isComplete);
-    if (isFresh) return Promise.resolve();
+    const ageMs = performance.now() - this.#triedAtMs;
+    if (ageMs <= ROOT_KEYS_AGE_MS_MAX || (this.#options.isSoleWriter && this.#isComplete))
+      return Promise.resolve();
     this.#reading ??= this.#read()
       .catch(() => undefined)
       .finally(() => {
-        this.#triedAtMs = now();
+        this.#triedAtMs = performance.now();
         this.#reading = undefined;
       });
     return this.#reading;

@@ -93,7 +93,7 @@ export class ReadDays {
   async hasFewRows(range: Range): Promise<boolean> {
     const { writers, now, fewRows = FEW_ROWS } = this.#options;
     if (writers === 'cluster' || fewRows === 0) return false;
-    if (now() - this.#partsAtMs >= PARTS_STAND_MS)
+    if (performance.now() - this.#partsAtMs >= PARTS_STAND_MS)
       await (this.#counting ??= this.#list().finally(() => (this.#counting = undefined)));
     const numberOf = (day: string) => Number(this.#parts.get(day)?.number ?? 0) * shareOf(day, range, now());
     return daysOf(range).reduce((rows, day) => rows + numberOf(day), 0) < fewRows;
@@ -109,25 +109,26 @@ export class ReadDays {
 
   async #learn(days: string[]): Promise<void> {
     if (days.every((day) => this.#unique.has(day))) return;
-    const nowMs = this.#options.now();
-    if (nowMs - this.#listedAtMs < LIST_AGAIN_MS) return;
+    const startMs = performance.now();
+    if (startMs - this.#listedAtMs < LIST_AGAIN_MS) return;
     const isFirst = this.#listedAtMs === Number.NEGATIVE_INFINITY;
-    this.#listing ??= this.#relist(days, nowMs).finally(() => (this.#listing = undefined));
+    this.#listing ??= this.#relist(days, startMs).finally(() => (this.#listing = undefined));
     // Without a list, everything would be read with FINAL. An old list is enough.
     if (isFirst) await this.#listing;
     else this.#listing.catch(() => undefined);
   }
 
-  async #relist(days: string[], nowMs: number): Promise<void> {
+  async #relist(days: string[], startMs: number): Promise<void> {
     const listed = await this.#list();
-    this.#listedAtMs = nowMs;
+    this.#listedAtMs = startMs;
     // Also the other days: the next read may need them.
     for (const day of [...days, ...listed.keys()])
       if (listed.get(day)?.may_repeat !== 1) this.#unique.add(day);
     const unsure = days.filter((day) => !this.#unique.has(day));
+    const nowMs = this.#options.now();
     const [oldest = ''] = daysBetween(nowMs - RETENTION_MS, nowMs);
     for (const day of this.#unique) if (day < oldest) this.#unique.delete(day);
-    const due = unsure.filter((day) => nowMs - (this.#checkedAtMs.get(day) ?? 0) >= CHECK_AGAIN_MS);
+    const due = unsure.filter((day) => startMs - (this.#checkedAtMs.get(day) ?? -Infinity) >= CHECK_AGAIN_MS);
     if (due.length === 0) return;
     this.#checking ??= this.#check(due).finally(() => (this.#checking = undefined));
     // Until a day is known to hold every row once, it is read with FINAL.
@@ -136,18 +137,18 @@ export class ReadDays {
 
   /** Checks one day at a time, the newest first because it is read most. */
   async #check(days: string[]): Promise<void> {
-    const { table, runRead, now } = this.#options;
+    const { table, runRead } = this.#options;
     for (const day of days.toReversed()) {
-      this.#checkedAtMs.set(day, now());
+      this.#checkedAtMs.set(day, performance.now());
       const [row] = await runRead<{ repeats: number }>(sql('read_repeats'), { table, days: [day] });
       if (row?.repeats === 0) this.#unique.add(day);
     }
   }
 
   async #list(signal?: AbortSignal): Promise<ReadonlyMap<string, PartsRow>> {
-    const { table, runRead, now } = this.#options;
+    const { table, runRead } = this.#options;
     const rows = await runRead<PartsRow>(sql('read_parts'), { table }, signal);
-    this.#partsAtMs = now();
+    this.#partsAtMs = performance.now();
     return (this.#parts = new Map(rows.map((row) => [row.day, row])));
   }
 }

@@ -9,6 +9,7 @@ import { recovery, writeMany } from '../support/clickhouse-server/probes.ts';
 import { onServer, startPair } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { captureLogger } from '../support/capture-logger.ts';
+import { createServiceClock } from '../support/clock.ts';
 import { decisionEvent } from '../support/events.ts';
 import { issue, demoOwner } from '../support/keys.ts';
 import { gate } from '../support/gate.ts';
@@ -16,6 +17,7 @@ import { eventually } from '../support/eventually.ts';
 import { acknowledged, cutOff, startLoad } from '../support/load.ts';
 import { ingestResult, readMetrics } from '../support/metrics.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { HOUR_MS } from '../../server/durations.ts';
 
 const REVOKED_MS_MAX = 5000;
 const VERSION_MS_MAX = 1000;
@@ -26,9 +28,10 @@ describe('two services on one store share their state', () => {
   let server: ClickHouseServer;
   let one: TestService;
   let two: TestService;
+  const clock = createServiceClock();
   before(async () => {
     server = await startClickHouse();
-    [one, two] = await startPair(server);
+    [one, two] = await startPair(server, clock.env);
   });
   after(async () => {
     await Promise.all([one.stop(), two.stop()]);
@@ -75,6 +78,20 @@ describe('two services on one store share their state', () => {
         saved.agent_version_id,
       ]);
     }
+  });
+
+  it('a saved version is served by the other service within 1 s also after the clock was set back', async () => {
+    const manifest = (n: number) => ({ name: 'set-back', tools: ['search', `tool-${n}`] });
+    await register(one, manifest(0));
+    await eventually(async () => (await fetchAgent(two, 'set-back', { key: one.key })).ok);
+
+    clock.passMs(-3 * HOUR_MS);
+    const saved = await jsonOf<SavedAgent>(register(one, manifest(1)));
+    await sleep(VERSION_MS_MAX);
+    const served = await jsonOf<SavedAgent>(fetchAgent(two, 'set-back', { key: one.key }));
+    clock.passMs(3 * HOUR_MS);
+
+    expect(served.agent_version_id).to.equal(saved.agent_version_id);
   });
 
   it('concurrent registrations and saves of one agent use each version number once', async () => {

@@ -50,9 +50,10 @@ async function fetchRecords(
     fetchFile(source, `${path}${WHOLE_WINDOW}`, { to, progress: new Progress('Fetched bytes') });
   await fetchTo('audit/decisions/export', files.export);
   const atMs = Date.now();
+  const startMs = performance.now();
   await fetchTo('audit/decisions/export/proofs', files.proofs);
   if (!hasPending(files.proofs)) return atMs;
-  const waitMs = SETTLE_WAIT_MS - (Date.now() - atMs);
+  const waitMs = SETTLE_WAIT_MS - (performance.now() - startMs);
   if (waitMs > 0)
     process.stderr.write('Some records are not in the log yet: waiting for up to ten seconds.\n');
   await wait(Math.max(0, waitMs));

@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { readTimeseries } from '../../../server/records/counts.ts';
@@ -15,9 +16,10 @@ const DAYS = ['2026-03-09', '2026-03-10', '2026-03-11', '2026-03-12'];
 
 type Listed = { day: string; may_repeat: number; parts: string[]; number: number };
 
-/** A store that lists parts as told, and counts repeated rows as told. */
+/** A store that lists parts as told, and counts repeated rows as told. Time passes as told, while the clock stands still. */
 function fakeStore(writers: Writers) {
-  const store = { listed: [] as Listed[], repeats: 0, lists: 0, checks: [] as string[], nowMs: NOW_MS };
+  const store = { listed: [] as Listed[], repeats: 0, lists: 0, checks: [] as string[], passedMs: 0 };
+  mock.method(performance, 'now', () => store.passedMs);
   const runRead = ((sql: string, params: Record<string, unknown>) => {
     if (!sql.includes('AS repeats')) {
       store.lists += 1;
@@ -27,7 +29,7 @@ function fakeStore(writers: Writers) {
     // Later than the read that it came from.
     return sleep(5).then(() => [{ repeats: store.repeats }]);
   }) as RunRead;
-  const days = new ReadDays({ table: 'decisions', writers, runRead, now: () => store.nowMs });
+  const days = new ReadDays({ table: 'decisions', writers, runRead, now: () => NOW_MS });
   const ask = async () => {
     const answer = await days.read(WINDOW, (finalDays) => Promise.resolve(finalDays));
     await days.settled();
@@ -44,6 +46,8 @@ const part = (day: string, ...parts: string[]): Listed => ({
 });
 
 describe('the days that are read with FINAL', () => {
+  afterEach(() => mock.restoreAll());
+
   it('are all of them on a cluster', async () => {
     expect(await fakeStore('cluster').ask()).to.deep.equal(DAYS);
   });
@@ -95,7 +99,7 @@ describe('the days that are read with FINAL', () => {
     expect(await ask()).to.deep.equal(['2026-03-10']);
     expect(store.checks).to.deep.equal(['2026-03-10']);
     store.listed = [part('2026-03-09', 'a', 'x'), part('2026-03-10', 'b', 'c', 'd')];
-    store.nowMs += 10_000;
+    store.passedMs += 10_000;
     expect(await ask()).to.deep.equal([]);
     expect([store.lists, store.checks.length]).to.deep.equal([1, 1]);
   });
@@ -109,7 +113,7 @@ describe('the days that are read with FINAL', () => {
 
     // The list is a moment old, so what it does not hold is not certain.
     expect(await days.read(range, work)).to.deep.equal(['2026-01-04', '2026-01-06']);
-    store.nowMs += 2000;
+    store.passedMs += 2000;
     await days.read(range, work);
     await days.settled();
     await ask();
@@ -122,17 +126,19 @@ describe('the days that are read with FINAL', () => {
     store.repeats = 1;
 
     expect(await ask()).to.deep.equal(['2026-03-10']);
-    store.nowMs += 2000;
+    store.passedMs += 2000;
     expect(await ask()).to.deep.equal(['2026-03-10']);
     expect(store.checks.length).to.equal(1);
     store.listed = [part('2026-03-10', 'bc')];
-    store.nowMs += 2000;
+    store.passedMs += 2000;
     await ask();
     expect(await ask()).to.deep.equal([]);
   });
 });
 
 describe('few rows', () => {
+  afterEach(() => mock.restoreAll());
+
   const CASES: [Record<string, number>, boolean][] = [
     [{ '2026-03-08': 1_000_000, '2026-03-09': 300_000, '2026-03-10': 99_999 }, true],
     [{ '2026-03-09': 300_000, '2026-03-10': 100_000 }, false],
@@ -152,11 +158,11 @@ describe('few rows', () => {
     const { store, days } = fakeStore('several');
     store.listed = [part('2026-03-09', 'a')];
     await Promise.all([days.hasFewRows(WINDOW), days.hasFewRows(WINDOW)]);
-    store.nowMs += 4999;
+    store.passedMs += 4999;
     await days.hasFewRows(WINDOW);
     expect(store.lists).to.equal(1);
 
-    store.nowMs += 1;
+    store.passedMs += 1;
     await days.hasFewRows(WINDOW);
     expect(store.lists).to.equal(2);
   });

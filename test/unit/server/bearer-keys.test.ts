@@ -1,10 +1,11 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { decodeJwt, SignJWT } from 'jose';
 import { BearerKeys } from '../../../server/keys/bearer-keys.ts';
 import { KeyRegistry } from '../../../server/keys/key-registry.ts';
 import { RootKeys } from '../../../server/keys/root-keys.ts';
 import { readSigningKeys, type SigningKeys } from '../../../server/keys/signing-keys.ts';
-import { VERIFIED_KEYS_MAX } from '../../../server/limits.ts';
+import { REVOCATION_AGE_MS_MAX, VERIFIED_KEYS_MAX } from '../../../server/limits.ts';
 import type { Connection, QueryParams } from '../../../server/store/connection.ts';
 import type { Store } from '../../../server/store/store.ts';
 import { openStore } from '../../support/engine.ts';
@@ -80,6 +81,22 @@ describe('BearerKeys, on the embedded engine', () => {
 
     expect(registry.peek(record.key_id)).to.deep.equal({ project_id: PROJECT, isRevoked: true });
     expect(keys.peek(key)).to.equal(undefined);
+  });
+
+  it('is not known from a read of more than 4 s ago, whatever the clock says', async () => {
+    let passedMs = 0;
+    const passed = mock.method(performance, 'now', () => passedMs);
+    const { registry } = open();
+    const { key_id } = await open().keys.issue(PROJECT);
+    await registry.find(key_id);
+
+    const known = [0, REVOCATION_AGE_MS_MAX, 1].map((ms) => {
+      passedMs += ms;
+      return registry.peek(key_id) !== undefined;
+    });
+    passed.mock.restore();
+
+    expect(known).to.deep.equal([true, true, false]);
   });
 
   it('reads many keys page by page, and goes on after a page that failed', async () => {

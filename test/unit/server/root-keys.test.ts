@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
+import { mock } from 'node:test';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RootKeys } from '../../../server/keys/root-keys.ts';
 import { readSigningKeys, type SigningKeys } from '../../../server/keys/signing-keys.ts';
 import { ACKNOWLEDGEMENT, SUCCESSION, vouch } from '../../../server/keys/successions.ts';
+import { ROOT_KEYS_AGE_MS_MAX } from '../../../server/limits.ts';
 import type { Store } from '../../../server/store/store.ts';
 import { openStore } from '../../support/engine.ts';
 import { temporaryDirectory } from '../../support/service.ts';
@@ -23,14 +25,8 @@ describe('RootKeys, on the embedded engine', () => {
   });
   after(() => store.close());
 
-  const open = (signing: SigningKeys, now = Date.now) =>
-    new RootKeys({
-      signing,
-      connection: store.lookups,
-      ready: store.ready,
-      isSoleWriter: true,
-      now,
-    });
+  const open = (signing: SigningKeys, now = Date.now, { isSoleWriter = true } = {}) =>
+    new RootKeys({ signing, connection: store.lookups, ready: store.ready, isSoleWriter, now });
   const kidsOf = async (signing: SigningKeys) => {
     const { keySet } = await open(signing).keySet();
     return { kids: keySet.keys.map(({ kid }) => kid), successions: keySet.successions.length };
@@ -111,6 +107,21 @@ describe('RootKeys, on the embedded engine', () => {
     });
 
     expect(await kidsOf(root)).to.deep.equal({ kids: [root.kid], successions: 0 });
+  });
+
+  it('sees the rotation of another process a second later, whatever the clock says', async () => {
+    const [a, b] = [await makeKey(), await makeKey()];
+    let passedMs = 0;
+    const passed = mock.method(performance, 'now', () => passedMs);
+    const keys = open(a, Date.now, { isSoleWriter: false });
+    const before = await keys.successor();
+
+    await open(a).recordRotation(b);
+    passedMs += ROOT_KEYS_AGE_MS_MAX + 1;
+    const after = await keys.successor();
+    passed.mock.restore();
+
+    expect([before, after]).to.deep.equal([undefined, b.kid]);
   });
 
   it('forgets a key, and with it the keys before it', async () => {

@@ -19,7 +19,7 @@ export async function sharedRead<T>(
   read: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const other = mustBegin ? undefined : underWay.get(path);
-  const isTogether = other !== undefined && Date.now() - other.sinceMs < TOGETHER_MS;
+  const isTogether = other !== undefined && performance.now() - other.sinceMs < TOGETHER_MS;
   const shared = isTogether ? other : begin(path, read);
   shared.readers += 1;
   signal.addEventListener('abort', () => {
@@ -39,7 +39,7 @@ export async function sharedRead<T>(
 function begin(path: string, read: (signal: AbortSignal) => Promise<unknown>): Shared {
   const abort = new AbortController();
   const answer = inTurn(abort.signal, () => read(abort.signal));
-  const shared = { answer, sinceMs: Date.now(), readers: 0, abort };
+  const shared = { answer, sinceMs: performance.now(), readers: 0, abort };
   underWay.set(path, shared);
   return shared;
 }
