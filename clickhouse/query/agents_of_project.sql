@@ -1,7 +1,7 @@
--- The latest version of each agent of a project, by name, without the bundle. project_id.
+-- The latest version of each agent of a project, by name, without its texts and its module. project_id.
 -- Of rows with the same version number the first created counts, with its latest signature.
+-- PREWHERE: the tools of older versions, up to 1 MB each, are not read.
 SELECT
-    project_id,
     agent_name,
     version,
     created_at,
@@ -9,20 +9,19 @@ SELECT
     agent_id,
     created_by,
     tools,
-    '' AS agent_yaml,
-    '' AS policy_yaml,
-    '' AS system_md,
-    if(bundle_wasm_b64 = '', '', '+') AS bundle_wasm_b64,
-    '' AS bundle_manifest,
-    '' AS bundle_signature_b64,
+    bundle_signature_b64,
     etag,
-    signed_at,
     note
 FROM agent_versions
-WHERE project_id = {project_id: String}
+PREWHERE project_id = {project_id: String}
+    AND (agent_name, version) IN (
+        SELECT agent_name, max(version)
+        FROM agent_versions
+        WHERE project_id = {project_id: String}
+        GROUP BY agent_name
+    )
 ORDER BY
     agent_name,
-    version DESC,
     created_at,
     agent_version_id,
     signed_at DESC

@@ -1,10 +1,9 @@
-import type { QueryParams } from '../store/connection.ts';
 import { sql } from '../store/sql.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 import type { AgentTool, AgentVersion } from './agent-version.ts';
 
-type Row = Omit<AgentVersion, 'tools'> & { tools: string };
+export type AgentRow = Omit<AgentVersion, 'tools'> & { tools: string };
 
 /** The versions of agents in the store. */
 export class AgentStore {
@@ -17,23 +16,13 @@ export class AgentStore {
   /** One version, by default the latest. */
   async find(projectId: string, agentName: string, version?: number): Promise<AgentVersion | undefined> {
     const params = { project_id: projectId, agent_name: agentName, version: version ?? null };
-    const [row] = await this.#query(sql('agent_version'), params);
-    return row;
-  }
-
-  /** The latest version of each agent of a project, ordered by name. */
-  list(projectId: string): Promise<AgentVersion[]> {
-    return this.#query(sql('agents_of_project'), { project_id: projectId });
+    const [row] = await this.#store.query<AgentRow>(sql('agent_version'), params);
+    return row && versionFrom(row);
   }
 
   /** The latest version of every agent of every project, by its names. */
   all(): Promise<{ project_id: string; agent_name: string }[]> {
     return this.#store.query(sql('agents_latest'));
-  }
-
-  /** All versions of one agent, newest first, without their bundles and texts. */
-  versions(projectId: string, agentName: string): Promise<AgentVersion[]> {
-    return this.#query(sql('agent_versions'), { project_id: projectId, agent_name: agentName });
   }
 
   /**
@@ -53,14 +42,13 @@ export class AgentStore {
     const token = JSON.stringify([project_id, agent_name, number, ...again]);
     await this.#store.append({ table: 'agent_versions', values, token });
   }
+}
 
-  async #query(text: string, params: QueryParams): Promise<AgentVersion[]> {
-    const rows = await this.#store.query<Row>(text, params);
-    return rows.map((row) => ({
-      ...row,
-      tools: JSON.parse(row.tools) as AgentTool[],
-      created_at: rfc3339FromClickhouse(row.created_at),
-      signed_at: rfc3339FromClickhouse(row.signed_at),
-    }));
-  }
+export function versionFrom(row: AgentRow): AgentVersion {
+  return {
+    ...row,
+    tools: JSON.parse(row.tools) as AgentTool[],
+    created_at: rfc3339FromClickhouse(row.created_at),
+    signed_at: rfc3339FromClickhouse(row.signed_at),
+  };
 }

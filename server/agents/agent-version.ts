@@ -30,6 +30,20 @@ export type AgentVersion = {
   note: string;
 };
 
+/** What a list shows of a version. */
+export type VersionFacts = Pick<
+  AgentVersion,
+  | 'agent_id'
+  | 'agent_name'
+  | 'agent_version_id'
+  | 'version'
+  | 'etag'
+  | 'bundle_signature_b64'
+  | 'created_at'
+  | 'created_by'
+  | 'note'
+>;
+
 /** The answer to a policy fetch. The bundle fields are absent when there is no compiled module. */
 export function fetchBody(stored: AgentVersion) {
   const { agent_id, agent_version_id, version, agent_yaml, policy_yaml, system_md } = stored;
@@ -39,7 +53,7 @@ export function fetchBody(stored: AgentVersion) {
 }
 
 /** Absent in a version without a note. */
-export function noteOf({ note }: AgentVersion) {
+export function noteOf({ note }: Pick<AgentVersion, 'note'>) {
   return note === '' ? {} : { note };
 }
 
@@ -49,12 +63,14 @@ export function savedBody(stored: AgentVersion, created: boolean) {
   return { agent_id, name: agent_name, agent_version_id, version, etag, created };
 }
 
-export function bundleOf({ bundle_wasm_b64 }: AgentVersion): 'signed' | 'absent' {
-  return bundle_wasm_b64 === '' ? 'absent' : 'signed';
+export function bundleOf({
+  bundle_signature_b64,
+}: Pick<AgentVersion, 'bundle_signature_b64'>): 'signed' | 'absent' {
+  return bundle_signature_b64 === '' ? 'absent' : 'signed';
 }
 
 /** A version in a list: without its texts and its bundle. */
-export function versionSummary(version: AgentVersion) {
+export function versionSummary(version: VersionFacts) {
   const { agent_id, agent_name, agent_version_id, etag, created_at, created_by } = version;
   return {
     agent_id,

@@ -11,6 +11,7 @@ import type { KeyIdentity } from '../keys/bearer-keys.ts';
 import type { FetchResult, Metrics } from '../metrics.ts';
 import type { RunRead, RunReadBytes } from '../store/read-pool.ts';
 import { agentUnknown, type AgentSaver } from './agent-saver.ts';
+import { readAgents, readVersion, readVersions } from './agent-reads.ts';
 import type { AgentStore } from './agent-store.ts';
 import { bundleOf, fetchBody, noteOf, savedBody, versionSummary } from './agent-version.ts';
 import { AGENT, CHECKED, FLEET, POLICY, REGISTERED, SAVED, VERSION, VERSION_SUMMARY } from './answers.ts';
@@ -181,9 +182,9 @@ function editEndpoints(deps: AgentDeps) {
   ];
 }
 
-function historyEndpoints({ agentStore, fleet }: AgentDeps) {
-  const versionsOf = async (projectId: string, name: string) => {
-    const [latest, ...older] = await agentStore.versions(projectId, name);
+function historyEndpoints({ fleet, runRead }: AgentDeps) {
+  const versionsOf = async (projectId: string, name: string, signal: AbortSignal) => {
+    const [latest, ...older] = await readVersions({ projectId, agentName: name, runRead, signal });
     if (latest === undefined) throw agentUnknown(name);
     return { latest, all: [latest, ...older] };
   };
@@ -197,8 +198,8 @@ function historyEndpoints({ agentStore, fleet }: AgentDeps) {
       params: { id: PROJECT_ID },
       problems: ['overloaded'],
       answers: { 200: { description: 'The agents', schema: listOf(AGENT) } },
-      handle: async ({ params }) => {
-        const agents = await agentStore.list(params.id);
+      handle: async ({ params, signal }) => {
+        const agents = await readAgents({ projectId: params.id, runRead, signal });
         return { items: agents.map((agent) => ({ ...versionSummary(agent), tools: agent.tools })) };
       },
     }),
@@ -209,8 +210,8 @@ function historyEndpoints({ agentStore, fleet }: AgentDeps) {
       summary: 'List versions',
       description: 'The versions of an agent, newest first.',
       answers: { 200: { description: 'The versions', schema: listOf(VERSION_SUMMARY) } },
-      handle: async ({ params }) => {
-        const { all } = await versionsOf(params.id, params.name);
+      handle: async ({ params, signal }) => {
+        const { all } = await versionsOf(params.id, params.name, signal);
         return { items: all.map(versionSummary) };
       },
     }),
@@ -223,9 +224,10 @@ function historyEndpoints({ agentStore, fleet }: AgentDeps) {
       params: { ...AGENT_PARAMS, version: Type.Integer({ minimum: 1 }) },
       problems: ['not_found', 'overloaded'],
       answers: { 200: { description: 'The version', schema: VERSION } },
-      handle: async ({ params: { id, name, version } }) => {
+      handle: async ({ params: { id, name, version }, signal }) => {
         const isNumber = /^[1-9]\d{0,8}$/.test(version);
-        const found = isNumber ? await agentStore.find(id, name, Number(version)) : undefined;
+        const of = { projectId: id, agentName: name, runRead, signal };
+        const found = isNumber ? await readVersion(Number(version), of) : undefined;
         if (found === undefined)
           throw new RequestError('not_found', `The agent "${name}" has no version ${version}`);
         return { ...versionSummary(found), tools: found.tools, ...fetchBody(found) };
@@ -239,8 +241,8 @@ function historyEndpoints({ agentStore, fleet }: AgentDeps) {
       description:
         'The versions that the bearer keys of the project fetched lately, as far as this process has seen.',
       answers: { 200: { description: 'The versions', schema: FLEET } },
-      handle: async ({ params: { id, name } }) => {
-        const { latest, all } = await versionsOf(id, name);
+      handle: async ({ params: { id, name }, signal }) => {
+        const { latest, all } = await versionsOf(id, name, signal);
         const byEtag = new Map(all.map((version) => [version.etag, version]));
         const held = fleet.held(id, name);
         const items = held.versions.map(({ etag, keys, last_seen }) => {

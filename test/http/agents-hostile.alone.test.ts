@@ -103,3 +103,35 @@ describe('the replay of large records', () => {
     expect(peak - beforeMb).to.be.below(GROWTH_MB_MAX);
   });
 });
+
+describe('the versions of an agent with large tools', () => {
+  const service = useSharedService();
+  const VERSIONS = 30;
+  const READERS = 8;
+
+  before('versions of almost 1 MiB', async function () {
+    this.timeout(120_000);
+    const tools = Array.from({ length: 250 }, (_, index) => ({
+      name: `tool-${index}`,
+      description: 'x'.repeat(3_950),
+    }));
+    await register(service, { name: 'large', tools });
+    for (let version = 2; version <= VERSIONS; version += 1)
+      expect((await save(service, 'large', { system_md: `version ${version}` })).status).to.equal(200);
+  });
+
+  for (const path of ['agents', 'agents/large/versions', 'agents/large/versions/1', 'agents/large/fleet'])
+    it(`hold up no registration while strangers read ${path}`, async () => {
+      const gone = new AbortController();
+      const url = `${service.url}/v1/projects/${service.project_id}/${path}`;
+      const reading = Array.from({ length: READERS }, () => fetch(url, { signal: gone.signal }));
+      // Answered after the reads have begun.
+      await fetch(`${service.url}/healthz`);
+
+      const { status } = await register(service, { name: `beside ${path.replaceAll('/', ' ')}`, tools: [] });
+      gone.abort();
+      await Promise.allSettled(reading);
+
+      expect(status).to.equal(201);
+    });
+});

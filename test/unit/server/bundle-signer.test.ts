@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
+import { readAgents, readVersions } from '../../../server/agents/agent-reads.ts';
 import { createAgents } from '../../../server/agents/create-agents.ts';
 import type { AgentVersion } from '../../../server/agents/agent-version.ts';
 import { RootKeys } from '../../../server/keys/root-keys.ts';
@@ -43,6 +44,12 @@ describe('a bundle that is signed again, on the embedded engine', () => {
     const record = JSON.parse(String(body)) as AgentVersion;
     return { etag, ...manifestOf(record) };
   };
+  const readOf = (agentName: string) => ({
+    projectId: 'p',
+    agentName,
+    runRead: store.reads.query.bind(store.reads),
+    signal: new AbortController().signal,
+  });
   const tools = [{ name: 'search' }];
 
   it('keeps its version and ETag, at a save and at a registration without news, under a new root key', async () => {
@@ -63,8 +70,8 @@ describe('a bundle that is signed again, on the embedded engine', () => {
       expect(manifestOf(version)).to.include({ kid: fresh.kid, version: 1 });
       expect(await served(agents, 'by-hand')).to.deep.include({ kid: fresh.kid, etag });
       expect(await served(open(fresh), 'by-hand')).to.deep.include({ kid: fresh.kid, etag });
-      expect(await agents.store.versions('p', 'by-hand')).to.have.length(1);
-      expect(await agents.store.list('p')).to.have.length(1);
+      expect(await readVersions(readOf('by-hand'))).to.have.length(1);
+      expect(await readAgents(readOf('by-hand'))).to.have.length(1);
     }
   });
 
@@ -143,7 +150,7 @@ describe('a bundle that is signed again, on the embedded engine', () => {
       '2026-02-10T00:00:00.000Z',
       '2026-02-10T00:00:00.000Z',
     ]);
-    expect(await agents.store.versions('p', 'expires')).to.have.length(1);
+    expect(await readVersions(readOf('expires'))).to.have.length(1);
   });
 
   it('gets or loses its expiry when the setting changes', async () => {
