@@ -154,6 +154,8 @@ export const MAIL_RETRY_MS = [500, 3000] as const;
 /** A stop waits this long for mails that are being sent. */
 export const MAIL_DRAIN_MS_MAX = 1000;
 
+/** Pairs of agent and tool, and agents, that the alerts of a project are evaluated for: those with the most calls. */
+export const ALERT_NAMES_MAX = 10_000;
 /** A webhook must answer within this time. A failed attempt is repeated after each of these delays. */
 export const WEBHOOK_MS_MAX = 10 * SECOND_MS;
 export const WEBHOOK_RETRY_MS = [1000, 5000, 25_000] as const;

@@ -1,6 +1,7 @@
 -- How often agents called in each hour, and when last. A row that is stored twice until a merge counts twice: how busy an agent is
 -- need not be exact.
--- project_ids; hours_from, hours_until: whole hours, from the projection counts_by_hour.
+-- project_ids; hours_from, hours_until: whole hours, from the projection counts_by_hour; names_max: agents of a project, those with
+-- the most calls.
 SELECT
     project_id,
     agent_name,
@@ -27,4 +28,6 @@ FROM
 GROUP BY
     project_id,
     agent_name
+ORDER BY sum(rows) DESC
+LIMIT {names_max: UInt32} BY project_id
 SETTINGS use_skip_indexes_on_data_read = 0

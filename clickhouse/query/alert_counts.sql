@@ -1,5 +1,6 @@
 -- What agents did with their tools in the windows that end at an evaluation.
--- project_ids; long_from, short_from, minute_from, until. final_days: see summary.sql.
+-- project_ids; long_from, short_from, minute_from, until; names_max: rows of a project, those with the most calls. final_days: see
+-- summary.sql.
 SELECT
     project_id,
     agent_name,
@@ -46,6 +47,8 @@ GROUP BY
     project_id,
     agent_name,
     tool_name
+ORDER BY long_total DESC
+LIMIT {names_max: UInt32} BY project_id
 SETTINGS
     do_not_merge_across_partitions_select_final = 1,
     use_skip_indexes_on_data_read = 0

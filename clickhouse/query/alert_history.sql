@@ -1,7 +1,7 @@
 -- What agents did with their tools before the windows of an evaluation: denials and calls of some days, from the projection
 -- counts_by_hour, and the first time of each, which counts_by_day knows of the days before.
 -- project_ids; hours_from, hours_until: whole hours that are counted; days_from, days_until: whole days that are only looked at for
--- the first time. final_days: see summary.sql.
+-- the first time; names_max: rows of a project, those with the most calls. final_days: see summary.sql.
 SELECT
     project_id,
     agent_name,
@@ -38,6 +38,8 @@ GROUP BY
     project_id,
     agent_name,
     tool_name
+ORDER BY total DESC
+LIMIT {names_max: UInt32} BY project_id
 SETTINGS
     do_not_merge_across_partitions_select_final = 1,
     use_skip_indexes_on_data_read = 0

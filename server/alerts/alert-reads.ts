@@ -1,8 +1,9 @@
-import { RETENTION_MS } from '../limits.ts';
+import { chunksOf } from '../commit/identity.ts';
+import { ALERT_NAMES_MAX, RETENTION_MS } from '../limits.ts';
 import type { AuditReads } from '../records/days.ts';
 import { sql } from '../store/sql.ts';
+import { hasReadTooMuch } from '../store/store-error.ts';
 import { clickhouseDay, clickhouseSeconds, clickhouseTime, msFromClickhouse } from '../store/time.ts';
-import { readInChunks } from './read-in-chunks.ts';
 import {
   type AgentCalls,
   BASELINE_MS,
@@ -24,57 +25,91 @@ type CallsRow = Omit<Named, 'tool_name'> & { last_at: string; hours: number[]; c
 export type Seen = { counts: ToolCounts[]; history: ToolHistory[]; agents: AgentCalls[] };
 type Past = { history: Map<string, HistoryRow[]>; calls: Map<string, AgentCalls[]> };
 type Where = { projectIds: string[]; nowMs: number; signal: AbortSignal };
+/** Projects that are read together, and their past once it was read. */
+type Group = { projectIds: string[]; past?: Past };
 
 /** The longest look back for silence: a day of silence on the first of seven days. */
 const CALLS_MS = 8 * DAY_MS + HOUR_MS;
 
 /**
- * Reads the data that the rules evaluate, of all projects at once. The windows are read anew for each evaluation, exactly. The time
+ * Reads the data that the rules evaluate, of many projects at once. The windows are read anew for each evaluation, exactly. The time
  * before them is read once an hour, from the projections.
  */
 export class AlertReads {
   readonly #reads: AuditReads;
-  #past: { key: string; past: Past } | undefined;
+  readonly #groups = new Set<Group>();
+  #hourMs = 0;
 
   constructor(reads: AuditReads) {
     this.#reads = reads;
   }
 
+  /**
+   * The data by project, without those that are too much for a statement. A group that is too much is halved for the rest of the hour,
+   * so that only the project fails that is the cause.
+   */
   async at(where: Where): Promise<Map<string, Seen>> {
-    const past = await this.#pastOf(where);
-    const counts = Map.groupBy(await this.#counts(where), ({ project_id }) => project_id);
-    const seen = where.projectIds.map((projectId): [string, Seen] => {
+    const groups = this.#groupsOf(where);
+    const seen = new Map<string, Seen>();
+    // Goes on with the halves that it adds.
+    for (const group of groups) {
+      try {
+        for (const [projectId, one] of await this.#read(group, where)) seen.set(projectId, one);
+      } catch (error) {
+        if (!hasReadTooMuch(error)) throw error;
+        const { length } = group.projectIds;
+        if (length === 1) continue;
+        groups.delete(group);
+        for (const half of chunksOf(group.projectIds, Math.ceil(length / 2)))
+          groups.add({ projectIds: half });
+      }
+    }
+    return seen;
+  }
+
+  /** As few groups as there may be at the start of an hour, and one more for the projects that are new in it. */
+  #groupsOf({ projectIds, nowMs }: Where): Set<Group> {
+    const hourMs = hourOf(nowMs);
+    if (hourMs !== this.#hourMs) this.#groups.clear();
+    this.#hourMs = hourMs;
+    const known = new Set(Array.from(this.#groups, (group) => group.projectIds).flat());
+    for (const chunk of chunksOf(projectIds.filter((id) => !known.has(id))))
+      this.#groups.add({ projectIds: chunk });
+    return this.#groups;
+  }
+
+  async #read(group: Group, where: Where): Promise<[string, Seen][]> {
+    const { projectIds } = group;
+    const past = (group.past ??= await this.#pastOf({ ...where, projectIds }));
+    const counts = Map.groupBy(await this.#counts({ ...where, projectIds }), ({ project_id }) => project_id);
+    return projectIds.map((projectId) => {
       const now = (counts.get(projectId) ?? []).map(countsFrom);
-      const agents = past.calls.get(projectId) ?? [];
+      const history = (past.history.get(projectId) ?? []).map(historyFrom);
+      // With more names than are read, whether an agent still calls is unknown.
+      const agents = now.length < ALERT_NAMES_MAX ? (past.calls.get(projectId) ?? []) : [];
       noteLastCalls(agents, now);
-      return [
-        projectId,
-        { counts: now, history: (past.history.get(projectId) ?? []).map(historyFrom), agents },
-      ];
+      return [projectId, { counts: now, history, agents }];
     });
-    return new Map(seen);
   }
 
   #counts({ projectIds, nowMs, signal }: Where): Promise<CountsRow[]> {
     const longFromMs = nowMs - WINDOWS_MS.long;
     const params = {
+      project_ids: projectIds,
+      names_max: ALERT_NAMES_MAX,
       long_from: clickhouseTime(longFromMs),
       short_from: clickhouseTime(nowMs - WINDOWS_MS.short),
       minute_from: clickhouseTime(nowMs - WINDOWS_MS.minute),
       until: clickhouseTime(nowMs),
     };
     const window = { sinceMs: longFromMs, beforeMs: nowMs, toMs: nowMs };
-    return readInChunks(projectIds, (project_ids) =>
-      this.#reads.days.decisions.query(sql('alert_counts'), { ...params, project_ids }, { window, signal }),
-    );
+    return this.#reads.days.decisions.query(sql('alert_counts'), params, { window, signal });
   }
 
   async #pastOf(where: Where): Promise<Past> {
-    const hourMs = Math.floor(where.nowMs / HOUR_MS) * HOUR_MS;
-    const key = JSON.stringify([hourMs, where.projectIds]);
-    if (this.#past?.key === key) return this.#past.past;
+    const hourMs = hourOf(where.nowMs);
     const [history, calls] = [await this.#history(where, hourMs), await this.#calls(where, hourMs)];
-    const past = {
+    return {
       history: Map.groupBy(history, ({ project_id }) => project_id),
       calls: new Map(
         Array.from(
@@ -83,34 +118,36 @@ export class AlertReads {
         ),
       ),
     };
-    this.#past = { key, past };
-    return past;
   }
 
   /** Up to the first hour that a window of this hour may reach into. */
   #history({ projectIds, signal }: Where, hourMs: number): Promise<HistoryRow[]> {
     const [untilMs, fromMs] = [hourMs - WINDOWS_MS.long, hourMs - WINDOWS_MS.long - BASELINE_MS];
     const params = {
+      project_ids: projectIds,
+      names_max: ALERT_NAMES_MAX,
       hours_from: clickhouseSeconds(fromMs),
       hours_until: clickhouseSeconds(untilMs),
       days_from: clickhouseDay(hourMs - RETENTION_MS),
       days_until: clickhouseDay(fromMs + DAY_MS),
     };
     const window = { sinceMs: fromMs, beforeMs: untilMs, toMs: untilMs };
-    return readInChunks(projectIds, (project_ids) =>
-      this.#reads.days.decisions.query(sql('alert_history'), { ...params, project_ids }, { window, signal }),
-    );
+    return this.#reads.days.decisions.query(sql('alert_history'), params, { window, signal });
   }
 
   #calls({ projectIds, signal }: Where, hourMs: number): Promise<CallsRow[]> {
-    const hours = {
+    const params = {
+      project_ids: projectIds,
+      names_max: ALERT_NAMES_MAX,
       hours_from: clickhouseSeconds(hourMs - CALLS_MS),
       hours_until: clickhouseSeconds(hourMs),
     };
-    return readInChunks(projectIds, (project_ids) =>
-      this.#reads.runRead<CallsRow>(sql('alert_calls'), { ...hours, project_ids }, signal),
-    );
+    return this.#reads.runRead<CallsRow>(sql('alert_calls'), params, signal);
   }
+}
+
+function hourOf(ms: number): number {
+  return Math.floor(ms / HOUR_MS) * HOUR_MS;
 }
 
 function countsFrom({ agent_name, tool_name, first_at, last_at, ...row }: CountsRow): ToolCounts {

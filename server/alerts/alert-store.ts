@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
+import { chunksOf } from '../commit/identity.ts';
 import type { TimeCursor } from '../http/time-cursor.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
@@ -7,7 +8,6 @@ import { claim } from '../store/claim.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseSeconds, clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 import { type Alert, type AlertState, KNOWN_MS } from './alert.ts';
-import { readInChunks } from './read-in-chunks.ts';
 
 type AlertRow = Omit<Alert, 'total' | 'denied' | 'usual_total' | 'usual_denied'> &
   Record<'total' | 'denied' | 'usual_total' | 'usual_denied', string>;
@@ -38,9 +38,10 @@ export class AlertStore {
   /** The alerts of the last day, and those with these ids, which must be few. */
   async known(projectIds: string[], alertIds: string[], nowMs: number): Promise<Alert[]> {
     const since = clickhouseTime(nowMs - KNOWN_MS);
-    return readInChunks(projectIds, (project_ids) =>
-      this.#query('alerts_known', { project_ids, alert_ids: alertIds, since }),
-    );
+    const alerts: Alert[][] = [];
+    for (const project_ids of chunksOf(projectIds))
+      alerts.push(await this.#query('alerts_known', { project_ids, alert_ids: alertIds, since }));
+    return alerts.flat();
   }
 
   async page({ projectId, before, limit }: Page): Promise<Alert[]> {

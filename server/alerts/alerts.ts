@@ -6,6 +6,7 @@ import type { AlertSettings, AlertSettingsStore } from './alert-settings.ts';
 import type { AlertStore } from './alert-store.ts';
 import type { Deliveries } from './deliveries.ts';
 import { findDenials, findNewNames, findSilence, RULES } from './rules.ts';
+import { ALERT_NAMES_MAX } from '../limits.ts';
 import { HOUR_MS, MINUTE_MS } from '../durations.ts';
 
 /** How often the clock is checked. */
@@ -36,6 +37,8 @@ export class Alerts {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #hasWarned = false;
+  /** Projects whose fault was logged and is not over. */
+  readonly #failing = new Set<string>();
 
   constructor(deps: AlertsDeps) {
     this.#deps = deps;
@@ -81,14 +84,23 @@ export class Alerts {
     const projectIds = inUse.map(({ project_id }) => project_id);
     const seen = await reads.at({ projectIds, nowMs, signal: this.#ending.signal });
     const recent = Map.groupBy(await store.known(projectIds, [], nowMs), ({ project_id }) => project_id);
-    const faults: unknown[] = [];
     for (const one of inUse) {
       if (this.#ending.signal.aborted) return;
       const of = { seen: seen.get(one.project_id), recent: recent.get(one.project_id) ?? [] };
-      await this.#evaluateOne(one, of, nowMs).catch((error: unknown) => faults.push(error));
+      await this.#evaluateOne(one, of, nowMs).then(
+        () => this.#failing.delete(one.project_id),
+        (error: unknown) => this.#warnOf(one.project_id, error),
+      );
     }
-    if (faults.length > 0)
-      throw new AggregateError(faults, `Projects that were not evaluated: ${faults.length}`);
+  }
+
+  #warnOf(project_id: string, err: unknown): void {
+    if (!this.#failing.has(project_id) && !this.#ending.signal.aborted)
+      this.#deps.logger.warn(
+        { err, project_id },
+        'The alerts of a project cannot be evaluated; trying again each minute',
+      );
+    this.#failing.add(project_id);
   }
 
   async #evaluateOne(
@@ -107,6 +119,7 @@ export class Alerts {
     const left = known.filter((alert) => isLeft(alert, nowMs));
     await store.renew(left, nowMs);
     this.#deliver([...news, ...left], one, nowMs);
+    if (seen === undefined) throw new Error('Its decisions are too many to be read in time');
   }
 
   #alertsOf(
@@ -116,9 +129,11 @@ export class Alerts {
   ): Alert[] {
     if (seen === undefined) return [];
     const { counts, history, agents } = seen;
+    // With more names than are read, whether one is new is unknown.
+    const knowsNames = history.length < ALERT_NAMES_MAX;
     const findings = [
       ...(rules.denials ? findDenials(counts, history, nowMs) : []),
-      ...(rules.new_names ? findNewNames(counts, history, nowMs) : []),
+      ...(rules.new_names && knowsNames ? findNewNames(counts, history, nowMs) : []),
       ...(rules.silence ? findSilence(agents, this.#watchedSinceMs, nowMs) : []),
     ];
     const isMuted = mutedUntilMs > nowMs;

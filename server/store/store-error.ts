@@ -54,6 +54,11 @@ export function clickhouseCode(error: unknown): number | undefined {
   return typeof error.code === 'string' && /^\d+$/.test(error.code) ? Number(error.code) : undefined;
 }
 
+/** A statement that read too much for its limits of time or memory: TIMEOUT_EXCEEDED, MEMORY_LIMIT_EXCEEDED. */
+export function hasReadTooMuch(error: unknown): boolean {
+  return error instanceof StoreError && [159, 241].includes(clickhouseCode(error.cause) ?? -1);
+}
+
 /** Keeps what the driver threw as the cause. Only an insert has a row to reject. */
 export function storeErrorFrom(error: unknown, { isInsert = false } = {}): StoreError {
   if (error instanceof StoreError) return error;

@@ -7,12 +7,14 @@ import { createAlerts } from '../../server/alerts/create-alerts.ts';
 import { readConfig } from '../../server/config.ts';
 import { KeyedMutex } from '../../server/keyed-mutex.ts';
 import { createLogger } from '../../server/logger.ts';
+import { ALERT_NAMES_MAX } from '../../server/limits.ts';
 import { createMailer } from '../../server/mail/mailer.ts';
 import { Members } from '../../server/members/members.ts';
 import { createMetrics } from '../../server/metrics.ts';
 import { Projects } from '../../server/projects/projects.ts';
 import { createReads } from '../../server/records/days.ts';
 import { createBoundedStore } from '../../server/store/bounded-store.ts';
+import { sql } from '../../server/store/sql.ts';
 import { createStore } from '../../server/store/store.ts';
 import { clickhouseTime } from '../../server/store/time.ts';
 import { startReceiver, type Told } from '../support/alerts.ts';
@@ -55,6 +57,10 @@ const CALLS = `
   SELECT {project_id: String}, generateUUIDv4(), {at: DateTime64(3, 'UTC')}, {at: DateTime64(3, 'UTC')}, {agent: String},
     concat('new-', toString(number)), 'allow', 1
   FROM numbers({tools: UInt32})`;
+
+/** Fails as a statement that takes longer than it may. */
+const TIMEOUT =
+  "SELECT throwIf(1, 'Timeout exceeded', 159::Int16) SETTINGS allow_custom_error_code_in_throwif = 1";
 
 describe('the alerts of 100 projects', function () {
   // One and a half million calls are written, which takes a slow machine long.
@@ -140,6 +146,63 @@ describe('the alerts of 100 projects', function () {
       new Set(['new_names']),
     ]);
     expect(lists.map(({ length }) => length)).to.deep.equal([20, 1]);
+  });
+
+  it('are made for the names with the most calls, and of no new name and no silence where there are more', async () => {
+    const { evaluation, call, reads, projectIds } = world;
+    const nowMs = NOW_MS + 1.5 * HOUR_MS;
+    const [crowded = '', usual = ''] = projectIds.slice(20);
+    const made = { projectId: crowded, agent: 'maker' };
+    await call({ ...made, atMs: nowMs - 2 * DAY_MS, tools: ALERT_NAMES_MAX + 1 });
+    await call({ ...made, atMs: nowMs - MINUTE_MS, tools: ALERT_NAMES_MAX + 1 });
+    await call({ ...made, atMs: nowMs - MINUTE_MS, tools: 5 });
+    await call({ projectId: usual, agent: 'maker', atMs: nowMs - 2 * DAY_MS, tools: 1 });
+    await call({ projectId: usual, agent: 'maker', atMs: nowMs - MINUTE_MS, tools: 2 });
+
+    await evaluation.evaluate(nowMs);
+    const { signal } = new AbortController();
+    const seen = await new AlertReads(reads).at({ projectIds: [crowded, usual], nowMs, signal });
+    const { counts = [], history = [] } = seen.get(crowded) ?? {};
+
+    expect(
+      [await world.alertsOf(crowded), await world.alertsOf(usual)].map(({ length }) => length),
+    ).to.deep.equal([0, 1]);
+    expect([counts, history].map(({ length }) => length)).to.deep.equal([ALERT_NAMES_MAX, ALERT_NAMES_MAX]);
+    expect(counts.filter(({ long }) => long.total === 2)).to.have.lengthOf(5);
+    expect(
+      [crowded, usual].map((id) => seen.get(id)?.agents.some(({ agent_name }) => agent_name === 'maker')),
+    ).to.deep.equal([false, true]);
+  });
+
+  it('are read for all projects but the one whose data are too much for a statement', async () => {
+    const projectIds = Array.from({ length: 9 }, () => randomUUID());
+    const [guilty, ...others] = projectIds;
+    const { runRead, runReadBytes } = world.reads;
+    let failed = 0;
+    const reads = createReads({
+      runRead: (text, params, signal) => {
+        const isTooMuch = text === sql('alert_counts') && [params['project_ids']].flat().includes(guilty);
+        if (isTooMuch) failed += 1;
+        return runRead(isTooMuch ? TIMEOUT : text, params, signal);
+      },
+      runReadBytes,
+      writers: 'sole',
+      now: Date.now,
+    });
+    const alertReads = new AlertReads(reads);
+    const { signal } = new AbortController();
+    const readAt = async (nowMs: number) => {
+      failed = 0;
+      const seen = await alertReads.at({ projectIds, nowMs, signal });
+      return { read: [...seen.keys()].sort(), failed };
+    };
+
+    const first = await readAt(NOW_MS);
+    const next = await readAt(NOW_MS + MINUTE_MS);
+
+    // The statements of 9, 5, 3, 2 projects and 1; then only the last.
+    expect(first).to.deep.equal({ read: others.sort(), failed: 5 });
+    expect(next).to.deep.equal({ read: others.sort(), failed: 1 });
   });
 
   it('are read for more projects than one statement has room for', async () => {

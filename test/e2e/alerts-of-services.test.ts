@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { pino } from 'pino';
 import type { Alert } from '../../server/alerts/alert.ts';
 import { AlertStore } from '../../server/alerts/alert-store.ts';
 import { Alerts } from '../../server/alerts/alerts.ts';
 import { clickhouseUrl } from '../../server/config-values.ts';
 import { KeyedMutex } from '../../server/keyed-mutex.ts';
-import { createLogger } from '../../server/logger.ts';
 import { createMetrics } from '../../server/metrics.ts';
 import { createBoundedStore } from '../../server/store/bounded-store.ts';
 import { type Connection, connectServer } from '../../server/store/connection.ts';
@@ -106,9 +106,10 @@ describe('the alerts of a project with several services', () => {
     expect(delivered).to.deep.equal(['one', 'two']);
   });
 
-  it('go on for the other projects when those of one cannot be stored', async () => {
+  it('go on for the other projects when one cannot be read or stored, which is named once', async () => {
     const [connection] = await connectTo(1);
     const delivered: unknown[] = [];
+    const warned: unknown[] = [];
     const service = evaluationOn(
       {
         ...(connection as Connection),
@@ -118,15 +119,16 @@ describe('the alerts of a project with several services', () => {
         },
       },
       {
-        projectIds: ['first', 'refused', 'last'],
+        projectIds: ['first', 'refused', 'unread', 'last'],
         deliver: async ([alert]) => void delivered.push(alert?.project_id),
+        onWarning: ({ project_id }) => warned.push(project_id),
       },
     );
 
-    const fault = await service.evaluate(MINUTES[0] ?? 0).catch((error: Error) => error.message);
+    for (const minute of MINUTES.slice(0, 2)) await service.evaluate(minute);
 
     expect(delivered).to.deep.equal(['first', 'last']);
-    expect(fault).to.equal('Projects that were not evaluated: 1');
+    expect(warned).to.deep.equal(['refused', 'unread']);
   });
 });
 
@@ -134,12 +136,16 @@ type Evaluation = {
   projectIds?: string[];
   onLook?: (minuteMs: number) => unknown;
   deliver?: (alerts: Alert[]) => Promise<void>;
+  onWarning?: (line: { project_id?: string }) => unknown;
 };
 
-/** The evaluation of one service on a store. In each project an agent has a new tool; each look at them is reported. */
+/**
+ * The evaluation of one service on a store. In each project an agent has a new tool; each look at them is reported. The data of the
+ * project "unread" are too much to be read.
+ */
 function evaluationOn(
   connection: Connection,
-  { projectIds = ['shop'], onLook, deliver = () => Promise.resolve() }: Evaluation,
+  { projectIds = ['shop'], onLook, deliver = () => Promise.resolve(), onWarning }: Evaluation,
 ): Alerts {
   const { alerts: counter } = createMetrics({ isStoreUp: () => Promise.resolve(true) });
   const rules = { denials: false, new_names: true, silence: false };
@@ -162,12 +168,13 @@ function evaluationOn(
         onLook?.(nowMs);
         const counts = [{ ...call, firstMs: nowMs - 1, lastMs: nowMs - 1 }];
         const history = [{ agent_name: 'clerk', tool_name: 'pay', ...once, firstMs: nowMs - 2 * DAY_MS }];
-        return Promise.resolve(new Map(projectIds.map((id) => [id, { counts, history, agents: [] }])));
+        const read = projectIds.filter((id) => id !== 'unread');
+        return Promise.resolve(new Map(read.map((id) => [id, { counts, history, agents: [] }])));
       },
     },
     deliveries: { deliver, stop: () => undefined },
     counter,
-    logger: createLogger('silent'),
+    logger: pino({ level: 'warn' }, { write: (line) => void onWarning?.(JSON.parse(line) as object) }),
     now: Date.now,
   });
 }
