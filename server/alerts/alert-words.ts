@@ -21,12 +21,15 @@ export function linkOf(alert: AlertFacts, dashboardUrl: string): string {
   return `${dashboardUrl}/projects/${encodeURIComponent(project_id)}/decisions?${query.toString()}`;
 }
 
-/** An alert in one line. Names come from the senders of events: nothing in them may break the line or change its direction. */
+/** A name that somebody chose, for a text: nothing in it may break the line or change its direction. */
+export function inLine(name: string): string {
+  return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
+}
+
+/** An alert in one line. */
 export function sentenceOf(alert: AlertFacts): string {
   const { rule, total, denied, usual_total, usual_denied } = alert;
-  const [agent, tool] = [alert.agent_name, alert.tool_name].map((name) =>
-    name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}'),
-  );
+  const [agent, tool] = [alert.agent_name, alert.tool_name].map(inLine);
   const minutes = Math.round((Date.parse(alert.range_to) - Date.parse(alert.range_from)) / 60_000);
   const span = minutes === 1 ? '1 minute' : `${minutes} minutes`;
   if (rule === 'silence')

@@ -6,7 +6,7 @@ import type { Counter } from 'prom-client';
 import { WEBHOOKS_SENDING_MAX } from '../limits.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { Alert } from './alert.ts';
-import { linkOf, sentenceOf } from './alert-words.ts';
+import { inLine, linkOf, sentenceOf } from './alert-words.ts';
 import type { AlertSettings } from './alert-settings.ts';
 import { postWebhook, WebhookFault, type WebhookMessage } from './webhook.ts';
 
@@ -54,7 +54,8 @@ export class Deliveries {
     report: (alert: Alert, isTold: boolean) => Promise<void>,
   ): Promise<void> {
     const { audienceOf, now } = this.#deps;
-    const { name, emails } = await audienceOf(alerts[0]?.project_id ?? '');
+    const { emails, ...project } = await audienceOf(alerts[0]?.project_id ?? '');
+    const name = inLine(project.name);
     const mailing = Promise.race([this.#mail(alerts, { name, emails }), this.#stopped]);
     let reporting = Promise.resolve();
     // One after the other, and none after one that failed for good: a receiver that hangs must not take the place of others.

@@ -3,7 +3,8 @@ import { createMetrics } from '../../../server/metrics.ts';
 import { createLogger } from '../../../server/logger.ts';
 import type { Alert } from '../../../server/alerts/alert.ts';
 import { Deliveries } from '../../../server/alerts/deliveries.ts';
-import { startReceiver } from '../../support/alerts.ts';
+import type { AlertMail } from '../../../server/mail/messages.ts';
+import { type Received, startReceiver, type Told } from '../../support/alerts.ts';
 
 const ALERT: Alert = {
   id: '00000000-0000-8000-8000-000000000000',
@@ -31,7 +32,9 @@ async function delivered(
     alerts = [ALERT],
     isTaken = true,
     stopsAfter = Infinity,
-    onReport = (_received: number): unknown => 0,
+    project = 'Shop',
+    onMail = (_mail: AlertMail): unknown => 0,
+    onReport = (_received: Received[]): unknown => 0,
   } = {},
 ) {
   const receiver = await startReceiver(refusals);
@@ -40,8 +43,14 @@ async function delivered(
   const told: [string, boolean][] = [];
   let asked = 0;
   const deliveries = new Deliveries({
-    mailer: { postAlert: ({ to }) => Promise.resolve(mails.push(to) > 0 && isTaken) },
-    audienceOf: () => Promise.resolve({ name: 'Shop', emails }),
+    mailer: {
+      postAlert: (mail) => {
+        onMail(mail);
+        mails.push(mail.to);
+        return Promise.resolve(isTaken);
+      },
+    },
+    audienceOf: () => Promise.resolve({ name: project, emails }),
     dashboardUrl: 'http://localhost',
     mayBePrivate: true,
     retryMs: Array.from({ length: RETRIES }, () => 0),
@@ -62,7 +71,7 @@ async function delivered(
   };
   await deliveries.deliver(alerts, { ...settings, webhook }, ({ id }, isTold) => {
     told.push([id, isTold]);
-    onReport(receiver.received.length);
+    onReport(receiver.received);
     return Promise.resolve();
   });
   receiver.close();
@@ -121,9 +130,22 @@ describe('the delivery of an alert', () => {
 
     const receivedThen: number[] = [];
 
-    await delivered(0, ['a@example.com'], { alerts, onReport: (received) => receivedThen.push(received) });
+    await delivered(0, ['a@example.com'], { alerts, onReport: ({ length }) => receivedThen.push(length) });
 
     expect(receivedThen).to.deep.equal([1, 2, 3]);
+  });
+
+  it('names the project in one line, whatever its name', async () => {
+    const names: unknown[] = [];
+
+    await delivered(0, ['a@example.com'], {
+      project: 'Shop.\r\nPay here:\u202e',
+      onMail: (mail) => names.push(mail.project),
+      onReport: ([post]) => names.push((JSON.parse(post?.body ?? '') as Told).data['project_name']),
+    });
+
+    const name = 'Shop.\u{fffd}\u{fffd}Pay here:\u{fffd}';
+    expect(names).to.deep.equal([name, name]);
   });
 
   it('counts a mail only when the provider has taken it', async () => {
