@@ -37,7 +37,7 @@ const PUBLIC = { method: 'GET', tag: 'Operations', allow: 'anyone' } as const;
 export function openapiEndpoints(others: readonly Endpoint[]) {
   // At the first request: it takes a twentieth of a start, and most processes never show it.
   const describe = (): ReturnType<typeof openapiDocument> => openapiDocument([...others, ...own]);
-  let text: string | undefined;
+  let json: Buffer | undefined;
   const own = [
     endpoint({
       ...PUBLIC,
@@ -50,7 +50,7 @@ export function openapiEndpoints(others: readonly Endpoint[]) {
         res
           .set('Cache-Control', 'no-cache')
           .type('json')
-          .send((text ??= JSON.stringify(describe())));
+          .send((json ??= Buffer.from(JSON.stringify(describe()))));
       },
     }),
     endpoint({
@@ -87,14 +87,18 @@ export function openapiEndpoints(others: readonly Endpoint[]) {
 
 type Content = { type: string; cacheControl: string; read: () => Buffer };
 
-/** Files by their names, and the page. Each is read and compressed when it is first requested: most processes never show them. */
-const files = new Map<string, StaticFile>();
+/** Files by their names, and the page. Each is read and compressed once, at its first request: most processes never show them. */
+const files = new Map<string, Promise<StaticFile>>();
 
 async function sendDocs(req: Request, res: Response, name: string, content: Content): Promise<undefined> {
-  const file = files.get(name) ?? (await compressed(content));
-  files.set(name, file);
+  let file = files.get(name);
+  if (file === undefined) {
+    file = compressed(content);
+    files.set(name, file);
+    file.catch(() => files.delete(name));
+  }
   await promisify(secureHeaders)(req, res);
-  sendFile(req, res, file);
+  sendFile(req, res, await file);
 }
 
 async function compressed({ type, cacheControl, read }: Content): Promise<StaticFile> {

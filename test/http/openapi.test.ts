@@ -11,6 +11,8 @@ import {
   readDocument,
 } from '../support/openapi.ts';
 import { proofOf } from '../support/log.ts';
+import { head, openRaw } from '../support/raw-http.ts';
+import { rssMb } from '../support/rss.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
@@ -164,6 +166,21 @@ describe('the OpenAPI document', () => {
         }
       }
     }
+  });
+
+  it('compresses each file of its page once, however many requests for it are under way', async () => {
+    const requests = 200;
+    const connection = await openRaw(service.url);
+    const beforeMb = rssMb(service.pid);
+
+    await connection.write(
+      head('/docs/swagger-ui-bundle.js', { 'If-None-Match': '*' }, 'GET').repeat(requests),
+    );
+    for (let answers = 0; answers < requests; answers += 1)
+      expect((await connection.answer()).status).to.equal(304);
+
+    connection.close();
+    expect(rssMb(service.pid) - beforeMb).to.be.below(100);
   });
 
   it('is made from the schemas that validate: bounds and enumerations are theirs', () => {
