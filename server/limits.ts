@@ -72,6 +72,14 @@ export const BODY_PROMPT_MS_MAX = 5;
 /** Bodies that are still arriving, from callers with a credential and from all others. */
 export const ARRIVING_BYTES_MAX = 256 * 1024 * 1024;
 export const ARRIVING_BYTES_OF_STRANGERS_MAX = 32 * 1024 * 1024;
+/** Compressed bodies that are inflated at once, each to at most 1 MiB, and those that wait for it, from the same callers. */
+export const INFLATIONS = { runningMax: 64, waitingMax: 10_000, waitMsMax: 2 * SECOND_MS } as const;
+export const INFLATIONS_OF_STRANGERS = {
+  runningMax: 1,
+  waitingMax: 64,
+  waitMsMax: 2 * SECOND_MS,
+  yields: true,
+} as const;
 
 /** Open connections; fewer where the process may not open so many files. */
 export const CONNECTIONS_MAX = 10_000;
@@ -136,10 +144,15 @@ export const TOKEN_USES_RUNNING_MAX = 2;
 export const TOKEN_USES_WAITING_MAX = 64;
 export const TOKEN_USES_WAIT_MS_MAX = 2 * SECOND_MS;
 /**
- * Each call that needs no credential is answered at this pace: faster requests wait up to two seconds. It also bounds the number of
- * keys that attempts are counted by: 45,000 for each call in 15 minutes.
+ * Each call that needs no credential is answered at this pace: faster requests wait up to two seconds, and are refused when too many
+ * wait. It also bounds the number of keys that attempts are counted by: 45,000 for each call in 15 minutes.
  */
-export const STRANGERS_PACE = { perSecond: 50, burst: 100, waitMsMax: 2 * SECOND_MS } as const;
+export const STRANGERS_PACE = {
+  perSecond: 50,
+  burst: 100,
+  waitMsMax: 2 * SECOND_MS,
+  waitingMax: 500,
+} as const;
 
 /** Requests for mail that wait after their answer: for the look-up of the account, and for the token. */
 export const MAIL_REQUESTS_WAITING_MAX = 200;

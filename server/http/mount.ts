@@ -1,7 +1,13 @@
 import type { Express } from 'express';
+import { BoundedQueue } from '../bounded-queue.ts';
 import { RequestError } from '../errors.ts';
 import type { Endpoint, Method } from './endpoint.ts';
-import { ARRIVING_BYTES_MAX, ARRIVING_BYTES_OF_STRANGERS_MAX } from '../limits.ts';
+import {
+  ARRIVING_BYTES_MAX,
+  ARRIVING_BYTES_OF_STRANGERS_MAX,
+  INFLATIONS,
+  INFLATIONS_OF_STRANGERS,
+} from '../limits.ts';
 import { type Arriving, createHandler, type EdgeDeps } from './run-endpoint.ts';
 
 const VERBS = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const satisfies Record<
@@ -15,8 +21,12 @@ const VERBS = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as cons
  */
 export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], deps: EdgeDeps): void {
   const arriving: Arriving = {
-    known: { count: 0, max: ARRIVING_BYTES_MAX },
-    strangers: { count: 0, max: ARRIVING_BYTES_OF_STRANGERS_MAX },
+    known: { count: 0, max: ARRIVING_BYTES_MAX, inflations: new BoundedQueue(INFLATIONS) },
+    strangers: {
+      count: 0,
+      max: ARRIVING_BYTES_OF_STRANGERS_MAX,
+      inflations: new BoundedQueue(INFLATIONS_OF_STRANGERS),
+    },
   };
   const edge = { ...deps, arriving };
   const [others = [], deferred = []] = [undefined, 'deferred'].map((log) =>

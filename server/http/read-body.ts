@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { MIMEType, promisify } from 'node:util';
 import { gunzip, zstdDecompress } from 'node:zlib';
+import type { BoundedQueue } from '../bounded-queue.ts';
 import { RequestError } from '../errors.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
 import { GatheredBytes } from './gathered-bytes.ts';
@@ -25,7 +26,7 @@ export async function readBody(req: IncomingMessage, arriving: ArrivingBytes): P
   const isPlain = encoding === 'identity';
   const bytesMax = BODY_BYTES_MAX * (isPlain ? 1 : COMPRESSED_RATIO_MAX);
   const raw = await readBytes(req, { bytesMax, arriving });
-  const bytes = isPlain ? raw : await decompress(raw, encoding);
+  const bytes = isPlain ? raw : await inflateInTurn(raw, { req, encoding, arriving });
   if (!isUtf8(bytes)) throw notUtf8('body');
   return bytes.toString('utf8');
 }
@@ -69,8 +70,11 @@ function headerInvalid(path: string, message: string): RequestError {
   return new RequestError('body_invalid', `${path} ${message}`, { errors: [{ path, message }] });
 }
 
-/** Bytes of bodies that are still arriving: a slow caller keeps them in memory for as long as a request may take. */
-export type ArrivingBytes = { count: number; readonly max: number };
+/**
+ * Bytes of bodies that are still arriving, or wait to be inflated: a slow caller keeps them in memory for as long as a request may take.
+ * Few are inflated at once: a hundred bytes may become 1 MiB.
+ */
+export type ArrivingBytes = { count: number; readonly max: number; readonly inflations: BoundedQueue };
 
 function readBytes(
   req: IncomingMessage,
@@ -108,6 +112,20 @@ function readBytes(
     };
     req.on('error', endEarly).on('close', endEarly);
   });
+}
+
+type InflateOptions = { req: IncomingMessage; encoding: Compression; arriving: ArrivingBytes };
+
+async function inflateInTurn(raw: Buffer, { req, encoding, arriving }: InflateOptions): Promise<Buffer> {
+  arriving.count += raw.length;
+  try {
+    return await arriving.inflations.run(async () => {
+      if (req.socket.destroyed) throw endedEarly();
+      return decompress(raw, encoding);
+    });
+  } finally {
+    arriving.count -= raw.length;
+  }
 }
 
 /** The result of zlib with the option `info`. */

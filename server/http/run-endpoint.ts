@@ -31,6 +31,7 @@ export function createHandler(
   const parseQuery = endpoint.query && createQueryParser(endpoint.query);
   const parseBody =
     endpoint.body === undefined || endpoint.body.isList ? undefined : createParser(endpoint.body.schema);
+  const { properties: known = {} }: { properties?: object } = endpoint.body?.schema ?? {};
   const [status = 200] = Object.keys(endpoint.answers).map(Number);
   return async (req: Request, res: Response) => {
     if (log === 'deferred') observe(req, res, log);
@@ -43,6 +44,7 @@ export function createHandler(
       if (parseBody !== undefined) {
         call.text = await call.arrived(readBody(req, call.arriving));
         call.body = parseBody(parseJson(call.text));
+        if (call.caller === undefined) call.forgetUnknown(known);
       }
       if (endpoint.agentOf !== undefined) requireAgent(call.caller, endpoint.agentOf(call));
       call.beginWait();
@@ -114,6 +116,13 @@ class EndpointCall implements Call<string, Audience, TObject, TSchema> {
     const read = await body;
     if (!isHere && performance.now() - startMs > BODY_PROMPT_MS_MAX) await this.identify();
     return read;
+  }
+
+  /** A call without a credential may wait for long, so it holds only the known members of its body, which are bounded. */
+  forgetUnknown(known: object): void {
+    const members = Object.entries(this.body as object);
+    this.body = Object.fromEntries(members.filter(([name]) => Object.hasOwn(known, name)));
+    this.text = '';
   }
 
   beginWait(): void {

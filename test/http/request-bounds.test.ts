@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
+import { zstdCompressSync } from 'node:zlib';
 import { BODY_BYTES_MAX, HEADERS_ARRIVAL_MS_MAX, REQUEST_ARRIVAL_MS_MAX } from '../../server/limits.ts';
+import { newEmail } from '../support/accounts.ts';
 import { accepted, outcomeOf, readAllDecisions, sendLlm } from '../support/audit.ts';
 import { decisionEvent, llmInvocation, post } from '../support/events.ts';
 import { codeOf, head, openRaw } from '../support/raw-http.ts';
+import { rssMb } from '../support/rss.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
 const DRIP_MS = 100;
@@ -27,6 +30,28 @@ describe('the bounds of a request', () => {
     const body = JSON.stringify({ email: 'a@example.com', password: 'x' }).padEnd(BODY_BYTES_MAX + 1);
 
     expect(await outcomeOf(await post(`${service.url}/v1/auth/login`, body))).to.deep.equal(tooLarge);
+  });
+
+  it('300 compressed bodies of 1 MiB without a key take little memory', async () => {
+    const requests = 300;
+    const body = zstdCompressSync(JSON.stringify({ email: newEmail() }).padEnd(BODY_BYTES_MAX));
+    const headers = {
+      'Content-Type': 'application/json',
+      'Content-Encoding': 'zstd',
+      'Content-Length': body.length,
+      'X-Forwarded-For': '203.0.113.7',
+    };
+    const request = Buffer.concat([Buffer.from(head('/v1/auth/request-verify-token', headers)), body]);
+    const connection = await openRaw(service.url);
+    const beforeMb = rssMb(service.pid);
+
+    await connection.write(Buffer.concat(Array<Buffer>(requests).fill(request)));
+    const answers = [];
+    while (answers.length < requests) answers.push(codeOf(await connection.answer()).join(' '));
+
+    connection.close();
+    expect(['202 {"status":"accepted"}', '503 overloaded']).to.include.members(answers);
+    expect(rssMb(service.pid) - beforeMb).to.be.below(150);
   });
 
   it('a usage report of 1 MiB passes, and one byte more is 413', async () => {

@@ -6,15 +6,23 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { BoundedQueue } from '../../../server/bounded-queue.ts';
 import { problemFrom } from '../../../server/http/error-handler.ts';
-import { readBody } from '../../../server/http/read-body.ts';
+import { type ArrivingBytes, readBody } from '../../../server/http/read-body.ts';
 import { readItems } from '../../../server/http/read-items.ts';
 import { listen } from '../../support/listen.ts';
 
 const ARRIVING_MAX = 100_000;
 
+/** Bodies of which one is inflated at a time, and one may wait for it. */
+function arrivingOf(max: number): ArrivingBytes {
+  const inflations = new BoundedQueue({ runningMax: 1, waitingMax: 1, waitMsMax: 10_000 });
+  return { count: 0, max, inflations };
+}
+
 describe('bodies that are still arriving', () => {
-  const arriving = { count: 0, max: ARRIVING_MAX };
+  const arriving = arrivingOf(ARRIVING_MAX);
   let server: Server;
   before(async () => {
     server = createServer((req, res) => {
@@ -30,9 +38,9 @@ describe('bodies that are still arriving', () => {
     server.close();
   });
 
-  function begin(body: string): ClientRequest {
+  function begin(body: string | Buffer, more: Record<string, string | number> = {}): ClientRequest {
     const { port } = server.address() as AddressInfo;
-    const headers = { 'Content-Type': 'application/json', 'Content-Length': ARRIVING_MAX };
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': ARRIVING_MAX, ...more };
     const call = request({ host: '127.0.0.1', port, method: 'POST', headers });
     call.on('error', () => undefined).write(body);
     return call;
@@ -69,10 +77,36 @@ describe('bodies that are still arriving', () => {
     await until(() => arriving.count === 0);
   });
 
+  it('are inflated a few at once: the others wait and count, and beyond their bound they are refused as overloaded', async () => {
+    const body = zstdCompressSync('x'.repeat(ARRIVING_MAX));
+    const send = () => begin(body, { 'Content-Encoding': 'zstd', 'Content-Length': body.length });
+    const { promise: other, resolve: endOther } = Promise.withResolvers<void>();
+    const running = arriving.inflations.run(() => other);
+
+    const answer = answerOf(send());
+    await until(() => arriving.count === body.length);
+    expect(await answerOf(send())).to.equal('overloaded');
+    endOther();
+
+    expect(await answer).to.equal(String(ARRIVING_MAX));
+    expect(arriving.count).to.equal(0);
+    await running;
+  });
+
+  it('are not inflated when their caller is gone', async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const req = Object.assign(new PassThrough(), { headers, socket: { destroyed: true } });
+    const reading = readBody(req as unknown as IncomingMessage, arriving);
+    req.end(gzipSync('{}'));
+
+    const error: unknown = await reading.catch((reason: unknown) => reason);
+    expect(String(error)).to.include('The connection closed before the body ended');
+  });
+
   it('cost little more memory than their bytes, however small the pieces are', async () => {
     const bytes = 100_000;
     const slab = Buffer.alloc(bytes, 'x');
-    const known = { count: 0, max: 2 * bytes };
+    const known = arrivingOf(2 * bytes);
     const readers: Record<string, (req: IncomingMessage) => Promise<unknown>> = {
       'application/json': (req) => readBody(req, known),
       'application/x-ndjson': (req) => readItems(req, { arriving: known, onItem: () => undefined }),
@@ -96,7 +130,7 @@ describe('a body in pieces of one byte', () => {
 
   /** The event loop's turns while a server takes in the whole body: no turn may take in much of it. */
   async function turnsToTakeIn(arrivingMax: number): Promise<{ turns: number; answer: string }> {
-    const arriving = { count: 0, max: arrivingMax };
+    const arriving = arrivingOf(arrivingMax);
     let [turns, isOver] = [0, false];
     const server = createServer((req, res) => {
       const count = () => {
