@@ -161,7 +161,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   registry.startPolling();
   void warnOfSuccessor(rootKeys, logger);
   // Write demo.json before accepting connections.
-  const demo = config.demo === '0' ? undefined : await makeDemo(config.demo);
+  const demo = config.demo === '0' ? undefined : await makeDemo(config.demo).catch(abandon);
   const demoFleet = new DemoFleet({
     connection: store.background,
     commits,
@@ -170,14 +170,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     logger,
     now,
   });
-  if (isSoleWriter) await sequencer.open();
-  const listening = await listen(app, config, logger).catch(async (error: unknown) => {
-    // A process that exits while the embedded engine is at work may crash.
-    registry.close();
-    await inTime(commits.close());
-    await inTime(store.close());
-    throw error;
-  });
+  if (isSoleWriter) await sequencer.open().catch(abandon);
+  const listening = await listen(app, config, logger).catch(abandon);
   // Not before: a start that fails exits at once.
   sequencer.start();
   emitterStarts.start();
@@ -204,13 +198,21 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     },
   };
 
+  /** A process that exits while the embedded engine is at work may crash. */
+  async function abandon(error: unknown): Promise<never> {
+    registry.close();
+    await inTime(commits.close());
+    await inTime(store.close());
+    throw error;
+  }
+
   /** A store that does not answer must not keep the process alive. */
   function inTime(closing: Promise<unknown>): Promise<unknown> {
     return withTimeout(closing, CLOSE_MS_MAX).catch(() => undefined);
   }
 
   function makeDemo(kind: '1' | 'project'): Promise<Demo | undefined> {
-    const deps = { ...accountServices, bearerKeys, agentSaver: agents.saver };
+    const deps = { ...accountServices, bearerKeys, agentSaver: agents.saver, logger };
     const options = { dataDir: config.dataDir, hasFleet: kind === '1' };
     return prepareDemo(deps, options).catch((error: unknown) => {
       const { status } = problemFrom(error);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Logger } from 'pino';
 import type { AccountStore } from '../accounts/account-store.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { AgentSaver } from '../agents/agent-saver.ts';
@@ -24,6 +25,7 @@ export type DemoDeps = {
   projects: Projects;
   bearerKeys: BearerKeys;
   agentSaver: AgentSaver;
+  logger: Logger;
 };
 
 const AGENT_NAME = 'demo-agent';
@@ -52,8 +54,13 @@ export async function prepareDemo(
   const projects = await deps.projects.list();
   const before = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Demo) : undefined;
   if (projects.some(({ id }) => id === before?.project_id)) return before;
-  // An account without a project: an earlier start was interrupted. Its password is lost, so there is no demo.
-  if (projects.length > 0 || (await deps.accountStore.find(EMAIL)) !== undefined) return undefined;
+  if ((await deps.accountStore.find(EMAIL)) !== undefined) {
+    deps.logger.warn(
+      `There is no demo: its account exists, but ${path} does not have its password, perhaps because an earlier start was interrupted. Start on an empty store to get a demo`,
+    );
+    return undefined;
+  }
+  if (projects.length > 0) return undefined;
   // The directory comes first: without the file, the key in the store would be lost.
   makeDirectory(dataDir);
   const demo = await makeDemo(deps, hasFleet);

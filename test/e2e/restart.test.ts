@@ -162,7 +162,7 @@ describe('a start with a demo', () => {
     expect(service.output()).not.to.contain(old.key);
   });
 
-  it('starts without a demo when an earlier one was interrupted after its account', async () => {
+  it('starts without a demo, and says so, when an earlier one was interrupted after its account', async () => {
     const dataDir = await storeDirectory();
     rmSync(join(dataDir, 'demo.json'));
     await runOnStore(dataDir, 'TRUNCATE TABLE projects');
@@ -173,6 +173,6 @@ describe('a start with a demo', () => {
     await eventually(() => output.includes('Gatehouse is listening') || child.exitCode !== null);
     child.kill();
 
-    expect(output).to.contain('Gatehouse is listening');
+    expect(output).to.contain('Gatehouse is listening').and.contain('There is no demo');
   });
 });
