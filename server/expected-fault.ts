@@ -1,8 +1,10 @@
 import { ConfigError } from './config.ts';
 import { SchemaTooNewError } from './store/migrate.ts';
-import { StoreInUseError } from './store/store.ts';
+import { clickhouseCode } from './store/store-error.ts';
+import { StoreOpenError } from './store/store.ts';
 
-const KINDS = [ConfigError, StoreInUseError, SchemaTooNewError];
+const KINDS = [ConfigError, StoreOpenError, SchemaTooNewError];
+const NOT_ENOUGH_SPACE = 243;
 type SystemError = NodeJS.ErrnoException & { address?: string; port?: number; hostname?: string };
 
 /** One message that says what to do, for a fault of the configuration or the machine. Undefined for anything else. */
@@ -36,5 +38,6 @@ export function expectedFaultText(error: unknown): string | undefined {
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as SystemError;
-  return code === 'ENOSPC' || /NOT_ENOUGH_SPACE|No space left/.test(error.message) || isDiskFull(error.cause);
+  const isFull = code === 'ENOSPC' || clickhouseCode(error) === NOT_ENOUGH_SPACE;
+  return isFull || /NOT_ENOUGH_SPACE|No space left/.test(error.message) || isDiskFull(error.cause);
 }

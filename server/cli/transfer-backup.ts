@@ -15,7 +15,7 @@ import { makeDirectory, UNFINISHED_RESTORE } from '../make-directory.ts';
 import type { Config } from '../config.ts';
 import { isDiskFull } from '../expected-fault.ts';
 import { lockDataDir } from '../store/data-dir-lock.ts';
-import { EMBEDDED_FOLDER, fatalStoreFault, StoreInUseError } from '../store/store.ts';
+import { EMBEDDED_FOLDER, fatalStoreFault, StoreInUseError, StoreOpenError } from '../store/store.ts';
 import { CommandError } from './command-error.ts';
 import { withFileFaults } from './file-faults.ts';
 import { requireStore } from './open-store.ts';
@@ -68,8 +68,11 @@ export function restore(config: Config, from: string): Promise<unknown> {
     try {
       await onEngine(config.dataDir, { statement: `RESTORE DATABASE ${DATABASE} FROM`, backup: directory });
     } catch (error) {
-      if (error instanceof StoreInUseError || isDiskFull(error)) throw error;
-      throw new CommandError(`The backup in ${directory} cannot be restored: ${(error as Error).message}`);
+      if (error instanceof StoreOpenError || isDiskFull(error)) throw error;
+      // The backup is whole. The engine reports no error when a full disk cuts its files short.
+      throw new CommandError(
+        `The backup in ${directory} cannot be restored: ${(error as Error).message} Is the disk of ${config.dataDir} full?`,
+      );
     }
     const keys = copyKeys(directory, config.dataDir, { signingKey: undefined, logKey: undefined });
     rmSync(mark);

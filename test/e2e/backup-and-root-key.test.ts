@@ -75,6 +75,7 @@ describe('operations on the embedded store', () => {
 
     expect(failed).to.be.instanceOf(CommandError);
     expect(failed.message).to.contain(`The backup in ${backup} cannot be restored: `);
+    expect(failed.message).to.contain(`Is the disk of ${restored} full?`);
     expect(started.code).to.equal(1);
     expect(started.stderr).to.contain(
       `GATE_DATA_DIR is "${restored}"; a restore into it was interrupted. Empty it, and restore again`,

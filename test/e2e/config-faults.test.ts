@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NO_STORE, runGate, runService } from '../support/processes.ts';
-import { temporaryDirectory } from '../support/service.ts';
+import { storeDirectory, temporaryDirectory } from '../support/service.ts';
 
 const FAULTS = {
   GATE_PORT: '70000',
@@ -77,6 +77,26 @@ describe('a configuration with faults', () => {
     expect([code, stdout]).to.deep.equal([1, '']);
     expect(stderr.trim().split('\n').length, stderr).to.be.at.most(2);
     expect(stderr).to.contain(dataDir).and.not.contain('\n    at ');
+  });
+
+  it('reports a store that the engine cannot open, and does not take it for one in use', async () => {
+    const dataDir = await storeDirectory();
+    const status = join(dataDir, 'clickhouse', 'status');
+    rmSync(status, { force: true });
+    mkdirSync(status);
+
+    const [started, listed] = [
+      await runService({ dataDir, env: {} }),
+      await runGate({ dataDir, args: ['project', 'list'] }),
+    ];
+
+    for (const { code, stderr } of [started, listed]) {
+      expect(code).to.equal(1);
+      expect(stderr)
+        .to.contain(`The store in ${dataDir} cannot be opened`)
+        .and.not.match(/^\s+at /m);
+      expect(stderr).not.to.contain('is in use');
+    }
   });
 
   it('stops the command line in the same way', async () => {

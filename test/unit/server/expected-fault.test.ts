@@ -1,10 +1,16 @@
 import { expect } from 'chai';
 import { RequestError } from '../../../server/errors.ts';
 import { expectedFaultText } from '../../../server/expected-fault.ts';
+import { StoreError } from '../../../server/store/store-error.ts';
 
 const system = (code: string, fields: object = {}) =>
   Object.assign(new Error(`${code}: refused`), { code, ...fields });
 const engine = new Error('Code: 243. DB::Exception: Cannot reserve 1.00 MiB (NOT_ENOUGH_SPACE)');
+/** The driver takes code and type out of the message. */
+const parsed = Object.assign(new Error('Cannot reserve 1.00 MiB, not enough space.'), {
+  code: '243',
+  type: 'NOT_ENOUGH_SPACE',
+});
 
 describe('the message of an expected fault', () => {
   const cases: [name: string, error: unknown, text: RegExp][] = [
@@ -17,6 +23,11 @@ describe('the message of an expected fault', () => {
     [
       'a full disk of the embedded engine',
       new RequestError('store_unavailable', 'No answer', { cause: engine }),
+      /disk is full/,
+    ],
+    [
+      'a full disk of the embedded engine, as its driver tells it',
+      new StoreError('store_unavailable', 'No answer', parsed),
       /disk is full/,
     ],
   ];
