@@ -29,14 +29,19 @@ export class ConnectionTable {
   readonly connections: Connections = new Map();
   readonly #max: number;
   readonly #unreadMsMax: number;
+  readonly #unreadBytesMax: number;
   /** How much of its answers a caller had read when it last read something. */
   readonly #progress = new WeakMap<Socket, { readBytes: number; atMs: number }>();
   readonly #all = createGroup();
   readonly #byNetwork = new Map<string, Group>();
 
-  constructor(server: Server, { max = connectionsMax(), unreadMsMax = UNREAD_MS_MAX } = {}) {
+  constructor(
+    server: Server,
+    { max = connectionsMax(), unreadMsMax = UNREAD_MS_MAX, unreadBytesMax = UNREAD_BYTES_MAX } = {},
+  ) {
     this.#max = max;
     this.#unreadMsMax = unreadMsMax;
+    this.#unreadBytesMax = unreadBytesMax;
     server.on('connection', (socket) => this.#add(socket));
     if (server instanceof TlsServer) this.#followHandshakes(server);
     const sweep = setInterval(() => this.#endUnread(), SWEEP_MS).unref();
@@ -124,18 +129,18 @@ export class ConnectionTable {
   /** Answers that callers do not read stay in memory: the oldest are dropped, and beyond the bound the largest. */
   #endUnread(): void {
     const nowMs = performance.now();
-    const unread: Socket[] = [];
-    for (const socket of this.connections.keys()) {
+    const unread: { socket: Socket; bytes: number }[] = [];
+    for (const [socket, answers] of this.connections) {
       if (socket.writableLength === 0) this.#progress.delete(socket);
       else if (this.#isStalled(socket, nowMs)) socket.destroy();
-      else unread.push(socket);
+      if (!socket.destroyed) unread.push({ socket, bytes: unreadBytes(socket, answers) });
     }
-    let bytes = unread.reduce((sum, socket) => sum + socket.writableLength, 0);
-    if (bytes <= UNREAD_BYTES_MAX) return;
-    for (const socket of unread.sort((a, b) => b.writableLength - a.writableLength)) {
-      bytes -= socket.writableLength;
+    let sum = unread.reduce((bytes, each) => bytes + each.bytes, 0);
+    if (sum <= this.#unreadBytesMax) return;
+    for (const { socket, bytes } of unread.sort((a, b) => b.bytes - a.bytes)) {
+      sum -= bytes;
       socket.destroy();
-      if (bytes <= UNREAD_BYTES_MAX) return;
+      if (sum <= this.#unreadBytesMax) return;
     }
   }
 
@@ -146,6 +151,12 @@ export class ConnectionTable {
     this.#progress.set(socket, { readBytes, atMs: nowMs });
     return false;
   }
+}
+
+/** With the answers that wait behind an earlier one: they have no socket yet. */
+function unreadBytes(socket: Socket, answers: Set<ServerResponse>): number {
+  const queued = [...answers].filter((res) => res.socket === null);
+  return queued.reduce((bytes, res) => bytes + res.writableLength, socket.writableLength);
 }
 
 const handshaking = new WeakSet<Socket>();

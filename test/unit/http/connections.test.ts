@@ -20,7 +20,8 @@ describe('the connections of a server', () => {
       if (req.url === '/') res.end('answer');
       if (req.url === '/large') res.end(Buffer.alloc(LARGE_BYTES));
     });
-    const table = new ConnectionTable(server, { max: CONNECTIONS_MAX, unreadMsMax: UNREAD_MS_MAX });
+    const bounds = { max: CONNECTIONS_MAX, unreadMsMax: UNREAD_MS_MAX, unreadBytesMax: 3 * LARGE_BYTES };
+    const table = new ConnectionTable(server, bounds);
     await once(server.listen(0, ONE), 'listening');
   });
   afterEach(() => {
@@ -110,5 +111,16 @@ describe('the connections of a server', () => {
     await closed;
 
     expect([bytes > LARGE_BYTES, await isAnswered(idler)]).to.deep.equal([true, true]);
+  });
+
+  it('are closed when too many bytes wait behind an answer, the largest first', async () => {
+    const [modest, greedy] = [await open(ONE), await open(TWO)];
+    const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    modest.write(request('/busy') + request('/large'));
+    greedy.write(request('/busy') + request('/large').repeat(3));
+
+    await once(greedy, 'close');
+
+    expect(modest.destroyed).to.equal(false);
   });
 });
