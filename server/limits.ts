@@ -73,7 +73,7 @@ export const BODY_PROMPT_MS_MAX = 5;
 export const ARRIVING_BYTES_MAX = 256 * 1024 * 1024;
 export const ARRIVING_BYTES_OF_STRANGERS_MAX = 32 * 1024 * 1024;
 /** Compressed bodies that are inflated at once, each to at most 1 MiB, and those that wait for it, from the same callers. */
-export const INFLATIONS = { runningMax: 64, waitingMax: 10_000, waitMsMax: 2 * SECOND_MS } as const;
+export const INFLATIONS = { runningMax: 1000, waitingMax: 10_000, waitMsMax: 10 * SECOND_MS } as const;
 export const INFLATIONS_OF_STRANGERS = {
   runningMax: 1,
   waitingMax: 64,

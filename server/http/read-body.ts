@@ -72,7 +72,7 @@ function headerInvalid(path: string, message: string): RequestError {
 
 /**
  * Bytes of bodies that are still arriving, or wait to be inflated: a slow caller keeps them in memory for as long as a request may take.
- * Few are inflated at once: a hundred bytes may become 1 MiB.
+ * Few of strangers are inflated at once: a hundred bytes may become 1 MiB.
  */
 export type ArrivingBytes = { count: number; readonly max: number; readonly inflations: BoundedQueue };
 
