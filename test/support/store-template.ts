@@ -9,8 +9,10 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { HOUR_MS } from '../../server/durations.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const CACHE = join(ROOT, 'node_modules/.cache/test-store');
@@ -39,8 +41,10 @@ const templates = new Map<string, Promise<void>>();
  */
 export async function copyTemplate(name: 'service' | 'server', to: string, make: Make): Promise<void> {
   const key = (templateKeyOnce ??= templateKey());
+  // Processes that began before midnight, or before the code changed, still copy theirs.
   const removeOld = () => {
-    const old = readdirSync(CACHE).filter((other) => !other.startsWith(key));
+    const isOld = (other: string) => statSync(join(CACHE, other)).mtimeMs < Date.now() - 2 * HOUR_MS;
+    const old = readdirSync(CACHE).filter((other) => !other.startsWith(key) && isOld(other));
     for (const other of old) rmSync(join(CACHE, other), { recursive: true, force: true });
   };
   const path = join(CACHE, `${key}-${name}`);
