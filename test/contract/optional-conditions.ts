@@ -95,6 +95,7 @@ const GIVEN: Record<string, QueryParams> = {
 /** The parameters that only one statement has. */
 const OWN: Record<string, QueryParams> = {
   alert_counts: {
+    names_max: 10,
     long_from: clickhouseTime(FIRST_MS - DAY_MS),
     short_from: clickhouseTime(FIRST_MS + DAY_MS),
     minute_from: clickhouseTime(FIRST_MS + DAY_MS),
@@ -105,7 +106,7 @@ const OWN: Record<string, QueryParams> = {
     from: '00000000-0000-0000-0000-000000000000',
     to: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
   },
-  alert_history: { ...HOURS, days_from: DAYS[0] ?? '', days_until: DAYS[1] ?? '' },
+  alert_history: { ...HOURS, names_max: 10, days_from: DAYS[0] ?? '', days_until: DAYS[1] ?? '' },
 };
 /** They decide how the same records are read. */
 const WAYS = ['final_days', 'hours_from', 'days_from', 'few_rows', 'many_rows', 'places', 'recent'];

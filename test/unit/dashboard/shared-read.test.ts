@@ -8,11 +8,12 @@ type Read = { signal: AbortSignal; end: (answer: string) => void; fail: (error: 
 describe('parts of a page that ask for the same', () => {
   let reads: Read[];
   let passedMs: number;
+  let passed: ReturnType<typeof mock.method>;
   beforeEach(() => {
     [reads, passedMs] = [[], 0];
-    mock.method(performance, 'now', () => passedMs);
+    passed = mock.method(performance, 'now', () => passedMs);
   });
-  afterEach(() => mock.restoreAll());
+  afterEach(() => passed.mock.restore());
   const ask = ({ mustBegin = false, abort = new AbortController() } = {}) =>
     sharedRead(PATH, { signal: abort.signal, mustBegin }, (signal) => {
       const { promise, resolve, reject } = Promise.withResolvers<string>();

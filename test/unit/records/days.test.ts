@@ -16,10 +16,14 @@ const DAYS = ['2026-03-09', '2026-03-10', '2026-03-11', '2026-03-12'];
 
 type Listed = { day: string; may_repeat: number; parts: string[]; number: number };
 
+let passed: ReturnType<typeof mock.method> | undefined;
+const restoreTime = () => passed?.mock.restore();
+
 /** A store that lists parts as told, and counts repeated rows as told. Time passes as told, while the clock stands still. */
 function fakeStore(writers: Writers) {
   const store = { listed: [] as Listed[], repeats: 0, lists: 0, checks: [] as string[], passedMs: 0 };
-  mock.method(performance, 'now', () => store.passedMs);
+  restoreTime();
+  passed = mock.method(performance, 'now', () => store.passedMs);
   const runRead = ((sql: string, params: Record<string, unknown>) => {
     if (!sql.includes('AS repeats')) {
       store.lists += 1;
@@ -46,7 +50,7 @@ const part = (day: string, ...parts: string[]): Listed => ({
 });
 
 describe('the days that are read with FINAL', () => {
-  afterEach(() => mock.restoreAll());
+  afterEach(restoreTime);
 
   it('are all of them on a cluster', async () => {
     expect(await fakeStore('cluster').ask()).to.deep.equal(DAYS);
@@ -137,7 +141,7 @@ describe('the days that are read with FINAL', () => {
 });
 
 describe('few rows', () => {
-  afterEach(() => mock.restoreAll());
+  afterEach(restoreTime);
 
   const CASES: [Record<string, number>, boolean][] = [
     [{ '2026-03-08': 1_000_000, '2026-03-09': 300_000, '2026-03-10': 99_999 }, true],
