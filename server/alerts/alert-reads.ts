@@ -1,6 +1,7 @@
 import { chunksOf } from '../commit/identity.ts';
 import { ALERT_NAMES_MAX, RETENTION_MS } from '../limits.ts';
 import type { AuditReads } from '../records/days.ts';
+import { hourOf } from '../records/ledger.ts';
 import { sql } from '../store/sql.ts';
 import { hasReadTooMuch } from '../store/store-error.ts';
 import { clickhouseDay, clickhouseSeconds, clickhouseTime, msFromClickhouse } from '../store/time.ts';
@@ -144,10 +145,6 @@ export class AlertReads {
     };
     return this.#reads.runRead<CallsRow>(sql('alert_calls'), params, signal);
   }
-}
-
-function hourOf(ms: number): number {
-  return Math.floor(ms / HOUR_MS) * HOUR_MS;
 }
 
 function countsFrom({ agent_name, tool_name, first_at, last_at, ...row }: CountsRow): ToolCounts {
