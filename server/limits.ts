@@ -87,6 +87,8 @@ export const CONNECTIONS_MAX = 10_000;
 export const UNREAD_MS_MAX = 60 * SECOND_MS;
 /** A request that is still arriving this long after its answer was sent loses its connection. */
 export const LATE_REQUEST_MS_MAX = 5 * SECOND_MS;
+/** Requests of one connection that are worked on at once; those behind them in its pipeline wait. */
+export const PIPELINED_MAX = 16;
 /** Answers that callers have not read yet, of all connections. */
 export const UNREAD_BYTES_MAX = 256 * 1024 * 1024;
 

@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:tls';
 import type { Socket } from 'node:net';
-import { CONNECTIONS_MAX, LATE_REQUEST_MS_MAX, UNREAD_BYTES_MAX, UNREAD_MS_MAX } from '../limits.ts';
+import {
+  CONNECTIONS_MAX,
+  LATE_REQUEST_MS_MAX,
+  PIPELINED_MAX,
+  UNREAD_BYTES_MAX,
+  UNREAD_MS_MAX,
+} from '../limits.ts';
 import { networkOf } from './rate-limit.ts';
 
 /** The unfinished answers of each open connection, the oldest connection first. */
@@ -34,6 +40,8 @@ export class ConnectionTable {
   readonly #progress = new WeakMap<Socket, { readBytes: number; atMs: number }>();
   readonly #all = createGroup();
   readonly #byNetwork = new Map<string, Group>();
+  /** Begins the requests behind those that are worked on, the oldest first. */
+  readonly #waiting = new WeakMap<Socket, (() => void)[]>();
 
   constructor(
     server: Server,
@@ -64,16 +72,23 @@ export class ConnectionTable {
     });
   }
 
-  track(res: ServerResponse): void {
+  /** Calls `begin` at once, or once few enough of the requests before this one on its connection have no answer. */
+  track(res: ServerResponse, begin: () => void): void {
     const { socket } = res.req;
     const answers = this.connections.get(socket);
+    const waiting = this.#waiting.get(socket) ?? [];
     answers?.add(res);
     res.on('close', () => {
       answers?.delete(res);
+      const next = waiting.shift();
+      // Not in this turn of the loop: other connections have theirs before.
+      if (next !== undefined) setImmediate(() => socket.destroyed || next());
       if (this.#all.fresh.delete(socket)) this.#groupOf(socket).fresh.delete(socket);
       // Answered before the whole request arrived; the rest may never come.
       if (!res.req.complete) endLater(socket, LATE_REQUEST_MS_MAX, () => res.req.complete);
     });
+    if (answers === undefined || answers.size <= PIPELINED_MAX) begin();
+    else waiting.push(begin);
   }
 
   #add(socket: Socket): void {
@@ -87,6 +102,7 @@ export class ConnectionTable {
     const network = networkOf(socket.remoteAddress ?? '');
     this.#byNetwork.set(network, group);
     this.connections.set(socket, new Set());
+    this.#waiting.set(socket, []);
     for (const { all, fresh } of [this.#all, group]) {
       all.add(socket);
       fresh.add(socket);

@@ -33,11 +33,12 @@ export async function listen(
   let isStopping = false;
   const server = createHttpServer(take, { app, tls, logger });
   function take(req: IncomingMessage, res: ServerResponse): void {
-    table.track(res);
-    if (isStopping) sayLast(res);
-    const fault = headFaultOf(req);
-    if (fault === undefined) app(req, res);
-    else refuse(req, res, { detail: fault, refusals });
+    table.track(res, () => {
+      if (isStopping) sayLast(res);
+      const fault = headFaultOf(req);
+      if (fault === undefined) app(req, res);
+      else refuse(req, res, { detail: fault, refusals });
+    });
   }
   const table = new ConnectionTable(server);
   // Any other expectation than 100-continue may be left unmet (RFC 9110 section 10.1.1).

@@ -37,7 +37,6 @@ const PUBLIC = { method: 'GET', tag: 'Operations', allow: 'anyone' } as const;
 export function openapiEndpoints(others: readonly Endpoint[]) {
   // At the first request: it takes a twentieth of a start, and most processes never show it.
   const describe = (): ReturnType<typeof openapiDocument> => openapiDocument([...others, ...own]);
-  let json: Buffer | undefined;
   const own = [
     endpoint({
       ...PUBLIC,
@@ -45,13 +44,16 @@ export function openapiEndpoints(others: readonly Endpoint[]) {
       id: 'openapi',
       summary: 'Get this description',
       description: 'This document: OpenAPI 3.1, as JSON.',
-      answers: { 200: { description: 'The document', schema: Type.Record(Type.String(), Type.Unknown()) } },
-      handle: ({ res }) => {
-        res
-          .set('Cache-Control', 'no-cache')
-          .type('json')
-          .send((json ??= Buffer.from(JSON.stringify(describe()))));
+      answers: {
+        200: { description: 'The document', schema: Type.Record(Type.String(), Type.Unknown()) },
+        304: NOT_MODIFIED,
       },
+      handle: ({ req, res }) =>
+        sendDocs(req, res, 'openapi.json', {
+          type: 'application/json',
+          cacheControl: 'no-cache',
+          read: () => Buffer.from(JSON.stringify(describe())),
+        }),
     }),
     endpoint({
       ...PUBLIC,

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { EventEmitter, once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, Socket } from 'node:net';
 import { ConnectionTable } from '../../../server/http/connections.ts';
+import { PIPELINED_MAX } from '../../../server/limits.ts';
 
 const CONNECTIONS_MAX = 4;
 const UNREAD_MS_MAX = 100;
@@ -13,12 +14,16 @@ const [ONE, TWO, THREE] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
 describe('the connections of a server', () => {
   let server: Server;
   let opened: Socket[];
+  let begun: string[];
   beforeEach(async () => {
-    opened = [];
+    [opened, begun] = [[], []];
     server = createServer((req, res) => {
-      table.track(res);
-      if (req.url === '/') res.end('answer');
-      if (req.url === '/large') res.end(Buffer.alloc(LARGE_BYTES));
+      table.track(res, () => {
+        begun.push(req.url ?? '');
+        if (req.url === '/') res.end('answer');
+        if (req.url === '/large') res.end(Buffer.alloc(LARGE_BYTES));
+        if (req.url?.startsWith('/later')) setImmediate(() => res.end(`${req.url}\n`));
+      });
     });
     const bounds = { max: CONNECTIONS_MAX, unreadMsMax: UNREAD_MS_MAX, unreadBytesMax: 3 * LARGE_BYTES };
     const table = new ConnectionTable(server, bounds);
@@ -122,5 +127,34 @@ describe('the connections of a server', () => {
     await once(greedy, 'close');
 
     expect(modest.destroyed).to.equal(false);
+  });
+
+  it('have few of their requests begun at once, and all of them answered in order', async () => {
+    const socket = await open(ONE);
+    const paths = Array.from({ length: 200 }, (_, index) => `/later${index}`);
+    const received = (async () => {
+      let text = '';
+      for await (const chunk of socket.setEncoding('utf8')) {
+        text += String(chunk);
+        if (text.includes(`${paths.at(-1)}\n`)) return text.match(/\/later\d+/g);
+      }
+      return undefined;
+    })();
+    socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''));
+    await once(server, 'request');
+
+    expect(begun.length).to.be.within(1, PIPELINED_MAX);
+    expect([await received, begun]).to.deep.equal([paths, paths]);
+  });
+
+  it('have no request begun once they are closed', async () => {
+    const socket = await open(ONE);
+    socket.write('GET /busy HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(PIPELINED_MAX + 1));
+    const [{ socket: accepted }] = (await once(server, 'request')) as [IncomingMessage];
+    socket.destroy();
+    await once(accepted, 'close');
+    await new Promise(setImmediate);
+
+    expect(begun.length).to.equal(PIPELINED_MAX);
   });
 });
