@@ -1,5 +1,7 @@
--- The newest insert that is complete in the log, 0 for none. round: only rounds after it are read.
-SELECT toString(max(arrayMax(flushes))) AS flush
+-- The newest insert that is complete in the log, and when a round with inserts was last proposed: 0 for none. round: only rounds after it are read.
+SELECT
+    toString(max(arrayMax(flushes))) AS flush,
+    toUnixTimestamp64Milli(max(proposed_at)) AS at_ms
 FROM log_chunks
 WHERE round > {round: UInt64}
     AND notEmpty(flushes)

@@ -184,10 +184,14 @@ export class LogTables {
     return rows.map((row) => ({ flush: BigInt(row.number), rows: Number(row.rows) }));
   }
 
-  async newestFlush(head: number): Promise<bigint> {
-    return BigInt(
-      (await this.#one('log_newest_flush', { round: Math.max(0, head - ROUNDS_BACK) }, 'flush')) ?? 0,
+  /** The newest insert that is complete in the log, and when, by the store's clock, a round with inserts was last proposed. */
+  async newestFlush(head: number): Promise<{ flush: bigint; atMs: number }> {
+    const params = { round: Math.max(0, head - ROUNDS_BACK) };
+    const [row] = await this.#connection.query<{ flush: string; at_ms: string }>(
+      sql('log_newest_flush'),
+      params,
     );
+    return { flush: BigInt(row?.flush ?? 0), atMs: Number(row?.at_ms ?? 0) };
   }
 
   hours(since: string): Promise<{ hour: string; number: string; is_still: number | boolean }[]> {

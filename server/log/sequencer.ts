@@ -79,7 +79,8 @@ export class Sequencer {
   /** Numbers the inserts after those in the log, also where their process had its clock ahead: a start scans from the newest one. */
   async open(): Promise<void> {
     const { tables } = this.#options;
-    this.#queue.startAfter(await tables.newestFlush(await tables.newestRound()));
+    const { flush } = await tables.newestFlush(await tables.newestRound());
+    this.#queue.startAfter(flush);
   }
 
   start(): void {
@@ -203,11 +204,11 @@ export class Sequencer {
     await this.#scanHours();
   }
 
-  /** Where a scan begins that finds all that earlier processes left. Their clock may have been ahead. */
+  /** Where a scan begins that finds all that earlier processes left. Their clock may have been ahead of the store's, and of this one. */
   async #startOf(head: number, nowMs: number): Promise<bigint> {
-    const newest = await this.#options.tables.newestFlush(head);
-    const now = numberAt(nowMs);
-    return (newest < now ? newest : now) - numberAt(START_BACK_MS);
+    const { flush, atMs } = await this.#options.tables.newestFlush(head);
+    const latest = numberAt(Math.min(nowMs, atMs));
+    return (flush < latest ? flush : latest) - numberAt(START_BACK_MS);
   }
 
   async #scanHours(): Promise<void> {

@@ -14,6 +14,7 @@ describe('a scan of the log for inserts that are not in it', () => {
   let nowMs: number;
   let flush: bigint;
   let newestFlush: bigint;
+  let newestRoundMs: number;
   let found: { flush: bigint; rows: number }[];
   let isAway: boolean;
   /** Where each scan began, and the inserts that each round looked at with care. */
@@ -36,7 +37,7 @@ describe('a scan of the log for inserts that are not in it', () => {
     const rows: NewsRow[] = [];
     const tables: Partial<LogTables> = {
       newestRound: async () => 0,
-      newestFlush: async () => newestFlush,
+      newestFlush: async () => ({ flush: newestFlush, atMs: newestRoundMs }),
       unlisted: async ({ from }) => {
         scans.push(from);
         if (isAway) throw new Error('The store is away');
@@ -75,7 +76,7 @@ describe('a scan of the log for inserts that are not in it', () => {
     sequencer.start();
   };
   beforeEach(() => {
-    [nowMs, newestFlush, found, isAway] = [NOW_MS, numberAt(NOW_MS), [], false];
+    [nowMs, newestFlush, newestRoundMs, found, isAway] = [NOW_MS, numberAt(NOW_MS), NOW_MS, [], false];
     [scans, looked, appended] = [[], [], []];
     [hour, looksForHours, completed, isBusy] = [undefined, 0, [], false];
     // Whenever anyone looks, what waits is due.
@@ -94,6 +95,14 @@ describe('a scan of the log for inserts that are not in it', () => {
     await eventually(() => scans.length > 0);
 
     expect(scans).to.deep.equal([numberAt(NOW_MS - HOUR_MS)]);
+  });
+
+  it('begins an hour before the last round where an earlier process wrote with its clock ahead, and a later one was killed long ago', async () => {
+    [newestFlush, newestRoundMs] = [numberAt(NOW_MS - HOUR_MS), NOW_MS - 6 * HOUR_MS];
+    start(true);
+    await eventually(() => scans.length > 0);
+
+    expect(scans[0]).to.equal(numberAt(NOW_MS - 7 * HOUR_MS));
   });
 
   it('finds what comes after it by numbers above those that the log and the store have, whatever the clock of their process was', async () => {
