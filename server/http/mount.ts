@@ -5,8 +5,10 @@ import type { Endpoint, Method } from './endpoint.ts';
 import {
   ARRIVING_BYTES_MAX,
   ARRIVING_BYTES_OF_STRANGERS_MAX,
-  INFLATIONS,
-  INFLATIONS_OF_STRANGERS,
+  BODY_BYTES_MAX,
+  HEAVY_BODIES,
+  HEAVY_BODIES_OF_STRANGERS,
+  PLAIN_BYTES_OF_STRANGERS_MAX,
 } from '../limits.ts';
 import { type Arriving, createHandler, type EdgeDeps } from './run-endpoint.ts';
 
@@ -21,11 +23,17 @@ const VERBS = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as cons
  */
 export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], deps: EdgeDeps): void {
   const arriving: Arriving = {
-    known: { count: 0, max: ARRIVING_BYTES_MAX, inflations: new BoundedQueue(INFLATIONS) },
+    known: {
+      count: 0,
+      max: ARRIVING_BYTES_MAX,
+      plainBytesMax: BODY_BYTES_MAX,
+      heavy: new BoundedQueue(HEAVY_BODIES),
+    },
     strangers: {
       count: 0,
       max: ARRIVING_BYTES_OF_STRANGERS_MAX,
-      inflations: new BoundedQueue(INFLATIONS_OF_STRANGERS),
+      plainBytesMax: PLAIN_BYTES_OF_STRANGERS_MAX,
+      heavy: new BoundedQueue(HEAVY_BODIES_OF_STRANGERS),
     },
   };
   const edge = { ...deps, arriving };

@@ -17,16 +17,26 @@ const DECOMPRESS = { gzip: promisify(gunzip), zstd: promisify(zstdDecompress) };
 export const COMPRESSED_RATIO_MAX = 4;
 
 /**
- * Reads a JSON body of at most 1 MiB, inflated, as text. Not express.json, because handlers need the exact text (numbers
+ * Reads a JSON body of at most 1 MiB, inflated, as text, and parses it. Not express.json, because handlers need the exact text (numbers
  * digit for digit), and because every refusal has a code of its own. Throws body_invalid, body_too_large or overloaded.
  */
-export async function readBody(req: IncomingMessage, arriving: ArrivingBytes): Promise<string> {
+export async function readBody<T>(
+  req: IncomingMessage,
+  { arriving, parse }: { arriving: ArrivingBytes; parse: (text: string) => T },
+): Promise<T> {
   mediaTypeOf(req, JSON_ONLY);
   const encoding = encodingOf(req);
   const isPlain = encoding === 'identity';
   const bytesMax = BODY_BYTES_MAX * (isPlain ? 1 : COMPRESSED_RATIO_MAX);
   const raw = await readBytes(req, { bytesMax, arriving });
-  const bytes = isPlain ? raw : await inflateInTurn(raw, { req, encoding, arriving });
+  if (isPlain && raw.length <= arriving.plainBytesMax) return parse(textOf(raw));
+  return inTurn(arriving, raw.length, async () => {
+    if (req.socket.destroyed) throw endedEarly();
+    return parse(textOf(isPlain ? raw : await decompress(raw, encoding)));
+  });
+}
+
+function textOf(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw notUtf8('body');
   return bytes.toString('utf8');
 }
@@ -71,10 +81,15 @@ function headerInvalid(path: string, message: string): RequestError {
 }
 
 /**
- * Bytes of bodies that are still arriving, or wait to be inflated: a slow caller keeps them in memory for as long as a request may take.
- * Few of strangers are inflated at once: a hundred bytes may become 1 MiB.
+ * Bytes of bodies that are still arriving, or wait to be inflated and parsed: a slow caller keeps them in memory for as long as a request
+ * may take. Compressed ones and those of more than plainBytesMax take turns: a hundred bytes may become 1 MiB.
  */
-export type ArrivingBytes = { count: number; readonly max: number; readonly inflations: BoundedQueue };
+export type ArrivingBytes = {
+  count: number;
+  readonly max: number;
+  readonly plainBytesMax: number;
+  readonly heavy: BoundedQueue;
+};
 
 function readBytes(
   req: IncomingMessage,
@@ -114,17 +129,12 @@ function readBytes(
   });
 }
 
-type InflateOptions = { req: IncomingMessage; encoding: Compression; arriving: ArrivingBytes };
-
-async function inflateInTurn(raw: Buffer, { req, encoding, arriving }: InflateOptions): Promise<Buffer> {
-  arriving.count += raw.length;
+async function inTurn<T>(arriving: ArrivingBytes, bytes: number, work: () => Promise<T>): Promise<T> {
+  arriving.count += bytes;
   try {
-    return await arriving.inflations.run(async () => {
-      if (req.socket.destroyed) throw endedEarly();
-      return decompress(raw, encoding);
-    });
+    return await arriving.heavy.run(work);
   } finally {
-    arriving.count -= raw.length;
+    arriving.count -= bytes;
   }
 }
 

@@ -42,8 +42,11 @@ export function createHandler(
       endpoint.requireOpen?.();
       if (parseQuery !== undefined) call.query = parseQuery(req.originalUrl);
       if (parseBody !== undefined) {
-        call.text = await call.arrived(readBody(req, call.arriving));
-        call.body = parseBody(parseJson(call.text));
+        const parse = (text: string) => {
+          call.text = text;
+          call.body = parseBody(parseJson(text));
+        };
+        await call.arrived(readBody(req, { arriving: call.arriving, parse }));
         if (call.caller === undefined) call.forgetUnknown(known);
       }
       if (endpoint.agentOf !== undefined) requireAgent(call.caller, endpoint.agentOf(call));

@@ -14,20 +14,23 @@ import { readItems } from '../../../server/http/read-items.ts';
 import { listen } from '../../support/listen.ts';
 
 const ARRIVING_MAX = 100_000;
+const PLAIN_MAX = 80_000;
 
-/** Bodies of which one is inflated at a time, and one may wait for it. */
-function arrivingOf(max: number): ArrivingBytes {
-  const inflations = new BoundedQueue({ runningMax: 1, waitingMax: 1, waitMsMax: 10_000 });
-  return { count: 0, max, inflations };
+/** Bodies of which one is inflated or, if it is large, parsed at a time, and one may wait for it. */
+function arrivingOf(max: number, plainBytesMax = max): ArrivingBytes {
+  const heavy = new BoundedQueue({ runningMax: 1, waitingMax: 1, waitMsMax: 10_000 });
+  return { count: 0, max, plainBytesMax, heavy };
 }
 
+const lengthOf = (body: string) => String(body.length);
+
 describe('bodies that are still arriving', () => {
-  const arriving = arrivingOf(ARRIVING_MAX);
+  const arriving = arrivingOf(ARRIVING_MAX, PLAIN_MAX);
   let server: Server;
   before(async () => {
     server = createServer((req, res) => {
-      readBody(req, arriving).then(
-        (body) => res.end(String(body.length)),
+      readBody(req, { arriving, parse: lengthOf }).then(
+        (length) => res.end(length),
         (error: unknown) => res.end(problemFrom(error).code),
       );
     });
@@ -77,26 +80,32 @@ describe('bodies that are still arriving', () => {
     await until(() => arriving.count === 0);
   });
 
-  it('are inflated a few at once: the others wait and count, and beyond their bound they are refused as overloaded', async () => {
-    const body = zstdCompressSync('x'.repeat(ARRIVING_MAX));
-    const send = () => begin(body, { 'Content-Encoding': 'zstd', 'Content-Length': body.length });
-    const { promise: other, resolve: endOther } = Promise.withResolvers<void>();
-    const running = arriving.inflations.run(() => other);
+  const large = 'x'.repeat(PLAIN_MAX + 1);
+  for (const [what, body, encoding] of [
+    ['inflated', zstdCompressSync(large), 'zstd'],
+    ['parsed, if they are large,', Buffer.from(large), 'identity'],
+  ] as const)
+    it(`are ${what} a few at once: the others wait and count, and beyond their bound they are refused as overloaded`, async () => {
+      const send = () => begin(body, { 'Content-Encoding': encoding, 'Content-Length': body.length });
+      const { promise: other, resolve: endOther } = Promise.withResolvers<void>();
+      const running = arriving.heavy.run(() => other);
 
-    const answer = answerOf(send());
-    await until(() => arriving.count === body.length);
-    expect(await answerOf(send())).to.equal('overloaded');
-    endOther();
+      const answer = answerOf(send());
+      await until(() => arriving.count === body.length);
+      expect(await answerOf(send())).to.equal('overloaded');
+      const small = begin('x', { 'Content-Length': 1 });
+      expect(await answerOf(small)).to.equal('1');
+      endOther();
 
-    expect(await answer).to.equal(String(ARRIVING_MAX));
-    expect(arriving.count).to.equal(0);
-    await running;
-  });
+      expect(await answer).to.equal(String(large.length));
+      expect(arriving.count).to.equal(0);
+      await running;
+    });
 
   it('are not inflated when their caller is gone', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
     const req = Object.assign(new PassThrough(), { headers, socket: { destroyed: true } });
-    const reading = readBody(req as unknown as IncomingMessage, arriving);
+    const reading = readBody(req as unknown as IncomingMessage, { arriving, parse: lengthOf });
     req.end(gzipSync('{}'));
 
     const error: unknown = await reading.catch((reason: unknown) => reason);
@@ -108,7 +117,7 @@ describe('bodies that are still arriving', () => {
     const slab = Buffer.alloc(bytes, 'x');
     const known = arrivingOf(2 * bytes);
     const readers: Record<string, (req: IncomingMessage) => Promise<unknown>> = {
-      'application/json': (req) => readBody(req, known),
+      'application/json': (req) => readBody(req, { arriving: known, parse: lengthOf }),
       'application/x-ndjson': (req) => readItems(req, { arriving: known, onItem: () => undefined }),
     };
     for (const [type, read] of Object.entries(readers)) {
@@ -138,8 +147,7 @@ describe('a body in pieces of one byte', () => {
         if (!isOver) setImmediate(count);
       };
       count();
-      const answer = readBody(req, arriving).then(
-        (body) => String(body.length),
+      const answer = readBody(req, { arriving, parse: lengthOf }).catch(
         (error: unknown) => problemFrom(error).code,
       );
       req.once('end', () => {
