@@ -6,7 +6,7 @@ import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { LOOK_BACK_MS } from './fill-identities.ts';
 import { chunksOf, idsOf, type Identity, keyOf, type Pair, type Stream } from './identity.ts';
-import { type LostRow, removeRows } from './remove-rows.ts';
+import { type LostRow, type Removal, removeRows } from './remove-rows.ts';
 
 type ConflictOptions = {
   connection: Connection;
@@ -162,23 +162,27 @@ export class IdentityConflicts {
     return removal;
   }
 
-  /** The version of the first row of each identity, and all later rows. */
+  /** The first row of each identity, and all later rows. */
   async #compare(
     identities: Pair[],
     times: string[],
-  ): Promise<{ firsts: Map<string, string>; late: LostRow[] }> {
+  ): Promise<{ firsts: Map<string, LostRow>; late: Removal[] }> {
     const { connection, stream: table, now } = this.#options;
     // The identity of an expired record is free again: its row, which may still be there, is no rival.
     const aliveSince = clickhouseTime(now() - RETENTION_MS);
     const params = { table, ...idsOf(identities), times: times.filter((time) => time >= aliveSince) };
     const rows = await connection.query<LostRow>(sql('events_contested'), params);
     const wanted = new Set(identities.map(keyOf));
-    const firsts = new Map<string, string>();
+    const firsts = new Map<string, LostRow>();
     for (const row of rows) {
       const first = firsts.get(keyOf(row));
-      if (first === undefined || BigInt(row.version) > BigInt(first)) firsts.set(keyOf(row), row.version);
+      if (first === undefined || BigInt(row.version) > BigInt(first.version)) firsts.set(keyOf(row), row);
     }
-    const late = rows.filter((row) => wanted.has(keyOf(row)) && firsts.get(keyOf(row)) !== row.version);
+    const late = rows.flatMap((row) => {
+      const first = firsts.get(keyOf(row));
+      const isLate = wanted.has(keyOf(row)) && first !== undefined && first.version !== row.version;
+      return isLate ? [{ ...row, winnerDay: first.day }] : [];
+    });
     return { firsts, late };
   }
 }

@@ -6,6 +6,8 @@ import { chunksOf, type Pair, type Stream } from './identity.ts';
 
 /** A row that lost a conflict. day: of its occurred_at; with the version the identity names one row. */
 export type LostRow = Pair & { day: string; version: string };
+/** winnerDay: of the occurred_at of the row that has the identity. */
+export type Removal = LostRow & { winnerDay: string };
 
 /** Identities in one removal: they must fit into a URL. */
 const REMOVED_TOGETHER_MAX = 500;
@@ -18,7 +20,7 @@ type RemoveDeps = { connection: Connection; engines: Engines; stream: Stream; lo
  * afterwards.
  */
 export async function removeRows(
-  rows: readonly LostRow[],
+  rows: readonly Removal[],
   { connection, engines, stream, logger }: RemoveDeps,
 ): Promise<void> {
   for (const [day, ofDay] of Map.groupBy(rows, (row) => row.day)) {
@@ -29,6 +31,7 @@ export async function removeRows(
         project_ids: chunk.map(({ project_id }) => project_id),
         event_ids: chunk.map(({ event_id }) => event_id),
         versions: chunk.map(({ version }) => version),
+        days: [...new Set(chunk.map(({ winnerDay }) => winnerDay))],
       });
     }
     logger.info(

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { keyOf } from '../commit/identity.ts';
-import type { LostRow } from '../commit/remove-rows.ts';
+import type { LostRow, Removal } from '../commit/remove-rows.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { ChunkRow, LogTables, Piece, Rival, Source } from './log-tables.ts';
 
@@ -44,7 +44,7 @@ export type RoundDeps = {
   /** Other services write to this store. */
   isShared: boolean;
   /** Removes rows that lost against one that is in the log. */
-  remove: (rows: LostRow[]) => Promise<void>;
+  remove: (rows: Removal[]) => Promise<void>;
   /** Rows that occurred before this time of the store are expired. */
   expiredBefore: () => string;
 };
@@ -219,9 +219,9 @@ export class LogRounds {
     for (let removals = 0; removals < REMOVALS_MAX; removals += 1) {
       const losses = await this.#look(fresh, careful);
       const logged = await this.#deps.tables.logged(losses.map(({ winner }) => winner));
-      const lost = losses.filter(({ winner }) => logged.has(winner.entry)).map(({ row }) => row);
+      const lost = losses.filter(({ winner }) => logged.has(winner.entry));
       if (lost.length === 0) return;
-      await this.#deps.remove(lost);
+      await this.#deps.remove(lost.map(({ row, winner }) => ({ ...row, winnerDay: winner.day })));
     }
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Flushes, numberAt } from '../commit/flush-numbers.ts';
-import type { LostRow } from '../commit/remove-rows.ts';
+import type { Removal } from '../commit/remove-rows.ts';
 import { RETENTION_MS } from '../limits.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { FlushQueue, type Waiting } from './flush-queue.ts';
@@ -17,7 +17,7 @@ export type SequencerOptions = {
   opened: () => Promise<void>;
   /** Resolves when the identities of all finished inserts are marked in the store. */
   markOwn: () => Promise<void>;
-  remove: (rows: LostRow[]) => Promise<void>;
+  remove: (rows: Removal[]) => Promise<void>;
   logger: Logger;
   now: () => number;
 };
