@@ -10,6 +10,7 @@ import {
   tally,
   timeFromNow,
 } from '../support/audit.ts';
+import { batchOutcome, sendBatch } from '../support/batch.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { runOnStore } from '../support/engine.ts';
 import { startTestService } from '../support/service.ts';
@@ -116,6 +117,24 @@ describe('POST /v1/audit/llm-invocations', () => {
       }
     });
   }
+
+  for (const [field, value, isAccepted] of [
+    ['input_tokens', '9007199254740990.7', false],
+    ['output_tokens', '0.9999999999999999999999', false],
+    ['duration_ms', '1e-400', false],
+    ['cost_usd', '-1e-400', false],
+    ['input_tokens', '15.0e2', true],
+    ['output_tokens', '-0.0', true],
+    ['cost_usd', '0.10000000000000000000001', true],
+  ] as const)
+    it(`${field} of ${value} is ${isAccepted ? 'accepted' : 'refused, although the parser rounds it to one that may be'}`, async () => {
+      const body = JSON.stringify(llmInvocation({ [field]: 12345 })).replace('12345', value);
+
+      expect(await outcomeOf(await sendLlm(service, body))).to.deep.equal(isAccepted ? accepted : invalid);
+      const sent = sendBatch(service, [body], { path: '/v1/audit/llm-invocations/batch' });
+      const { rejected } = await batchOutcome(sent);
+      expect(rejected.map(({ code }) => code)).to.deep.equal(isAccepted ? [] : ['body_invalid']);
+    });
 
   it('cost_usd is null or a number of 0 and more', async () => {
     for (const cost_usd of [0, 0.000001, 1e300]) expect(await send({ cost_usd })).to.deep.equal(accepted);
