@@ -4,9 +4,8 @@ import type { PolicyBinding } from '../govern/binding.ts';
 import type { Caller } from '../govern/run.ts';
 
 type Wrap = NonNullable<LanguageModelMiddleware['wrapGenerate']>;
-type Generated = Awaited<ReturnType<Wrap>>;
 type Model = Parameters<Wrap>[0]['model'];
-type Finished = Pick<Generated, 'usage' | 'finishReason'>;
+type Finished = { usage?: unknown; finishReason?: unknown };
 
 /** Records the token usage of every model call once it ends or fails. */
 export function usageMiddleware(
@@ -47,15 +46,31 @@ export function usageMiddleware(
 type Streamed = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapStream']>>>;
 type StreamPart = Streamed['stream'] extends ReadableStream<infer Part> ? Part : never;
 
-/** The SDK's counts; an unknown count is 0. */
+/** The SDK's counts: `ai` 5 has numbers, later versions have objects. An unknown count is 0. */
 function tokensOf({ usage, finishReason }: Finished): Partial<UsageInput> {
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = fieldsOf(usage);
+  const input = fieldsOf(inputTokens);
+  const output = fieldsOf(outputTokens);
   return {
-    input_tokens: usage.inputTokens.total ?? 0,
-    output_tokens: usage.outputTokens.total ?? 0,
-    cached_input_tokens: usage.inputTokens.cacheRead ?? 0,
-    reasoning_tokens: usage.outputTokens.reasoning ?? 0,
-    finish_reason: finishReason.unified,
+    input_tokens: countIn(input.total, inputTokens),
+    output_tokens: countIn(output.total, outputTokens),
+    cached_input_tokens: countIn(input.cacheRead, cachedInputTokens),
+    reasoning_tokens: countIn(output.reasoning, reasoningTokens),
+    finish_reason: textIn(fieldsOf(finishReason).unified, finishReason),
   };
+}
+
+/** None for a value that is not an object. */
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return Object(value) as Record<string, unknown>;
+}
+
+function countIn(...values: unknown[]): number {
+  return values.find((value) => typeof value === 'number') ?? 0;
+}
+
+function textIn(...values: unknown[]): string {
+  return values.find((value) => typeof value === 'string') ?? '';
 }
 
 /**

@@ -70,6 +70,52 @@ describe('token usage from the AI SDK', () => {
     expect(bodiesOf(mock, USAGE)[0]).to.include({ output_tokens: 20, finish_reason: 'length' });
   });
 
+  describe('of a model of ai 5', () => {
+    const counts = { inputTokens: 5, outputTokens: 7, cachedInputTokens: 2, reasoningTokens: 3 };
+    const stored = {
+      input_tokens: 5,
+      output_tokens: 7,
+      cached_input_tokens: 2,
+      reasoning_tokens: 3,
+      finish_reason: 'stop',
+    };
+    const unknown = { inputTokens: undefined, outputTokens: undefined, totalTokens: undefined };
+    const none = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0 };
+    for (const { what, finished, expected } of [
+      { what: 'records its counts', finished: { usage: counts, finishReason: 'stop' }, expected: stored },
+      { what: 'records 0 for unknown counts', finished: { usage: unknown }, expected: none },
+      { what: 'records 0 without a usage', finished: {}, expected: none },
+    ]) {
+      const modelAnswering = async () => {
+        const { usage: middleware } = await (await governed()).startRun();
+        const model = new MockLanguageModelV4({
+          doGenerate: { content: [], warnings: [], ...finished } as never,
+          doStream: {
+            stream: simulateReadableStream({ chunks: [{ type: 'finish', ...finished }] as never[] }),
+          },
+        });
+        return wrapLanguageModel({ model, middleware });
+      };
+
+      it(`${what}, and does not change the answer`, async () => {
+        const answer = await (await modelAnswering()).doGenerate({ prompt: [] });
+        await shutdown();
+
+        expect(answer).to.deep.equal({ content: [], warnings: [], ...finished });
+        expect(bodiesOf(mock, USAGE)[0]).to.include(expected);
+      });
+
+      it(`${what}, and does not change the stream`, async () => {
+        const { stream } = await (await modelAnswering()).doStream({ prompt: [] });
+        const { value } = await stream.getReader().read();
+        await shutdown();
+
+        expect(value).to.deep.equal({ type: 'finish', ...finished });
+        expect(bodiesOf(mock, USAGE)[0]).to.include(expected);
+      });
+    }
+  });
+
   const partial = [
     { type: 'text-start', id: '1' },
     { type: 'text-delta', id: '1', delta: 'hel' },
