@@ -8,6 +8,7 @@ import { checkedOptions, checkSdkTools } from '../options.ts';
 import { SdkApprovals, type ApprovalQuestion, type ApprovalStatus } from './ai-sdk-approvals.ts';
 import { SdkRuns, type Step } from './ai-sdk-runs.ts';
 import { usageMiddleware } from './ai-sdk-usage.ts';
+import { overridden } from './overridden.ts';
 
 export type GovernToolsOptions = AdapterOptions;
 
@@ -91,7 +92,9 @@ type Governing = { runs: SdkRuns; approvals: SdkApprovals };
 function governed<Tools extends ToolSet>(tools: Tools, governing: Governing): Tools {
   const entries = Object.entries(tools).map(([name, tool]) => {
     const { execute } = tool as { execute?: Execute };
-    return [name, execute ? { ...tool, execute: governedExecute(governing, name, execute) } : tool];
+    if (!execute) return [name, tool];
+    const own: Execute = (...call) => Reflect.apply(execute, tool, call);
+    return [name, overridden(tool, { execute: governedExecute(governing, name, own) })];
   });
   return Object.fromEntries(entries) as Tools;
 }

@@ -4,6 +4,7 @@ import { bind, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { checkedOptions } from '../options.ts';
 import { callOrTell } from './call-or-tell.ts';
+import { overridden } from './overridden.ts';
 
 export type GovernToolsOptions<Context> = AdapterOptions & {
   /** The caller of a run, from the `context` that was given to `run`. Default the caller in these options. */
@@ -68,8 +69,7 @@ function runsHere<Tool extends { type: string }>(tool: Tool): tool is Tool & Fun
 }
 
 function governed<Tool extends FunctionTool>(tool: Tool, runOf: RunOf): Tool {
-  return {
-    ...tool,
+  const functions: Pick<FunctionTool, 'isEnabled' | 'invoke'> = {
     // Asked for every tool before every model call, so that the run starts before the first.
     isEnabled: async (runContext: RunContext, agent: unknown) => {
       await runOf(runContext);
@@ -87,6 +87,7 @@ function governed<Tool extends FunctionTool>(tool: Tool, runOf: RunOf): Tool {
         { execute: (args) => tool.invoke(runContext, JSON.stringify(args), details), tell: String },
       ),
   };
+  return overridden<FunctionTool>(tool, functions) as Tool;
 }
 
 /** Arguments that are not JSON are passed on as text, which every policy denies. */

@@ -99,6 +99,45 @@ describe('@gatehouse/client/ai-sdk', () => {
     });
   }
 
+  class Search {
+    readonly #store = 'found';
+    get description() {
+      return `Searches what is ${this.#store}`;
+    }
+    get inputSchema() {
+      return z.object({ query: z.string() });
+    }
+    execute({ query }: { query: string }) {
+      return `${this.#store} ${query}`;
+    }
+  }
+  const literal = {
+    store: 'found',
+    description: 'Searches what is found',
+    inputSchema: z.object({ query: z.string() }),
+    execute({ query }: { query: string }) {
+      return `${this.store} ${query}`;
+    },
+  };
+  for (const [kind, search] of [
+    ['an instance of a class', new Search()],
+    ['an object that uses this', literal],
+    ['a frozen object', Object.freeze({ ...literal })],
+  ] as const) {
+    it(`a tool that is ${kind} runs, and the model sees its description and schema`, async () => {
+      const policy = policyYaml({ allow: ['search'] });
+      const binding = await governTools({ search }, { agentName: 'support-bot', policy });
+      const { tools } = await binding.startRun();
+      const model = modelCalling(callOf('search', { query: 'cats' }));
+      const { steps } = await generateText({ model, tools, stopWhen: stepCountIs(3), prompt: 'Find.' });
+      const [seen] = model.doGenerateCalls[0]?.tools ?? [];
+
+      expect(steps[0]?.toolResults.map(({ output }) => output)).to.deep.equal(['found cats']);
+      expect(seen).to.deep.include({ name: 'search', description: 'Searches what is found' });
+      expect(seen).to.have.nested.property('inputSchema.properties.query');
+    });
+  }
+
   it('a tool that streams still streams', async () => {
     const binding = await governTools(
       {

@@ -39,6 +39,17 @@ describe('@gatehouse/client/openai-agents', () => {
     expect((await world.events())[0]?.arguments).to.deep.equal({ query: 'dogs' });
   });
 
+  it('runs a tool that inherits its members, as an instance of a class does', async () => {
+    const own = Object.create(named('search')) as ReturnType<typeof named>;
+    const { tools } = await governTools([own], options());
+    const call = functionCall('search', { query: 'cats' }, { callId: 'call_1' });
+    const model = new ScriptedModel([[call], [assistantMessage('done')]]);
+    await runner.run(new Agent({ name: 'support-bot', model, tools }), 'Go.');
+
+    expect(world.ran).to.deep.equal([['search', { query: 'cats' }]]);
+    expect(model.calls[0]?.request.tools[0]).to.include({ name: 'search', description: 'search' });
+  });
+
   it('gives the approver the id of the call, and the signal of the run', async () => {
     const asked: ApprovalContext[] = [];
     const abort = new AbortController();
