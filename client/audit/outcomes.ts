@@ -10,11 +10,15 @@ const CODES_MAX = 5;
 /** The key is wrong or lacks the scope, so later events will fail, too. */
 const KEY_REFUSED: readonly number[] = [401, 403];
 
+/** The event is at fault, so it will fail again. */
+const EVENT_REFUSED: readonly number[] = [400, 413, 422];
+
 /** Counts the outcomes of one sender's events, and warns of those that were not stored. */
 export class Outcomes {
   readonly #path: string;
   readonly #logger: Logger;
   readonly #counts = { sent: 0, failed: 0, dropped: 0 };
+  #rejected = 0;
   #keyRefusals = 0;
 
   constructor({ path, logger }: { path: string; logger: Logger }) {
@@ -24,6 +28,11 @@ export class Outcomes {
 
   counts(): Readonly<{ sent: number; failed: number; dropped: number }> {
     return this.#counts;
+  }
+
+  /** How many of the failed events the service would refuse again. */
+  get rejected(): number {
+    return this.#rejected;
   }
 
   /** The text of an event; undefined if it cannot be built, which counts as failed. */
@@ -73,6 +82,7 @@ export class Outcomes {
   ): void {
     const refusals = KEY_REFUSED.includes(status) ? (this.#keyRefusals += 1) : 1;
     this.#counts.failed += events;
+    if (EVENT_REFUSED.includes(status)) this.#rejected += events;
     const level = isTold(refusals) ? 'warn' : 'debug';
     this.#tell(level, `Audit ingest error ${status}`, {
       problem,
@@ -87,6 +97,7 @@ export class Outcomes {
       return this.settle({ kind: 'unreachable', problem: 'the answer is unreadable' }, events);
     const failed = Math.min(rejections.length, events);
     this.#counts.sent += events - failed;
+    this.#rejected += failed;
     const [first] = rejections;
     if (first === undefined) return;
     const codes = [...new Set(rejections.map(({ code }) => code))].slice(0, CODES_MAX).join(', ');

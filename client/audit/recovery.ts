@@ -18,7 +18,8 @@ type RecoveryDeps = {
 
 /**
  * Sends the events that killed processes left in their journals, with the same numbers, then reports their totals. Events that are
- * already stored change nothing. Events that do not arrive are left for the next start. Never rejects.
+ * already stored change nothing. Those that do not arrive are left for the next start; those that the service rejects are not. Never
+ * rejects.
  */
 export async function recover(journals: Journals, deps: RecoveryDeps): Promise<void> {
   const { logger, path, target } = deps;
@@ -26,10 +27,12 @@ export async function recover(journals: Journals, deps: RecoveryDeps): Promise<v
   try {
     for (const journal of journals.abandoned(target)) {
       const outcomes = new Outcomes({ path, logger });
-      const totals = await resend(journal, outcomes, deps);
+      const resent = await resend(journal, outcomes, deps);
       const { sent, failed } = outcomes.counts();
+      // An event may have failed before the kill and again now.
+      const totals = { ...resent, failed: Math.max(resent.failed, failed) };
       logger.info('Sent the audit events of a process that was killed', { path, sent, failed });
-      if (failed === 0 && (await deps.report(journal.emitter, totals))) journal.remove();
+      if (failed === outcomes.rejected && (await deps.report(journal.emitter, totals))) journal.remove();
     }
   } catch (error) {
     logger.warn('The journals of audit events cannot be read', { problem: messageOf(error) });

@@ -9,6 +9,7 @@ import { captureLogger, type CaptureLogger } from '../../support/capture-logger.
 import {
   acceptAll,
   batchesOf,
+  DECISIONS,
   DECISION_BATCH,
   decision,
   gatesWith,
@@ -33,7 +34,7 @@ describe('the journal of the MCP gateway', () => {
 
   /** Each is like a process of its own; one that is not shut down was killed. */
   const start = ({ batch = {}, apiKey = 'k', at = directory } = {}) => {
-    const gates = gatesWith();
+    const gates = gatesWith({ sleep: () => Promise.resolve() });
     opened.push(gates);
     const options = { apiKey, baseUrl: mock.url, logger, batch: { maxWaitMs: 60_000, ...batch } };
     const gate = gates.configure(options, new Journals(at, logger));
@@ -123,6 +124,36 @@ describe('the journal of the MCP gateway', () => {
     expect(closes()).to.have.length(1);
     expect(await files()).to.deep.equal([]);
   });
+
+  it('removes what the service rejects, and reports it as failed', async () => {
+    start().emit('1', '2', '3');
+    mock.on(DECISION_BATCH, {
+      status: 207,
+      json: { accepted: 2, duplicates: 0, rejected: [{ index: 1, code: 'body_invalid' }] },
+    });
+    await start().gates.shutdown();
+
+    expect(closes()).to.deep.equal([{ stream: 'decisions', emitted: 3, dropped: 0, failed: 1 }]);
+    expect(await files()).to.deep.equal([]);
+  });
+
+  for (const [status, kept] of [
+    [422, 0],
+    [401, 1],
+    [403, 1],
+    [404, 1],
+    [502, 1],
+    [503, 1],
+  ] as const) {
+    it(`${kept === 0 ? 'removes' : 'keeps'} what the service answers with ${status}`, async () => {
+      start().emit('1');
+      mock.on(DECISION_BATCH, { status, json: {} });
+      mock.on(DECISIONS, { status, json: {} });
+      await start().gates.shutdown();
+
+      expect(await files()).to.have.length(kept);
+    });
+  }
 
   it('leaves out a line that was cut short', async () => {
     start().emit('1');
