@@ -20,6 +20,8 @@ type GatewayOptions = GatewayParts & {
 
 type Call = Message & { params: Record<string, unknown> };
 
+type ToolList = Message & { result: { tools: unknown[] } };
+
 const CHANGED = {
   reason: 'The description of this tool changed since the agent was registered.',
   violations: ['tool_changed'],
@@ -73,11 +75,9 @@ export class Gateway {
 
   fromServer(line: Buffer): void {
     const message = parsedJson(line.toString());
-    if (Array.isArray(message)) return message.forEach((one) => this.fromServer(Buffer.from(lineOf(one))));
-    // Whatever its id: clients differ in which ids they take for that of their request.
-    const result = isObject(message) && message['method'] === undefined ? message['result'] : undefined;
-    if (isObject(result) && Array.isArray(result['tools']))
-      void this.#list(line, { ...(message as Message), result }, result['tools']);
+    if (isList(message)) void this.#list(line, message);
+    else if (Array.isArray(message) && message.flat(Infinity).some(isList))
+      for (const one of message) this.fromServer(Buffer.from(lineOf(one)));
     else this.#options.toClient(line);
   }
 
@@ -133,8 +133,9 @@ export class Gateway {
     throw new PolicyDeniedError(CHANGED, { tool, event_id });
   }
 
-  async #list(line: Buffer, message: Message & { result: object }, tools: unknown[]): Promise<void> {
+  async #list(line: Buffer, message: ToolList): Promise<void> {
     const { binding, pins, logger, toClient } = this.#options;
+    const { tools } = message.result;
     try {
       const run = await (this.#run ?? this.#begin());
       const held = pins.check(tools, binding.source.agentVersionId);
@@ -158,6 +159,12 @@ export class Gateway {
     this.#options.logger.warn(problem);
     this.#answer({ jsonrpc: '2.0', id, error: { code, message: problem } });
   }
+}
+
+/** Whatever its id: clients differ in which ids they take for that of their request. */
+function isList(message: unknown): message is ToolList {
+  const result = isObject(message) && message['method'] === undefined ? message['result'] : undefined;
+  return isObject(result) && Array.isArray(result['tools']);
 }
 
 /** Without U+2028 and U+2029, at which Node's readline splits lines. */

@@ -73,6 +73,7 @@ describe('the MCP gateway', () => {
       'not even JSON\n',
       '{ "jsonrpc":"2.0","id":1,"result":{"tools":[ {"name":"search"}]} }\n',
       '{"jsonrpc":"2.0","id":9,"result":{"content":[{"name":"write"}]}}\r\n',
+      '[ {"jsonrpc":"2.0","id":9,"result":{"n":9007199254740993}},[1.0] ]\n',
     ];
     await world.fromClient({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
     for (const line of lines) await world.fromServer(line);
