@@ -125,7 +125,7 @@ async function serve(agentName: string, server: ServerAddress, values: Values): 
   const pinned = 'url' in server ? [server.url, ''] : ['', server.command, ...server.args];
   const pinFile = pinFileIn(stateDir, [agentName, ...pinned]);
   try {
-    const parts = { binding, pins: new Pins(pinFile), logger };
+    const parts = { binding, pins: new Pins(logger, pinFile), logger };
     return await ('url' in server ? serveHttp(server, parts) : serveStdio(server, parts));
   } finally {
     await shutdown();

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isObject } from '../json.ts';
+import { messageOf } from '../errors.ts';
+import { isObject, parsedJson } from '../json.ts';
+import type { Logger } from '../logger.ts';
 import { makeDirectory } from '../make-directory.ts';
 
 /** The file of the pins of a server, which these words name, in a state directory. */
@@ -15,15 +17,18 @@ type Kept = { agent_version_id: string | null; tools: Record<string, string> };
 
 /**
  * The hashes of the descriptions under which tools were first seen. A tool whose description changed is held until the agent is
- * registered anew. Kept in a file, where there is one.
+ * registered anew. Kept in a file, where there is one; while it cannot be written, in memory alone.
  */
 export class Pins {
   readonly #path: string | undefined;
   readonly #held = new Set<string>();
+  readonly #logger: Logger;
   #kept: Kept;
+  #isUnsaved = false;
 
-  constructor(path?: string) {
+  constructor(logger: Logger, path?: string) {
     this.#path = path;
+    this.#logger = logger;
     this.#kept = (path === undefined ? undefined : keptIn(path)) ?? { agent_version_id: null, tools: {} };
   }
 
@@ -58,22 +63,41 @@ export class Pins {
     const tools = Object.fromEntries(pinned);
     const isChanged = JSON.stringify(tools) !== JSON.stringify(this.#kept.tools);
     this.#kept = { ...this.#kept, tools };
-    if (this.#path === undefined || !isChanged) return;
-    makeDirectory(dirname(this.#path), 0o700);
-    const beside = `${this.#path}.${process.pid}`;
-    writeFileSync(beside, `${JSON.stringify(this.#kept)}\n`, { mode: 0o600 });
-    renameSync(beside, this.#path);
+    if (this.#path !== undefined && (isChanged || this.#isUnsaved)) this.#save(this.#path);
+  }
+
+  #save(path: string): void {
+    try {
+      makeDirectory(dirname(path), 0o700);
+      const beside = `${path}.${process.pid}`;
+      writeFileSync(beside, `${JSON.stringify(this.#kept)}\n`, { mode: 0o600 });
+      renameSync(beside, path);
+      this.#isUnsaved = false;
+    } catch (error) {
+      const problem = messageOf(error);
+      if (!this.#isUnsaved)
+        this.#logger.warn('The pins cannot be written; those of new tools are lost at the end', { problem });
+      this.#isUnsaved = true;
+    }
   }
 }
 
 /** Undefined without a file. Throws for one that is broken: to forget pins must be a decision. */
 function keptIn(path: string): Kept | undefined {
+  let text: string;
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Kept;
+    text = readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as { code?: unknown }).code === 'ENOENT') return undefined;
     throw error;
   }
+  const kept = parsedJson(text);
+  if (!isKept(kept)) throw new Error(`${path} is damaged. Restore it, or delete it to pin all tools anew.`);
+  return kept;
+}
+
+function isKept(value: unknown): value is Kept {
+  return isObject(value) && value['agent_version_id'] !== undefined && isObject(value['tools']);
 }
 
 /** Covers everything that a model may be told about a tool, independent of the order of the keys. */

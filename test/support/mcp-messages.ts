@@ -20,15 +20,12 @@ export type GatewayWorldOptions = Omit<Parameters<typeof bindPolicy>[0], 'agentN
 };
 
 /** A gateway between two sides that are only lines. Everything that a line leads to has happened when its promise resolves. */
-export async function gatewayWorld({
-  pins = new Pins(),
-  ...options
-}: GatewayWorldOptions): Promise<GatewayWorld> {
+export async function gatewayWorld({ pins, ...options }: GatewayWorldOptions): Promise<GatewayWorld> {
   const logger = captureLogger();
   const [toClient, toServer]: [string[], string[]] = [[], []];
   const gateway = new Gateway({
     binding: await bindPolicy({ agentName: 'support-bot', logger, ...options }),
-    pins,
+    pins: pins ?? new Pins(logger),
     logger,
     toClient: (line) => void toClient.push(line.toString()),
     toServer: (line) => void toServer.push(line.toString()),

@@ -1,7 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, rmdir, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { Pins } from '../../../client/gateway/pins.ts';
 import { shutdown } from '../../../client/index.ts';
+import { captureLogger } from '../../support/capture-logger.ts';
 import { eventually } from '../../support/eventually.ts';
 import { bodiesOf, DECISIONS, startAuditServer } from '../../support/emission.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
@@ -271,11 +272,37 @@ describe('the MCP gateway', () => {
     it('is held in the next process, until the agent is registered anew', async () => {
       const file = await temporaryFile('pins.json', '{"agent_version_id":"v-1","tools":{}}');
       const search = (description: string) => [{ name: 'search', description }];
-      expect(new Pins(file).check(search('Finds.'), 'v-1')).to.deep.equal([]);
-      expect(new Pins(file).check(search('Changed.'), 'v-1')).to.deep.equal(['search']);
-      expect(new Pins(file).check(search('Changed.'), 'v-2')).to.deep.equal([]);
-      expect(new Pins(file).check(search('Finds.'), 'v-2')).to.deep.equal(['search']);
+      const check = (description: string, version: string): string[] =>
+        new Pins(captureLogger(), file).check(search(description), version);
+      expect(check('Finds.', 'v-1')).to.deep.equal([]);
+      expect(check('Changed.', 'v-1')).to.deep.equal(['search']);
+      expect(check('Changed.', 'v-2')).to.deep.equal([]);
+      expect(check('Finds.', 'v-2')).to.deep.equal(['search']);
     });
+
+    it('is held while its pin cannot be written, with one warning, and by the next process once it can', async () => {
+      const file = await temporaryFile('pins.json', '{"agent_version_id":null,"tools":{}}');
+      const obstacle = `${file}.${process.pid}`;
+      await mkdir(obstacle);
+      const logger = captureLogger();
+      world = await start({ pins: new Pins(logger, file) });
+      expect(await list('Finds.')).to.deep.equal(['search', 'transfer']);
+      expect(await list('Changed.')).to.deep.equal(['transfer']);
+      expect(logger.at('warn')).to.have.length(1);
+      await rmdir(obstacle);
+      expect(await list('Finds.')).to.deep.equal(['search', 'transfer']);
+
+      world = await start({ pins: new Pins(logger, file) });
+      expect(await list('Changed.')).to.deep.equal(['transfer']);
+    });
+
+    for (const text of ['', 'null', '{}', '[]', '{"agent_version_id":"v-1"}']) {
+      it(`is not forgotten by a file of pins that is damaged: ${text}`, async () => {
+        const file = await temporaryFile('pins.json', text);
+
+        expect(() => new Pins(captureLogger(), file)).to.throw(`${file} is damaged`);
+      });
+    }
   });
 
   it('lists nothing and calls nothing when the policy cannot be read', async () => {
