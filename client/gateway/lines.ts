@@ -30,14 +30,18 @@ export function readLines(source: Readable, onLine: (line: Buffer) => void): Pro
   });
 }
 
-/** Writes to the target, the lines of one turn of the event loop at once, and stops the source while the target cannot take more. */
+/**
+ * Writes to the target, the lines of one turn of the event loop at once, and stops the source while more than a message waits. Until
+ * then the source is read, because only a read sees its end.
+ */
 export function writerTo(target: Writable, source: Readable): (line: Buffer | string) => void {
   return (line) => {
     if (target.writableCorked === 0) {
       target.cork();
       process.nextTick(() => target.uncork());
     }
-    if (!target.writable || target.write(line) || source.isPaused()) return;
+    if (!target.writable || target.write(line)) return;
+    if (target.writableLength <= LINE_BYTES_MAX || source.isPaused()) return;
     source.pause();
     target.once('drain', () => source.resume());
   };

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -119,6 +120,20 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
 
     expect((await once(ofClient, 'close'))[0]).to.equal(0);
     expect(errors).to.include('ended');
+  });
+
+  it('ends a server that does not read, with its client', async () => {
+    const script = 'console.error("up"); setTimeout(() => undefined, 50_000)';
+    const gateway = spawn(process.execPath, command(process.execPath, '-e', script), { env: env() });
+    await once(gateway.stderr, 'data');
+    const progress = {
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: { text: 'x'.repeat(10_000) },
+    };
+    gateway.stdin.end(`${JSON.stringify(progress)}\n`.repeat(1_000));
+
+    expect((await once(gateway, 'close'))[0]).to.equal(128 + constants.signals.SIGTERM);
   });
 
   it('passes on a call whose client ends its input right behind it', async () => {
