@@ -16,6 +16,8 @@ export type RemoteAddress = {
 
 const RECONNECT_MS = 1_000;
 const END_MS = 2_000;
+/** A message without an answer holds the next one for this long at most. */
+const ACCEPT_MS = 10_000;
 const UNREACHABLE = -32000;
 
 /** Stands between standard input and output and a server over Streamable HTTP until the input ends. Resolves with the exit code. */
@@ -43,6 +45,7 @@ export async function serveHttp(address: RemoteAddress, parts: GatewayParts): Pr
 type RemoteServerOptions = RemoteAddress & {
   logger: Logger;
   onMessage: (line: string) => void;
+  acceptMs?: number;
 };
 
 /** A server over Streamable HTTP (MCP, "Transports"): one POST for each message, and a stream for those of the server's own. */
@@ -65,7 +68,10 @@ export class RemoteServer {
     if (message.method === 'initialize') this.#initializeId = message.id;
     const isRequest = message.method !== undefined && message.id !== undefined;
     this.#queue = this.#queue.then(() => {
-      const posted = this.#post(line, message).catch((error: unknown) =>
+      const { acceptMs = ACCEPT_MS } = this.#options;
+      const closing = this.#closing.signal;
+      const signal = isRequest ? closing : AbortSignal.any([closing, AbortSignal.timeout(acceptMs)]);
+      const posted = this.#post(line, message, signal).catch((error: unknown) =>
         this.#fail(message, messageOf(error)),
       );
       this.#posts.add(posted);
@@ -76,32 +82,32 @@ export class RemoteServer {
 
   /** Waits a moment for answers, and ends the session, as far as the server takes part. */
   async close(): Promise<void> {
-    await this.#queue;
-    await Promise.race([Promise.all(this.#posts), delay(END_MS, undefined, { ref: false })]);
+    const answered = this.#queue.then(() => Promise.all(this.#posts));
+    await Promise.race([answered, delay(END_MS, undefined, { ref: false })]);
     this.#closing.abort();
     if (this.#session === undefined) return;
     const options = { method: 'DELETE', headers: this.#headers(), signal: AbortSignal.timeout(END_MS) };
     await fetch(this.#options.url, options).catch(() => undefined);
   }
 
-  async #post(line: string, message: Message): Promise<void> {
+  async #post(line: string, message: Message, signal: AbortSignal): Promise<void> {
     const headers = this.#headers({
       'Content-Type': 'application/json',
       Accept: 'application/json, text/event-stream',
     });
-    const response = await this.#fetch({ method: 'POST', headers, body: line.trimEnd() });
+    const response = await this.#fetch({ method: 'POST', headers, body: line.trimEnd() }, signal);
     this.#session = response.headers.get('mcp-session-id') ?? this.#session;
     if (!response.ok)
       throw new Error(`The server answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
     if (message.method === 'notifications/initialized') void this.#listen();
     const type = response.headers.get('content-type') ?? '';
     if (type.includes('text/event-stream') && response.body !== null)
-      await this.#readAnswer(response.body, message);
+      await this.#readAnswer(response.body, message, signal);
     else this.#take(await response.text());
   }
 
   /** A stream that breaks before the answer is taken up after its last event, where the server gives ids. */
-  async #readAnswer(body: ReadableStream<Uint8Array>, { id }: Message): Promise<void> {
+  async #readAnswer(body: ReadableStream<Uint8Array>, { id }: Message, signal: AbortSignal): Promise<void> {
     let lastId: string | undefined;
     let isAnswered = false;
     const onEvent = (event: { id: string | undefined; data: string }): void => {
@@ -109,10 +115,10 @@ export class RemoteServer {
       isAnswered ||= this.#take(event.data, id);
     };
     await readEvents(body, onEvent).catch(() => undefined);
-    while (!isAnswered && lastId !== undefined && !this.#closing.signal.aborted) {
+    while (!isAnswered && lastId !== undefined && !signal.aborted) {
       await delay(RECONNECT_MS, undefined, { ref: false });
       const headers = this.#headers({ Accept: 'text/event-stream', 'Last-Event-ID': lastId });
-      const response = await this.#fetch({ headers });
+      const response = await this.#fetch({ headers }, signal);
       if (!response.ok || response.body === null) break;
       await readEvents(response.body, onEvent).catch(() => undefined);
     }
@@ -121,13 +127,13 @@ export class RemoteServer {
 
   /** Reads the messages that the server sends of its own accord, until the end. A server without such a stream answers 405. */
   async #listen(): Promise<void> {
+    const { signal } = this.#closing;
     let lastId: string | undefined;
-    while (!this.#closing.signal.aborted) {
+    while (!signal.aborted) {
       try {
         const resumed = lastId === undefined ? {} : { 'Last-Event-ID': lastId };
-        const response = await this.#fetch({
-          headers: this.#headers({ Accept: 'text/event-stream', ...resumed }),
-        });
+        const headers = this.#headers({ Accept: 'text/event-stream', ...resumed });
+        const response = await this.#fetch({ headers }, signal);
         if (!response.ok || response.body === null) return;
         await readEvents(response.body, (event) => {
           lastId = event.id ?? lastId;
@@ -144,7 +150,8 @@ export class RemoteServer {
   #take(text: string, id?: unknown): boolean {
     if (text.trim() === '') return false;
     const value: unknown = JSON.parse(text);
-    this.#options.onMessage(`${/[\r\n]/.test(text) ? JSON.stringify(value) : text}\n`);
+    // In JSON, line breaks are only white space.
+    this.#options.onMessage(`${text.trimEnd().replaceAll(/[\r\n]/g, ' ')}\n`);
     if (!isObject(value) || 'method' in value || value['id'] === undefined) return false;
     const { result } = value;
     if (
@@ -174,7 +181,7 @@ export class RemoteServer {
   }
 
   /** Redirects are not followed: credentials must not be sent to another host. */
-  #fetch(options: RequestInit): Promise<Response> {
-    return fetch(this.#options.url, { ...options, redirect: 'manual', signal: this.#closing.signal });
+  #fetch(options: RequestInit, signal: AbortSignal): Promise<Response> {
+    return fetch(this.#options.url, { ...options, redirect: 'manual', signal });
   }
 }

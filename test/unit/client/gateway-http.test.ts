@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { json } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -7,6 +15,9 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect } from 'chai';
 import { z } from 'zod';
+import { RemoteServer } from '../../../client/gateway/http.ts';
+import { captureLogger } from '../../support/capture-logger.ts';
+import { useCleanups } from '../../support/cleanups.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
 import { listen } from '../../support/listen.ts';
@@ -101,3 +112,60 @@ for (const enableJsonResponse of [false, true]) {
     });
   });
 }
+
+describe('RemoteServer', () => {
+  const { cleanups } = useCleanups();
+  const notification = '{"jsonrpc":"2.0","method":"notifications/progress"}\n';
+
+  /** Gives each request to the handler. */
+  const start = async (handler: RequestListener, acceptMs?: number) => {
+    const http = createServer(handler);
+    const url = `http://127.0.0.1:${await listen(http)}/mcp`;
+    cleanups.push(() => (http.closeAllConnections(), http.close()));
+    const logger = captureLogger();
+    const lines: string[] = [];
+    const onMessage = (line: string): void => void lines.push(line);
+    const remote = new RemoteServer({ url, headers: {}, logger, onMessage, ...(acceptMs && { acceptMs }) });
+    return { http, remote, logger, lines };
+  };
+  const hangsOnNotifications: RequestListener = (request, response) => {
+    void json(request).then((message) => {
+      const { id } = message as { id?: number };
+      if (id !== undefined)
+        response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ id, result: {} }));
+    });
+  };
+
+  it('sends what follows a notification that the server does not accept', async () => {
+    const { remote, logger, lines } = await start(hangsOnNotifications, 100);
+    remote.send(notification);
+    remote.send('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+
+    await eventually(() => lines.length > 0);
+    expect(lines).to.deep.equal(['{"id":1,"result":{}}\n']);
+    expect(logger.at('warn')).to.deep.equal(['The MCP server did not take a message']);
+    await remote.close();
+  });
+
+  it('closes while the server does not accept a notification', async () => {
+    const { http, remote } = await start(hangsOnNotifications);
+    remote.send(notification);
+    remote.send(notification);
+    await once(http, 'request');
+
+    await remote.close();
+  });
+
+  it('passes an answer of several lines in one, its numbers as they are', async () => {
+    const { remote, lines } = await start((_request, response) =>
+      response
+        .setHeader('Content-Type', 'application/json')
+        .end('{\r\n"id":1,\n"result":{"n":9007199254740993}\n}\n'),
+    );
+    remote.send('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+
+    await eventually(() => lines.length > 0);
+    expect(lines).to.deep.equal(['{  "id":1, "result":{"n":9007199254740993} }\n']);
+    await remote.close();
+  });
+});
