@@ -88,9 +88,9 @@ class Recorder extends Walk<Copy> {
     addMember(target, key, leaf);
   }
 
-  protected override open(target: Copy, key: string, source: object): Copy {
+  protected override open(target: Copy, key: string, _source: object, isArray: boolean): Copy {
     this.#charge(COPY_UNITS_PER_CONTAINER);
-    const copy: Copy = Array.isArray(source) ? [] : {};
+    const copy: Copy = isArray ? [] : {};
     addMember(target, key, copy);
     return copy;
   }

@@ -33,10 +33,10 @@ class Copier extends Walk<Copy> {
     addMember(target, key, value);
   }
 
-  protected override open(target: Copy, key: string, source: object): Copy {
+  protected override open(target: Copy, key: string, source: object, isArray: boolean): Copy {
     this.unitsLeft -= 1;
     const prototype = Object.getPrototypeOf(source) === null ? null : Object.prototype;
-    const copy = Array.isArray(source) ? [] : (Object.create(prototype) as Copy);
+    const copy = isArray ? [] : (Object.create(prototype) as Copy);
     this.#copies.set(source, copy);
     addMember(target, key, copy);
     return copy;

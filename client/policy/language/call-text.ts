@@ -51,8 +51,7 @@ export class JsonWriter extends Walk<Place> {
     if (text !== undefined || place.isArray) this.#member(place, key, text ?? 'null');
   }
 
-  protected override open(place: Place, key: string, source: object): Place {
-    const isArray = Array.isArray(source);
+  protected override open(place: Place, key: string, _source: object, isArray: boolean): Place {
     this.#member(place, key, isArray ? '[' : '{');
     return { isArray, isEmpty: true };
   }

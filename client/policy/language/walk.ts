@@ -32,7 +32,7 @@ export abstract class Walk<Target> {
   protected abstract leaf(target: Target, key: string, value: unknown): void;
 
   /** Begins a container and returns the target of its members. */
-  protected abstract open(target: Target, key: string, source: object): Target;
+  protected abstract open(target: Target, key: string, source: object, isArray: boolean): Target;
 
   protected close(_target: Target): void {}
 
@@ -90,7 +90,7 @@ export abstract class Walk<Target> {
     const value = this.#open(given, key);
     const frame = this.#frames.at(-1);
     if (frame === undefined || value !== frame) return this.leaf(target, key, value);
-    frame.target = this.open(target, key, frame.source);
+    frame.target = this.open(target, key, frame.source, frame.keys === undefined);
   }
 
   /** Pushes a frame and returns it, or returns the leaf to write in place of the object. */
@@ -119,7 +119,9 @@ export abstract class Walk<Target> {
   #push(source: object): Frame<Target> {
     const keys = Array.isArray(source) ? undefined : Object.keys(source);
     if (keys !== undefined) this.admit(source);
-    const size = keys === undefined ? (source as unknown[]).length : keys.length;
+    const { length: size } = keys ?? (source as unknown[]);
+    // A proxy may answer anything.
+    if (!Number.isSafeInteger(size) || size < 0) throw new TypeError('An array has no such length');
     const frame = { source, keys, size, index: 0 } as Frame<Target>;
     this.#ancestors.add(source);
     this.#frames.push(frame);

@@ -208,11 +208,15 @@ describe('a governed tool gets the arguments that were decided on', () => {
     const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`) as unknown;
     const sparse: unknown[] = [];
     sparse.length = 4e9;
+    const endless = new Proxy([1], {
+      get: (list, key): unknown => (key === 'length' ? NaN : Reflect.get(list, key)),
+    });
 
     expect(await denialOf(thrower)).to.deep.equal(['bad_call']);
     expect(await denialOf(cycle)).to.deep.equal(['bad_call']);
     expect(await denialOf({ deep })).to.deep.equal(['bad_json']);
     expect(await denialOf({ sparse })).to.deep.equal(['too_large']);
+    expect(await denialOf({ endless })).to.deep.equal(['bad_call']);
     expect(await denialOf('text')).to.deep.equal(['bad_call']);
     expect(got).to.deep.equal([]);
   });

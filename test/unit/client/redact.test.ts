@@ -83,6 +83,15 @@ describe('redact never throws', () => {
   const refusing = new Proxy({}, { get: refuse, has: refuse, ownKeys: refuse, getPrototypeOf: refuse });
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
+  /** A list whose length is what this returns. */
+  const listOf = (length: () => unknown): unknown[] =>
+    new Proxy([1], { get: (list, key): unknown => (key === 'length' ? length() : Reflect.get(list, key)) });
+  const revoking = Proxy.revocable([1], {
+    get: (list, key): unknown => {
+      if (key === 'length') revoking.revoke();
+      return Reflect.get(list, key);
+    },
+  });
   const megabyte = 'x'.repeat(1024 * 1024);
   const cases: [string, unknown, unknown][] = [
     ['cycles', cycle, { token: '[REDACTED]', self: '[Circular]' }],
@@ -102,6 +111,14 @@ describe('redact never throws', () => {
       { refusing, proxy },
       { refusing: '[Unreadable]', proxy: '[Unreadable]' },
     ],
+    [
+      'lists whose length throws or is none',
+      [refuse, () => NaN, () => Infinity, () => -1, () => '1', Symbol, () => ({ valueOf: refuse })].map(
+        listOf,
+      ),
+      Array<string>(7).fill('[Unreadable]'),
+    ],
+    ['lists that are revoked as they are read', { list: revoking.proxy }, { list: ['[Unreadable]'] }],
     ['text of 1 MB', { text: megabyte }, { text: megabyte }],
     ['a BigInt with millions of digits', { big: 1n << 16_000_000n }, { big: '[Cut]' }],
   ];
