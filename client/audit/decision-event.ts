@@ -1,8 +1,11 @@
 import { ERROR_TYPES, type Outcome } from '../policy/language/decision.ts';
-import { HINT_BYTES_MAX, VIOLATIONS_MAX } from '../policy/language/limits.ts';
-import { ARGUMENTS_BYTES_MAX } from '../limits.ts';
+import { HINT_BYTES_MAX, ROLE_NAME_LENGTH_MAX, VIOLATIONS_MAX } from '../policy/language/limits.ts';
+import { ARGUMENTS_BYTES_MAX, NAME_LENGTH_MAX } from '../limits.ts';
 import { EventCopier, type Shaped } from './plain-copy.ts';
 import { fitted } from './truncate.ts';
+
+/** Recorded for an empty tool name, which the service refuses. */
+const TOOL_NAME_EMPTY = '(none)';
 
 /** A decision to record. Omitted fields are filled in; ids and timestamps are generated. */
 export type DecisionInput = {
@@ -28,16 +31,18 @@ export type DecisionEvent = ReturnType<typeof decisionEventFrom>;
 export function decisionEventFrom(decision: DecisionInput, nowMs: number) {
   const copier = new EventCopier();
   const text = (value: unknown): string => copier.text(value);
+  // A model may call a tool by any name, and the denial must be recorded.
+  const name = (value: unknown, lengthMax = NAME_LENGTH_MAX): string => storable(text(value), lengthMax);
   const outcome = text(decision.outcome);
   // Before the arguments, which may use up the event's read budget.
-  const [user_id, session_id] = [text(decision.user_id), text(decision.session_id)];
+  const [user_id, session_id] = [name(decision.user_id), name(decision.session_id)];
   return {
     event_id: text(decision.event_id) || crypto.randomUUID(),
     occurred_at: timestampOf(decision.occurred_at, nowMs),
-    agent_name: text(decision.agent_name),
-    tool_name: text(decision.tool_name),
+    agent_name: name(decision.agent_name),
+    tool_name: name(decision.tool_name) || TOOL_NAME_EMPTY,
     outcome,
-    role: text(decision.role),
+    role: name(decision.role, ROLE_NAME_LENGTH_MAX),
     error_type: Object.hasOwn(ERROR_TYPES, outcome) ? ERROR_TYPES[outcome as Outcome] : '',
     reason: text(decision.reason),
     violations: Array.isArray(decision.violations)
@@ -48,6 +53,13 @@ export function decisionEventFrom(decision: DecisionInput, nowMs: number) {
     user_id,
     session_id,
   };
+}
+
+/** The text as the service stores it: at most so many code points, U+FFFD for NUL and lone surrogates. */
+function storable(text: string, lengthMax: number): string {
+  // A code point has at most two units; one that this slice halves is not among the first.
+  const points = Array.from(text.slice(0, 2 * lengthMax));
+  return points.slice(0, lengthMax).join('').toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 /** A hint keeps its size, unless a part of it was not read. */

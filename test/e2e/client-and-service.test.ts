@@ -81,6 +81,22 @@ describe('the client against the service', () => {
       expect(agent_version_id).to.equal(governed.source.agentVersionId);
   });
 
+  it('stores the denial of a tool by whatever name it is called', async () => {
+    const userId = randomUUID();
+    const to = { agentName: NAME, key: service.key, apiKey: service.key, baseUrl: service.url };
+    const bound = await bindPolicy({ ...to, logger: captureLogger() });
+    const run = await bound.startRun({ userId });
+    for (const name of ['', 'nul\0', 'lone\ud800', '😀'.repeat(201), 'x'.repeat(1_000)])
+      await run.call(name, {}, () => expect.fail('it ran')).catch((error: unknown) => error);
+    await shutdown();
+
+    expect(bound.gate.stats()).to.include({ sent: 5, failed: 0 });
+    const { items } = await readDecisions(service, { user_id: userId, outcome: 'deny' });
+    expect(items.map(({ tool_name }) => tool_name)).to.have.members([
+      '(none)', 'nul\ufffd', 'lone\ufffd', '😀'.repeat(200), 'x'.repeat(200),
+    ]); // prettier-ignore
+  });
+
   it('enforces a saved policy from the next run on', async () => {
     const governed = await bind(async (context, names) => {
       if (names.includes('save')) {

@@ -80,6 +80,33 @@ describe('client emission rules: emission is non-blocking and asynchronous', () 
       .that.matches(/^\{"password":"\[REDACTED\]","text":"zzz/);
   });
 
+  it('shapes names as the service takes them', async () => {
+    const NAMES: [given: string, sent: string][] = [
+      ['', '(none)'],
+      ['a\0\ud800', 'a\ufffd\ufffd'],
+      ['😀'.repeat(200), '😀'.repeat(200)],
+      [`x${'😀'.repeat(200)}`, `x${'😀'.repeat(199)}`],
+    ];
+    const gates = gatesWith();
+    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+    for (const [given] of NAMES) gate.emit(decision({ tool_name: given }));
+    const long = 'y'.repeat(201);
+    gate.emit(decision({ agent_name: long, role: long, user_id: long, session_id: long }));
+    await gates.shutdown();
+    const bodies = bodiesOf(mock, DECISIONS);
+
+    expect(bodies.map(({ tool_name }) => tool_name)).to.have.members([
+      ...NAMES.map(([, sent]) => sent),
+      'search',
+    ]);
+    expect(bodies.find(({ tool_name }) => tool_name === 'search')).to.include({
+      agent_name: 'y'.repeat(200),
+      role: 'y'.repeat(100),
+      user_id: 'y'.repeat(200),
+      session_id: 'y'.repeat(200),
+    });
+  });
+
   it('ends for cycles and for lists of 4e9 holes', async () => {
     const gates = gatesWith();
     const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
