@@ -57,12 +57,20 @@ export type Admitted = () => unknown;
 /** Asks, and waits for the answer. Rejects with an ApprovalRequiredError that says why there is no approval. */
 export async function approve({ request, context, options }: Asking): Promise<Admitted> {
   const guarded = guardedArguments(request);
-  const { approvalTimeoutMs: timeoutMs } = options;
-  const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timerMs(timeoutMs));
-  const signal = anyOf(context.signal, late);
-  const answer: unknown = await answerOf({ request, context: { ...context, signal }, options });
+  const answer: unknown = await answerInTime({ request, context, options });
   if (answer !== true) throw missing(request, 'refused');
   return guarded;
+}
+
+/** Its timer keeps the program alive, unlike that of AbortSignal.timeout: an approver may wait for nothing that does. */
+async function answerInTime({ request, context, options }: Asking): Promise<boolean> {
+  const { approvalTimeoutMs: timeoutMs } = options;
+  if (timeoutMs === undefined) return answerOf({ request, context, options });
+  const late = new AbortController();
+  const signal = anyOf(context.signal, late.signal);
+  const giveUp = (): void => late.abort(new DOMException('The approval is late', 'TimeoutError'));
+  const timer = setTimeout(giveUp, timerMs(timeoutMs));
+  return answerOf({ request, context: { ...context, signal }, options }).finally(() => clearTimeout(timer));
 }
 
 /** The same without waiting; `settled` refuses an answer that is a promise. */

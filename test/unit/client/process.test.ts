@@ -130,6 +130,13 @@ describe('a process that emits', () => {
     expect(tookMs).to.be.below(3_000);
   });
 
+  it('lives until an approval without an answer is late', async () => {
+    const { reports, code } = await run('approvalWithoutAnswer');
+
+    expect(reports).to.deep.equal(['timed_out']);
+    expect(code).to.equal(0);
+  });
+
   it('emits nothing in the exit phase and warns once', async () => {
     const { reports, stderr } = await run('inExitPhase');
 
