@@ -27,9 +27,9 @@ function ask(asked: Asked): PullResult | Loaded {
 }
 
 function askWorker(asked: Asked): Answered {
-  // The worker has the same extension as this file: .ts from source, .js when built.
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   try {
+    // The worker has the same extension as this file: .ts from source, .js when built. In a bundle of CommonJS there is no URL.
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     // Loaded here, since few programs block.
     const { createSyncFn } = createRequire(import.meta.url)('synckit') as typeof import('synckit');
     const blocking = createSyncFn<Worker>(new URL(`./blocking-worker.${extension}`, import.meta.url));

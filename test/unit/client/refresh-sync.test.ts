@@ -99,14 +99,19 @@ describe('refresh: sync entry points refresh by blocking call', () => {
     expect(mock.requests).to.deep.equal([]);
   });
 
-  it('say in a bundle, which lacks the worker thread, that the package must be external', async () => {
-    const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
-    const bundle = join(dirname(localPolicy), 'bundle.mjs');
-    const entryPoints = [fileURLToPath(new URL('fixtures/blocking.ts', import.meta.url))];
-    await build({ entryPoints, outfile: bundle, bundle: true, format: 'esm', platform: 'node' });
-    const env = { GATE_LOCAL_POLICY: localPolicy };
-    const { stderr } = await runClientProcess({ file: pathToFileURL(bundle).href, name: 'refreshSync', env });
+  for (const format of ['esm', 'cjs'] as const)
+    it(`say in a bundle (${format}), which lacks the worker thread, that the package must be external`, async () => {
+      const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
+      const bundle = join(dirname(localPolicy), format === 'esm' ? 'bundle.mjs' : 'bundle.cjs');
+      const entryPoints = [fileURLToPath(new URL('fixtures/blocking.ts', import.meta.url))];
+      await build({ entryPoints, outfile: bundle, bundle: true, format, platform: 'node' });
+      const env = { GATE_LOCAL_POLICY: localPolicy };
+      const { stderr } = await runClientProcess({
+        file: pathToFileURL(bundle).href,
+        name: 'refreshSync',
+        env,
+      });
 
-    expect(stderr).to.include("code: 'worker_unavailable'").and.include('leave @gatehouse/client external');
-  });
+      expect(stderr).to.include("code: 'worker_unavailable'").and.include('leave @gatehouse/client external');
+    });
 });
