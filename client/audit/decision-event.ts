@@ -57,6 +57,7 @@ export function decisionEventFrom(decision: DecisionInput, nowMs: number) {
 
 /** The text as the service stores it: at most so many code points, U+FFFD for NUL and lone surrogates. */
 function storable(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax && text.isWellFormed() && !text.includes('\0')) return text;
   // A code point has at most two units; one that this slice halves is not among the first.
   const points = Array.from(text.slice(0, 2 * lengthMax));
   return points.slice(0, lengthMax).join('').toWellFormed().replaceAll('\0', '\ufffd');
