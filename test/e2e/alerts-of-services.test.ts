@@ -62,8 +62,9 @@ describe('the alerts of a project with several services', () => {
     const rounds = await server.query<{ n: number }>(
       'SELECT toUInt32(uniqExact(minute)) AS n FROM alert_rounds',
     );
-    const lists = await Promise.all(owners.map(({ owner }) => alertsOf(two, owner)));
+    // A minute is taken before it is evaluated.
     await eventually(() => receiver.received.length > 0);
+    const lists = await Promise.all(owners.map(({ owner }) => alertsOf(two, owner)));
 
     expect(rounds[0]?.n).to.be.at.least(3);
     expect(lists.map((list) => list.map(({ rule }) => rule))).to.deep.equal([[], ['denials'], []]);
