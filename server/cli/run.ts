@@ -9,8 +9,8 @@ import { CommandError, UsageError } from './command-error.ts';
 import { findCommand, parseOptions, splitCommandLine, USAGE, usageOf } from './commands.ts';
 
 const IN_USE_HELP =
-  "Manage projects and keys through the running service (POST /v1/projects, or POST /v1/projects/{id}/keys with a member's " +
-  'session), or stop the service and run this command again.';
+  'Stop the service and run this command again. Projects and keys can be managed through the running service, too ' +
+  "(POST /v1/projects, or POST /v1/projects/{id}/keys with a member's session).";
 
 async function run(): Promise<void> {
   makeFilesPrivate();

@@ -20,6 +20,8 @@ const COPY_AFTER_MS_SHARED = 250;
 const UNCOPIED_MAX = 500_000;
 /** A copy of tens of thousands yields the event loop in between. */
 const LINES_PER_TURN = 2000;
+/** The log enters an insert a second after it landed: what a look-up missed must be there by then. */
+const LOOK_UP_AGAIN_AFTER_MS = 500;
 const WRITER_MAX = 2 ** 48 - 1;
 const COLUMNS = ['stream', 'project_id', 'event_id', 'occurred_at', 'received_at', 'writer'] as const;
 
@@ -141,7 +143,11 @@ export class IdentityIndex {
       else unsure.push(identity);
     }
     if (unsure.length === 0) return known;
-    const keys = await this.#lookUp(unsure);
+    const askedMs = performance.now();
+    let keys = await this.#lookUp(unsure);
+    const isStale = this.#filter === undefined && performance.now() - askedMs > LOOK_UP_AGAIN_AFTER_MS;
+    // This process may have been frozen meanwhile, and another service may have written and logged these events.
+    if (isStale) keys = await this.#lookUp(unsure);
     for (const identity of unsure) if (keys.has(keyOf(identity))) known.add(identity);
     return known;
   }

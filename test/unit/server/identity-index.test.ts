@@ -99,6 +99,33 @@ describe('IdentityIndex on the embedded engine', () => {
     await index.close();
   });
 
+  it('looks again beside other services when the answer is old, as after the process was frozen', async () => {
+    const { background, lookups, engines } = store;
+    const shared = {
+      background,
+      stream: 'decisions',
+      logger: createLogger('silent'),
+      now: Date.now,
+    } as const;
+    const conflicts = new IdentityConflicts({ ...shared, connection: background, engines });
+    const meanwhile = identityOf(randomUUID());
+    const clock = mock.method(performance, 'now', () => 0);
+    const connection: Connection = {
+      ...lookups,
+      query: async (...question) => {
+        const answer = await lookups.query(...question);
+        if (clock.mock.callCount() === 1) await writeBefore([meanwhile]);
+        clock.mock.mockImplementation(() => 1000);
+        return answer as never;
+      },
+    };
+    const index = new IdentityIndex({ ...shared, connection, conflicts });
+
+    expect([...(await index.findKnown([meanwhile]))]).to.deep.equal([meanwhile]);
+    clock.mock.restore();
+    await index.close();
+  });
+
   it('finds one that is missing where another stands twice, and copies no other', async () => {
     const project = randomUUID();
     const agoMs = (ms: number) => ({ ...identityOf(project), receivedAtMs: SLICE_END_MS - ms });
