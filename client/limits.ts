@@ -46,8 +46,11 @@ export const TIMER_MS_MAX = 2 ** 31 - 1;
 /** UTF-8 bytes of the JSON text; the service answers 413 to more. */
 export const ARGUMENTS_BYTES_MAX = 8_192;
 
-/** Code points of the names in a decision; the service refuses more. */
+/** Code points of the names in an event; the service refuses more. */
 export const NAME_LENGTH_MAX = 200;
+
+/** Code points of the provider, operation, finish reason and error type of a model call. */
+export const LABEL_LENGTH_MAX = 100;
 
 /** Values that `emit` reads of one event; the rest is cut. */
 export const EVENT_VALUES_MAX = 10_000;

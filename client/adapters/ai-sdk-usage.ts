@@ -46,7 +46,7 @@ export function usageMiddleware(
 type Streamed = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapStream']>>>;
 type StreamPart = Streamed['stream'] extends ReadableStream<infer Part> ? Part : never;
 
-/** The SDK's counts: `ai` 5 has numbers, later versions have objects. An unknown count is 0. */
+/** The SDK's counts: `ai` 5 has numbers, later versions have objects. What is no count is 0. */
 function tokensOf({ usage, finishReason }: Finished): Partial<UsageInput> {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = fieldsOf(usage);
   const input = fieldsOf(inputTokens);
@@ -66,7 +66,7 @@ function fieldsOf(value: unknown): Record<string, unknown> {
 }
 
 function countIn(...values: unknown[]): number {
-  return values.find((value) => typeof value === 'number') ?? 0;
+  return values.find((value): value is number => Number.isSafeInteger(value) && Number(value) >= 0) ?? 0;
 }
 
 function textIn(...values: unknown[]): string {

@@ -1,6 +1,6 @@
 import { ERROR_TYPES, type Outcome } from '../policy/language/decision.ts';
 import { HINT_BYTES_MAX, ROLE_NAME_LENGTH_MAX, VIOLATIONS_MAX } from '../policy/language/limits.ts';
-import { ARGUMENTS_BYTES_MAX, NAME_LENGTH_MAX } from '../limits.ts';
+import { ARGUMENTS_BYTES_MAX } from '../limits.ts';
 import { EventCopier, type Shaped } from './plain-copy.ts';
 import { fitted } from './truncate.ts';
 
@@ -31,8 +31,7 @@ export type DecisionEvent = ReturnType<typeof decisionEventFrom>;
 export function decisionEventFrom(decision: DecisionInput, nowMs: number) {
   const copier = new EventCopier();
   const text = (value: unknown): string => copier.text(value);
-  // A model may call a tool by any name, and the denial must be recorded.
-  const name = (value: unknown, lengthMax = NAME_LENGTH_MAX): string => storable(text(value), lengthMax);
+  const name = (value: unknown, lengthMax?: number): string => copier.name(value, lengthMax);
   const outcome = text(decision.outcome);
   // Before the arguments, which may use up the event's read budget.
   const [user_id, session_id] = [name(decision.user_id), name(decision.session_id)];
@@ -53,14 +52,6 @@ export function decisionEventFrom(decision: DecisionInput, nowMs: number) {
     user_id,
     session_id,
   };
-}
-
-/** The text as the service stores it: at most so many code points, U+FFFD for NUL and lone surrogates. */
-function storable(text: string, lengthMax: number): string {
-  if (text.length <= lengthMax && text.isWellFormed() && !text.includes('\0')) return text;
-  // A code point has at most two units; one that this slice halves is not among the first.
-  const points = Array.from(text.slice(0, 2 * lengthMax));
-  return points.slice(0, lengthMax).join('').toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 /** A hint keeps its size, unless a part of it was not read. */

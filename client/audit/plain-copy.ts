@@ -6,6 +6,7 @@ import {
   COPY_UNITS_PER_CONTAINER,
   COPY_UNITS_PER_LEAF,
   EVENT_VALUES_MAX,
+  NAME_LENGTH_MAX,
 } from '../limits.ts';
 
 const REDACTED = '[REDACTED]';
@@ -43,6 +44,11 @@ export class EventCopier {
     return value === undefined || value === null ? '' : jsonText(this.#copy(value, false).plain);
   }
 
+  /** A text that the service stores: a model may call a tool by any name, and the denial must be recorded. */
+  name(value: unknown, lengthMax = NAME_LENGTH_MAX): string {
+    return storable(this.text(value), lengthMax);
+  }
+
   redacted(value: unknown): Shaped {
     return this.#copy(value, true);
   }
@@ -57,6 +63,14 @@ export class EventCopier {
     this.#valuesLeft = recorder.valuesLeft;
     return { plain, isCut: recorder.isCut };
   }
+}
+
+/** At most so many code points, U+FFFD for NUL and lone surrogates. */
+function storable(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax && text.isWellFormed() && !text.includes('\0')) return text;
+  // A code point has at most two units; one that this slice halves is not among the first.
+  const points = Array.from(text.slice(0, 2 * lengthMax));
+  return points.slice(0, lengthMax).join('').toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 class Recorder extends Walk<Copy> {

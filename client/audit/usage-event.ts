@@ -1,3 +1,5 @@
+import { LABEL_LENGTH_MAX } from '../limits.ts';
+import { ROLE_NAME_LENGTH_MAX } from '../policy/language/limits.ts';
 import { timestampOf } from './decision-event.ts';
 import { EventCopier } from './plain-copy.ts';
 
@@ -27,25 +29,26 @@ const OPERATION_DEFAULT = 'chat';
 /** Builds the body: every key present, as plain data. */
 export function usageEventFrom(usage: UsageInput, nowMs: number): Record<string, unknown> {
   const copier = new EventCopier();
-  const text = (value: unknown): string => copier.text(value);
+  const name = (value: unknown, lengthMax?: number): string => copier.name(value, lengthMax);
+  const label = (value: unknown): string => name(value, LABEL_LENGTH_MAX);
   const plain = (value: unknown): unknown => copier.plain(value);
   return {
-    event_id: text(usage.event_id) || crypto.randomUUID(),
+    event_id: copier.text(usage.event_id) || crypto.randomUUID(),
     occurred_at: timestampOf(usage.occurred_at, nowMs),
-    agent_name: text(usage.agent_name),
-    model: text(usage.model),
-    provider: text(usage.provider),
-    operation: text(usage.operation) || OPERATION_DEFAULT,
+    agent_name: name(usage.agent_name),
+    model: name(usage.model),
+    provider: label(usage.provider),
+    operation: label(usage.operation) || OPERATION_DEFAULT,
     input_tokens: plain(usage.input_tokens),
     output_tokens: plain(usage.output_tokens),
     cached_input_tokens: plain(usage.cached_input_tokens ?? 0),
     reasoning_tokens: plain(usage.reasoning_tokens ?? 0),
     duration_ms: plain(Math.round(usage.duration_ms ?? 0)),
     cost_usd: plain(usage.cost_usd ?? null),
-    finish_reason: text(usage.finish_reason),
-    error_type: text(usage.error_type),
-    role: text(usage.role),
-    user_id: text(usage.user_id),
-    session_id: text(usage.session_id),
+    finish_reason: label(usage.finish_reason),
+    error_type: label(usage.error_type),
+    role: name(usage.role, ROLE_NAME_LENGTH_MAX),
+    user_id: name(usage.user_id),
+    session_id: name(usage.session_id),
   };
 }

@@ -81,9 +81,11 @@ describe('token usage from the AI SDK', () => {
     };
     const unknown = { inputTokens: undefined, outputTokens: undefined, totalTokens: undefined };
     const none = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0 };
+    const odd = { inputTokens: NaN, outputTokens: -1, cachedInputTokens: 1.5, reasoningTokens: Infinity };
     for (const { what, finished, expected } of [
       { what: 'records its counts', finished: { usage: counts, finishReason: 'stop' }, expected: stored },
       { what: 'records 0 for unknown counts', finished: { usage: unknown }, expected: none },
+      { what: 'records 0 for counts that are none', finished: { usage: odd }, expected: none },
       { what: 'records 0 without a usage', finished: {}, expected: none },
     ]) {
       const modelAnswering = async () => {

@@ -107,6 +107,19 @@ describe('client emission rules: emission is non-blocking and asynchronous', () 
     });
   });
 
+  it('shapes the names of a model call as the service takes them', async () => {
+    const gates = gatesWith();
+    const long = 'é'.repeat(201);
+    const names = { agent_name: long, model: long, user_id: long, session_id: long };
+    const labels = { provider: long, operation: long, finish_reason: long, error_type: long, role: long };
+    gates.configure({ apiKey: 'k', baseUrl: mock.url }).emitLlm({ ...usage, ...names, ...labels });
+    await gates.shutdown();
+    const [body] = bodiesOf(mock, USAGE);
+
+    for (const name of Object.keys(names)) expect(body?.[name]).to.equal('é'.repeat(200));
+    for (const name of Object.keys(labels)) expect(body?.[name]).to.equal('é'.repeat(100));
+  });
+
   it('ends for cycles and for lists of 4e9 holes', async () => {
     const gates = gatesWith();
     const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
