@@ -20,6 +20,8 @@ WITH
         AND user_id NOT IN {not_user_id: Array(String)} -- optional: not_user_id
         AND (empty({session_id: Array(String)}) OR session_id IN {session_id: Array(String)}) -- optional: session_id
         AND session_id NOT IN {not_session_id: Array(String)} -- optional: not_session_id
+        AND (empty({reason: Array(String)}) OR reason IN {reason: Array(String)}) -- optional: reason
+        AND reason NOT IN {not_reason: Array(String)} -- optional: not_reason
         AND (empty({q: Array(String)}) OR contains_q(reason) OR contains_q(arguments)) -- optional: q
         AND is_counted
     AS is_match

@@ -1,7 +1,7 @@
 -- One page of the records of one project, newest first.
 -- project_id; since, before: records with since <= occurred_at < before; days: the days on which the page lies.
 -- until, until_id: only what comes after this record in the order of the list; limit, offset: counted from there.
--- agent, role, outcome, tool, user_id, session_id and not_…: see summary.sql; q: see decisions_over_time.sql.
+-- agent, role, outcome, tool, user_id, session_id, reason and not_…: see summary.sql; q: see decisions_over_time.sql.
 -- optional: where that parameter is null or an empty list, every row meets the condition, and the service drops it.
 -- Ties of occurred_at go by event_id as text: ClickHouse would order UUIDs by their halves.
 -- is_final: whether a row may be stored twice on those days until their parts are merged.
@@ -43,6 +43,8 @@ WHERE project_id = {project_id: String}
     AND user_id NOT IN {not_user_id: Array(String)} -- optional: not_user_id
     AND (empty({session_id: Array(String)}) OR session_id IN {session_id: Array(String)}) -- optional: session_id
     AND session_id NOT IN {not_session_id: Array(String)} -- optional: not_session_id
+    AND (empty({reason: Array(String)}) OR reason IN {reason: Array(String)}) -- optional: reason
+    AND reason NOT IN {not_reason: Array(String)} -- optional: not_reason
     AND (empty({q: Array(String)}) OR contains_q(reason) OR contains_q(arguments)) -- optional: q
 ORDER BY
     occurred_at DESC,

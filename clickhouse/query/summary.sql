@@ -1,6 +1,6 @@
 -- Totals of one project over a range of time, and the same by agent, by role and by tool, in one pass.
 -- project_id; since, before: records with since <= occurred_at < before; limit: length of each list.
--- agent, role, outcome, tool, user_id, session_id: one of these values, '' for the empty one; not_…: none of these. An empty
+-- agent, role, outcome, tool, user_id, session_id, reason: one of these values, '' for the empty one; not_…: none of these. An empty
 -- list does not filter.
 -- days_from, days_until: the whole days of the range, from the projection counts_by_day; null if they are read by the hour.
 -- hours_from, hours_until: its whole hours, on the other days from the projection counts_by_hour; null if all is read from rows, as
@@ -27,6 +27,8 @@ WITH
         AND user_id NOT IN {not_user_id: Array(String)} -- optional: not_user_id
         AND (empty({session_id: Array(String)}) OR session_id IN {session_id: Array(String)}) -- optional: session_id
         AND session_id NOT IN {not_session_id: Array(String)} -- optional: not_session_id
+        AND (empty({reason: Array(String)}) OR reason IN {reason: Array(String)}) -- optional: reason
+        AND reason NOT IN {not_reason: Array(String)} -- optional: not_reason
         AND is_counted
     AS is_match
 SELECT

@@ -4,7 +4,7 @@ import { OUTCOMES } from '../ingest/decision-event.ts';
 import { text } from '../validate.ts';
 import { Type } from '../type.ts';
 
-export const FILTER_NAMES = ['agent', 'role', 'outcome', 'tool', 'user_id', 'session_id'] as const;
+export const FILTER_NAMES = ['agent', 'role', 'outcome', 'tool', 'user_id', 'session_id', 'reason'] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];
 /** Model calls have no outcome and no tool. */
 const INVOCATION_FILTER_NAMES = ['agent', 'model', 'role', 'user_id', 'session_id'] as const;
@@ -72,6 +72,9 @@ export function isFiltered(filters: DecisionFilters): boolean {
 
 /** Whether the projections by day and hour have the columns of all filters. */
 export function areInProjections(filters: DecisionFilters): boolean {
-  const others = ['user_id', 'not_user_id', 'session_id', 'not_session_id', 'q'] as const;
-  return others.every((name) => filters[name].length === 0);
+  const others = ['user_id', 'session_id', 'reason'] as const;
+  return (
+    filters.q.length === 0 &&
+    others.every((name) => filters[name].length + filters[`not_${name}`].length === 0)
+  );
 }

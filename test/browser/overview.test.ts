@@ -171,20 +171,31 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
       expect(faults).to.deep.equal([]);
     });
 
-  it('counts no decisions without a user or session among the rest of a panel', async () => {
+  it('counts no decisions without a user, session or reason among the rest of a panel, and leads to its own', async () => {
     const of = (name: string, count: number) =>
       Array.from({ length: count }, () =>
-        decisionEvent({ agent_name: 'partly', user_id: name, session_id: name }),
+        decisionEvent({
+          agent_name: 'partly',
+          outcome: 'deny',
+          user_id: name,
+          session_id: name,
+          reason: name,
+        }),
       );
-    const events = [...Array.from({ length: 9 }, (_, at) => of(`n-${at}`, 2)).flat(), ...of('', 1)];
+    const names = ['N', ...Array.from({ length: 8 }, (_, at) => `n-${at}`)];
+    const events = [...names.flatMap((name) => of(name, 2)), ...of('', 1)];
     expect(await batchOutcome(sendBatch(world.service, events))).to.include({ accepted: 19 });
     const { page } = await world.newPage();
     await page.goto(world.projectPath('overview', { agent: 'partly' }));
-    for (const name of ['Users', 'Sessions'])
+    for (const name of ['Users', 'Sessions', 'Reasons'])
       await page
         .getByRole('region', { name, exact: true })
         .getByRole('link', { name: '1 more', exact: true })
         .waitFor();
+    const reasons = page.getByRole('region', { name: 'Reasons', exact: true });
+    await reasons.locator('.bar-row').first().click();
+    await totalIs(page, 2);
+    await page.getByRole('list', { name: 'Active filters' }).getByText('N', { exact: true }).waitFor();
   });
 
   it('narrows the filters of the page in every panel and link', async () => {

@@ -63,6 +63,7 @@ const GIVEN: Record<string, QueryParams> = {
       tool: '1',
       user_id: '1',
       session_id: '1',
+      reason: 'one',
     }).flatMap(([name, value]) => [
       [name, { [name]: [value] }],
       [`not_${name}`, { [`not_${name}`]: [value] }],

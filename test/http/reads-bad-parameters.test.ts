@@ -5,7 +5,7 @@ import { ask, type Problem } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
 import { DAY_MS } from '../../server/durations.ts';
 
-const FILTERS = ['agent', 'role', 'outcome', 'tool', 'user_id', 'session_id'];
+const FILTERS = ['agent', 'role', 'outcome', 'tool', 'user_id', 'session_id', 'reason'];
 const RANGE = ['window', 'from', 'to'];
 /** The parameters that may be given once, and the filters, which may be repeated. */
 const NAMES: Record<string, { once: string[]; filters: string[] }> = {

@@ -37,9 +37,9 @@ const VALUES = {
   tool: ['read', 'write', '='],
   user_id: ['', 'u1', 'u2'],
   session_id: ['', 's1', 's2'],
+  reason: ['', 'Über 100 %', 'a_b', 'ÉTÉ', "back\\slash's"],
   model: ['m1', 'm2', 'é'],
 } as const;
-const REASONS = ['', 'Über 100 %', 'a_b', 'ÉTÉ', "back\\slash's"] as const;
 const ARGUMENTS = ['', '{"q":"Été 😀"}', '{"q":"100 %"}', '{"x":"A_b\\n"}'] as const;
 /** In another case than the texts, and with what LIKE takes for wildcards. */
 const SEARCHES = ['été', 'ÜBER', '100 %', '%', '_', 'A_B', '\\', "H'", '"}', '😀', 'a.b', 'İ'] as const;
@@ -283,7 +283,7 @@ export class History {
       user_id: this.#random.pick(VALUES.user_id),
       session_id: this.#random.pick(VALUES.session_id),
       error_type: this.#random.pick(['', 'policy_denied', 'timeout']),
-      reason: this.#random.pick(REASONS),
+      reason: this.#random.pick(VALUES.reason),
       arguments: this.#random.pick(ARGUMENTS),
       model: this.#random.pick(VALUES.model),
       input_tokens: this.#random.below(1000),

@@ -37,6 +37,7 @@ const FIELDS = {
   tool: 'tool_name',
   user_id: 'user_id',
   session_id: 'session_id',
+  reason: 'reason',
 } as const satisfies Record<FilterName, keyof ModelRecord>;
 
 /** Of model calls. */
@@ -49,7 +50,7 @@ const INVOCATION_FIELDS = {
 } as const;
 
 /** The field of each dimension of a breakdown. */
-const DIMENSIONS = { ...FIELDS, error_type: 'error_type', reason: 'reason' } as const satisfies Record<
+const DIMENSIONS = { ...FIELDS, error_type: 'error_type' } as const satisfies Record<
   Dimension,
   keyof ModelRecord
 >;

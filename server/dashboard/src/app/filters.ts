@@ -1,5 +1,5 @@
 /** The fields that decisions and model calls are filtered by. '' is the empty value, such as no role. */
-const DECISION_FILTERS = ['outcome', 'agent', 'role', 'tool', 'user_id', 'session_id'] as const;
+const DECISION_FILTERS = ['outcome', 'agent', 'role', 'tool', 'user_id', 'session_id', 'reason'] as const;
 export const CALL_FILTERS = ['agent', 'model', 'user_id', 'session_id'] as const;
 export type FilterName = (typeof DECISION_FILTERS | typeof CALL_FILTERS)[number];
 export type FilterParam = FilterName | `not.${FilterName}`;

@@ -26,6 +26,7 @@ const FILTER_LABELS: Record<FilterName, string> = {
   tool: 'Tool',
   user_id: 'User',
   session_id: 'Session',
+  reason: 'Reason',
 };
 const FACETS = ['agent', 'role', 'tool', 'user_id', 'session_id'] as const;
 

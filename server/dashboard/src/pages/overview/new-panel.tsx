@@ -17,7 +17,6 @@ import { RETENTION_MS } from '../../../../limits.ts';
 const REFRESH_MS = 60_000;
 const VALUES_MAX = 1000;
 const SHOWN_MAX = 12;
-const SEARCH_CHARS_MAX = 200;
 const NAMES = { tool: 'Tool', agent: 'Agent', reason: 'Reason' } as const;
 type Kind = keyof typeof NAMES;
 type Item = Answer<'GET /v1/projects/{id}/audit/breakdown'>['items'][number];
@@ -104,14 +103,10 @@ function lookedAt(kind: Kind, left: number): string {
 }
 
 function NewItem({ item: { kind, value, first, total }, hrefOf }: { item: Found; hrefOf: DecisionsHref }) {
-  const href =
-    kind === 'reason'
-      ? hrefOf({ q: value.slice(0, SEARCH_CHARS_MAX) })
-      : hrefOf({ filters: { [kind]: [value] } });
   return (
     <li>
       <span class="tag">{NAMES[kind]}</span>
-      <a href={href}>
+      <a href={hrefOf({ filters: { [kind]: [value] } })}>
         <Inert text={value} />
       </a>
       <time class="muted" dateTime={first}>

@@ -27,7 +27,7 @@ const REFRESH_EMPTY_MS = 1000;
 const WIDER: Partial<Record<WindowName, WindowName>> = { '24h': '7d', '7d': '30d', '30d': '90d' };
 
 /** The address of the decisions behind a number: of this period, with the filters of the page and these. */
-export type DecisionsHref = (changes: { period?: Period; filters?: Filters; q?: string }) => string;
+export type DecisionsHref = (changes: { period?: Period; filters?: Filters }) => string;
 
 export function OverviewPage({ projectId }: { projectId: string }) {
   const { query } = usePlace();
@@ -60,7 +60,6 @@ export function OverviewPage({ projectId }: { projectId: string }) {
     placeWith(projectPath(projectId, 'decisions'), {
       ...(changes.period ?? period),
       ...narrowed(filters, changes.filters ?? {}),
-      q: changes.q,
     });
   const panels = { projectId, period, filters, hrefOf };
   return (

@@ -14,7 +14,6 @@ const SORTS = {
   approvals: 'Most needing approval',
 } as const;
 const REFRESH_MS = 60_000;
-const SEARCH_CHARS_MAX = 200;
 
 export type PanelsProps = { projectId: string; period: Period; filters: Filters; hrefOf: DecisionsHref };
 
@@ -25,7 +24,7 @@ export function TopPanels(props: PanelsProps & { summary: Summary }) {
   const sort: Sort = given === 'denials' || given === 'approvals' ? given : 'decisions';
   const only = sort === 'decisions' ? {} : { outcome: [sort === 'denials' ? 'deny' : 'needs_approval'] };
   // Allowed calls give no reason.
-  const reasons = sort === 'decisions' ? { 'not.outcome': ['allow'] } : only;
+  const explained = sort === 'decisions' ? { 'not.outcome': ['allow'] } : only;
   return (
     <section aria-label="Where decisions come from">
       <nav class="segments segments-small" aria-label="Order">
@@ -57,23 +56,19 @@ export function TopPanels(props: PanelsProps & { summary: Summary }) {
             <Broken key={by} {...props} sort={sort} by={by} only={only} rowHref={rowHref} />
           );
         })}
-        <Broken
-          {...props}
-          sort={sort}
-          by="reason"
-          only={reasons}
-          rowHref={(reason) => hrefOf({ filters: reasons, q: reason.slice(0, SEARCH_CHARS_MAX) })}
-        />
-        {(['user_id', 'session_id'] as const).map((by) => (
-          <Broken
-            key={by}
-            {...props}
-            sort={sort}
-            by={by}
-            only={{ ...only, [`not.${by}`]: [''] }}
-            rowHref={(name) => hrefOf({ filters: { ...only, [by]: [name] } })}
-          />
-        ))}
+        {(['reason', 'user_id', 'session_id'] as const).map((by) => {
+          const counted: Filters = by === 'reason' ? explained : only;
+          return (
+            <Broken
+              key={by}
+              {...props}
+              sort={sort}
+              by={by}
+              only={{ ...counted, [`not.${by}`]: [''] }}
+              rowHref={(name) => hrefOf({ filters: { ...counted, [by]: [name] } })}
+            />
+          );
+        })}
       </div>
     </section>
   );
@@ -89,8 +84,7 @@ type BrokenProps = PanelsProps & {
 
 function Broken({ projectId, period, filters, by, sort, only, rowHref }: BrokenProps) {
   const isOpen = useIsOpen(by);
-  // One of them may be the empty reason, which is not shown.
-  const limit = (isOpen ? ROWS_OPEN : ROWS) + 1;
+  const limit = isOpen ? ROWS_OPEN : ROWS;
   const { data, error, reload } = useAnswer(
     auditOf(projectId, 'breakdown', { by, limit, ...period, ...narrowed(filters, only) }),
     { refreshMs: REFRESH_MS },
@@ -101,7 +95,7 @@ function Broken({ projectId, period, filters, by, sort, only, rowHref }: BrokenP
     <TopPanel
       by={by}
       sort={sort}
-      rows={rows?.filter(({ name }) => by !== 'reason' || name !== '')}
+      rows={rows}
       more={data?.others?.entries ?? 0}
       hasRate={sort === 'decisions'}
       hrefOf={rowHref}
