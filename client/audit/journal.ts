@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { appendFileSync, closeSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { JOURNAL_FILE_BYTES, JOURNAL_MS_MAX } from '../limits.ts';
+import { hashedName } from '../hashed-name.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { Logger } from '../logger.ts';
 import type { Emitter, Totals } from './emitter.ts';
@@ -126,7 +126,7 @@ export class Journals {
   /** `target` says where the events go: the service, the key and the path. */
   open(emitter: Emitter, target: readonly string[]): Journal {
     this.#own.add(emitter.id);
-    const prefix = join(this.#directory, `events-${hashOf(target)}-${process.pid}-${emitter.id}-`);
+    const prefix = join(this.#directory, `events-${hashedName(...target)}-${process.pid}-${emitter.id}-`);
     try {
       makeDirectory(this.#directory, 0o700);
     } catch {
@@ -137,7 +137,7 @@ export class Journals {
 
   /** The journals for this target whose process has ended. Removes those that are too old for any service. */
   abandoned(target: readonly string[]): AbandonedJournal[] {
-    const hash = hashOf(target);
+    const hash = hashedName(...target);
     const found = new Map<string, { path: string; from: number }[]>();
     for (const name of namesIn(this.#directory)) {
       const { target: of, pid, emitter = '', from } = NAME.exec(name)?.groups ?? {};
@@ -170,10 +170,6 @@ function discard({ file, path }: Segment): void {
   } catch {
     // The next start sends its events again, which changes nothing.
   }
-}
-
-function hashOf(target: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(target)).digest('hex').slice(0, 32);
 }
 
 /** An id equal to our own is ours, so the journal's process has ended. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
+import { hashedName } from '../hashed-name.ts';
 import { isObject, parsedJson } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import { makeDirectory } from '../make-directory.ts';
@@ -9,8 +10,7 @@ import { makeDirectory } from '../make-directory.ts';
 /** The file of the pins of a server, which these words name, in a state directory. */
 export function pinFileIn(stateDir: string | undefined, names: readonly string[]): string | undefined {
   if (stateDir === undefined) return undefined;
-  const hash = createHash('sha256').update(JSON.stringify(names)).digest('hex');
-  return join(stateDir, `pins-${hash.slice(0, 32)}.json`);
+  return join(stateDir, `pins-${hashedName(...names)}.json`);
 }
 
 type Kept = { agent_version_id: string | null; tools: Record<string, string> };

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { PolicyError, messageOf } from '../errors.ts';
+import { hashedName } from '../hashed-name.ts';
 import { makeDirectory } from '../make-directory.ts';
 
 type Agent = { projectId: string; agentName: string };
@@ -19,12 +19,7 @@ export class VersionFloor {
   constructor(directory: string, agent: Agent) {
     this.#directory = directory;
     this.#agent = agent;
-    const { projectId, agentName } = agent;
-    // A name may be longer than a file name, and hold any character.
-    const name = createHash('sha256')
-      .update(JSON.stringify([projectId, agentName]))
-      .digest('hex');
-    this.#prefix = `version-${name.slice(0, 32)}-`;
+    this.#prefix = `version-${hashedName(agent.projectId, agent.agentName)}-`;
   }
 
   /** Throws `version_rollback` for a version below the smallest; a higher one becomes the smallest, durably. */
