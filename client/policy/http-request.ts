@@ -24,13 +24,7 @@ export async function httpRequest(request: RequestOptions): Promise<Answer> {
   const cancelTimeout = afterMs(timeoutMs, () => abort.abort(new Error(`no answer within ${timeoutMs} ms`)));
   try {
     // Redirects are not followed: a key must not be sent to another host.
-    const options: RequestInit = {
-      ...sent,
-      headers,
-      redirect: 'manual',
-      signal: abort.signal,
-    };
-    const response = await fetch(url, options);
+    const response = await fetch(url, { ...sent, headers, redirect: 'manual', signal: abort.signal });
     return { status: response.status, etag: response.headers.get('etag'), text: await readText(response) };
   } catch (cause) {
     throw new PolicyError('unreachable', `${sent.method} ${url} failed: ${reasonOf(cause)}`, { cause });

@@ -88,10 +88,7 @@ class PlatformSource implements PolicySource {
    * time it waits for 250 ms at most, and a policy that comes later is there for the next run.
    */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#refresh().finally(() => {
-      this.#refreshing = undefined;
-    });
-    return this.#refreshing;
+    return (this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined)));
   }
 
   refreshSync(): void {

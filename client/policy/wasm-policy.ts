@@ -1,6 +1,5 @@
-import { utf8From } from './language/runtime.ts';
+import { BUNDLE_ABI, utf8From } from './language/runtime.ts';
 
-const ABI_VERSION = 1;
 const encoder = new TextEncoder();
 // ignoreBOM keeps a byte order mark, fatal refuses invalid bytes: neither may be mended.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -20,7 +19,7 @@ export class WasmPolicy {
 
   constructor(module: WasmModule) {
     this.#exports = exportsOf(instantiateModule(module));
-    if (this.#exports.abi_version() !== ABI_VERSION) throw new Error('The module has another ABI version');
+    if (this.#exports.abi_version() !== BUNDLE_ABI) throw new Error('The module has another ABI version');
   }
 
   /** The JSON text of the decision. */
