@@ -1,5 +1,4 @@
-import type { Decision, PolicyEngine } from '../../client/policy/language/index.ts';
-import type { Outcome } from '../ingest/decision-event.ts';
+import type { Decision, Outcome, PolicyEngine } from '../../client/policy/language/index.ts';
 
 /** A row of decisions_to_replay.sql. `arguments` is JSON text. */
 type RecordedRow = [tool_name: string, role: string, outcome: Outcome, arguments_: string, event_id: string];

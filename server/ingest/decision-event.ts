@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { ERROR_TYPES } from '../../client/policy/language/decision.ts';
 import { exactJson, hasNumberAtRisk } from '../json.ts';
 import { text } from '../validate.ts';
 import { parseRfc3339 } from '../rfc3339.ts';
@@ -7,7 +8,6 @@ import { columnsOf, type RowKind, rowKindOf } from './event-row.ts';
 import { Type } from '../type.ts';
 
 export const OUTCOMES = ['allow', 'deny', 'needs_approval'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
 
 function optionalObject(description: string) {
   return Type.Optional(Type.Unsafe<object | null>({ type: ['object', 'null'], default: null, description }));
@@ -42,12 +42,6 @@ export type DecisionEvent = Omit<EventOf<typeof decisionEventSchema>, 'hint' | '
 
 export const DECISION_ROW: RowKind<DecisionEvent> = rowKindOf(decisionEventSchema, { isLogged: true });
 export const DECISION_COLUMNS = columnsOf(DECISION_ROW);
-
-const ERROR_TYPES: Record<Outcome, string> = {
-  allow: '',
-  deny: 'policy_denied',
-  needs_approval: 'approval_required',
-};
 
 /** `bodyText` is the text of the body: its numbers have all their digits. */
 export function decisionEventFrom(body: DecisionBody, bodyText: string): DecisionEvent {
