@@ -81,9 +81,7 @@ export class MailQueue {
       this.#options.counter.inc({ kind: message.kind, result: 'sent' });
       return undefined;
     } catch (error) {
-      return error instanceof MailFault
-        ? error
-        : new MailFault('EUNKNOWN', { responseCode: undefined, isPermanent: false });
+      return error instanceof MailFault ? error : new MailFault('EUNKNOWN', { isPermanent: false });
     }
   }
 

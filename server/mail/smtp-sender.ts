@@ -34,7 +34,7 @@ export function createSmtpSender({ smtpUrl, apiKey, from }: SmtpOptions): {
     disableUrlAccess: true,
   });
   const send: SendMail = async ({ to, subject, text, html }) => {
-    if (!isMailbox(from)) throw new MailFault('INVALID_FROM', { responseCode: undefined, isPermanent: true });
+    if (!isMailbox(from)) throw new MailFault('INVALID_FROM', { isPermanent: true });
     const signal = AbortSignal.timeout(MAIL_ATTEMPT_MS_MAX);
     const headers = { 'Auto-Submitted': 'auto-generated' };
     try {

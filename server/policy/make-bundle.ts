@@ -16,40 +16,20 @@ type BundleParts = {
 
 /** The part of a version that a save stores and a fetch serves. Without a module nothing is signed. */
 export type Bundle =
-  | {
-      kind: 'signed';
-      module: Uint8Array;
-      manifest: string;
-      signature: string;
-      record_hash: string;
-      etag: string;
-    }
-  | { kind: 'absent'; absentReason: string; record_hash: string; etag: string };
+  | { kind: 'signed'; module: Uint8Array; manifest: string; signature: string; etag: string }
+  | { kind: 'absent'; absentReason: string; etag: string };
 
 /** Signs one version of an agent. */
 export async function makeBundle(
-  { record, record_hash, compiled, agent_version_id, created_at, expires_at }: BundleParts,
+  { record, compiled, ...identity }: BundleParts,
   key: SigningKey,
 ): Promise<Bundle> {
   if (compiled.module === null) {
-    const { absentReason } = compiled;
-    return { kind: 'absent', absentReason, record_hash, etag: `"yaml-${record_hash}"` };
+    return { kind: 'absent', absentReason: compiled.absentReason, etag: `"yaml-${identity.record_hash}"` };
   }
   const { module } = compiled;
-  const { project_id, agent_name, version } = record;
   const wasm_hash = sha256Hex(module);
-  const { kid } = key;
-  const manifest = manifestText({
-    kid,
-    project_id,
-    agent_name,
-    agent_version_id,
-    version,
-    wasm_hash,
-    record_hash,
-    created_at,
-    expires_at,
-  });
+  const manifest = manifestText({ ...record, ...identity, kid: key.kid, wasm_hash });
   const signature = await signManifest(manifest, key);
-  return { kind: 'signed', module, manifest, signature, record_hash, etag: `"${wasm_hash}"` };
+  return { kind: 'signed', module, manifest, signature, etag: `"${wasm_hash}"` };
 }
