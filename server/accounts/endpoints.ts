@@ -5,9 +5,7 @@ import { answer } from '../http/schemas.ts';
 import { REGISTRATIONS_PER_ADDRESS_MAX, STRANGERS_PACE, TOKEN_FAILURES_PER_ADDRESS_MAX } from '../limits.ts';
 import type { TokenMailKind } from '../mail/messages.ts';
 import { Pace } from '../pace.ts';
-import type { Projects } from '../projects/projects.ts';
 import type { Account } from './account-store.ts';
-import type { Accounts } from './accounts.ts';
 import {
   ACCOUNT,
   ACCOUNT_ANSWER,
@@ -17,22 +15,13 @@ import {
   PUBLIC_PROBLEMS,
   publicAccount,
   requirePasswordLogin,
-  type SignIn,
 } from './answers.ts';
 import { ANY_EMAIL, REGISTRATION, requirePasswordBytes, RESET, TOKEN } from './credentials.ts';
-import { sessionEndpoints } from './session-endpoints.ts';
-import type { Sessions } from './sessions.ts';
+import { type SessionDeps, sessionEndpoints } from './session-endpoints.ts';
 import type { MailRequests } from './mail-requests.ts';
 import { Type } from '../type.ts';
 
-export type AccountDeps = {
-  accounts: Accounts;
-  sessions: Sessions;
-  signIn: SignIn;
-  mailRequests: MailRequests;
-  projects: Projects;
-  dashboardUrl: string;
-};
+export type AccountDeps = SessionDeps & { mailRequests: MailRequests };
 
 const ACCEPTED = answer({ status: Type.Literal('accepted') }, 'MailAccepted');
 const MAIL_ANSWER = { 202: { description: 'Accepted', schema: ACCEPTED } };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallText, callTextFrom } from '../../client/policy/language/index.ts';
+import { chunksOf } from '../commit/identity.ts';
 import type { Fault } from '../errors.ts';
 import { REPLAY_PAGE_ROWS } from '../limits.ts';
 import type { RunRead, RunReadBytes } from '../store/read-pool.ts';
@@ -71,10 +72,9 @@ async function replayRecorded(
   const found = await runRead<Place>(sql('replay_places'), bounds, signal);
   const places = found.slice(0, limit);
   let tookMs = 0;
-  for (let start = 0; start < places.length; start += REPLAY_PAGE_ROWS) {
+  for (const page of chunksOf(places, REPLAY_PAGE_ROWS)) {
     await sleep(REPLAY_PAUSE * tookMs, undefined, { signal });
     const startMs = performance.now();
-    const page = places.slice(start, start + REPLAY_PAGE_ROWS);
     const params = { ...agent, ...rangeOf(page), limit: page.length };
     await ask('replayRows', await runReadBytes(sql('decisions_to_replay'), params, signal));
     tookMs = performance.now() - startMs;

@@ -1,6 +1,5 @@
 import { RequestError } from '../errors.ts';
-import type { AgentTool } from './agent-version.ts';
-import { createPolicyTasks, type PolicyTasks } from './policy-tasks.ts';
+import { createPolicyTasks, type Manifest, type PolicyTasks } from './policy-tasks.ts';
 import type { PolicyThreads } from './policy-threads.ts';
 
 /**
@@ -9,7 +8,6 @@ import type { PolicyThreads } from './policy-threads.ts';
  */
 const OWN_TEXT_CHARS_MAX = 8 * 1024;
 
-type Manifest = { name: string; tools: AgentTool[] };
 type Compile = PolicyTasks['compile'];
 
 /** Makes, parses and compiles the policies that are saved. */

@@ -19,7 +19,7 @@ import { yamlFaults } from './yaml-faults.ts';
 /** The tasks that a thread runs for callers. Everything here may take seconds on hostile input. */
 export type PolicyTasks = ReturnType<typeof createPolicyTasks>;
 
-type Manifest = { name: string; tools: AgentTool[] };
+export type Manifest = { name: string; tools: AgentTool[] };
 type CheckInput = { policy_yaml: string; calls: CallText[] | undefined; current: string | undefined };
 type Compiled = { ok: true; compiled: CompiledPolicy } | { ok: false; errors: PolicyFault[] };
 

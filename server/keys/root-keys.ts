@@ -6,7 +6,7 @@ import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import type { PublicJwk, SigningKeys } from './signing-keys.ts';
-import { ACKNOWLEDGEMENT, SUCCESSION, vouch, vouchedKey } from './successions.ts';
+import { ACKNOWLEDGEMENT, SUCCESSION, type Type, vouch, vouchedKey } from './successions.ts';
 
 /** One rotation of the root key, as it is stored. */
 export type Rotation = { kid: string; previous_kid: string; succession: string; acknowledgement: string };
@@ -157,10 +157,6 @@ async function knownFrom(signing: SigningKeys, rotations: Rotation[]): Promise<K
   return { keys, successors, successions: [...successions] };
 }
 
-async function vouchedBy(
-  jwk: PublicJwk | undefined,
-  jws: string,
-  typ: typeof SUCCESSION | typeof ACKNOWLEDGEMENT,
-): Promise<PublicJwk | undefined> {
+async function vouchedBy(jwk: PublicJwk | undefined, jws: string, typ: Type): Promise<PublicJwk | undefined> {
   return jwk && vouchedKey(jws, createPublicKey({ key: jwk, format: 'jwk' }), typ);
 }

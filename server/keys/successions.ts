@@ -9,7 +9,7 @@ export const ACKNOWLEDGEMENT = 'gatehouse-acknowledgement+jwt';
 const ISSUER = 'gatehouse';
 
 type Signer = { kid: string; privateKey: KeyObject };
-type Type = typeof SUCCESSION | typeof ACKNOWLEDGEMENT;
+export type Type = typeof SUCCESSION | typeof ACKNOWLEDGEMENT;
 
 /** A compact JWS (RFC 7515) by which one root key vouches for another. */
 export function vouch(signer: Signer, jwk: PublicJwk, { typ, nowMs }: { typ: Type; nowMs: number }) {

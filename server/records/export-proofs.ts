@@ -1,3 +1,4 @@
+import { chunksOf } from '../commit/identity.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import type { ReadScope } from './counts.ts';
@@ -8,8 +9,6 @@ import { MINUTE_MS } from '../durations.ts';
 /** The parts of a line of decisions_export.sql in the format proofs, in bytes. */
 const LAYOUT = { eventId: 36, salt: 16, entry: 32, receivedMs: 13 };
 const LINE_BYTES = Object.values(LAYOUT).reduce((sum, bytes) => sum + bytes);
-/** Of one statement: the engine takes parameters of 256 KiB, and an entry has 64 digits. */
-const ENTRIES_MAX = 2000;
 
 /** salt in base64, entry in hex of upper case. */
 type Place = { eventId: string; salt: string; entry: string; receivedMs: number };
@@ -19,9 +18,8 @@ export async function* exportProofs(reads: AuditReads, scope: ReadScope): AsyncG
   for await (const page of exportBytes(reads, scope, 'proofs')) {
     const places = placesOf(page);
     const indexes = new Map<string, number>();
-    for (let at = 0; at < places.length; at += ENTRIES_MAX)
-      for (const [entry, index] of await readIndexes(reads, scope, places.slice(at, at + ENTRIES_MAX)))
-        indexes.set(entry, index);
+    for (const chunk of chunksOf(places))
+      for (const [entry, index] of await readIndexes(reads, scope, chunk)) indexes.set(entry, index);
     const lines = places.map(({ eventId, salt, entry }) => {
       const index = indexes.get(entry) ?? null;
       return `${JSON.stringify({ event_id: eventId, index, salt })}\n`;
@@ -51,7 +49,6 @@ async function readIndexes(
   { projectId, signal }: ReadScope,
   places: Place[],
 ): Promise<Map<string, number>> {
-  if (places.length === 0) return new Map();
   const minutes = new Set(places.map(({ receivedMs }) => Math.floor(receivedMs / MINUTE_MS)));
   const times = Array.from(minutes, (minute) => clickhouseTime(minute * MINUTE_MS)).toSorted();
   const params = {

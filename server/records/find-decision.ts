@@ -1,4 +1,5 @@
 import { entryOf } from '../../client/proof/index.ts';
+import { UUID_TEXT } from '../ingest/event.ts';
 import { RETENTION_MS } from '../limits.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseSeconds, clickhouseTime } from '../store/time.ts';
@@ -9,8 +10,6 @@ import type { DecisionRow } from './record.ts';
 const RECENT_MS = 10 * 60_000;
 
 type Wanted = { projectId: string; eventId: string; nowMs: number; signal: AbortSignal };
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The columns of decision_line.sql. */
 type DecisionLineRow = { received_at: string; line: string; salt: string };
@@ -41,7 +40,7 @@ export async function findDecisionLine(
 /** Where the record with an id may be. None: it is unknown, or young. */
 export async function placesOf({ runRead }: Reads, { projectId, eventId, signal }: Wanted): Promise<Place[]> {
   const event_id = eventId.toLowerCase();
-  if (!UUID.test(event_id)) return [];
+  if (!UUID_TEXT.test(event_id)) return [];
   return runRead<Place>(sql('decision_places'), { project_id: projectId, event_id }, signal);
 }
 
@@ -51,7 +50,7 @@ async function find<Row>(
   statement: 'decision' | 'decision_line',
 ): Promise<Row | undefined> {
   const event_id = eventId.toLowerCase();
-  if (!UUID.test(event_id)) return undefined;
+  if (!UUID_TEXT.test(event_id)) return undefined;
   const since = clickhouseTime(nowMs - RETENTION_MS);
   const readFrom = async (times: string[], recent: string | null) => {
     const params = { project_id: projectId, event_id, since, places: times, recent };

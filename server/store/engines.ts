@@ -14,7 +14,7 @@ export type Engines = {
 
 /** Uses the engine named in the file. */
 export const ONE_NODE: Engines = {
-  render: (statement) => [statement.replace(ENGINE_TOKEN(), '$1')],
+  render: (statement) => [statement.replace(ENGINE_TOKEN, '$1')],
   everywhere: (statement) => statement,
   rowsOf: (table) => table,
   settings: {},
@@ -25,9 +25,7 @@ const SHARDED = new Set(['decisions', 'llm_invocations', 'event_identities']);
 /** All rows of an identity are on one shard, where ReplacingMergeTree and FINAL see them. */
 const SHARDING_KEY = 'sipHash64(project_id, event_id)';
 
-function ENGINE_TOKEN(): RegExp {
-  return /\{engine: ([^}]+)\}/g;
-}
+const ENGINE_TOKEN = /\{engine: ([^}]+)\}/g;
 
 /**
  * Replicated tables on every node, and a Distributed table over each of the big ones. The macros {shard} and {replica}
@@ -78,7 +76,7 @@ const WHOLE_PATH = "'/clickhouse/tables/all/{database}/{table}', '{shard}-{repli
 
 /** ReplacingMergeTree(version) becomes ReplicatedReplacingMergeTree(path, replica, version). */
 function replicated(statement: string, path: string): string {
-  return statement.replace(ENGINE_TOKEN(), (_token, engine: string) => {
+  return statement.replace(ENGINE_TOKEN, (_token, engine: string) => {
     const [, name = '', args] = /^(\w+)(?:\((.*)\))?$/.exec(engine) ?? [];
     return `Replicated${name}(${path}${args === undefined ? '' : `, ${args}`})`;
   });

@@ -66,13 +66,8 @@ function checkEntries(log: LogDirectory, tile: proof.Tile, leaves: Buffer[]): vo
     throw new BrokenLogError(`${proof.bundlePath(tile)} does not hash to its leaves`);
 }
 
-function* tilesOfLevel(size: number, level: number): Generator<proof.Tile> {
-  for (let index = 0; ; index += 1) {
-    const width = proof.tileWidth(size, { level, index });
-    if (width === 0) return;
-    yield { level, index, width };
-  }
-}
+const tilesOfLevel = (size: number, level: number): IteratorObject<proof.Tile> =>
+  proof.tilesOfTree(size).filter((tile) => tile.level === level);
 
 /** The last tile is a subtree like the others, only smaller. */
 const withRest = (roots: Buffer[], rest: Buffer[]): Buffer[] =>
