@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { sendDecision } from '../support/audit.ts';
 import { sendBatch } from '../support/batch.ts';
-import { decisionEvent, post } from '../support/events.ts';
+import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { longestTaskMs } from './support/longest-task.ts';
 import { addressOf, expectAccessible, useWorld, type World } from './support/world.ts';
@@ -321,8 +322,7 @@ async function record(
 ): Promise<void> {
   const event = JSON.stringify(decisionEvent(overrides));
   const body = argumentsText === undefined ? event : `${event.slice(0, -1)},"arguments":${argumentsText}}`;
-  const answer = await post(`${world.service.url}/v1/audit/decisions`, body, { key: world.service.key });
-  expect(answer.status).to.equal(202);
+  expect((await sendDecision(world.service, body)).status).to.equal(202);
 }
 
 /** Answers for the service: more rows than it would be quick to record. */

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { decisionEvent, post } from '../support/events.ts';
+import { register } from '../support/agents.ts';
+import { sendDecision, sendLlm } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
 import { useWorld, type World } from './support/world.ts';
 
 const IMAGE = '<img src=x onerror="window.pwned=1">';
@@ -106,7 +108,7 @@ async function nameProject(page: Page, name: string): Promise<void> {
 }
 
 /** An event, a model call and an agent with hostile text wherever text may be. */
-async function recordHostile({ service: { url, demo } }: World): Promise<void> {
+async function recordHostile({ service }: World): Promise<void> {
   const name = HOSTILE.replaceAll('/', '|');
   const event = decisionEvent({
     agent_name: name,
@@ -131,9 +133,9 @@ async function recordHostile({ service: { url, demo } }: World): Promise<void> {
   };
   const agent = { name, tools: [{ name: IMAGE, description: HOSTILE }], system_md: HOSTILE };
   const answers = await Promise.all([
-    post(`${url}/v1/audit/decisions`, event, { key: demo.key }),
-    post(`${url}/v1/audit/llm-invocations`, call, { key: demo.key }),
-    post(`${url}/v1/agents`, agent, { key: demo.key }),
+    sendDecision(service, event),
+    sendLlm(service, call),
+    register(service, agent),
   ]);
   expect(answers.map(({ ok }) => ok)).to.deep.equal([true, true, true]);
 }

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { decodeJwt } from 'jose';
 import { newMember, newVerifiedPerson, PASSWORD } from '../support/accounts.ts';
-import { decisionEvent, post } from '../support/events.ts';
+import { sendDecision } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
 import { ingest, issue, demoOwner } from '../support/keys.ts';
 import { runCommand } from '../support/processes.ts';
 import { savePolicy } from './support/policy.ts';
@@ -22,7 +23,7 @@ describe('Projects, keys and members in a browser', function () {
     const once = page.getByRole('status', { name: 'The new key' });
     const key = (await once.locator('pre').innerText()).trim();
     await expectAccessible(page);
-    const send = () => post(`${world.service.url}/v1/audit/decisions`, decisionEvent(), { key });
+    const send = () => sendDecision(world.service, decisionEvent(), { key });
     expect((await send()).status).to.equal(202);
 
     await page.reload();

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { verifierKeyText } from '../../client/proof/index.ts';
-import { decisionEvent, post } from '../support/events.ts';
+import { sendDecision } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
 import { checkpointFrom, logText, proofOf } from '../support/log.ts';
 import { startWitness } from '../support/witness.ts';
 
@@ -15,7 +16,7 @@ describe('Proof in a browser', function () {
   async function openDecision(page: Page): Promise<string> {
     const tool_name = `tool-${Math.random()}`;
     const event = decisionEvent({ tool_name, arguments: { path: '/a/"b"\\é', big: 1e21 } });
-    await post(`${world.service.url}/v1/audit/decisions`, event, { key: world.service.key });
+    await sendDecision(world.service, event);
     await page.goto(world.projectPath('decisions', { tool: tool_name }));
     await page.locator('.decision-row').first().click();
     return String(event['event_id']);
@@ -105,7 +106,7 @@ describe('Proof in a browser', function () {
     await page.goto(world.projectPath('proof'));
     await rows.getByText('first one seen').waitFor();
     const { size } = await checkpointFrom(world.service, 1);
-    await post(`${world.service.url}/v1/audit/decisions`, decisionEvent(), { key: world.service.key });
+    await sendDecision(world.service, decisionEvent());
     await checkpointFrom(world.service, size + 1);
     await page.reload();
     await rows.getByText('extends the one before').waitFor();

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { sendDecision, sendLlm } from '../support/audit.ts';
 import { sendBatch } from '../support/batch.ts';
-import { decisionEvent, llmInvocation, post } from '../support/events.ts';
+import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { askJson } from '../support/reads.ts';
 import { addressOf, expectAccessible, useWorld, visit } from './support/world.ts';
@@ -22,8 +23,8 @@ describe('periods, filters and records in a browser', function () {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const event = decisionEvent({ occurred_at: new Date(Date.now() - 40 * DAY_MS).toISOString() });
     const body = `${JSON.stringify({ ...event, arguments: undefined }).slice(0, -1)},"arguments":{"n":9007199254740993}}`;
-    const { url, key } = world.service;
-    expect((await post(`${url}/v1/audit/decisions`, body, { key })).status).to.equal(202);
+    const { url } = world.service;
+    expect((await sendDecision(world.service, body)).status).to.equal(202);
 
     const path = world.projectPath(`decisions/${String(event['event_id'])}`);
     await page.goto(path);
@@ -67,7 +68,6 @@ describe('periods, filters and records in a browser', function () {
 
   it('steps from a record outside of the list to those beside it, also of the same millisecond', async () => {
     const { page, faults } = await world.newPage();
-    const { url, key } = world.service;
     const at = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
     const same = at(40);
     const ids: string[] = [];
@@ -82,7 +82,7 @@ describe('periods, filters and records in a browser', function () {
       const event = decisionEvent({ occurred_at, agent_name: 'far' });
       const event_id = `${start}${String(event['event_id']).slice(1)}`;
       ids.push(event_id);
-      expect((await post(`${url}/v1/audit/decisions`, { ...event, event_id }, { key })).status).to.equal(202);
+      expect((await sendDecision(world.service, { ...event, event_id })).status).to.equal(202);
     }
     await page.goto(world.projectPath(`decisions/${ids[2]}`, { agent: 'far' }));
     const button = (name: string) =>
@@ -220,7 +220,6 @@ describe('periods, filters and records in a browser', function () {
 
   it('compares the usage of a period with that before it', async () => {
     const { page, faults } = await world.newPage();
-    const { url, key } = world.service;
     const toMs = Date.now();
     const fromMs = toMs - 2 * HOUR_MS;
     const send = async (atMs: number, input_tokens: number, cost_usd: number) => {
@@ -228,7 +227,7 @@ describe('periods, filters and records in a browser', function () {
       const { event_id } = decisionEvent();
       const usage = { event_id, occurred_at, agent_name: 'twice', model: 'm', output_tokens: 10 };
       const body = { ...usage, input_tokens, cost_usd };
-      expect((await post(`${url}/v1/audit/llm-invocations`, body, { key })).status).to.equal(202);
+      expect((await sendLlm(world.service, body)).status).to.equal(202);
     };
     for (const age of [1, 2, 3]) await send(toMs - age * 60_000, 100, 1);
     for (const age of [1, 2]) await send(fromMs - age * 60_000, 300, 2);
@@ -254,10 +253,9 @@ describe('periods, filters and records in a browser', function () {
 
   it('ranks users and sessions by cost, links them to their records, and opens the models of an agent', async () => {
     const { page, faults } = await world.newPage();
-    const { url, key } = world.service;
     const send = async (fields: Record<string, unknown>) => {
       const call = llmInvocation({ agent_name: 'spender', ...fields });
-      expect((await post(`${url}/v1/audit/llm-invocations`, call, { key })).status).to.equal(202);
+      expect((await sendLlm(world.service, call)).status).to.equal(202);
     };
     await send({ user_id: 'few', session_id: 's-few', model: 'm1', cost_usd: 3 });
     for (const session_id of ['s-1', 's-2']) await send({ user_id: 'many', session_id, cost_usd: 1 });
@@ -313,7 +311,6 @@ describe('periods, filters and records in a browser', function () {
     if (newest === undefined) throw new Error('There are no decisions');
     const { event_id, occurred_at, session_id } = newest;
     const { items } = await decisions({ window: '90d', session_id });
-    const { url, key } = world.service;
     const tokens = { model: 'model-large', input_tokens: 900, output_tokens: 100 };
     const usage = {
       ...decisionEvent({ session_id, occurred_at }),
@@ -321,7 +318,7 @@ describe('periods, filters and records in a browser', function () {
       tool_name: undefined,
       outcome: undefined,
     };
-    expect((await post(`${url}/v1/audit/llm-invocations`, usage, { key })).status).to.equal(202);
+    expect((await sendLlm(world.service, usage)).status).to.equal(202);
     await page.goto(world.projectPath(`decisions/${event_id}`, { outcome: 'deny' }));
     await page.getByRole('link', { name: 'Only this session' }).click();
     const timeline = page.getByRole('list', { name: 'Timeline of the session' });

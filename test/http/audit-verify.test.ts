@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sendDecision } from '../support/audit.ts';
 import { batchOutcome, sendBatch } from '../support/batch.ts';
-import { post, decisionEvent } from '../support/events.ts';
+import { decisionEvent } from '../support/events.ts';
 import { checkpointFrom } from '../support/log.ts';
 import { runGate } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/service.ts';
@@ -19,9 +20,7 @@ describe('npm run gate -- audit verify', () => {
   before('events with receipts', async () => {
     const headers = { 'Gate-Want-Receipt': '1' };
     const answers = await Promise.all(
-      Array.from({ length: EVENTS }, () =>
-        post(`${service.url}/v1/audit/decisions`, decisionEvent(), { key: service.key, headers }),
-      ),
+      Array.from({ length: EVENTS }, () => sendDecision(service, decisionEvent(), { headers })),
     );
     writeFileSync(receipts, answers.map((answer) => `${answer.headers.get('gate-receipt')}\n`).join(''));
     await checkpointFrom(service, EVENTS);

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { gzipSync } from 'node:zlib';
+import { call, jsonOf } from '../support/accounts.ts';
 import { timeFromNow } from '../support/audit.ts';
 import { type BatchAnswer, batchOutcome, sendBatch } from '../support/batch.ts';
-import { decisionEvent, llmInvocation, post } from '../support/events.ts';
+import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { Random } from '../support/random.ts';
 import { ask, askJson } from '../support/reads.ts';
 import { type SharedService, useSharedService } from '../support/shared-service.ts';
@@ -133,8 +134,8 @@ describe(`events in a batch are judged and stored as the same events alone (seed
   async function outcomesAlone(path: string, texts: string[]): Promise<(Outcome | 'recorded')[]> {
     const outcomes: (Outcome | 'recorded')[] = [];
     for (const text of texts) {
-      const response = await post(`${alone.url}${path}`, text, { key: alone.key });
-      outcomes.push(outcomeFrom({ ...((await response.json()) as object), status: response.status }));
+      const response = await call(alone, path, { key: alone.key, body: text });
+      outcomes.push(outcomeFrom({ ...(await jsonOf<object>(response)), status: response.status }));
     }
     return outcomes;
   }

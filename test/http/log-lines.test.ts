@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { createHash, randomUUID } from 'node:crypto';
 import { entriesOfBundle, type RecordProof } from '../../client/proof/index.ts';
-import { post } from '../support/events.ts';
+import { sendDecision } from '../support/audit.ts';
+import { sendBatch } from '../support/batch.ts';
 import { checkpointFrom, logBytes, proofOf } from '../support/log.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
@@ -39,13 +40,9 @@ describe('the line of a record, which the log proves', () => {
       return `{"event_id":"${id}","occurred_at":"${new Date().toISOString()}","agent_name":"a/\\u00e9","tool_name":"t\\\\",${body}}`;
     };
     for (const body of BODIES) {
-      const answer = await post(`${service.url}/v1/audit/decisions`, eventOf(body), { key: service.key });
-      expect(answer.status, body).to.equal(202);
+      expect((await sendDecision(service, eventOf(body))).status, body).to.equal(202);
     }
-    const answer = await post(`${service.url}/v1/audit/decisions/batch`, BODIES.map(eventOf).join('\n'), {
-      key: service.key,
-      headers: { 'Content-Type': 'application/x-ndjson' },
-    });
+    const answer = await sendBatch(service, BODIES.map(eventOf));
     expect(answer.status, await answer.text()).to.equal(202);
     await checkpointFrom(service, ids.length);
   });

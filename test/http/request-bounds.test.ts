@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { zstdCompressSync } from 'node:zlib';
 import { BODY_BYTES_MAX, HEADERS_ARRIVAL_MS_MAX, REQUEST_ARRIVAL_MS_MAX } from '../../server/limits.ts';
-import { newEmail } from '../support/accounts.ts';
+import { call, newEmail } from '../support/accounts.ts';
 import { accepted, outcomeOf, readAllDecisions, sendLlm } from '../support/audit.ts';
-import { decisionEvent, llmInvocation, post } from '../support/events.ts';
+import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { codeOf, head, openRaw } from '../support/raw-http.ts';
 import { rssMb } from '../support/rss.ts';
 import { useSharedService } from '../support/shared-service.ts';
@@ -19,7 +19,7 @@ describe('the bounds of a request', () => {
   it('accepts a body of 1 MiB on routes other than ingest, and returns 413 for one byte more', async () => {
     const body = JSON.stringify({ name: randomUUID(), tools: ['search'] });
     const register = async (bytes: number) =>
-      (await post(`${service.url}/v1/agents`, body.padEnd(bytes), { key: service.key })).status;
+      (await call(service, '/v1/agents', { key: service.key, body: body.padEnd(bytes) })).status;
 
     expect(BODY_BYTES_MAX).to.equal(1024 * 1024);
     expect(await register(BODY_BYTES_MAX + 1)).to.equal(tooLarge.status);
@@ -29,7 +29,7 @@ describe('the bounds of a request', () => {
   it('returns 413 for a body over 1 MiB without a key', async () => {
     const body = JSON.stringify({ email: 'a@example.com', password: 'x' }).padEnd(BODY_BYTES_MAX + 1);
 
-    expect(await outcomeOf(await post(`${service.url}/v1/auth/login`, body))).to.deep.equal(tooLarge);
+    expect(await outcomeOf(await call(service, '/v1/auth/login', { body }))).to.deep.equal(tooLarge);
   });
 
   it('300 compressed bodies of 1 MiB without a key take little memory', async () => {
@@ -63,15 +63,15 @@ describe('the bounds of a request', () => {
   });
 
   it('treats ingest with a query string like ingest without one', async () => {
-    const url = `${service.url}/v1/audit/decisions?x=1`;
     const event = decisionEvent({ agent_name: randomUUID() });
-    const { key } = service;
+    const send = async (body: unknown, key = service.key) =>
+      outcomeOf(await call(service, '/v1/audit/decisions?x=1', { key, body }));
 
     const answers = [
-      await outcomeOf(await post(url, event, { key: 'bad' })),
-      await outcomeOf(await post(url, event, { key })),
-      await outcomeOf(await post(url, { ...event, outcome: 'deny' }, { key })),
-      await outcomeOf(await post(url, JSON.stringify(event).padEnd(BODY_BYTES_MAX + 1), { key })),
+      await send(event, 'bad'),
+      await send(event),
+      await send({ ...event, outcome: 'deny' }),
+      await send(JSON.stringify(event).padEnd(BODY_BYTES_MAX + 1)),
     ];
 
     const stored = await readAllDecisions(service, String(event['agent_name']));

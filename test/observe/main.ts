@@ -5,7 +5,10 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decisionEvent, llmInvocation, post } from '../support/events.ts';
+import { requestToken } from '../support/accounts.ts';
+import { fetchAgent } from '../support/agents.ts';
+import { sendDecision, sendLlm } from '../support/audit.ts';
+import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
 import { observabilityFile, panelExpressions } from './expressions.ts';
 
@@ -95,19 +98,16 @@ function writeConfig({ url }: TestService): string {
   return path;
 }
 
-async function recordSome({ url, demo }: TestService): Promise<void> {
+async function recordSome(service: TestService): Promise<void> {
   const outcomes = ['allow', 'allow', 'allow', 'deny', 'needs_approval'];
-  const { key } = demo;
-  const headers = { Authorization: `Bearer ${key}` };
+  const { demo } = service;
   await Promise.all([
     ...Array.from({ length: EVENTS }, (_, index) =>
-      post(`${url}/v1/audit/decisions`, decisionEvent({ outcome: outcomes[index % outcomes.length] }), {
-        key,
-      }),
+      sendDecision(service, decisionEvent({ outcome: outcomes[index % outcomes.length] })),
     ),
-    post(`${url}/v1/audit/llm-invocations`, llmInvocation(), { key }),
-    post(`${url}/v1/auth/forgot-password`, { email: demo.dashboard?.email }),
-    fetch(`${url}/v1/agents/${demo.agent_name}`, { headers }),
+    sendLlm(service, llmInvocation()),
+    requestToken(service, 'reset', demo.dashboard?.email ?? ''),
+    fetchAgent(service, demo.agent_name),
   ]);
 }
 

@@ -32,20 +32,3 @@ export function llmInvocation(overrides: Record<string, unknown> = {}): Record<s
     ...overrides,
   };
 }
-
-/** POSTs a JSON body with a bearer key. A string body goes as it is. */
-export function post(
-  url: string,
-  body: unknown,
-  { key, headers = {} }: { key?: string; headers?: Record<string, string> } = {},
-) {
-  return fetch(url, {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
-      ...headers,
-    },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
-}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { fetchAgent, register } from '../../support/agents.ts';
 import { sendBatch } from '../../support/batch.ts';
-import { post } from '../../support/events.ts';
 import type { TestService } from '../../support/service.ts';
 import { HOUR_MS } from '../../../server/durations.ts';
 import { BATCH_EVENTS_MAX } from '../../../server/limits.ts';
@@ -60,9 +60,7 @@ export async function seedFleet(service: TestService): Promise<void> {
     llmCallAt(index, nowMs - (index / MODEL_CALLS) * HOURS * HOUR_MS, random),
   );
   for (const { name, tools } of AGENTS.slice(0, 4)) {
-    await accept(
-      post(`${service.url}/v1/agents`, { name, tools: tools.map(toolFrom) }, { key: service.key }),
-    );
+    await accept(register(service, { name, tools: tools.map(toolFrom) }));
   }
   for (let from = 0; from < events.length; from += BATCH_EVENTS_MAX)
     await accept(sendBatch(service, events.slice(from, from + BATCH_EVENTS_MAX)));
@@ -70,13 +68,10 @@ export async function seedFleet(service: TestService): Promise<void> {
 }
 
 /** Two clients that hold the policies they fetched, so that the fleet view has something to show. A service forgets them when it stops. */
-export async function pullPolicies({ url, demo }: TestService): Promise<void> {
+export async function pullPolicies(service: TestService): Promise<void> {
   for (const { name } of AGENTS.slice(0, 4)) {
-    const headers = { Authorization: `Bearer ${demo.key}` };
-    const fetched = await fetch(`${url}/v1/agents/${name}`, { headers });
-    await fetch(`${url}/v1/agents/${name}`, {
-      headers: { ...headers, 'If-None-Match': fetched.headers.get('ETag') ?? '' },
-    });
+    const { headers } = await fetchAgent(service, name);
+    await fetchAgent(service, name, { headers: { 'If-None-Match': headers.get('ETag') ?? '' } });
   }
 }
 

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { call, logIn } from '../accounts.ts';
+import { fetchAgent, register } from '../agents.ts';
 import { sendDecision } from '../audit.ts';
 import { sendBatch } from '../batch.ts';
 import { decisionEvent } from '../events.ts';
@@ -49,18 +51,14 @@ export async function writeMany(
 
 /** One of each kind of request that asks the store, besides the writes. */
 export function readAll(service: RunningService): Promise<Probe[]> {
-  const { url, project_id, key } = service;
-  const audit = `${url}/v1/projects/${project_id}/audit`;
-  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
-  const login = JSON.stringify({ email: 'nobody@example.com', password: 'a wrong password' });
-  const agent = JSON.stringify({ name: `agent-${Date.now()}`, tools: ['search'] });
+  const audit = `/v1/projects/${service.project_id}/audit`;
   return Promise.all([
-    probe(() => fetch(`${audit}/summary`)),
-    probe(() => fetch(`${audit}/decisions`)),
-    probe(() => fetch(`${url}/v1/agents/demo-agent`, { headers })),
-    probe(() => fetch(`${url}/v1/agents`, { method: 'POST', headers, body: agent })),
-    probe(() => fetch(`${url}/v1/auth/login`, { method: 'POST', headers, body: login })),
-    probe(() => fetch(`${url}/readyz`)),
+    probe(() => call(service, `${audit}/summary`)),
+    probe(() => call(service, `${audit}/decisions`)),
+    probe(() => fetchAgent(service, 'demo-agent')),
+    probe(() => register(service, { name: `agent-${Date.now()}`, tools: ['search'] })),
+    probe(() => logIn(service, 'nobody@example.com', 'a wrong password')),
+    probe(() => call(service, '/readyz')),
   ]);
 }
 
