@@ -5,7 +5,7 @@ import { readDecisions, readSummary, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { issue } from '../support/keys.ts';
 import { completenessOf, emitterOf, gapsOf, type GapItem, type GapPage } from '../support/ledger.ts';
-import { ask, askJson } from '../support/reads.ts';
+import { askJson, refusal } from '../support/reads.ts';
 import { sharedService } from '../support/shared-service.ts';
 import { DAY_MS } from '../../server/durations.ts';
 
@@ -310,10 +310,7 @@ describe('what senders tell of their own count', () => {
 
   it('says what is wrong with a query', async () => {
     const service = await sharedService();
-    const code = async (endpoint: string, query: Record<string, string>) => {
-      const { status, text } = await ask(service, endpoint, { query });
-      return [status, (JSON.parse(text) as { code: string }).code];
-    };
+    const code = (endpoint: string, query: Record<string, string>) => refusal(service, endpoint, { query });
 
     expect(await code('completeness', { window: '1h' })).to.deep.equal([422, 'window_invalid']);
     expect(await code('gaps', { window: '' })).to.deep.equal([422, 'window_invalid']);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { type DecisionRecord, readDecisions, sendDecision, timeFromNow } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
-import { ask, askJson, type Problem } from '../support/reads.ts';
+import { ask, askJson, refusal } from '../support/reads.ts';
 import { sharedService, useSharedService } from '../support/shared-service.ts';
 import { DAY_MS } from '../../server/durations.ts';
 
@@ -11,10 +11,7 @@ const BIG = '{"id":9007199254740993,"much":1e400,"price":0.10}';
 describe('a decision by its id', () => {
   const service = useSharedService();
 
-  async function problem(eventId: string): Promise<[number, string]> {
-    const { status, text } = await ask(service, `decisions/${eventId}`);
-    return [status, (JSON.parse(text) as Problem).code];
-  }
+  const problem = (eventId: string) => refusal(service, `decisions/${eventId}`);
 
   it('is the record that the list shows, right after its 202 and however old', async () => {
     for (const days of [0, 2, 89]) {
@@ -32,13 +29,12 @@ describe('a decision by its id', () => {
   it('keeps every digit of its numbers', async () => {
     const event = decisionEvent();
     const body = JSON.stringify({ ...event, arguments: 0 }).replace('"arguments":0', `"arguments":${BIG}`);
-    const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${service.key}` };
-    await fetch(`${service.url}/v1/audit/decisions`, { method: 'POST', headers, body });
+    await sendDecision(service, body);
 
-    const { text, headers: answered } = await ask(service, `decisions/${String(event['event_id'])}`);
+    const { text, headers } = await ask(service, `decisions/${String(event['event_id'])}`);
 
     expect(text).to.include(`"arguments":${BIG}`);
-    expect(answered.get('content-type')).to.match(/^application\/json/);
+    expect(headers.get('content-type')).to.match(/^application\/json/);
   });
 
   it('is found by its id in any case', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { sendLlm, timeFromNow } from '../support/audit.ts';
 import { llmInvocation } from '../support/events.ts';
-import { ask, askJson, type CursorPage, type Problem } from '../support/reads.ts';
+import { askJson, type CursorPage, refusal } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
 import { DAY_MS, MINUTE_MS } from '../../server/durations.ts';
 
@@ -126,8 +126,7 @@ describe('the model calls', () => {
 
   for (const query of ['limit=0', 'limit=501', 'offset=10001', 'cursor=zzz', 'limit=1&limit=1', 'window=1h'])
     it(`with ${query} are 422`, async () => {
-      const { status, text } = await ask(service, 'llm-invocations', { query });
       const code = query.startsWith('window') ? 'window_invalid' : 'query_invalid';
-      expect([status, (JSON.parse(text) as Problem).code]).to.deep.equal([422, code]);
+      expect(await refusal(service, 'llm-invocations', { query })).to.deep.equal([422, code]);
     });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { sendLlm, NO_USAGE } from '../support/audit.ts';
 import { llmInvocation } from '../support/events.ts';
-import { ask, askJson, type Problem } from '../support/reads.ts';
+import { ask, askJson, refusal } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
 import { MINUTE_MS } from '../../server/durations.ts';
 
@@ -128,7 +128,6 @@ describe('the breakdown of LLM usage', () => {
 
   for (const query of ['', 'by=', 'by=agent_name', 'by=tool', 'by=model&limit=0', 'by=model&limit=1001'])
     it(`with "${query}" is 422`, async () => {
-      const { status, text } = await ask(service, 'llm-usage/breakdown', { query });
-      expect([status, (JSON.parse(text) as Problem).code]).to.deep.equal([422, 'query_invalid']);
+      expect(await refusal(service, 'llm-usage/breakdown', { query })).to.deep.equal([422, 'query_invalid']);
     });
 });

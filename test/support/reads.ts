@@ -39,6 +39,16 @@ export async function ask(
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
+/** The status and the code of an answer that refuses. */
+export async function refusal(
+  service: RunningService,
+  endpoint: string,
+  options: Ask = {},
+): Promise<[number, string]> {
+  const { status, text } = await ask(service, endpoint, options);
+  return [status, (JSON.parse(text) as Problem).code];
+}
+
 /** As `ask`, and the answer must be good. */
 export async function askJson<T>(service: RunningService, endpoint: string, options: Ask = {}): Promise<T> {
   const { status, text } = await ask(service, endpoint, options);
