@@ -35,42 +35,32 @@ describe('a hostile request', () => {
     ...headers,
   });
 
+  /** Sends the bytes to a connection of their own, and tells how they are refused. */
+  const refusal = async (...parts: (string | Buffer)[]) => codeOf(await exchange(service.url, ...parts));
+
   it('a body of 10 MB is 413, with a length and without', async () => {
     const parts = Array.from({ length: 160 }, () => Buffer.alloc(MIB / 16, 0x20));
     const chunks = parts.map((part) => Buffer.concat([Buffer.from('10000\r\n'), part, Buffer.from('\r\n')]));
 
-    const sized = await exchange(service.url, head(PATH, withKey({ 'Content-Length': 10 * MIB })), ...parts);
-    const chunked = await exchange(
-      service.url,
-      head(PATH, withKey({ 'Transfer-Encoding': 'chunked' })),
-      ...chunks,
-      '0\r\n\r\n',
-    );
+    const sized = await refusal(head(PATH, withKey({ 'Content-Length': 10 * MIB })), ...parts);
+    const headOfChunks = head(PATH, withKey({ 'Transfer-Encoding': 'chunked' }));
+    const chunked = await refusal(headOfChunks, ...chunks, '0\r\n\r\n');
 
-    expect([codeOf(sized), codeOf(chunked)]).to.deep.equal([
-      [413, 'body_too_large'],
-      [413, 'body_too_large'],
-    ]);
+    expect(sized).to.deep.equal([413, 'body_too_large']);
+    expect(chunked).to.deep.equal([413, 'body_too_large']);
   });
 
   it('a body of 10 MB with a bad key is 401', async () => {
     const parts = Array.from({ length: 160 }, () => Buffer.alloc(MIB / 16, 0x7b));
     const headers = { ...withKey({ 'Content-Length': 10 * MIB }), Authorization: 'Bearer bad' };
 
-    expect(codeOf(await exchange(service.url, head(PATH, headers), ...parts))).to.deep.equal([
-      401,
-      'unauthenticated',
-    ]);
+    expect(await refusal(head(PATH, headers), ...parts)).to.deep.equal([401, 'unauthenticated']);
   });
 
   it('a body with an enormous Content-Length is 413 at once', async () => {
-    const answer = await exchange(
-      service.url,
-      head(PATH, withKey({ 'Content-Length': Number.MAX_SAFE_INTEGER })),
-      '{',
-    );
+    const headers = withKey({ 'Content-Length': Number.MAX_SAFE_INTEGER });
 
-    expect(codeOf(answer)).to.deep.equal([413, 'body_too_large']);
+    expect(await refusal(head(PATH, headers), '{')).to.deep.equal([413, 'body_too_large']);
   });
 
   it('chunked bodies that are torn or wrong are 400', async () => {
@@ -81,13 +71,9 @@ describe('a hostile request', () => {
       'fffffffffffffffff\r\n',
       '1;x=\0\r\n',
     ]) {
-      const answer = await exchange(
-        service.url,
-        head(PATH, withKey({ 'Transfer-Encoding': 'chunked' })),
-        bytes,
-      );
+      const headers = withKey({ 'Transfer-Encoding': 'chunked' });
 
-      expect(codeOf(answer), bytes).to.deep.equal([400, 'request_invalid']);
+      expect(await refusal(head(PATH, headers), bytes), bytes).to.deep.equal([400, 'request_invalid']);
     }
   });
 
@@ -182,13 +168,9 @@ describe('a hostile request', () => {
       Buffer.from('\r\n0\r\n\r\n'),
     ]);
 
-    const answer = await exchange(
-      service.url,
-      head(PATH, withKey({ 'Transfer-Encoding': 'chunked', 'Content-Encoding': 'gzip' })),
-      chunked,
-    );
+    const headers = withKey({ 'Transfer-Encoding': 'chunked', 'Content-Encoding': 'gzip' });
 
-    expect(codeOf(answer)).to.deep.equal([413, 'body_too_large']);
+    expect(await refusal(head(PATH, headers), chunked)).to.deep.equal([413, 'body_too_large']);
   });
 
   it('JSON nested too deeply is 422, not 500', async () => {
@@ -207,25 +189,21 @@ describe('a hostile request', () => {
   });
 
   it('one header of 100 KB is 431', async () => {
-    const answer = await exchange(service.url, head(PATH, withKey({ 'X-Flood': 'x'.repeat(100_000) })));
+    const headers = withKey({ 'X-Flood': 'x'.repeat(100_000) });
 
-    expect(codeOf(answer)).to.deep.equal([431, 'headers_too_large']);
+    expect(await refusal(head(PATH, headers))).to.deep.equal([431, 'headers_too_large']);
   });
 
   it('10,000 headers are 431', async () => {
     const flood = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`X-${i}`, 'x']));
 
-    expect(codeOf(await exchange(service.url, head(PATH, withKey(flood))))).to.deep.equal([
-      431,
-      'headers_too_large',
-    ]);
+    expect(await refusal(head(PATH, withKey(flood)))).to.deep.equal([431, 'headers_too_large']);
   });
 
   it('a path of 100 KB is 431', async () => {
-    expect(codeOf(await exchange(service.url, head(`/${'x'.repeat(100_000)}`, {}, 'GET')))).to.deep.equal([
-      431,
-      'headers_too_large',
-    ]);
+    const path = `/${'x'.repeat(100_000)}`;
+
+    expect(await refusal(head(path, {}, 'GET'))).to.deep.equal([431, 'headers_too_large']);
   });
 
   it('900 headers within the limit are accepted', async () => {
@@ -248,12 +226,8 @@ describe('a hostile request', () => {
       'HELLO / WORLD/9\r\n\r\n',
       '\x16\x03\x01\x02\x00\x01\x00\x01\xfc',
       'POST / HTTP/1.1\r\nA b: c\r\n\r\n',
-    ]) {
-      expect(codeOf(await exchange(service.url, bytes)), JSON.stringify(bytes)).to.deep.equal([
-        400,
-        'request_invalid',
-      ]);
-    }
+    ])
+      expect(await refusal(bytes), JSON.stringify(bytes)).to.deep.equal([400, 'request_invalid']);
   });
 
   it('errors that Node answers by itself have a request id and a problem body', async () => {
@@ -328,15 +302,10 @@ describe('a hostile request', () => {
       'a.__proto__.b',
       `${'a'.repeat(5000)}.b.c`,
     ]) {
-      const answer = await exchange(
-        service.url,
-        Buffer.from(
-          head(PATH, { ...withKey(), Authorization: `Bearer ${key}`, 'Content-Length': 0 }),
-          'latin1',
-        ),
-      );
+      const headers = { ...withKey(), Authorization: `Bearer ${key}`, 'Content-Length': 0 };
+      const bytes = Buffer.from(head(PATH, headers), 'latin1');
 
-      expect(codeOf(answer), JSON.stringify(key)).to.deep.equal([401, 'unauthenticated']);
+      expect(await refusal(bytes), JSON.stringify(key)).to.deep.equal([401, 'unauthenticated']);
     }
   });
 });
