@@ -7,7 +7,7 @@ import { resolvePolicy } from '../../client/index.ts';
 import { CommandError } from '../../server/cli/command-error.ts';
 import { jsonOf } from '../support/accounts.ts';
 import { fetchAgent, type FetchedAgent, save } from '../support/agents.ts';
-import { issue, demoOwner } from '../support/keys.ts';
+import { base64Of, issue, demoOwner } from '../support/keys.ts';
 import { sendDecision, timeFromNow } from '../support/audit.ts';
 import { sendBatch } from '../support/batch.ts';
 import { decisionEvent } from '../support/events.ts';
@@ -150,9 +150,4 @@ function pull({ url }: TestService, { key, agent_name }: TestService['demo']) {
 async function manifestKid(service: TestService, { key, agent_name }: TestService['demo']): Promise<string> {
   const { bundle_manifest = '{}' } = await jsonOf<FetchedAgent>(fetchAgent(service, agent_name, { key }));
   return (JSON.parse(bundle_manifest) as { kid: string }).kid;
-}
-
-/** Environment variables hold keys as base64, a JWK as base64url. */
-function base64Of(base64url: string | undefined): string {
-  return Buffer.from(base64url ?? '', 'base64url').toString('base64');
 }

@@ -10,9 +10,11 @@ import {
   type DecisionInput,
   type GovernOptions,
 } from '../../client/index.ts';
+import { jsonOf } from '../support/accounts.ts';
 import { fetchAgent, register, save } from '../support/agents.ts';
 import { readDecisions } from '../support/audit.ts';
 import { captureLogger } from '../support/capture-logger.ts';
+import { keySetOf } from '../support/keys.ts';
 import { startMockServer } from '../support/mock-server.ts';
 import { policyYaml } from '../support/platform.ts';
 import { useSharedService } from '../support/shared-service.ts';
@@ -122,9 +124,8 @@ describe('the client against the service', () => {
   it('keeps the old policy when the answer is tampered with', async () => {
     const between = await startMockServer();
     const logger = captureLogger();
-    const record = (await (await fetchAgent(service, NAME)).json()) as Record<string, unknown>;
-    const keys: unknown = await (await fetch(`${service.url}/v1/.well-known/keys`)).json();
-    between.on('GET /v1/.well-known/keys', { json: keys });
+    const record = await jsonOf<Record<string, unknown>>(fetchAgent(service, NAME));
+    between.on('GET /v1/.well-known/keys', { json: await keySetOf(service) });
     between.on(`GET /v1/agents/${NAME}`, { json: record });
     const governed = await bind(callAll, { baseUrl: between.url, logger });
     between.on(`GET /v1/agents/${NAME}`, {

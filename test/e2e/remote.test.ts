@@ -11,7 +11,7 @@ import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-se
 import { captureLogger } from '../support/capture-logger.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { decisionEvent } from '../support/events.ts';
-import { issue, demoOwner } from '../support/keys.ts';
+import { issue, demoOwner, keySetOf } from '../support/keys.ts';
 import { gate } from '../support/gate.ts';
 import { eventually } from '../support/eventually.ts';
 import { acknowledged, cutOff, startLoad } from '../support/load.ts';
@@ -21,8 +21,6 @@ import { HOUR_MS } from '../../server/durations.ts';
 
 const REVOKED_MS_MAX = 5000;
 const VERSION_MS_MAX = 1000;
-
-type KeySet = { keys: { kid: string }[]; successions: string[] };
 
 describe('two services on one store share their state', () => {
   let server: ClickHouseServer;
@@ -138,9 +136,7 @@ describe('two services on one store share their state', () => {
 
     const where = onServer(server, { GATE_DATA_DIR: one.dataDir });
     const { kid, previous_kid } = await gate<{ kid: string; previous_kid: string }>(where, 'key', 'rotate');
-    const sets = await Promise.all(
-      [one, two].map((service) => jsonOf<KeySet>(call(service, '/v1/.well-known/keys'))),
-    );
+    const sets = await Promise.all([one, two].map(keySetOf));
     // The services still have the old key, and leave what the new one signed as it is.
     const again = await jsonOf<SavedAgent>(register(two, manifest));
     const { key } = await gate<{ key: string }>(where, 'key', 'issue', '--project', one.project_id);

@@ -24,12 +24,8 @@ import {
 } from '../support/service.ts';
 import { everythingOf, otherVersionsOf } from '../support/snapshot.ts';
 import { DAY_MS } from '../../server/durations.ts';
-import { issue } from '../support/keys.ts';
+import { issue, keySetOf } from '../support/keys.ts';
 import { eventually } from '../support/eventually.ts';
-
-async function keySetOf({ url }: TestService): Promise<unknown> {
-  return (await fetch(`${url}/v1/.well-known/keys`)).json();
-}
 
 /** Another project of the demo account, with a key. */
 async function newProject(service: TestService): Promise<{ id: string; key: string }> {

@@ -5,14 +5,12 @@ import { sendDecision } from '../support/audit.ts';
 import { Drill } from '../support/drill.ts';
 import { decisionEvent } from '../support/events.ts';
 import { gate } from '../support/gate.ts';
+import { type KeySet, keySetOf } from '../support/keys.ts';
 import { type MockServer, startMockServer } from '../support/mock-server.ts';
 import { createSigner, publishedAgent, serveKeySet, signedRecord, type Signer } from '../support/platform.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-type KeySet = { keys: { kid: string; x: string }[]; successions: string[] };
 type Rotated = { kid: string; previous_kid: string; agents_signed: number; agents_left: number };
-
-const keySetOf = ({ url }: TestService) => jsonOf<KeySet>(fetch(`${url}/v1/.well-known/keys`));
 
 describe('the rotation drill', () => {
   let service: TestService;

@@ -12,6 +12,7 @@ import {
 } from '../support/agents.ts';
 import { outcomeOf, readDecisions, sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
+import { keySetOf } from '../support/keys.ts';
 import { readMetrics } from '../support/metrics.ts';
 import { exchange, head } from '../support/raw-http.ts';
 import { useSharedService } from '../support/shared-service.ts';
@@ -47,8 +48,8 @@ describe('GET /v1/agents/{name}', () => {
 
   it('serves a bundle that the client verifies against the key set', async () => {
     const record = await jsonOf<FetchedAgent>(fetchAgent(service, 'bot'));
-    const keys = await jsonOf<{ keys: { x: string }[] }>(fetch(`${service.url}/v1/.well-known/keys`));
-    const publicKey = new Uint8Array(Buffer.from(keys.keys[0]?.x ?? '', 'base64url'));
+    const { keys } = await keySetOf(service);
+    const publicKey = new Uint8Array(Buffer.from(keys[0]?.x ?? '', 'base64url'));
 
     const verified = await verifyBundle({
       record,

@@ -4,7 +4,6 @@ import {
   decodeJwt,
   decodeProtectedHeader,
   importPKCS8,
-  type JSONWebKeySet,
   type JWTPayload,
   jwtVerify,
   SignJWT,
@@ -14,7 +13,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accepted, outcomeOf, readDecisions, sendDecision, sendLlm } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
-import { issue, type Key, revoke } from '../support/keys.ts';
+import { issue, type Key, keySetOf, revoke } from '../support/keys.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -42,27 +41,15 @@ describe('bearer keys', () => {
   const rootKey = () => importPKCS8(readFileSync(join(service.dataDir, 'signing-key.pem'), 'utf8'), 'EdDSA');
 
   /** A key as the service would make it, but for what is given. */
-  async function forged({
-    claims = {},
-    kid,
-    key,
-  }: {
-    claims?: JWTPayload;
-    kid?: string;
-    key?: KeyObject;
-  }): Promise<string> {
-    const header = {
-      ...decodeProtectedHeader(first.key),
-      alg: 'EdDSA',
-      ...(kid === undefined ? {} : { kid }),
-    };
+  async function forged({ claims, kid, key }: { claims?: JWTPayload; kid?: string; key?: KeyObject } = {}) {
+    const header = { ...decodeProtectedHeader(first.key), alg: 'EdDSA', ...(kid !== undefined && { kid }) };
     return new SignJWT({ ...decodeJwt(first.key), ...claims })
       .setProtectedHeader(header)
       .sign(key ?? (await rootKey()));
   }
 
   it('is a JWT with the claims of the contract, verified by the published key set', async () => {
-    const jwks = (await (await fetch(`${service.url}/v1/.well-known/keys`)).json()) as JSONWebKeySet;
+    const jwks = await keySetOf(service);
 
     const { payload, protectedHeader } = await jwtVerify(first.key, createLocalJWKSet(jwks));
 
@@ -222,7 +209,7 @@ describe('bearer keys', () => {
   });
 
   it('a well-signed key whose jti was never issued here is 401', async () => {
-    expect(await send(await forged({}))).to.deep.equal(accepted);
+    expect(await send(await forged())).to.deep.equal(accepted);
     expect(
       await send(await forged({ claims: { jti: '5e1c5e0a-0000-4000-8000-000000000000' } })),
     ).to.deep.equal(unauthenticated);

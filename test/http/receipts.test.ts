@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { createHash } from 'node:crypto';
 import { eventually } from '../support/eventually.ts';
 import { sendDecision, sendLlm, timeFromNow } from '../support/audit.ts';
 import { type BatchAnswer, sendBatch } from '../support/batch.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
+import { keySetOf } from '../support/keys.ts';
 import { ask } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
@@ -19,8 +20,7 @@ describe('receipts', () => {
 
   /** Verifies a receipt with the public keys alone, and returns its claims. */
   async function claimsOf(receipt: string | null) {
-    const response = await fetch(`${service.url}/v1/.well-known/keys`);
-    const keys = createLocalJWKSet((await response.json()) as JSONWebKeySet);
+    const keys = createLocalJWKSet(await keySetOf(service));
     const { payload } = await jwtVerify(receipt ?? '', keys, {
       typ: 'gate-receipt+jwt',
       issuer: 'gatehouse',

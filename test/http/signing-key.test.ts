@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { accepted, outcomeOf, sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { directoryWithProject } from '../support/gate.ts';
+import { base64Of, keySetOf } from '../support/keys.ts';
 import { runService } from '../support/processes.ts';
-import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
+import { startTestService, temporaryDirectory } from '../support/service.ts';
 
 const unauthenticated = { status: 401, code: 'unauthenticated' };
 
@@ -40,7 +41,7 @@ describe('the signing key', () => {
 
     const strict = await startTestService({ dataDir, env: { GATE_DEMO: '0', GATE_SIGNING_KEY: seed } });
     const refused = await outcomeOf(await sendDecision(strict, decisionEvent(), { key: project.key }));
-    const strictKeys = await keySetOf(strict);
+    const { keys: strictKeys } = await keySetOf(strict);
     await strict.stop();
     const retired = { GATE_SIGNING_KEYS_RETIRED: `${base64Of(old.x)},${base64Of(old.x)}` };
     const lenient = await startTestService({
@@ -48,7 +49,7 @@ describe('the signing key', () => {
       env: { GATE_DEMO: '0', GATE_SIGNING_KEY: pem, ...retired },
     });
     const taken = await outcomeOf(await sendDecision(lenient, decisionEvent(), { key: project.key }));
-    const lenientKeys = await keySetOf(lenient);
+    const { keys: lenientKeys } = await keySetOf(lenient);
     await lenient.stop();
 
     expect([refused, taken]).to.deep.equal([unauthenticated, accepted]);
@@ -79,14 +80,3 @@ describe('the signing key', () => {
     }
   });
 });
-
-type PublicKey = { x: string };
-
-async function keySetOf({ url }: TestService): Promise<PublicKey[]> {
-  return ((await (await fetch(`${url}/v1/.well-known/keys`)).json()) as { keys: PublicKey[] }).keys;
-}
-
-/** Environment variables hold keys as plain base64; a JWK has them as base64url. */
-function base64Of(base64url: string | undefined): string {
-  return Buffer.from(base64url ?? '', 'base64url').toString('base64');
-}

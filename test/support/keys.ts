@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose';
+import { decodeJwt, decodeProtectedHeader, type JWK, type JWTPayload, SignJWT } from 'jose';
 import { call, jsonOf, type Person, demoCookie } from './accounts.ts';
 import { decisionEvent } from './events.ts';
 import type { RunningService, TestService } from './service.ts';
@@ -20,6 +20,18 @@ export type Key = {
   revoked_at?: string | null;
   created_by?: string;
 };
+
+export type KeySet = { keys: (JWK & { kid: string; x: string })[]; successions: string[] };
+
+/** The published keys of a service. */
+export function keySetOf({ url }: Pick<RunningService, 'url'>): Promise<KeySet> {
+  return jsonOf<KeySet>(call({ url }, '/v1/.well-known/keys'));
+}
+
+/** Environment variables hold keys as plain base64; a JWK has them as base64url. */
+export function base64Of(base64url: string | undefined): string {
+  return Buffer.from(base64url ?? '', 'base64url').toString('base64');
+}
 
 /** The key of the project with other claims, signed by the root key that the service made. */
 export async function keyWith(
