@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { randomInt, randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { newPerson } from '../support/accounts.ts';
 import { policyText, register } from '../support/agents.ts';
 import { sendDecision } from '../support/audit.ts';
@@ -101,16 +102,9 @@ describe(`requests generated from the OpenAPI document (GATE_TEST_SEED=${SEED})`
       const call = request(
         { hostname, port, path, method, headers: { ...from, ...headers }, agent, signal },
         (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('error', reject).on('end', () => {
-            const text = Buffer.concat(chunks).toString();
-            resolve({
-              status: response.statusCode ?? 0,
-              headers: response.headers as Answer['headers'],
-              text,
-            });
-          });
+          const status = response.statusCode ?? 0;
+          const answered = response.headers as Answer['headers'];
+          textOf(response).then((text) => resolve({ status, headers: answered, text }), reject);
         },
       );
       call.on('error', reject).end(body);

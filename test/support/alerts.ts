@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { call, jsonOf, newPerson, type Person, requestToken, useToken } from './accounts.ts';
 import { batchOutcome, sendBatch } from './batch.ts';
 import type { ServiceClock } from './clock.ts';
@@ -21,12 +22,10 @@ type Item = Record<string, unknown> & { rule: string; state: string; from: strin
 export async function startReceiver(refusals = 0) {
   const received: Received[] = [];
   let left = refusals;
-  const server: Server = createServer((req, res) => {
-    const chunks: Buffer[] = [];
-    req.on('data', (chunk: Buffer) => chunks.push(chunk));
-    req.on('end', () => {
+  const server = createServer((req, res) => {
+    void text(req).then((body) => {
       left -= 1;
-      if (left < 0) received.push({ headers: req.headers, body: Buffer.concat(chunks).toString() });
+      if (left < 0) received.push({ headers: req.headers, body });
       res.writeHead(left < 0 ? 204 : 500).end();
     });
   });

@@ -9,27 +9,25 @@ import { eventually } from './eventually.ts';
 import { ask } from './reads.ts';
 import type { RunningService } from './service.ts';
 
-type Project = RunningService & { project_id: string };
-
 /** A resource of the log of the service's project. */
-export function askLog(service: Project, path: string): Promise<Response> {
+export function askLog(service: RunningService, path: string): Promise<Response> {
   return call(service, `/v1/projects/${service.project_id}/log/${path}`);
 }
 
-export async function logText(service: Project, path: string): Promise<string> {
+export async function logText(service: RunningService, path: string): Promise<string> {
   return (await askLog(service, path)).text();
 }
 
-export async function logBytes(service: Project, path: string): Promise<Buffer> {
+export async function logBytes(service: RunningService, path: string): Promise<Buffer> {
   return Buffer.from(await (await askLog(service, path)).arrayBuffer());
 }
 
-export async function logKey(service: Project): Promise<VerifierKey> {
+export async function logKey(service: RunningService): Promise<VerifierKey> {
   return parseVerifierKey((await logText(service, 'vkey')).trimEnd());
 }
 
 /** The proof of a record, as soon as the record is in the log. */
-export function proofOf(service: Project, eventId: string): Promise<RecordProof> {
+export function proofOf(service: RunningService, eventId: string): Promise<RecordProof> {
   return eventually(async () => {
     const { status, text } = await ask(service, `decisions/${eventId}/proof`);
     if (status === 409) return undefined;
@@ -39,7 +37,7 @@ export function proofOf(service: Project, eventId: string): Promise<RecordProof>
 }
 
 /** Resolves with the checkpoint of a log that has this many entries or more. */
-export async function checkpointFrom(service: Project, size: number) {
+export async function checkpointFrom(service: RunningService, size: number) {
   const key = await logKey(service);
   return eventually(async () => {
     const checkpoint = verifyCheckpoint(await logText(service, 'checkpoint'), key);

@@ -8,10 +8,9 @@ import {
   decodeJwt,
   importJWK,
 } from 'jose';
-import type { Server } from 'node:http';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:http';
 import { Provider } from 'oidc-provider';
+import { listen } from './listen.ts';
 
 type Claims = { email?: string; email_verified?: boolean; groups?: string[] };
 export type TestProvider = {
@@ -37,8 +36,7 @@ async function newSigningKey(): Promise<JWK> {
 export async function startOidcProvider(redirectUri: string, port = 0): Promise<TestProvider> {
   const jwk = await (signingKey ??= newSigningKey());
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const issuer = `http://localhost:${await listen(server, port)}`;
   const test: TestProvider = { issuer, people: new Map(), forge: undefined, stop: () => closed(server) };
   const provider = new Provider(issuer, {
     clients: [{ ...CLIENT, redirect_uris: [redirectUri] }],

@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, randomBytes, sign } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import {
   bytesFromStrictBase64,
   type Checkpoint,
@@ -45,7 +46,7 @@ export async function startWitness(name: string): Promise<TestWitness> {
   const key = verifierKeyFrom({ name, type: 'cosignature', publicKey });
   const logs = new Map<string, VerifierKey>();
   const server = createServer((req, res) => {
-    void bodyOf(req).then((body) => {
+    void textOf(req).then((body) => {
       const { status, text, type = 'text/plain' }: Verdict = witness.misbehave?.(body) ?? judge(body);
       witness.answered.push(status);
       res.writeHead(req.url === '/base/add-checkpoint' && req.method === 'POST' ? status : 404, {
@@ -113,9 +114,3 @@ export async function startWitness(name: string): Promise<TestWitness> {
 }
 
 type Verdict = { status: number; text: string; type?: string };
-
-async function bodyOf(req: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
-}

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, zstdDecompress } from 'node:zlib';
 import type { Statement } from './engine.ts';
@@ -87,9 +88,7 @@ function authenticate(req: IncomingMessage, { user, password }: Credentials): vo
 }
 
 async function readBody(req: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req) chunks.push(chunk as Buffer);
-  const raw = Buffer.concat(chunks);
+  const raw = await buffer(req);
   switch (req.headers['content-encoding']) {
     case undefined:
       return raw.toString();

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { createServer, request, type ClientRequest, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
@@ -27,6 +26,7 @@ const lengthOf = (body: string) => String(body.length);
 describe('bodies that are still arriving', () => {
   const arriving = arrivingOf(ARRIVING_MAX, PLAIN_MAX);
   let server: Server;
+  let port: number;
   before(async () => {
     server = createServer((req, res) => {
       readBody(req, { arriving, parse: lengthOf }).then(
@@ -34,7 +34,7 @@ describe('bodies that are still arriving', () => {
         (error: unknown) => res.end(problemFrom(error).code),
       );
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
+    port = await listen(server);
   });
   after(() => {
     server.closeAllConnections();
@@ -42,7 +42,6 @@ describe('bodies that are still arriving', () => {
   });
 
   function begin(body: string | Buffer, more: Record<string, string | number> = {}): ClientRequest {
-    const { port } = server.address() as AddressInfo;
     const headers = { 'Content-Type': 'application/json', 'Content-Length': ARRIVING_MAX, ...more };
     const call = request({ host: '127.0.0.1', port, method: 'POST', headers });
     call.on('error', () => undefined).write(body);
