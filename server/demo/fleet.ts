@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { CommandError } from '../cli/command-error.ts';
 import { readConfig } from '../config.ts';
 import { expectedFaultText } from '../expected-fault.ts';
 import { createLogger } from '../logger.ts';
@@ -11,9 +12,6 @@ const USAGE = `npm run demo -- [--rows N] [--days N] [--seed N] [--project ID]
 Fills the store that the environment names (GATE_DATA_DIR, GATE_CLICKHOUSE_URL) with the decisions and model calls of a
 fleet of agents, in the demo project, or in --project. Defaults: 1000000 rows over 90 days, seed 1.
 `;
-
-/** Invalid arguments or store state. The message says what to do. */
-class UsageError extends Error {}
 
 type FleetSize = { rows: number; days: number; seed: number };
 type FleetResult = { projectId: string; rows: number };
@@ -46,7 +44,7 @@ async function run(): Promise<void> {
 function wholeNumber(name: string, text: string, { min, max }: { min: number; max: number }): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-  throw new UsageError(`--${name} is "${text}"; it must be a whole number from ${min} to ${max}.`);
+  throw new CommandError(`--${name} is "${text}"; it must be a whole number from ${min} to ${max}.`);
 }
 
 async function fill(project: string | undefined, size: FleetSize): Promise<FleetResult> {
@@ -57,7 +55,7 @@ async function fill(project: string | undefined, size: FleetSize): Promise<Fleet
   try {
     const projectId = project ?? service.demo?.project_id;
     if (projectId === undefined)
-      throw new UsageError('The store has projects but no demo.json. Name one with --project.');
+      throw new CommandError('The store has projects but no demo.json. Name one with --project.');
     const options = { ...size, projectId, isMerged: true, onProgress: createProgressBar() };
     const rows = await service.demoFleet.fillProject(options);
     return { projectId, rows };
@@ -86,7 +84,7 @@ run().then(
   (error: unknown) => {
     const { message, stack } = error as Error;
     const isBadArgument = (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
-    const text = isBadArgument || error instanceof UsageError ? message : expectedFaultText(error);
+    const text = isBadArgument || error instanceof CommandError ? message : expectedFaultText(error);
     process.stderr.write(`${text ?? stack ?? message}\n`);
     process.exit(1);
   },
