@@ -1,6 +1,6 @@
-import { verifyAsync } from '@noble/ed25519';
 import { bytesFromBase64, parseJsonObject } from './encoding.ts';
 import { utf8From } from './language/runtime.ts';
+import { isSignedBy } from './signature.ts';
 import { PolicyError } from '../errors.ts';
 
 /** The claims of a bearer key; not to be trusted before its signature is verified. */
@@ -23,17 +23,9 @@ export function parseBearerKey(text: string): BearerKey {
 
 /** Throws `key_signature_invalid` unless this public key signed the bearer key. */
 export async function verifyBearerKey(key: BearerKey, publicKey: Uint8Array): Promise<void> {
-  if (await isSigned(key, publicKey)) return;
+  const { signature, signedText } = key;
+  if (await isSignedBy(publicKey, { message: utf8From(signedText), signature })) return;
   throw new PolicyError('key_signature_invalid', 'The platform did not sign this bearer key');
-}
-
-async function isSigned({ signature, signedText }: BearerKey, publicKey: Uint8Array): Promise<boolean> {
-  try {
-    return await verifyAsync(signature, utf8From(signedText), publicKey);
-  } catch {
-    // The library throws for bytes that are not a signature or not a key.
-    return false;
-  }
 }
 
 function jsonPart(part: string): Record<string, unknown> {
