@@ -164,8 +164,9 @@ export const MAIL_REQUEST_WAIT_MS_MAX = 60 * SECOND_MS;
 /** Mails that wait or are being sent. More are dropped and counted. */
 export const MAILS_WAITING_MAX = 1000;
 export const MAILS_SENDING_MAX = 4;
-export const MAIL_CONNECT_MS_MAX = 5 * SECOND_MS;
-export const MAIL_ATTEMPT_MS_MAX = 8 * SECOND_MS;
+/** Some servers delay their greeting, and scan a message before they take it: given up too early, it would be sent twice. */
+export const MAIL_CONNECT_MS_MAX = 10 * SECOND_MS;
+export const MAIL_ATTEMPT_MS_MAX = 20 * SECOND_MS;
 /** A failed attempt is repeated after each of these delays. */
 export const MAIL_RETRY_MS = [500, 3000] as const;
 /** A stop waits this long for mails that are being sent. */

@@ -92,13 +92,16 @@ function tokenEndpoints({ accounts, mailRequests, signIn }: AccountDeps) {
   /** Answers with the account. Counts invalid tokens. */
   const useToken = async (address: string, use: () => Promise<Account>) => {
     await pace.turn();
-    await failuresPerAddress.require(address);
+    // Counted first, so that tokens tried at once cannot exceed the limit.
+    await failuresPerAddress.consume(address);
+    let isInvalid = false;
     try {
       return publicAccount(await use());
     } catch (error) {
-      if (error instanceof RequestError && error.code === 'token_invalid')
-        await failuresPerAddress.count(address);
+      isInvalid = error instanceof RequestError && error.code === 'token_invalid';
       throw error;
+    } finally {
+      if (!isInvalid) await failuresPerAddress.refund(address);
     }
   };
   return [

@@ -17,7 +17,7 @@ const KINDS: TokenKind[] = ['verify', 'reset'];
 
 describe('one-time tokens', () => {
   const clock = createServiceClock();
-  const service = useTestService({ env: clock.env });
+  const service = useTestService({ env: { ...clock.env, GATE_TRUSTED_PROXIES: '127.0.0.0/8' } });
 
   /** Comes back for as long as it is told to: on a slow machine fifty wait too long for one another. */
   async function useUntilTold(kind: TokenKind, token: string): Promise<string> {
@@ -126,6 +126,19 @@ describe('one-time tokens', () => {
       }
     });
   }
+
+  it('can be guessed 300 times from one address, also at once, and then not until later', async () => {
+    const headers = { 'X-Forwarded-For': '203.0.113.9' };
+    const guess = () => call(service, '/v1/auth/verify', { body: { token: 'x'.repeat(43) }, headers });
+    const answers: Response[] = [];
+    // Some are told to come back: on a slow machine they wait too long for one another.
+    while (!answers.some(({ status }) => status === 429))
+      answers.push(...(await Promise.all(Array.from({ length: 32 }, guess))));
+    const refused = answers.find(({ status }) => status === 429);
+
+    expect(answers.filter(({ status }) => status === 400)).to.have.length(300);
+    expect(refused && (await codeOf(refused))).to.equal('rate_limited');
+  });
 
   it('expire after 24 hours for verify and after 1 hour for reset', async () => {
     const { email } = await newPerson(service);
