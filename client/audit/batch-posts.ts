@@ -69,9 +69,7 @@ export class BatchPosts implements Outbox {
     const events = this.#waiting.length;
     if (events === 0) return;
     this.#waiting.take({ eventsMax: events, bytesMax: Infinity });
-    this.#deps.outcomes.fail(events, 'Audit events were still waiting at shutdown; events dropped', {
-      events,
-    });
+    this.#deps.outcomes.lose(events, 'Audit events were still waiting at shutdown');
   }
 
   /** Makes every waiting event due. */
@@ -120,10 +118,11 @@ export class BatchPosts implements Outbox {
     const status = isBatch && result.kind === 'rejected' ? result.status : undefined;
     if (status !== undefined && NO_SUCH_CALL.includes(status)) return this.#sendSingly(events);
     if (status === TOO_LARGE && events.length > 1) return this.#sendSmaller(events);
-    if (isBatch && result.kind === 'accepted') outcomes.settleBatch(rejectionsFrom(result), events.length);
-    else outcomes.settle(result, events.length);
-    // Events that shutdown cut off are kept for the next start.
-    if (!signal.aborted) journal?.settle(events);
+    const isSettled =
+      isBatch && result.kind === 'accepted'
+        ? outcomes.settleBatch(rejectionsFrom(result), events.length)
+        : outcomes.settle(result, events.length);
+    if (isSettled) journal?.settle(events);
   }
 
   /** From now on. */

@@ -8,7 +8,8 @@ export type EventNumber = {
   readonly dropped: number;
 };
 
-type Tally = { dropped: number; failed: number };
+/** Events that were dropped, and those that failed for good. */
+export type Tally = { dropped: number; failed: number };
 
 /** A sender's events so far, with the outcomes that are known. */
 export type Totals = { emitted: number } & Tally;

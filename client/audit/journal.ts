@@ -57,7 +57,12 @@ export class Journal {
     }
   }
 
-  /** These events are stored, or have failed for good. */
+  /** False once the disk has failed. */
+  get isUsable(): boolean {
+    return !this.#isBroken;
+  }
+
+  /** These events are stored, or were rejected. */
   settle(events: readonly { sequence: number }[]): void {
     for (const { sequence } of events) {
       const segment = this.#segments.findLast(({ from }) => from <= sequence);
@@ -71,6 +76,7 @@ export class Journal {
 
   /** The service knows all of its events. */
   remove(): void {
+    this.#segments.slice(-1).forEach(close);
     this.#segments.forEach(discard);
     this.#segments = [];
   }
@@ -80,13 +86,15 @@ export class Journal {
     if (last !== undefined && last.bytes < JOURNAL_FILE_BYTES) return last;
     const path = `${this.#prefix}${from}`;
     const next = { path, file: openSync(path, 'ax', 0o600), from, bytes: 0, waiting: 0 };
+    // An outage may leave many files.
+    if (last !== undefined) close(last);
     this.#segments.push(next);
     this.settle([]);
     return next;
   }
 }
 
-/** A sender's journal that a killed process left behind. */
+/** A sender's journal that an earlier process left behind. */
 export class AbandonedJournal {
   readonly emitter: string;
   readonly #paths: readonly string[];
@@ -163,9 +171,16 @@ function namesIn(directory: string): string[] {
   }
 }
 
-function discard({ file, path }: Segment): void {
+function close({ file }: Segment): void {
   try {
     closeSync(file);
+  } catch {
+    // Its lines are written already.
+  }
+}
+
+function discard({ path }: Segment): void {
+  try {
     rmSync(path, { force: true });
   } catch {
     // The next start sends its events again, which changes nothing.

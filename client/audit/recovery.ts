@@ -17,7 +17,7 @@ type RecoveryDeps = {
 };
 
 /**
- * Sends the events that killed processes left in their journals, with the same numbers, then reports their totals. Events that are
+ * Sends the events that earlier processes left in their journals, with the same numbers, then reports their totals. Events that are
  * already stored change nothing. Those that do not arrive are left for the next start; those that the service rejects are not. Never
  * rejects.
  */
@@ -26,13 +26,13 @@ export async function recover(journals: Journals, deps: RecoveryDeps): Promise<v
   await nextTurn();
   try {
     for (const journal of journals.abandoned(target)) {
-      const outcomes = new Outcomes({ path, logger });
+      const outcomes = new Outcomes({ path, logger, isKeeping: () => true });
       const resent = await resend(journal, outcomes, deps);
       const { sent, failed } = outcomes.counts();
-      // An event may have failed before the kill and again now.
-      const totals = { ...resent, failed: Math.max(resent.failed, failed) };
-      logger.info('Sent the audit events of a process that was killed', { path, sent, failed });
-      if (failed === outcomes.rejected && (await deps.report(journal.emitter, totals))) journal.remove();
+      // An event may have been rejected before and again now.
+      const totals = { ...resent, failed: Math.max(resent.failed, outcomes.tally().failed) };
+      logger.info('Sent the audit events that an earlier process left', { path, sent, failed });
+      if (outcomes.kept === 0 && (await deps.report(journal.emitter, totals))) journal.remove();
     }
   } catch (error) {
     logger.warn('The journals of audit events cannot be read', { problem: messageOf(error) });
@@ -44,7 +44,7 @@ async function resend(
   outcomes: Outcomes,
   { outboxOf }: RecoveryDeps,
 ): Promise<Totals> {
-  const outbox = outboxOf({ outcomes, emitter: new Emitter(() => outcomes.counts(), journal.emitter) });
+  const outbox = outboxOf({ outcomes, emitter: new Emitter(() => outcomes.tally(), journal.emitter) });
   let totals: Totals = { emitted: 0, dropped: 0, failed: 0 };
   for (const lines of journal.files()) {
     for (const { text, ...line } of lines) {

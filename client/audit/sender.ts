@@ -66,7 +66,10 @@ export class Sender {
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    this.#outcomes = new Outcomes(options);
+    this.#outcomes = new Outcomes({
+      ...options,
+      isKeeping: () => this.#connection.journal?.isUsable ?? false,
+    });
     allowListeners(this.#closing.signal);
     this.#connection = this.#connect();
     const { journals, path, logger } = options;
@@ -136,6 +139,8 @@ export class Sender {
   finish(): Promise<void> {
     return (this.#finished ??= Promise.all([this.drain(), this.#recovered]).then(async () => {
       const { emitter, journal } = this.#connection;
+      // The next start sends the events that are kept, and reports then.
+      if (this.#outcomes.kept > 0) return;
       if (await this.#report(emitter.id, emitter.totals())) journal?.remove();
     }));
   }
@@ -180,8 +185,8 @@ export class Sender {
       return new BatchPosts({ ...deps, sendBatch, limits });
     };
     const outcomes = this.#outcomes;
-    const emitter = new Emitter(() => outcomes.counts());
-    const journal = journals?.open(emitter, this.#target);
+    const emitter = new Emitter(() => outcomes.tally());
+    const journal = batch && journals?.open(emitter, this.#target);
     const outbox = outboxOf({ outcomes, emitter, journal }, batch);
     return {
       identity: loop.identity(),

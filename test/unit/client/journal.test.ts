@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { appendFile, mkdtemp, readdir, rename, rm, utimes } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readlink, rename, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Gates } from '../../../client/audit/gates.ts';
 import { Journals } from '../../../client/audit/journal.ts';
+import { EVENT_CHARACTERS_MAX } from '../../../client/limits.ts';
 import { captureLogger, type CaptureLogger } from '../../support/capture-logger.ts';
 import {
   acceptAll,
@@ -138,6 +139,8 @@ describe('the journal of the MCP gateway', () => {
   });
 
   for (const [status, kept] of [
+    [400, 0],
+    [413, 0],
     [422, 0],
     [401, 1],
     [403, 1],
@@ -145,7 +148,9 @@ describe('the journal of the MCP gateway', () => {
     [502, 1],
     [503, 1],
   ] as const) {
-    it(`${kept === 0 ? 'removes' : 'keeps'} what the service answers with ${status}`, async () => {
+    const does = kept === 0 ? 'removes' : 'keeps';
+
+    it(`${does} what the service answers with ${status}`, async () => {
       start().emit('1');
       mock.on(DECISION_BATCH, { status, json: {} });
       mock.on(DECISIONS, { status, json: {} });
@@ -153,7 +158,86 @@ describe('the journal of the MCP gateway', () => {
 
       expect(await files()).to.have.length(kept);
     });
+
+    it(`${does} what the service answers with ${status} before a shutdown`, async () => {
+      mock.on(DECISION_BATCH, { status, json: {} });
+      mock.on(DECISIONS, { status, json: {} });
+      const { gates, emit } = start();
+      emit('1', '2');
+      await gates.flush();
+      mock.on(DECISION_BATCH, acceptAll);
+      emit('3');
+      await gates.shutdown();
+      expect(await files()).to.have.length(kept);
+      await start().gates.shutdown();
+
+      expect(await files()).to.deep.equal([]);
+      const failed = kept === 0 ? 2 : 0;
+      expect(closes()).to.deep.equal([{ stream: 'decisions', emitted: 3, dropped: 0, failed }]);
+      if (kept === 1) expect(stored().at(-1)).to.deep.equal(['1', '2', '3']);
+    });
   }
+
+  it('keeps every file of an outage, with one of them open, and the next start sends all of them', async () => {
+    mock.on(DECISION_BATCH, { fault: 'reset' });
+    const { gates, gate } = start();
+    const numbered = (index: number) => decision({ reason: `${index} ${'r'.repeat(3_990)}` });
+    for (let index = 0; index < 700; index += 1) gate.emit(numbered(index));
+    await gates.flush();
+    expect(gate.stats()).to.deep.equal({ sent: 0, failed: 700, dropped: 0, in_flight: 0 });
+    const opened = await Promise.all(
+      (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+    );
+    expect(opened.filter((path) => path.startsWith(directory))).to.have.length(1);
+    expect(await files()).to.have.length(3);
+    mock.on(DECISION_BATCH, acceptAll);
+    const before = stored().length;
+    await start().gates.shutdown();
+
+    const reasons = stored().slice(before).flat();
+    const numbers = reasons.map((reason) => Number(String(reason).split(' ')[0]));
+    expect(numbers.toSorted((a, b) => a - b)).to.deep.equal(Array.from({ length: 700 }, (_, index) => index));
+    expect(closes()).to.deep.equal([{ stream: 'decisions', emitted: 700, dropped: 0, failed: 0 }]);
+    expect(await files()).to.deep.equal([]);
+  });
+
+  it('says of events that it keeps that they are kept', async () => {
+    mock.on(DECISION_BATCH, { fault: 'reset' });
+    const { gates, emit } = start();
+    emit('1');
+    await gates.flush();
+    mock.on(DECISION_BATCH, { status: 503 });
+    emit('2', '3');
+    await gates.shutdown();
+
+    expect(logger.at('warn')).to.deep.equal([
+      'Audit endpoint unreachable; event kept for the next start',
+      'Audit ingest still unavailable (503) after one retry; events kept for the next start',
+    ]);
+  });
+
+  it('reports what was rejected before the kill and what could not be built, and not what arrives after it', async () => {
+    mock.on(DECISION_BATCH, {
+      status: 207,
+      json: { accepted: 1, duplicates: 0, rejected: [{ index: 1, code: 'body_invalid' }] },
+    });
+    const { gates, gate, emit } = start();
+    emit('1', '2');
+    await gates.flush();
+    mock.on(DECISION_BATCH, { status: 503 });
+    gate.emit(decision({ reason: 'r'.repeat(EVENT_CHARACTERS_MAX) }));
+    emit('4');
+    await gates.flush();
+    emit('5');
+    mock.on(DECISION_BATCH, {
+      status: 207,
+      json: { accepted: 3, duplicates: 1, rejected: [{ index: 1, code: 'body_invalid' }] },
+    });
+    await start().gates.shutdown();
+
+    expect(stored().at(-1)).to.deep.equal(['1', '2', '4', '5']);
+    expect(closes()).to.deep.equal([{ stream: 'decisions', emitted: 5, dropped: 0, failed: 2 }]);
+  });
 
   it('leaves out a line that was cut short', async () => {
     start().emit('1');
@@ -200,5 +284,15 @@ describe('the journal of the MCP gateway', () => {
     expect(logger.at('warn')).to.deep.equal([
       'The journal of audit events cannot be written; a kill of the process loses what waits',
     ]);
+  });
+
+  it('reports what does not arrive as failed when the directory cannot be used', async () => {
+    mock.on(DECISION_BATCH, { status: 503 });
+    const { gates, emit } = start({ at: '/dev/null' });
+    emit('1');
+    await gates.shutdown();
+
+    expect(logger.at('warn').at(-1)).to.include('event dropped');
+    expect(closes()).to.deep.equal([{ stream: 'decisions', emitted: 1, dropped: 0, failed: 1 }]);
   });
 });
