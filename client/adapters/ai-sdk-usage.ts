@@ -5,14 +5,9 @@ import type { Caller } from '../govern/run.ts';
 
 type Wrap = NonNullable<LanguageModelMiddleware['wrapGenerate']>;
 type Model = Parameters<Wrap>[0]['model'];
-type Finished = { usage?: unknown; finishReason?: unknown };
 
 /** Records the token usage of every model call once it ends or fails. */
-export function usageMiddleware(
-  binding: PolicyBinding,
-  caller: Caller,
-  now: () => number = Date.now,
-): LanguageModelMiddleware {
+export function usageMiddleware(binding: PolicyBinding, caller: Caller): LanguageModelMiddleware {
   const report = (model: Model, startedAtMs: number, outcome: Partial<UsageInput>): void => {
     binding.gate.emitLlm({
       agent_name: binding.agentName,
@@ -20,7 +15,7 @@ export function usageMiddleware(
       provider: model.provider,
       input_tokens: 0,
       output_tokens: 0,
-      duration_ms: now() - startedAtMs,
+      duration_ms: Math.round(performance.now() - startedAtMs),
       role: caller.role,
       user_id: caller.userId,
       session_id: caller.sessionId,
@@ -30,13 +25,13 @@ export function usageMiddleware(
   return {
     specificationVersion: 'v4',
     wrapGenerate: async ({ doGenerate, model }) => {
-      const startedAtMs = now();
+      const startedAtMs = performance.now();
       const result = await failing(doGenerate, (outcome) => report(model, startedAtMs, outcome));
       report(model, startedAtMs, tokensOf(result));
       return result;
     },
     wrapStream: async ({ doStream, model }) => {
-      const startedAtMs = now();
+      const startedAtMs = performance.now();
       const { stream, ...rest } = await failing(doStream, (outcome) => report(model, startedAtMs, outcome));
       return { stream: watched(stream, (outcome) => report(model, startedAtMs, outcome)), ...rest };
     },
@@ -47,22 +42,28 @@ type Streamed = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapStre
 type StreamPart = Streamed['stream'] extends ReadableStream<infer Part> ? Part : never;
 
 /** The SDK's counts: `ai` 5 has numbers, later versions have objects. What is no count is 0. */
-function tokensOf({ usage, finishReason }: Finished): Partial<UsageInput> {
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = fieldsOf(usage);
-  const input = fieldsOf(inputTokens);
-  const output = fieldsOf(outputTokens);
+function tokensOf(finished: unknown): Partial<UsageInput> {
+  const usage = field(finished, 'usage');
+  const finishReason = field(finished, 'finishReason');
+  const input = field(usage, 'inputTokens');
+  const output = field(usage, 'outputTokens');
   return {
-    input_tokens: countIn(input.total, inputTokens),
-    output_tokens: countIn(output.total, outputTokens),
-    cached_input_tokens: countIn(input.cacheRead, cachedInputTokens),
-    reasoning_tokens: countIn(output.reasoning, reasoningTokens),
-    finish_reason: textIn(fieldsOf(finishReason).unified, finishReason),
+    input_tokens: countIn(field(input, 'total'), input),
+    output_tokens: countIn(field(output, 'total'), output),
+    cached_input_tokens: countIn(field(input, 'cacheRead'), field(usage, 'cachedInputTokens')),
+    reasoning_tokens: countIn(field(output, 'reasoning'), field(usage, 'reasoningTokens')),
+    finish_reason: textIn(field(finishReason, 'unified'), finishReason),
   };
 }
 
-/** None for a value that is not an object. */
-function fieldsOf(value: unknown): Record<string, unknown> {
-  return Object(value) as Record<string, unknown>;
+/** Undefined where there is none, or where it cannot be read. */
+function field(value: unknown, name: string): unknown {
+  try {
+    return (Object(value) as Record<string, unknown>)[name];
+  } catch {
+    // The getter of a model must not make its call fail.
+    return undefined;
+  }
 }
 
 function countIn(...values: unknown[]): number {
@@ -111,7 +112,7 @@ async function failing<T>(
   try {
     return await start();
   } catch (error) {
-    report({ error_type: error instanceof Error ? error.name : 'Error' });
+    report({ error_type: textIn(field(error, 'name')) || 'Error' });
     throw error;
   }
 }

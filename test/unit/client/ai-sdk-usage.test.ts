@@ -118,6 +118,70 @@ describe('token usage from the AI SDK', () => {
     }
   });
 
+  const refuse = (): never => {
+    throw new Error('cannot be read');
+  };
+  const unreadable = new Proxy({}, { get: refuse });
+
+  for (const { what, finished } of [
+    { what: 'counts', finished: { usage: unreadable } },
+    { what: 'totals', finished: { usage: { inputTokens: unreadable, outputTokens: 9 } } },
+    { what: 'a reason', finished: { usage: {}, finishReason: unreadable } },
+    { what: 'a usage', finished: Object.defineProperty({}, 'usage', { get: refuse }) },
+  ]) {
+    const answered = async () => {
+      const { usage: middleware } = await (await governed()).startRun();
+      const part = Object.defineProperties({ type: 'finish' }, Object.getOwnPropertyDescriptors(finished));
+      const model = new MockLanguageModelV4({
+        doGenerate: () => Promise.resolve(finished as never),
+        doStream: { stream: simulateReadableStream({ chunks: [part, { type: 'raw' }] as never[] }) },
+      });
+      return wrapLanguageModel({ model, middleware });
+    };
+
+    it(`records 0 for ${what} that cannot be read, and does not fail the call`, async () => {
+      expect(await (await answered()).doGenerate({ prompt: [] })).to.equal(finished);
+      await shutdown();
+
+      expect(bodiesOf(mock, USAGE)).to.have.length(1);
+      expect(bodiesOf(mock, USAGE)[0]).to.include({ input_tokens: 0, error_type: '', finish_reason: '' });
+    });
+
+    it(`records 0 for ${what} that cannot be read, and does not end the stream`, async () => {
+      const types: string[] = [];
+      const { stream } = await (await answered()).doStream({ prompt: [] });
+      for await (const { type } of stream) types.push(type);
+      await shutdown();
+
+      expect(types).to.deep.equal(['finish', 'raw']);
+      expect(bodiesOf(mock, USAGE)).to.have.length(1);
+      expect(bodiesOf(mock, USAGE)[0]).to.include({ input_tokens: 0, error_type: '', finish_reason: '' });
+    });
+  }
+
+  it('records whole milliseconds, none below 0, when the clock is set back during a call', async () => {
+    const { now } = Date;
+    let setBackMs = 0;
+    Date.now = () => now() - setBackMs;
+    try {
+      const { usage: middleware } = await (await governed()).startRun();
+      const model = new MockLanguageModelV4({
+        doGenerate: () => {
+          setBackMs = 3_600_000;
+          return Promise.resolve({ content: [], warnings: [] } as never);
+        },
+      });
+      await wrapLanguageModel({ model, middleware }).doGenerate({ prompt: [] });
+    } finally {
+      Date.now = now;
+    }
+    await shutdown();
+    const duration = Number(bodiesOf(mock, USAGE)[0]?.['duration_ms']);
+
+    expect(duration).to.be.within(0, 10_000);
+    expect(Number.isInteger(duration)).to.equal(true);
+  });
+
   const partial = [
     { type: 'text-start', id: '1' },
     { type: 'text-delta', id: '1', delta: 'hel' },
@@ -189,5 +253,17 @@ describe('token usage from the AI SDK', () => {
 
     expect(fault).to.be.instanceOf(RangeError);
     expect(bodiesOf(mock, USAGE)[0]).to.include({ error_type: 'RangeError', input_tokens: 0 });
+  });
+
+  it('passes a failure on whose name cannot be read', async () => {
+    const { usage: middleware } = await (await governed()).startRun();
+    const failure = Object.defineProperty(new Error('failed'), 'name', { get: refuse });
+    const inner = new MockLanguageModelV4({ doGenerate: () => Promise.reject(failure) });
+    const call = wrapLanguageModel({ model: inner, middleware }).doGenerate({ prompt: [] });
+    const fault: unknown = await Promise.resolve(call).catch((error: unknown) => error);
+    await shutdown();
+
+    expect(fault === failure).to.equal(true);
+    expect(bodiesOf(mock, USAGE)[0]).to.include({ error_type: 'Error' });
   });
 });
