@@ -92,10 +92,10 @@ class PlatformSource implements PolicySource {
   }
 
   refreshSync(): void {
-    const { trust, now } = this.#options;
+    const { trust } = this.#options;
     const startedAtMs = performance.now();
     // Nothing continues behind a blocked thread, so the full time is allowed again now and then.
-    const isShort = this.#failedAtMs !== undefined && now() < this.#failedAtMs + FULL_WAIT_EVERY_MS;
+    const isShort = this.#failedAtMs !== undefined && startedAtMs < this.#failedAtMs + FULL_WAIT_EVERY_MS;
     try {
       refuseInLocalMode();
       const request = { ...requestFrom(this.#options, this.#held), trusted: trust.keys };
@@ -147,8 +147,8 @@ class PlatformSource implements PolicySource {
 
   /** A failure that took half its time or more holds up a run like a timeout; one that came sooner costs the next run nothing. */
   #noteIfSlow(startedAtMs: number): void {
-    const { timeoutMs, now } = this.#options;
-    if (performance.now() - startedAtMs >= timeoutMs / 2) this.#failedAtMs = now();
+    const nowMs = performance.now();
+    if (nowMs - startedAtMs >= this.#options.timeoutMs / 2) this.#failedAtMs = nowMs;
   }
 
   #install(result: PullResult, number: number): void {

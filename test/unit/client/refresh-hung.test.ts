@@ -92,6 +92,26 @@ describe('refresh from a service that hangs', () => {
     expect(allowsWrite(source)).to.equal(false);
   });
 
+  it('holds a blocking run for the timeout again after a minute, also when the clock was set back', async () => {
+    const source = await world.resolveByKey({ timeoutMs: TIMEOUT_MS });
+    const now = performance.now.bind(performance);
+    const blockedMs = (): number => {
+      const startedAtMs = performance.now();
+      // The mock server runs on this thread, so it does not answer.
+      source.refreshSync();
+      return performance.now() - startedAtMs;
+    };
+    expect(blockedMs()).to.be.above(TIMEOUT_MS - 50);
+    expect(blockedMs()).to.be.within(200, TIMEOUT_MS - 50);
+    world.clock.nowMs -= 3 * 3_600_000;
+    performance.now = () => now() + 60_000;
+    try {
+      expect(blockedMs()).to.be.above(TIMEOUT_MS - 50);
+    } finally {
+      performance.now = now;
+    }
+  });
+
   it('does not say again that a later answer did not come', async () => {
     const source = await failing();
     await source.refresh();
