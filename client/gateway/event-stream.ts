@@ -8,6 +8,7 @@ export async function readEvents(
 ): Promise<void> {
   const decoder = new TextDecoder();
   let rest = '';
+  let isAfterReturn = false;
   let data: string[] = [];
   let type = '';
   let id: string | undefined;
@@ -23,9 +24,16 @@ export async function readEvents(
     else if (name === 'id') id = value;
   };
   for await (const chunk of body) {
-    // A carriage return at the end may belong to a line feed that is still to come.
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/);
-    rest = lines.pop() ?? '';
-    for (const line of lines) take(line);
+    const text = decoder.decode(chunk, { stream: true });
+    if (text === '') continue;
+    // A line feed after a carriage return ends the same line, also in the next chunk.
+    const lines = (isAfterReturn ? text.replace(/^\n/, '') : text).split(/\r\n|\n|\r/);
+    isAfterReturn = text.endsWith('\r');
+    const last = lines.pop() ?? '';
+    for (const line of lines) {
+      take(rest + line);
+      rest = '';
+    }
+    rest += last;
   }
 }

@@ -18,9 +18,9 @@ async function eventsOf(bytes: Uint8Array, chunkLength: number): Promise<StreamE
 
 describe('a stream of events', () => {
   for (const [name, newline] of Object.entries({ LF: '\n', CRLF: '\r\n', CR: '\r' })) {
-    it(`with lines that end in ${name} is read the same in pieces of any length`, async () => {
+    it(`with a byte order mark and lines that end in ${name} is read the same in pieces of any length`, async () => {
       const lines = [
-        ': a comment', 'data: {"a":"ü"}', '', 'event: ping', 'id: 7', 'retry: 5', 'data:two', 'data: lines', '',
+        '\uFEFFdata: {"a":"ü"}', ': a comment', '', 'event: ping', 'id: 7', 'retry: 5', 'data:two', 'data: lines', '',
         'event: nothing', '', 'data: :colon', '', '', 'data: cut off',
       ]; // prettier-ignore
       const bytes = new TextEncoder().encode(lines.join(newline));
@@ -29,4 +29,19 @@ describe('a stream of events', () => {
         expect(await eventsOf(bytes, length), `${length}`).to.deep.equal(EXPECTED);
     });
   }
+
+  it('may end in the carriage return that ends its last event', async () => {
+    const bytes = new TextEncoder().encode('data: last\r\r');
+
+    expect(await eventsOf(bytes, 3)).to.deep.equal([{ id: undefined, type: 'message', data: 'last' }]);
+  });
+
+  it('with an event of 4 MiB in pieces of 1 KiB is read in 2 s of processor time', async () => {
+    const bytes = Buffer.from(`data: ${'x'.repeat(4 * 1024 * 1024)}\n\n`);
+    const before = process.cpuUsage();
+    const [event] = await eventsOf(bytes, 1024);
+
+    expect(event?.data).to.have.length(4 * 1024 * 1024);
+    expect(process.cpuUsage(before).user / 1_000_000).to.be.below(2);
+  });
 });
