@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
 import { isObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
-import { readEvents } from './event-stream.ts';
+import { readEvents, type StreamEvent } from './event-stream.ts';
 import { Gateway, type GatewayParts } from './gateway.ts';
 import { readLines, writerTo } from './lines.ts';
 import type { Message } from './message.ts';
@@ -14,7 +14,11 @@ export type RemoteAddress = {
   headers: Readonly<Record<string, string>>;
 };
 
+/** Doubles after each failure, up to this many times. */
 const RECONNECT_MS = 1_000;
+const RECONNECT_DOUBLINGS_MAX = 5;
+/** Half a minute, so that a server has time to start again. */
+const RESUME_TRIES_MAX = 5;
 const END_MS = 2_000;
 /** A message without an answer holds the next one for this long at most. */
 const ACCEPT_MS = 10_000;
@@ -46,14 +50,16 @@ type RemoteServerOptions = RemoteAddress & {
   logger: Logger;
   onMessage: (line: string) => void;
   acceptMs?: number;
+  reconnectMs?: number;
 };
+
+type Session = { id?: string; version?: string };
 
 /** A server over Streamable HTTP (MCP, "Transports"): one POST for each message, and a stream for those of the server's own. */
 export class RemoteServer {
   readonly #options: RemoteServerOptions;
   readonly #closing = new AbortController();
-  #session: string | undefined;
-  #version: string | undefined;
+  #session: Session = {};
   #initializeId: unknown;
   /** Messages without an answer keep their order: each is accepted before the next one is sent. */
   #queue: Promise<unknown> = Promise.resolve();
@@ -65,7 +71,6 @@ export class RemoteServer {
 
   send(line: string): void {
     const message = JSON.parse(line) as Message;
-    if (message.method === 'initialize') this.#initializeId = message.id;
     const isRequest = message.method !== undefined && message.id !== undefined;
     this.#queue = this.#queue.then(() => {
       const { acceptMs = ACCEPT_MS } = this.#options;
@@ -85,65 +90,103 @@ export class RemoteServer {
     const answered = this.#queue.then(() => Promise.all(this.#posts));
     await Promise.race([answered, delay(END_MS, undefined, { ref: false })]);
     this.#closing.abort();
-    if (this.#session === undefined) return;
+    if (this.#session.id === undefined) return;
     const options = { method: 'DELETE', headers: this.#headers(), signal: AbortSignal.timeout(END_MS) };
     await fetch(this.#options.url, options).catch(() => undefined);
   }
 
   async #post(line: string, message: Message, signal: AbortSignal): Promise<void> {
+    if (message.method === 'initialize') [this.#initializeId, this.#session] = [message.id, {}];
+    const session = this.#session;
     const headers = this.#headers({
       'Content-Type': 'application/json',
       Accept: 'application/json, text/event-stream',
     });
     const response = await this.#fetch({ method: 'POST', headers, body: line.trimEnd() }, signal);
-    this.#session = response.headers.get('mcp-session-id') ?? this.#session;
+    // Not for a GET: servers without a stream of their own answer 404, too.
+    if (response.status === 404 && session.id !== undefined && session === this.#session) this.#session = {};
+    const sessionId = response.headers.get('mcp-session-id');
+    if (sessionId !== null) session.id = sessionId;
     if (!response.ok)
       throw new Error(`The server answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
-    if (message.method === 'notifications/initialized') void this.#listen();
+    if (message.method === 'notifications/initialized') void this.#listen(session);
     const type = response.headers.get('content-type') ?? '';
     if (type.includes('text/event-stream') && response.body !== null)
-      await this.#readAnswer(response.body, message, signal);
+      await this.#readAnswer(response.body, message, session, signal);
     else this.#take(await response.text());
   }
 
-  /** A stream that breaks before the answer is taken up after its last event, where the server gives ids. */
-  async #readAnswer(body: ReadableStream<Uint8Array>, { id }: Message, signal: AbortSignal): Promise<void> {
-    let lastId: string | undefined;
+  /** A stream that breaks before the answer is resumed after its last event, where the server gives ids. */
+  async #readAnswer(
+    body: ReadableStream<Uint8Array>,
+    { id }: Message,
+    session: Session,
+    signal: AbortSignal,
+  ): Promise<void> {
     let isAnswered = false;
-    const onEvent = (event: { id: string | undefined; data: string }): void => {
-      lastId = event.id ?? lastId;
-      isAnswered ||= this.#take(event.data, id);
+    const onMessage = (text: string): void => {
+      if (this.#take(text, id)) isAnswered = true;
     };
-    await readEvents(body, onEvent).catch(() => undefined);
-    while (!isAnswered && lastId !== undefined && !signal.aborted) {
-      await delay(RECONNECT_MS, undefined, { ref: false });
-      const headers = this.#headers({ Accept: 'text/event-stream', 'Last-Event-ID': lastId });
-      const response = await this.#fetch({ headers }, signal);
-      if (!response.ok || response.body === null) break;
-      await readEvents(response.body, onEvent).catch(() => undefined);
+    let lastId = await this.#readStream(body, onMessage);
+    while (!isAnswered && lastId !== undefined) {
+      await this.#wait();
+      const resumed = await this.#open(lastId, session, signal, RESUME_TRIES_MAX);
+      if (resumed === undefined) break;
+      lastId = (await this.#readStream(resumed, onMessage)) ?? lastId;
     }
     if (!isAnswered) throw new Error('The server ended its answer before it was complete');
   }
 
   /** Reads the messages that the server sends of its own accord, until the end. A server without such a stream answers 405. */
-  async #listen(): Promise<void> {
+  async #listen(session: Session): Promise<void> {
     const { signal } = this.#closing;
     let lastId: string | undefined;
-    while (!signal.aborted) {
-      try {
-        const resumed = lastId === undefined ? {} : { 'Last-Event-ID': lastId };
-        const headers = this.#headers({ Accept: 'text/event-stream', ...resumed });
-        const response = await this.#fetch({ headers }, signal);
-        if (!response.ok || response.body === null) return;
-        await readEvents(response.body, (event) => {
-          lastId = event.id ?? lastId;
-          this.#take(event.data);
-        });
-      } catch {
-        // It broke, or the gateway ends.
-      }
-      await delay(RECONNECT_MS, undefined, { ref: false });
+    for (;;) {
+      const body = await this.#open(lastId, session, signal);
+      if (body === undefined) return;
+      lastId = (await this.#readStream(body, (text) => this.#take(text))) ?? lastId;
+      await this.#wait();
     }
+  }
+
+  /** Opens a stream of the session, again while the server is down or busy. Undefined if it offers none. */
+  async #open(
+    lastId: string | undefined,
+    session: Session,
+    signal: AbortSignal,
+    triesMax = Infinity,
+  ): Promise<ReadableStream<Uint8Array> | undefined> {
+    const resumed = lastId === undefined ? {} : { 'Last-Event-ID': lastId };
+    for (let failures = 1; session === this.#session && !signal.aborted; failures += 1) {
+      const headers = this.#headers({ Accept: 'text/event-stream', ...resumed });
+      const response = await this.#fetch({ headers }, signal).catch(() => undefined);
+      if (response?.ok) return response.body ?? undefined;
+      await response?.body?.cancel().catch(() => undefined);
+      const isLasting = response !== undefined && response.status < 500 && response.status !== 429;
+      if (isLasting || failures === triesMax) return undefined;
+      await this.#wait(failures);
+    }
+    return undefined;
+  }
+
+  /** Reads the messages of a stream until it ends or breaks. Resolves with the id of its last event. */
+  async #readStream(
+    body: ReadableStream<Uint8Array>,
+    onMessage: (text: string) => void,
+  ): Promise<string | undefined> {
+    let lastId: string | undefined;
+    const onEvent = ({ id, type, data }: StreamEvent): void => {
+      lastId = id;
+      if (type === 'message') onMessage(data);
+    };
+    await readEvents(body, onEvent).catch(() => undefined);
+    return lastId;
+  }
+
+  async #wait(failures = 0): Promise<void> {
+    const { reconnectMs = RECONNECT_MS } = this.#options;
+    const factor = 2 ** Math.min(failures, RECONNECT_DOUBLINGS_MAX);
+    await delay(reconnectMs * factor, undefined, { ref: false });
   }
 
   /** Passes a message on, in one line; true if it is the answer to this id. */
@@ -159,7 +202,7 @@ export class RemoteServer {
       isObject(result) &&
       typeof result['protocolVersion'] === 'string'
     )
-      this.#version = result['protocolVersion'];
+      this.#session.version = result['protocolVersion'];
     return value['id'] === id;
   }
 
@@ -172,11 +215,12 @@ export class RemoteServer {
   }
 
   #headers(more: Record<string, string> = {}): Record<string, string> {
+    const { id, version } = this.#session;
     return {
       ...this.#options.headers,
       ...more,
-      ...(this.#session !== undefined && { 'Mcp-Session-Id': this.#session }),
-      ...(this.#version !== undefined && { 'MCP-Protocol-Version': this.#version }),
+      ...(id !== undefined && { 'Mcp-Session-Id': id }),
+      ...(version !== undefined && { 'MCP-Protocol-Version': version }),
     };
   }
 

@@ -118,14 +118,17 @@ describe('RemoteServer', () => {
   const notification = '{"jsonrpc":"2.0","method":"notifications/progress"}\n';
 
   /** Gives each request to the handler. */
-  const start = async (handler: RequestListener, acceptMs?: number) => {
+  const start = async (
+    handler: RequestListener,
+    options: { acceptMs?: number; reconnectMs?: number } = {},
+  ) => {
     const http = createServer(handler);
     const url = `http://127.0.0.1:${await listen(http)}/mcp`;
     cleanups.push(() => (http.closeAllConnections(), http.close()));
     const logger = captureLogger();
     const lines: string[] = [];
     const onMessage = (line: string): void => void lines.push(line);
-    const remote = new RemoteServer({ url, headers: {}, logger, onMessage, ...(acceptMs && { acceptMs }) });
+    const remote = new RemoteServer({ url, headers: {}, logger, onMessage, ...options });
     return { http, remote, logger, lines };
   };
   const hangsOnNotifications: RequestListener = (request, response) => {
@@ -137,7 +140,7 @@ describe('RemoteServer', () => {
   };
 
   it('sends what follows a notification that the server does not accept', async () => {
-    const { remote, logger, lines } = await start(hangsOnNotifications, 100);
+    const { remote, logger, lines } = await start(hangsOnNotifications, { acceptMs: 100 });
     remote.send(notification);
     remote.send('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
 
@@ -166,6 +169,123 @@ describe('RemoteServer', () => {
 
     await eventually(() => lines.length > 0);
     expect(lines).to.deep.equal(['{  "id":1, "result":{"n":9007199254740993} }\n']);
+    await remote.close();
+  });
+
+  const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
+  const answer = '{"id":1,"result":{}}';
+  const stream = (response: ServerResponse, text: string): ServerResponse => (
+    response.setHeader('Content-Type', 'text/event-stream').write(text),
+    response
+  );
+  const failures: Record<string, RequestListener> = {
+    503: (_request, response) => response.writeHead(503).end(),
+    429: (_request, response) => response.writeHead(429).end(),
+    'a reset': (request) => request.socket.destroy(),
+  };
+
+  /** Breaks each answer after its first event; a reconnect is for `onGet`. */
+  const breaksAnswers = (onGet: (gets: number) => RequestListener) => {
+    const ids: unknown[] = [];
+    const handler: RequestListener = (request, response) => {
+      if (request.method === 'GET') onGet(ids.push(request.headers['last-event-id']))(request, response);
+      else stream(response, 'id: 1\ndata:\n\n').write('data: broken', () => response.destroy());
+    };
+    return { ids, handler };
+  };
+
+  for (const [name, fail] of Object.entries(failures)) {
+    it(`resumes an answer although the first reconnects meet ${name}`, async () => {
+      const answers: RequestListener = (_request, response) => stream(response, `data: ${answer}\n\n`).end();
+      const { ids, handler } = breaksAnswers((gets) => (gets < 3 ? fail : answers));
+      const { remote, lines } = await start(handler, { reconnectMs: 1 });
+      remote.send(ping);
+
+      await eventually(() => lines.length > 0);
+      expect(lines).to.deep.equal([`${answer}\n`]);
+      expect(ids).to.deep.equal(['1', '1', '1']);
+      await remote.close();
+    });
+  }
+
+  for (const [status, tries] of [
+    [503, 5],
+    [400, 1],
+  ] as const) {
+    it(`gives an answer up when ${status} meets reconnect number ${tries}`, async () => {
+      const { ids, handler } = breaksAnswers(() => (_request, response) => response.writeHead(status).end());
+      const { remote, lines } = await start(handler, { reconnectMs: 1 });
+      remote.send(ping);
+
+      await eventually(() => lines.length > 0);
+      expect(lines[0]).to.include('-32000');
+      expect(ids).to.have.length(tries);
+      await remote.close();
+    });
+  }
+
+  it('passes no event of another type than message', async () => {
+    const events = `event: ping\ndata: 12:00\n\nevent: ping\ndata: {}\n\nevent: message\ndata: ${answer}\n\n`;
+    const { remote, lines } = await start((_request, response) => stream(response, events).end());
+    remote.send(ping);
+
+    await eventually(() => lines.length > 0);
+    expect(lines).to.deep.equal([`${answer}\n`]);
+    await remote.close();
+  });
+
+  it("opens the server's own stream again after failures, each after its last event", async () => {
+    const own = '{"method":"notifications/tools/list_changed"}';
+    const ids: unknown[] = [];
+    const { remote, lines } = await start(
+      (request, response) => {
+        if (request.method !== 'GET') return response.writeHead(202).end();
+        const fail = Object.values(failures)[ids.push(request.headers['last-event-id']) - 2];
+        if (fail) return fail(request, response);
+        return stream(response, `id: ${ids.length}\ndata: ${own}\n\n`).end();
+      },
+      { reconnectMs: 1 },
+    );
+    remote.send('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+
+    await eventually(() => lines.length > 1);
+    expect(lines.slice(0, 2)).to.deep.equal([`${own}\n`, `${own}\n`]);
+    expect(ids.slice(0, 5)).to.deep.equal([undefined, '1', '1', '1', '1']);
+    await remote.close();
+  });
+
+  it('begins a new session with a server that forgot the old one', async () => {
+    const seen: unknown[] = [];
+    let sessions = 0;
+    const { remote, lines } = await start((request, response) => {
+      const take = (message: unknown): void => {
+        const { id, method } = message as { id: number; method: string };
+        const { 'mcp-session-id': session, 'mcp-protocol-version': version } = request.headers;
+        seen.push([method, session, version]);
+        if (method === 'initialize') response.setHeader('Mcp-Session-Id', `s${(sessions += 1)}`);
+        if (method === 'forget') response.statusCode = 404;
+        const result = { protocolVersion: '2025-06-18' };
+        response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ id, result }));
+      };
+      if (request.method === 'POST') void json(request).then(take);
+      else response.end();
+    });
+    const methods = ['initialize', 'ping', 'initialize', 'forget', 'ping', 'initialize', 'ping'];
+    for (const [id, method] of methods.entries()) {
+      remote.send(`${JSON.stringify({ jsonrpc: '2.0', id, method })}\n`);
+      await eventually(() => lines.length > id);
+    }
+
+    const [none, version] = [undefined, '2025-06-18'];
+    expect(seen).to.deep.equal([
+      ['initialize', none, none],
+      ['ping', 's1', version],
+      ['initialize', none, none],
+      ['forget', 's2', version],
+      ['ping', none, none],
+      ['initialize', none, none],
+      ['ping', 's3', version],
+    ]);
     await remote.close();
   });
 });
