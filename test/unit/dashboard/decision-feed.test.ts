@@ -169,6 +169,36 @@ describe('the feed of decisions', () => {
     expect(numbersOf(feed)).to.deep.equal([...range(0, 50), ...range(100, 250)].toReversed());
   });
 
+  it('keeps its rows when late ones are recorded between its reads', async () => {
+    const records = new Records(...range(0, 6000), 7000);
+    let late = 6000;
+    const countBetween = (after: string, until: string) => {
+      records.add((late += 1));
+      return records.countBetween(after, until);
+    };
+    const feed = new DecisionFeed(records.fetchPage, countBetween, () => undefined);
+    for (let page = 0; page < 10; page += 1) await feed.loadMore();
+    for (let poll = 1; poll <= 3; poll += 1) {
+      records.add(7000 + poll);
+      expect(await feed.catchUp()).to.equal(2);
+    }
+    expect(numbersOf(feed)).to.deep.equal(
+      [...range(1401, 6000), 6001, 6002, 6003, ...range(7000, 7004)].toReversed(),
+    );
+  });
+
+  it('takes in rows that come late far down within a few polls, and keeps the others', async () => {
+    const records = new Records(...range(0, 6000).filter((number) => number !== 200 && number !== 3000));
+    const feed = await feedOf(records, 13);
+    expect(feed.state).to.include({ isAtEnd: true, total: 5998 });
+    records.add(200, 3000);
+    for (let poll = 0; poll < 3; poll += 1) {
+      await feed.catchUp();
+      expect(feed.state.rows.length).to.be.at.least(5998);
+    }
+    expect(numbersOf(feed)).to.deep.equal(range(0, 6000).toReversed());
+  });
+
   it('drops a page that comes after the list was started anew', async () => {
     const records = new Records(...range(0, 300));
     let answerLate: (() => void) | undefined;
@@ -199,6 +229,15 @@ describe('the feed of decisions', () => {
     expect(feed.state.rows[4000]).to.deep.include({ isWhole: true, arguments: { number: 2999 } });
     expect(feed.state.rows[6000]).to.include({ isWhole: false, arguments: null });
     expect(feed.near('00000999').record).to.equal(undefined);
+  });
+
+  it('lets go of what is heavy far down when rows come live', async () => {
+    const records = new Records(...range(0, 4900));
+    const feed = await feedOf(records, 11);
+    records.add(...range(4900, 5100));
+    expect(await feed.catchUp()).to.equal(200);
+    expect(feed.state.rows.filter(({ isWhole }) => isWhole).length).to.equal(5000);
+    expect(feed.near('00000099').record).to.equal(undefined);
   });
 
   it('knows what is beside a record, and nothing of a record that is not in the list', async () => {

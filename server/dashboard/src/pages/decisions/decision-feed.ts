@@ -33,6 +33,8 @@ export class DecisionFeed {
   readonly #ids = new Set<string>();
   #state: FeedState = { rows: [], total: undefined, isLoading: false, isAtEnd: false, error: undefined };
   #nextCursor: string | undefined;
+  /** Where the search for rows that came late goes on. */
+  #searchCursor: string | undefined;
   #isCatchingUp = false;
   #isClosed = false;
 
@@ -96,41 +98,57 @@ export class DecisionFeed {
     let total: number | undefined;
     for (let pages = 0; pages < CATCH_UP_PAGES; pages += 1) {
       const page = await this.#pageAt(cursor);
-      total ??= page.total;
+      ({ total } = page);
       read.push(...rowsOf(page));
       cursor = page.next_cursor ?? undefined;
-      fresh = read.filter(({ event_id }) => !this.#ids.has(event_id));
-      if (fresh.length === 0 && total === this.#state.total && this.#state.error === undefined) return 0;
+      fresh = this.#unknown(read);
+      const isSame = fresh.length === 0 && total === this.#state.total && this.#state.error === undefined;
+      if (isSame && this.#searchCursor === undefined) return 0;
       if (cursor === undefined) break;
-      const meetsKnown = fresh.length < read.length;
-      if (meetsKnown && (await this.#hasNoGapWith(fresh, { newest: read[0], total }))) {
-        const rows = merged(this.#takeIn(fresh), this.#state.rows);
-        // Without a gap, the list has the newest rows: those beyond the total have left the period.
-        for (const { event_id } of rows.splice(total)) this.#ids.delete(event_id);
-        this.#set({ rows, total, error: undefined });
-        return fresh.length;
+      if (fresh.length < read.length) {
+        this.#merge(fresh, total);
+        return fresh.length + (await this.#searchLate(total));
       }
     }
     // These are all rows, or too many to close the gap: start over with them.
     this.#nextCursor = cursor;
+    this.#searchCursor = undefined;
     this.#ids.clear();
     this.#set({ rows: this.#takeIn(read), total, isAtEnd: cursor === undefined, error: undefined });
     return fresh.length;
   }
 
-  /** Whether the list has all rows down to its end once these are in it. A row that came late may lie further down than they. */
-  async #hasNoGapWith(
-    fresh: FeedRow[],
-    { newest, total }: { newest: FeedRow | undefined; total: number },
-  ): Promise<boolean> {
+  /** Takes in rows that came late, further down than the newest. The next poll goes on where the pages of this one end. */
+  async #searchLate(total: number): Promise<number> {
     const { rows, isAtEnd } = this.#state;
-    if (isAtEnd && rows.length + fresh.length < Math.min(total, ROWS_MAX)) return false;
-    const [after, until] = [rows.at(-1)?.occurred_at ?? '', newest?.occurred_at ?? ''];
-    const count = after < until ? await this.#countBetween(after, until) : 0;
-    return (
-      count ===
-      [...rows, ...fresh].filter(({ occurred_at }) => occurred_at > after && occurred_at <= until).length
-    );
+    const [after, until] = [rows.at(-1)?.occurred_at ?? '', rows[0]?.occurred_at ?? ''];
+    const hasAll = isAtEnd && rows.length < ROWS_MAX;
+    const isInside = ({ occurred_at }: FeedRow) => occurred_at <= until && (hasAll || occurred_at > after);
+    const count = hasAll ? total : after < until ? await this.#countBetween(after, until) : 0;
+    let missing = count - rows.filter(isInside).length;
+    let found = 0;
+    let cursor: string | undefined;
+    for (let pages = 0; missing > 0 && pages < CATCH_UP_PAGES; pages += 1) {
+      // The newest page first, again: the count may have rows that were recorded after it was read.
+      const page = await this.#pageAt(cursor);
+      const late = this.#unknown(rowsOf(page)).filter(isInside);
+      this.#merge(late, page.total);
+      found += late.length;
+      missing -= late.length;
+      cursor = (pages === 0 ? this.#searchCursor : undefined) ?? page.next_cursor ?? undefined;
+      if (!hasAll && (page.items.at(-1)?.occurred_at ?? '') <= after) cursor = undefined;
+      if (cursor === undefined) break;
+    }
+    this.#searchCursor = missing > 0 ? cursor : undefined;
+    return found;
+  }
+
+  /** The list has no gap above its last row, so rows beyond the total have left the period. */
+  #merge(fresh: FeedRow[], total: number): void {
+    const rows = merged(this.#takeIn(fresh), this.#state.rows);
+    for (const { event_id } of rows.splice(Math.min(total, ROWS_MAX))) this.#ids.delete(event_id);
+    const isAtEnd = this.#state.isAtEnd || rows.length === ROWS_MAX;
+    this.#set({ rows: slimmed(rows, 0), total, isAtEnd, error: undefined });
   }
 
   /** A record of the list and its neighbours, as far as they are loaded. */
@@ -150,6 +168,10 @@ export class DecisionFeed {
 
   #pageAt(cursor: string | undefined): Promise<DecisionsPage> {
     return this.#fetchPage(cursor, cursor === undefined ? FIRST_PAGE_ROWS : PAGE_ROWS);
+  }
+
+  #unknown(rows: FeedRow[]): FeedRow[] {
+    return rows.filter(({ event_id }) => !this.#ids.has(event_id));
   }
 
   /** Marks rows as known only when they enter the list, so that a failed call can read them again. */
