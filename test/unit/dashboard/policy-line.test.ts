@@ -21,16 +21,25 @@ rules:
     reason: 'Closed: always.'
 `;
 const lineOf = (role: string, violations: string[], reason: string, policy = POLICY) =>
-  policyLineOf(policy, { role, violations, reason })?.line;
+  policyLineOf(policy, { role, violations, reason, outcome: 'needs_approval' })?.line;
 
 describe('the line of a policy that decided', () => {
   it('is the rule that gave the reason', () => {
     expect(lineOf('admin', ['limit: Above 1000.'], 'Above 1000.')).to.equal(9);
     const both = ['limit: Above 1000.', 'closed: Closed: always.'];
-    expect(lineOf('admin', both, 'Closed: always.')).to.equal(15);
-    expect(policyLineOf(POLICY, { role: '', violations: both, reason: 'Closed: always.' })?.text).to.include(
-      'id: "closed"',
-    );
+    const denied = { role: '', violations: both, reason: 'Closed: always.', outcome: 'deny' } as const;
+    expect(policyLineOf(POLICY, denied)).to.deep.equal({ line: 15, text: '    id: "closed"' });
+  });
+
+  it('is the rule with the effect that won where several give the same reason', () => {
+    const policy = POLICY.replace("'Closed: always.'", 'Above 1000.');
+    const decided = {
+      role: 'admin',
+      violations: ['limit: Above 1000.', 'closed: Above 1000.'],
+      reason: 'Above 1000.',
+    };
+    expect(policyLineOf(policy, { ...decided, outcome: 'deny' })?.line).to.equal(15);
+    expect(policyLineOf(policy, { ...decided, outcome: 'needs_approval' })?.line).to.equal(9);
   });
 
   it('is the row of the role, or the fallback, or the roles', () => {

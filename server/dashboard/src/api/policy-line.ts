@@ -8,7 +8,7 @@ import type { Decision, DecisionRecord } from './types.ts';
 
 /** A line of a policy, counted from 1. */
 export type PolicyLine = { line: number; text: string };
-type Decided = Pick<DecisionRecord, 'role' | 'violations' | 'reason'>;
+type Decided = Pick<DecisionRecord, 'role' | 'outcome' | 'violations' | 'reason'>;
 
 // A module of its own, which is loaded only when a record is shown.
 
@@ -35,18 +35,27 @@ export function policyLineOf(policyYaml: string, decided: Decided): PolicyLine |
 }
 
 /** The rule that gave the reason, the list of tools, or the row of the role. */
-function placeOf(root: YamlMap, { role, violations, reason }: Decided): number | undefined {
+function placeOf(root: YamlMap, { role, outcome, violations, reason }: Decided): number | undefined {
   if (violations.includes('unknown_tool')) return entryOf(root, 'tools')?.at;
-  const violation = violations.find((text) => text.endsWith(`: ${reason}`));
-  if (violation !== undefined) return ruleAt(root, violation.slice(0, -reason.length - 2));
+  const ids = violations
+    .filter((text) => text.endsWith(`: ${reason}`))
+    .map((text) => text.slice(0, -reason.length - 2));
+  // Rules with other effects may give the same reason.
+  if (ids.length > 0) return ids.map((id) => ruleAt(root, { id, outcome })).find((at) => at !== undefined);
   const roles = entryOf(root, 'roles');
   return (entryOf(roles?.value, role) ?? entryOf(roles?.value, '*') ?? roles)?.at;
 }
 
-function ruleAt(root: YamlMap, id: string): number | undefined {
+function ruleAt(root: YamlMap, { id, outcome }: { id: string; outcome: string }): number | undefined {
   const rules = entryOf(root, 'rules')?.value;
-  const ids = rules?.kind === 'list' ? rules.items.map((rule) => entryOf(rule, 'id')) : [];
-  return ids.find((entry) => entry?.value.kind === 'text' && entry.value.value === id)?.at;
+  const items = rules?.kind === 'list' ? rules.items : [];
+  const isIt = (rule: YamlNode) => textOf(rule, 'id') === id && textOf(rule, 'effect') === outcome;
+  return entryOf(items.find(isIt), 'id')?.at;
+}
+
+function textOf(node: YamlNode, name: string): string | undefined {
+  const value = entryOf(node, name)?.value;
+  return value?.kind === 'text' ? value.value : undefined;
 }
 
 function entryOf(node: YamlNode | undefined, name: string): YamlEntry | undefined {
