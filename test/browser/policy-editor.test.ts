@@ -35,6 +35,13 @@ describe('the policy editor in a browser', function () {
   it('shows an error as it is typed, decides, replays and saves; the next fetch serves it', async () => {
     const { page, faults } = await world.newPage();
     const before = await fetchPolicy(world, AGENT);
+    const denied = {
+      tool_name: 'approve_merge',
+      role: 'maintainer',
+      outcome: 'deny',
+      arguments: { amount: 5000 },
+    };
+    await sendDecision(world.service, decisionEvent({ agent_name: AGENT, ...denied }));
     await page.goto(world.projectPath(`agents/${AGENT}`));
     const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
     await editor.click();
@@ -71,6 +78,9 @@ describe('the policy editor in a browser', function () {
     await report.getByText(/would change, compared with the current policy, v1/).waitFor();
     await report.getByText(/^(All|The newest) [\d,]+ (of [\d,]+ )?decisions in 7 days/).waitFor();
     await report.getByText(/differ from what was recorded/).click();
+    // The list behind the number has the recorded outcome alone.
+    const link = await report.locator('.replay-recorded td a').first().getAttribute('href');
+    expect(link).to.include('outcome=deny');
     await expectAccessible(page);
 
     // Before the check of the last key: the dialog waits for it.

@@ -42,7 +42,13 @@ export function ReplayReport({ result, more, isRunning, ...place }: ReplayReport
           {formatCount(changed)} of {formatCount(replayed)} differ from what was recorded
         </summary>
         <p class="muted">Includes calls that an older version of the policy decided differently.</p>
-        <Changes {...place} result={result} changed={result} label="What differs from the records" />
+        <Changes
+          {...place}
+          result={result}
+          changed={result}
+          label="What differs from the records"
+          isRecorded
+        />
       </details>
     </div>
   );
@@ -67,9 +73,16 @@ function Coverage({ projectId, agentName, result }: Place & { result: ReplayResu
   );
 }
 
-type ChangesProps = Place & { result: ReplayResult; changed: Changed; label: string };
+type ChangesProps = Place & {
+  result: ReplayResult;
+  changed: Changed;
+  label: string;
+  /** The changes are from the outcomes of the records. */
+  isRecorded?: boolean;
+};
 
-function Changes({ projectId, agentName, result: { window }, changed: { changes }, label }: ChangesProps) {
+function Changes({ projectId, agentName, result, changed, label, isRecorded = false }: ChangesProps) {
+  const { changes } = changed;
   if (changes.length === 0) return null;
   const sampleOf = (eventId: string | undefined) =>
     eventId === undefined ? projectPath(projectId, 'decisions') : decisionPath(projectId, eventId);
@@ -90,7 +103,13 @@ function Changes({ projectId, agentName, result: { window }, changed: { changes 
           </td>
           <td class="number">
             <a
-              href={placeWith(sampleOf(samples[0]), { window, agent: agentName, tool, role })}
+              href={placeWith(sampleOf(samples[0]), {
+                window: result.window,
+                agent: agentName,
+                tool,
+                role,
+                outcome: isRecorded ? from : undefined,
+              })}
               target="_blank"
               rel="noreferrer"
             >
