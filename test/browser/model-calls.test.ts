@@ -265,6 +265,35 @@ describe('model calls in a browser', function () {
     await page.getByRole('region', { name: 'By model', exact: true }).waitFor();
     expect(faults).to.deep.equal([]);
   });
+
+  it('shows large costs short where they have no room, and exactly beside that', async () => {
+    const { page } = await world.newPage();
+    await record('llm-invocations', [
+      call(0, { agent_name: 'dear', cost_usd: 23_456_789.12 }),
+      call(0, { agent_name: 'free', cost_usd: 0 }),
+    ]);
+    await page.goto(world.projectPath('usage', { agent: 'dear' }));
+    const cost = page.locator('.tile', { hasText: 'Cost' }).locator('.tile-value');
+    await cost.getByText('$23.5M', { exact: true }).waitFor();
+    expect(await cost.getAttribute('title')).to.equal('$23,456,789.12');
+    const chart = page.getByRole('region', { name: 'Cost over time' });
+    const models = page.getByRole('region', { name: 'By model' });
+    await models.getByText('$23,456,789.12').waitFor();
+    await chart.getByText('$30M', { exact: true }).waitFor({ state: 'attached' });
+    for (const width of [1440, 375]) {
+      await page.setViewportSize({ width, height: 800 });
+      const panel = await chart.boundingBox();
+      for (const tick of await chart.locator('.chart-y span').all())
+        expect((await tick.boundingBox())?.x).to.be.at.least(panel?.x ?? Infinity);
+      if (width < 1000) continue;
+      const table = `document.querySelector('[aria-label="By model"] .table-scroll')`;
+      expect(await page.evaluate(`${table}.scrollWidth - ${table}.clientWidth`)).to.equal(0);
+    }
+
+    await visit(page, world.projectPath('usage', { agent: 'free' }));
+    await cost.getByText('$0.00', { exact: true }).waitFor();
+    await page.locator('.tile', { hasText: 'Cost' }).getByText('as reported', { exact: true }).waitFor();
+  });
 });
 
 function stepsOf(page: Page): Locator {

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { bucketLabel, tickLabel } from '../../../server/dashboard/src/charts/bucket-label.ts';
-import { labelledBuckets } from '../../../server/dashboard/src/charts/scale.ts';
+import { labelledBuckets, ticksOf } from '../../../server/dashboard/src/charts/scale.ts';
 import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
 import {
   countText,
   formatAgo,
   formatBytes,
   formatCompact,
+  formatCompactCost,
   formatCost,
   formatDuration,
   formatShare,
@@ -58,12 +59,23 @@ describe('numbers and times on display', () => {
     const bytes = ['999 B', '2.0 KiB', '47 KiB', '4.8 MiB'];
     expect([999, 2048, 48_213, 5_000_000].map(formatBytes)).to.deep.equal(bytes);
     expect([9999, 12_345].map(formatCompact)).to.deep.equal(['9,999', '12.3K']);
+    expect([0, 999.5, 2500, 2_345_678.9].map((usd) => formatCompactCost(usd))).to.deep.equal(['$0.00', '$999.50', '$2.5K', '$2.3M']); // prettier-ignore
     expect([null, 0, 0.004, 1234.5].map(formatCost)).to.deep.equal(['–', '$0.00', '<$0.01', '$1,234.50']);
   });
 
   it('tell how long something took', () => {
     const texts = [0, 350, 2345, 40_000, 61_000, 3 * 3_600_000].map(formatDuration);
     expect(texts).to.deep.equal(['0 ms', '350 ms', '2.3 s', '40 s', '1 min', '3 h']);
+  });
+});
+
+describe('the ticks of an axis', () => {
+  it('are multiples of the smallest step, so that none is rounded on display', () => {
+    expect(ticksOf(0.09, 0.01).map(formatCost)).to.deep.equal(['$0.00', '$0.05', '$0.10']);
+    expect(ticksOf(10, 1)).to.deep.equal([0, 5, 10]);
+    expect(ticksOf(100, 1)).to.deep.equal([0, 25, 50, 75, 100]);
+    expect(ticksOf(0.1, 0.005).map((tick) => tick.toFixed(3))).to.deep.equal(['0.000', '0.025', '0.050', '0.075', '0.100']); // prettier-ignore
+    expect(ticksOf(0, 0.01)).to.deep.equal([0, 0.01]);
   });
 });
 
@@ -113,6 +125,23 @@ describe('times in the zone of the browser', () => {
     const frame = { from: '2026-07-01T00:00:00Z', to: '2026-07-31T00:00:00Z', endsNow: false };
     const label = bucketLabel('2026-07-14T00:00:00.000Z', { ...frame, bucketSeconds: DAY_MS / 1000 });
     expect(label).to.equal('Tue 14 Jul 02:00–Wed 15 Jul 02:00');
+  });
+
+  it('name the buckets beside a change of the clocks apart', () => {
+    showIn('Europe/Berlin');
+    const frame = { from: '2026-10-24T22:00:00Z', to: '2026-10-25T23:00:00Z', endsNow: false };
+    const labels = ['00:45', '01:00', '02:00', '06:00'].map((time) =>
+      bucketLabel(`2026-10-25T${time}:00.000Z`, { ...frame, bucketSeconds: 900 }),
+    );
+    expect(labels).to.deep.equal([
+      'Sun 25 Oct 02:45–02:00 CEST/CET',
+      'Sun 25 Oct 02:00–02:15 CET',
+      'Sun 25 Oct 03:00–03:15',
+      'Sun 25 Oct 07:00–07:15',
+    ]);
+    expect(bucketLabel('2026-10-25T00:00:00.000Z', { ...frame, bucketSeconds: 900 })).to.equal(
+      'Sun 25 Oct 02:00–02:15 CEST',
+    );
   });
 
   it('name the zone of the moment, or of both sides of a change of the clocks', () => {

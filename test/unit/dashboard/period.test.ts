@@ -24,6 +24,7 @@ describe('the period in an address', () => {
     expect(of('window=2d')).to.deep.equal({ window: '24h' });
     const range = { from: '2026-03-03T09:00:00Z', to: '2026-03-03T10:30:00.500Z' };
     expect(of('from=2026-03-03T10:00:00%2B01:00&to=2026-03-03T10:30:00.5Z')).to.deep.equal(range);
+    expect(periodWords({ last: '1h' })).to.equal('the last hour');
     expect(periodWords(range)).to.equal('03 Mar 09:00 – 03 Mar 10:30');
   });
 

@@ -47,7 +47,7 @@ export function periodChanges(period: Period): Record<'window' | 'last' | 'from'
 /** The last 24 hours; 03 Mar 14:00 – 04 Mar 00:00 */
 export function periodWords(period: Period): string {
   if ('window' in period) return `the last ${WINDOW_WORDS[period.window]}`;
-  if ('last' in period) return `the last ${LAST_WORDS[period.last]}`;
+  if ('last' in period) return `the last ${period.last === '1h' ? 'hour' : LAST_WORDS[period.last]}`;
   return `${formatMinute(period.from)} – ${formatMinute(period.to)}`;
 }
 

@@ -35,6 +35,8 @@ export type BucketChartProps = {
   /** The period before, as a line. */
   before?: Series | undefined;
   format: (value: number) => string;
+  /** Short, for the axis; `format` by default. */
+  formatTick?: (value: number) => string;
   /** The smallest step of the axis. */
   stepMin?: number;
   size?: 'tall' | 'low';
@@ -129,6 +131,7 @@ function Drawing({
   kind = 'bars',
   before,
   format,
+  formatTick = format,
   stepMin = 1,
 }: BucketChartProps) {
   const zone = shownZone();
@@ -149,7 +152,7 @@ function Drawing({
           {ticks.map((tick) => (
             <span key={tick} style={{ bottom: `${(tick / top) * 100}%` }}>
               {/* 5% below 10%, not 5.0%. */}
-              {format(tick).replace('.0%', '%')}
+              {formatTick(tick).replace('.0%', '%')}
             </span>
           ))}
         </div>

@@ -1,5 +1,5 @@
-import { clockMs, formatMs } from '../text/format.ts';
-import { DAY_MS } from '../../../durations.ts';
+import { clockMs, formatMs, zoneName } from '../text/format.ts';
+import { DAY_MS, HOUR_MS } from '../../../durations.ts';
 
 /** The period of a chart (RFC 3339) and the length of its buckets. `endsNow`: its last bucket is still growing. */
 export type Frame = { from: string; to: string; endsNow: boolean; bucketSeconds: number };
@@ -10,14 +10,20 @@ export function bucketSpan(startMs: number, { from, to, endsNow, bucketSeconds }
   return [Math.max(startMs, Date.parse(from)), endsNow ? endMs : Math.min(endMs, Date.parse(to))];
 }
 
-/** The time range of a bucket. A growing bucket says "so far". */
+/** The time range of a bucket, with its zone where the clocks change. A growing bucket says "so far". */
 export function bucketLabel(start: string, frame: Frame): string {
   const [fromMs, toMs] = bucketSpan(Date.parse(start), frame);
   const more = toMs > Date.parse(frame.to) ? ', so far' : '';
   const isDay = toMs - fromMs >= DAY_MS;
   // A UTC day is not a day in another time zone.
   if (isDay && clockMs(fromMs) % DAY_MS === 0) return `${formatMs(fromMs, 'weekday')}${more}`;
-  return `${formatMs(fromMs, 'weekdayMinute')}–${formatMs(toMs, isDay ? 'weekdayMinute' : 'clock')}${more}`;
+  const changes = clockMs(toMs + HOUR_MS) - clockMs(fromMs - HOUR_MS) !== toMs - fromMs + 2 * HOUR_MS;
+  const zone = changes ? ` ${zoneName(isoOf(fromMs), isoOf(toMs))}` : '';
+  return `${formatMs(fromMs, 'weekdayMinute')}–${formatMs(toMs, isDay ? 'weekdayMinute' : 'clock')}${zone}${more}`;
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 /** A tick of the time axis: the hour, or the day where a bucket is the first of it. */

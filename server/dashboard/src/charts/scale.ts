@@ -19,14 +19,19 @@ const LABEL_SECONDS = [
   14 * DAY,
 ];
 
-/** Round ticks from 0 to a little over `max`; the last one is the top of the chart. */
+/** Round ticks from 0 to a little over `max`, multiples of `stepMin`; the last one is the top of the chart. */
 export function ticksOf(max: number, stepMin: number): number[] {
   const wanted = Math.max(max, stepMin) / TICKS_MAX;
   const power = 10 ** Math.floor(Math.log10(wanted));
-  const round = [1, 2, 2.5, 5, 10].find((factor) => factor * power >= wanted) ?? 10;
-  const step = Math.max(round * power, stepMin);
+  const steps = [1, 2, 2.5, 5, 10].map((factor) => factor * power);
+  const step = steps.find((each) => each >= wanted && isMultiple(each, stepMin)) ?? stepMin;
   const count = Math.max(1, Math.ceil(max / step));
   return Array.from({ length: count + 1 }, (_, index) => index * step);
+}
+
+/** Except for the error of binary fractions. */
+function isMultiple(value: number, of: number): boolean {
+  return Number.isInteger(Number((value / of).toFixed(3)));
 }
 
 /** The indexes of the buckets whose start is written below the chart: few, and the first ones from round times of the shown clock on. */

@@ -34,6 +34,7 @@ export function OutcomesChart({ series, previous, size = 'tall', hrefOf, outcome
       series={stacked}
       before={previous && { ...lineOf(previous), values: moved(previous, 'total', series) }}
       format={size === 'tall' ? formatCount : formatCompact}
+      formatTick={formatCompact}
       size={size}
       hrefOf={hrefOf}
     />

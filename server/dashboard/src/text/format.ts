@@ -148,6 +148,11 @@ export function formatCost(usd: number | null): string {
   return `$${usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }
 
+/** $999.99, $12.3K, $4.5M: compact from `fromUsd` on. */
+export function formatCompactCost(usd: number, fromUsd = 1000): string {
+  return usd < fromUsd ? formatCost(usd) : `$${COMPACT.format(usd)}`;
+}
+
 export const OUTCOME_LABELS = { allow: 'Allow', deny: 'Deny', needs_approval: 'Needs approval' } as const;
 
 export function capitalized(text: string): string {

@@ -3,7 +3,7 @@ import type { Loaded } from '../../api/use-answer.ts';
 import type { Previous } from '../../charts/time-series.tsx';
 import { shifted } from '../../charts/scale.ts';
 import { useCharts } from '../../charts/use-charts.ts';
-import { formatCompact, formatCost } from '../../text/format.ts';
+import { formatCompact, formatCompactCost, formatCost } from '../../text/format.ts';
 import { periodHref } from '../../ui/period-picker.tsx';
 import { Waiting } from '../../ui/states.tsx';
 
@@ -35,6 +35,7 @@ export function UsageChart({ series, previous, hasCost }: UsageChartProps) {
           series={seriesOf(data, hasCost)}
           before={previous && beforeOf(previous, { onto: data, hasCost })}
           format={hasCost ? formatCost : formatCompact}
+          formatTick={hasCost ? (usd) => formatCompactCost(usd) : formatCompact}
           stepMin={hasCost ? COST_STEP_MIN : 1}
           hrefOf={periodHref}
         />

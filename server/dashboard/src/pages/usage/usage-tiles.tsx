@@ -1,9 +1,12 @@
 import type { UsageCounts, UsageSeries } from '../../api/types.ts';
 import type { Previous } from '../../charts/time-series.tsx';
-import { formatCompact, formatCost, formatCount, formatShare } from '../../text/format.ts';
+import { formatCompact, formatCompactCost, formatCost, formatCount, formatShare } from '../../text/format.ts';
 import { Tiles } from '../../ui/tiles.tsx';
 import { type Change, countChange, thanWords } from '../overview/change.ts';
 import { ChangeText } from '../overview/tile.tsx';
+
+/** A larger cost does not fit into its tile on a phone. */
+const COMPACT_FROM_USD = 1_000_000;
 
 type UsageTilesProps = {
   totals: UsageCounts;
@@ -27,9 +30,13 @@ export function UsageTiles({ totals, previous }: UsageTilesProps) {
   const perCall = `${formatCompact(Math.round(tokens / totals.calls))} tokens per call`;
   const cached = `${formatShare(totals.cached_input_tokens, totals.input_tokens)} from cache`;
   const reasoning = `${formatCompact(totals.reasoning_tokens)} for reasoning`;
-  const costs = totals.cost_usd === 0 ? 'no call reported a cost' : 'as reported';
   const tiles = [
-    ['Cost', formatCost(totals.cost_usd), note(costs, ({ cost_usd }) => cost_usd)],
+    [
+      'Cost',
+      formatCompactCost(totals.cost_usd, COMPACT_FROM_USD),
+      note('as reported', ({ cost_usd }) => cost_usd),
+      formatCost(totals.cost_usd),
+    ],
     ['Calls', formatCount(totals.calls), note(perCall, ({ calls }) => calls)],
     ['Input tokens', formatCompact(totals.input_tokens), note(cached, ({ input_tokens }) => input_tokens)],
     [
