@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type Schema, type ValidateFunction } from 'ajv';
 import addFormatsModule from 'ajv-formats';
+import { isAgentName } from './agent-name.ts';
 import { isScope, SCOPES } from './rights.ts';
 import { type Fault, RequestError } from './errors.ts';
 import { parseRfc3339 } from './rfc3339.ts';
@@ -25,11 +26,7 @@ ajv.addFormat('text', {
   validate: (text: string) => !text.includes('\0') && text.isWellFormed(),
 });
 
-/** Any text that can be a segment of a path: URL parsers remove `.` and `..`. */
-ajv.addFormat('agent-name', {
-  type: 'string',
-  validate: (text: string) => text.isWellFormed() && !/[/\p{Cc}]|^\.{1,2}$/u.test(text),
-});
+ajv.addFormat('agent-name', { type: 'string', validate: isAgentName });
 /** A text for people: lines without other control characters. */
 ajv.addFormat('note', {
   type: 'string',

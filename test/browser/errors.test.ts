@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { sendDecision } from '../support/audit.ts';
+import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { runCommand } from '../support/processes.ts';
 import { savePolicy } from './support/policy.ts';
@@ -11,8 +13,9 @@ const CASES: ErrorCase[] = [
   {
     code: 'forbidden',
     status: 403,
-    title: 'Only members of the project can see this',
-    advice: 'Ask an admin',
+    title: 'You do not have access',
+    // After what the service says.
+    advice: 'forbidden. Ask an admin',
   },
   {
     code: 'store_unavailable',
@@ -152,7 +155,7 @@ describe('error states in a browser', function () {
     await page.getByRole('heading', { name: 'Decisions over time' }).waitFor();
     expect(await page.getByText(/no access|Only members/).count()).to.equal(0);
     await visit(page, world.projectPath('members'));
-    await page.getByText('Only members of the project can see this').waitFor();
+    await page.getByText('This credential has no access to this project.').waitFor();
     await visit(page, world.projectPath('agents/support-triage'));
     await page.getByText('Only members can edit.').waitFor();
     await page.getByRole('link', { name: 'your account' }).click();
@@ -349,6 +352,16 @@ describe('error states in a browser', function () {
       .and.not.include('automatically');
   });
 
+  it('say in a form what the service says, not how to read less', async () => {
+    const { page } = await world.newPage({ isSignedIn: false });
+    await page.route(/auth\/login$/, (route) => route.fulfill(problem(503, 'overloaded')));
+    await page.goto('/sign-in');
+    await page.getByLabel('E-mail').fill('ada@example.org');
+    await page.getByLabel('Password').fill('a password');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    expect(await page.getByRole('alert').innerText()).to.equal('overloaded');
+  });
+
   it('say what is not there: an agent, a page, data', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('agents/nobody'));
@@ -401,6 +414,14 @@ describe('error states in a browser', function () {
     await page.getByText('valid', { exact: true }).waitFor();
     const offered = await page.locator('#tools option').evaluateAll((options) => options.length);
     expect(offered).to.equal(3);
+  });
+
+  it('of an agent whose name cannot register say so, and offer no command', async () => {
+    const { page } = await world.newPage();
+    await sendDecision(world.service, decisionEvent({ agent_name: 'team/bot' }));
+    await page.goto(world.projectPath(`agents/${encodeURIComponent('team/bot')}`));
+    await page.getByText('An agent cannot register by this name').waitFor();
+    expect(await page.getByRole('region', { name: 'Register this agent' }).count()).to.equal(0);
   });
 });
 

@@ -45,11 +45,6 @@ const EXPLANATIONS: Record<string, Explanation> = {
     advice: 'Only members of the project can see it.',
     action: 'sign-in',
   },
-  forbidden: {
-    title: 'Only members of the project can see this',
-    advice: 'Ask an admin of the project to add your account, or sign in with another one.',
-    action: 'account',
-  },
   store_unavailable: {
     title: 'Database unavailable',
     advice: 'Recorded data is safe. Reads are not possible right now.',
@@ -86,6 +81,12 @@ const EXPLANATIONS: Record<string, Explanation> = {
 export function explain(error: ApiError): Explanation {
   if (error.code === 'rate_limited')
     return { title: 'Too many attempts', advice: waitAdvice(error.retryAfterSeconds), action: 'retry' };
+  if (error.code === 'forbidden')
+    return {
+      title: 'You do not have access',
+      advice: `${error.message}. Ask an admin of the project, or sign in with another account.`,
+      action: 'account',
+    };
   if (error.code === 'not_found') return { title: 'Not found', advice: error.message, action: 'none' };
   return (
     EXPLANATIONS[error.code] ?? {

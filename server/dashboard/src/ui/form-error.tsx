@@ -4,8 +4,9 @@ import { Icon } from './icon.tsx';
 /** The error of a form, shown above its button. */
 export function FormError({ error, title }: { error: ApiError | undefined; title?: string | undefined }) {
   if (error === undefined) return null;
-  // Who may not do this may see the project: the service says which role it needs.
-  const explained = error.code === 'forbidden' ? { title: error.message, advice: '' } : explain(error);
+  // The explanations of these are for reads. The service says which role is needed, or what is overloaded.
+  const isOfReads = error.code === 'forbidden' || error.code === 'overloaded';
+  const explained = isOfReads ? { title: error.message, advice: '' } : explain(error);
   return (
     <div class="form-error" role="alert">
       <Icon name="warn" />

@@ -1,3 +1,4 @@
+import { isAgentName } from '../../../../agent-name.ts';
 import { auditOf } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { projectPath } from '../../app/route.ts';
@@ -25,13 +26,23 @@ export function UnregisteredAgent({ projectId, agentName }: { projectId: string;
       </EmptyState>
     );
   }
+  const recorded = `It recorded ${countText(total, 'decision')} in the last 90 days, but it has no policy here.`;
+  if (!isAgentName(agentName)) {
+    return (
+      <EmptyState title="This agent is not registered">
+        <p>
+          {recorded} An agent cannot register by this name: it contains a slash or a control character. Give
+          the agent another name.
+        </p>
+      </EmptyState>
+    );
+  }
   const tools = data.items.map(({ value }) => value);
   return (
     <EmptyState title="This agent is not registered">
       <p>
-        It recorded {countText(total, 'decision')} in the last 90 days, but it has no policy here. To register
-        it with the tools that it called, <a href={projectPath(projectId, 'keys')}>create a key</a>, set
-        GATE_API_KEY to it, and run:
+        {recorded} To register it with the tools that it called,{' '}
+        <a href={projectPath(projectId, 'keys')}>create a key</a>, set GATE_API_KEY to it, and run:
       </p>
       <CodeBlock
         text={curlCommand('/v1/agents', shellQuoted({ name: agentName, tools }))}
