@@ -124,6 +124,24 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     expect(await page.getByText('Create a key').count()).to.equal(0);
   });
 
+  it('keeps its filters when there are too many values, and takes no more of them', async () => {
+    const { page } = await world.newPage();
+    const agents = Array.from({ length: 21 }, (_, index) => `agent=none-${index}`).join('&');
+    await page.goto(`${world.projectPath('overview')}?${agents}`);
+    await page.getByRole('alert').first().waitFor();
+    await page.getByRole('link', { name: 'Remove this filter by agent' }).first().click();
+    await page.getByText('No decisions match').waitFor();
+    await page.getByRole('button', { name: 'Agent' }).click();
+    await page.getByText('A filter takes at most 20 values.').waitFor();
+    expect(await page.getByRole('checkbox', { name: /^support-triage/ }).isDisabled()).to.equal(true);
+    await page
+      .getByRole('checkbox', { name: /^none-/ })
+      .first()
+      .click();
+    await page.getByRole('checkbox', { name: /^support-triage/ }).check();
+    await page.waitForURL(/agent=support-triage/);
+  });
+
   it('opens the whole list behind a panel, and closes it', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('overview', { window: '7d' }));

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { FILTER_VALUES_MAX } from '../../../limits.ts';
 import { auditOf } from '../api/call.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { type FilterName, type Filters, filtersBut } from '../app/filters.ts';
@@ -95,6 +96,9 @@ function Facet({ projectId, period, filters, path, name, label, ofCalls, q }: Fa
           <FacetValue key={value} {...{ filters, path, name, value }} total={isCounted ? total : undefined} />
         ))}
       </ul>
+      {[filters[name], filters[`not.${name}`]].some(isFull) && (
+        <p class="muted">A filter takes at most {FILTER_VALUES_MAX} values.</p>
+      )}
       {matching.length > SHOWN_MAX && <p class="muted">Type to find the others.</p>}
       {!isKnown && matching.length !== 1 && <p class="muted">Enter filters by exactly this text.</p>}
       {found !== undefined && all.length === 0 && <p class="muted">None in this period.</p>}
@@ -108,6 +112,7 @@ type Change = { filters: Filters; path: string; name: FilterName; isNot?: boolea
 function toggle({ filters, path, name, isNot = false }: Change, value: string): void {
   const [param, other] = isNot ? ([`not.${name}`, name] as const) : ([name, `not.${name}`] as const);
   const before = filters[param] ?? [];
+  if (!before.includes(value) && isFull(before)) return;
   const without = (values: string[]) => values.filter((one) => one !== value);
   navigate(
     hrefWith(
@@ -121,17 +126,23 @@ function toggle({ filters, path, name, isNot = false }: Change, value: string): 
   );
 }
 
+function isFull(values: string[] = []): boolean {
+  return values.length >= FILTER_VALUES_MAX;
+}
+
 type ValueProps = Change & { value: string; total: number | undefined };
 
 function FacetValue({ filters, path, name, value, total }: ValueProps) {
   const text = textOf(value);
+  const isPicked = filters[name]?.includes(value) === true;
   const isNot = filters[`not.${name}`]?.includes(value) === true;
   return (
     <li>
       <label>
         <input
           type="checkbox"
-          checked={filters[name]?.includes(value) === true}
+          checked={isPicked}
+          disabled={!isPicked && isFull(filters[name])}
           onChange={() => toggle({ filters, path, name }, value)}
         />
         <span class="facet-name">
@@ -145,6 +156,7 @@ function FacetValue({ filters, path, name, value, total }: ValueProps) {
         aria-pressed={isNot}
         aria-label={`Exclude ${inertText(text)}`}
         title="Exclude"
+        disabled={!isNot && isFull(filters[`not.${name}`])}
         onClick={() => toggle({ filters, path, name, isNot: true }, value)}
       >
         <Icon name="exclude" />

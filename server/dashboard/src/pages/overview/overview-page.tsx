@@ -65,11 +65,11 @@ export function OverviewPage({ projectId }: { projectId: string }) {
   return (
     <>
       <PageHead title="Overview" hasPeriod />
+      <FilterBar projectId={projectId} period={period} filters={filters} refreshMs={refreshMs} />
       {summary.error !== undefined ? (
         <ErrorState error={summary.error} retry={summary.reload} />
       ) : (
         <>
-          <FilterBar projectId={projectId} period={period} filters={filters} refreshMs={refreshMs} />
           <Tiles
             period={period}
             summary={summary.data}
