@@ -261,6 +261,19 @@ describe('the policy editor in a browser', function () {
     expect(await discard.count()).to.equal(0);
   });
 
+  it('makes no draft of a policy with CRLF that nobody has changed', async () => {
+    const { page } = await world.newPage();
+    await savePolicy(world, 'demo-agent', '# with CRLF\r\n');
+    await page.goto(world.projectPath('agents/demo-agent'));
+    const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
+    await editor.getByText('# with CRLF').waitFor();
+    await savePolicy(world, 'demo-agent', '# newer\r\n');
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await page.getByRole('link', { name: 'demo-agent' }).click();
+    await editor.getByText('# newer').waitFor();
+    expect(await page.getByRole('button', { name: 'Discard' }).count()).to.equal(0);
+  });
+
   it('shows no result beside another question than its own', async () => {
     const { page } = await world.newPage();
     await page.route(/\/check$/, async (route) => {

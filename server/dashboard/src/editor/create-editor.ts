@@ -3,7 +3,7 @@ import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
 import { diagnosticCount, lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { unifiedMergeView } from '@codemirror/merge';
-import { EditorState, type Extension, type Text } from '@codemirror/state';
+import { Annotation, EditorState, type Extension, type Text } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -23,8 +23,11 @@ type EditorOptions = {
   isReadOnly: boolean;
   /** Shows the difference to this text. */
   original?: string | undefined;
+  /** Called for changes by the user, not by `setText`. */
   onChange?: (text: string) => void;
 };
+
+const bySetText = Annotation.define<true>();
 
 export type Editor = {
   setText(text: string): void;
@@ -43,8 +46,12 @@ export function createEditor(host: HTMLElement, options: EditorOptions): Editor 
   const view = new EditorView({ root, parent: root, doc: options.text, extensions: extensionsOf(options) });
   return {
     setText: (text) => {
-      if (text === view.state.doc.toString()) return;
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+      // A document has LF alone as line ends, the text may have others.
+      if (view.state.toText(text).eq(view.state.doc)) return;
+      view.dispatch({
+        changes: { from: 0, to: view.state.doc.length, insert: text },
+        annotations: bySetText.of(true),
+      });
     },
     setFaults: (faults) => {
       // Setting no faults would redraw the editor, too.
@@ -97,7 +104,10 @@ function extensionsOf({ label, isYaml, isReadOnly, original, onChange }: EditorO
     onChange === undefined
       ? []
       : EditorView.updateListener.of((update) => {
-          if (update.docChanged) onChange(update.state.doc.toString());
+          const isByUser = update.transactions.every(
+            (transaction) => transaction.annotation(bySetText) !== true,
+          );
+          if (update.docChanged && isByUser) onChange(update.state.doc.toString());
         }),
   ];
 }
