@@ -47,6 +47,19 @@ describe('Alerts in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
+  it('rules that are switched at once all end as pressed', async () => {
+    const { page } = await world.newPage();
+    const path = `/v1/projects/${world.projectId}/alerts/settings`;
+    const rules = async () => ((await (await page.request.get(path)).json()) as { rules: object }).rules;
+    await page.request.put(path, { data: { rules: { denials: false, new_names: false, silence: false } } });
+    await page.goto(world.projectPath('alerts'));
+    await page.getByRole('switch', { disabled: false }).nth(2).waitFor();
+    await page.evaluate(`document.querySelectorAll('[role=switch]').forEach((rule) => rule.click())`);
+    await eventually(async () => Object.values(await rules()).every((isOn) => isOn === true));
+    // Off again, for the suites that share this project.
+    await page.request.put(path, { data: { rules: { denials: false, new_names: false, silence: false } } });
+  });
+
   it('what is wrong with the address of a webhook is said once', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('alerts'));

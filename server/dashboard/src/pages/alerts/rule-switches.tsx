@@ -19,29 +19,13 @@ const RULES = Object.keys(RULE_LABELS) as AlertRule[];
 
 /** Each rule is switched with one press. */
 export function RuleSwitches(props: SettingsProps & { isPrinted: boolean }) {
-  const { projectId, settings, onChanged, mayChange, isPrinted } = props;
-  const { run, isRunning, error } = useAction(async (rule: AlertRule, isOn: boolean) => {
-    const body = { rules: { [rule]: isOn } };
-    await request(call('PUT /v1/projects/{id}/alerts/settings', { id: projectId }), { body });
-    onChanged();
-  });
+  const { mayChange, isPrinted } = props;
   return (
-    <section class="panel" aria-label="Rules" aria-busy={isRunning}>
+    <section class="panel" aria-label="Rules">
       <fieldset class="check-list">
         <legend>Tell admins and owners by e-mail about</legend>
         {RULES.map((rule) => (
-          <label key={rule}>
-            <input
-              type="checkbox"
-              role="switch"
-              checked={settings.rules[rule]}
-              disabled={!mayChange}
-              onChange={({ currentTarget }) => void run(rule, currentTarget.checked)}
-            />
-            <span>
-              <b>{RULE_LABELS[rule]}</b> <span class="muted">{RULE_TEXTS[rule]}</span>
-            </span>
-          </label>
+          <RuleSwitch key={rule} {...props} rule={rule} />
         ))}
       </fieldset>
       {isPrinted && (
@@ -51,7 +35,40 @@ export function RuleSwitches(props: SettingsProps & { isPrinted: boolean }) {
         </p>
       )}
       {!mayChange && <p class="muted">Editors, admins and owners can change the rules.</p>}
-      <FormError error={error} />
     </section>
+  );
+}
+
+function RuleSwitch({
+  projectId,
+  settings,
+  onChanged,
+  mayChange,
+  rule,
+}: SettingsProps & { rule: AlertRule }) {
+  const { run, isRunning, error } = useAction(async (isOn: boolean) => {
+    const body = { rules: { [rule]: isOn } };
+    await request(call('PUT /v1/projects/{id}/alerts/settings', { id: projectId }), { body });
+    onChanged();
+  });
+  return (
+    <>
+      <label aria-busy={isRunning}>
+        <input
+          type="checkbox"
+          role="switch"
+          checked={settings.rules[rule]}
+          disabled={!mayChange}
+          onClick={(event) => {
+            if (isRunning) event.preventDefault();
+          }}
+          onChange={({ currentTarget }) => void run(currentTarget.checked)}
+        />
+        <span>
+          <b>{RULE_LABELS[rule]}</b> <span class="muted">{RULE_TEXTS[rule]}</span>
+        </span>
+      </label>
+      <FormError error={error} />
+    </>
   );
 }
