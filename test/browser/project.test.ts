@@ -74,6 +74,20 @@ describe('Projects, keys and members in a browser', function () {
     expect(key.trim()).not.to.equal('');
   });
 
+  it('shows each new key until its Done', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('keys'));
+    const once = page.getByRole('status', { name: 'The new key' });
+    for (const [index, name] of ['first of two', 'second of two'].entries()) {
+      await page.getByLabel('Name').fill(name);
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await once.nth(index).waitFor();
+    }
+    await once.first().getByRole('button', { name: 'Done' }).click();
+    await once.nth(1).waitFor({ state: 'detached' });
+    expect(await once.getByRole('region').getAttribute('aria-label')).to.equal('Key first of two');
+  });
+
   it('offers a new key no more once it is revoked, and keeps the focus among the keys, on a phone, too', async () => {
     const { page } = await world.newPage({ viewport: PHONE });
     await page.goto(world.projectPath('keys'));

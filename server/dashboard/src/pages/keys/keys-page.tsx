@@ -39,18 +39,21 @@ export function KeysPage({ projectId }: { projectId: string }) {
 
 function Keys({ projectId }: { projectId: string }) {
   const keys = useAnswer(call('GET /v1/projects/{id}/keys', { id: projectId }));
-  const [made, setMade] = useState<NewKey | undefined>(undefined);
+  const [made, setMade] = useState<NewKey[]>([]);
+  const drop = (keyId: string) => setMade((before) => before.filter(({ key_id }) => key_id !== keyId));
   const onMade = (key: NewKey) => {
-    setMade(key);
+    setMade((before) => [key, ...before]);
     keys.reload();
   };
   const onRevoked = (keyId: string) => {
-    if (made?.key_id === keyId) setMade(undefined);
+    drop(keyId);
     keys.reload();
   };
   return (
     <>
-      {made !== undefined && <KeyOnce made={made} onDone={() => setMade(undefined)} />}
+      {made.map((key) => (
+        <KeyOnce key={key.key_id} made={key} onDone={() => drop(key.key_id)} />
+      ))}
       <Waiting answer={keys} />
       {keys.data !== undefined && (
         <section class="panel" aria-label="New key">
