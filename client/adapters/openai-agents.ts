@@ -1,9 +1,10 @@
 import { bindingDeps } from '../defaults.ts';
 import { ValueError } from '../errors.ts';
 import { bind, type AdapterOptions, type Bound } from '../govern/binding.ts';
-import type { PolicyRun, RunOptions } from '../govern/run.ts';
+import type { RunOptions } from '../govern/run.ts';
 import { checkedOptions } from '../options.ts';
 import { callOrTell } from './call-or-tell.ts';
+import { agentRuns, type Agent, type RunContext } from './openai-agents-runs.ts';
 import { overridden } from './overridden.ts';
 
 export type GovernToolsOptions<Context> = AdapterOptions & {
@@ -16,8 +17,6 @@ export type GovernedToolList<Tool> = Bound & {
   tools: Tool[];
 };
 
-/** The SDK has one for each of its runs. */
-type RunContext = { context: unknown };
 type CallDetails = { toolCall?: { callId?: string }; signal?: AbortSignal };
 
 /** The part of a function tool that is governed, as `tool` of the SDK makes it. */
@@ -25,7 +24,7 @@ type FunctionTool = {
   type: 'function';
   name: string;
   invoke(runContext: RunContext, input: string, details?: CallDetails): Promise<unknown>;
-  isEnabled?(runContext: RunContext, agent: unknown): Promise<boolean>;
+  isEnabled?(runContext: RunContext, agent: Agent): Promise<boolean>;
 };
 
 /**
@@ -39,25 +38,15 @@ export async function governTools<Tool extends { type: string }, Context = unkno
   const own = tools.filter(runsHere);
   const toolNames = options.toolNames ?? own.map(({ name }) => name);
   const binding = await bind({ ...checkedOptions('governTools', options), toolNames }, bindingDeps);
-  const runs = new WeakMap<RunContext, Promise<PolicyRun>>();
-  const runOf: RunOf = (runContext) => {
-    const known = runs.get(runContext);
-    if (known) return known;
-    const run = binding.startRun(caller?.(runContext.context as Context));
-    runs.set(runContext, run);
-    run.catch(() => runs.delete(runContext));
-    return run;
-  };
+  const runs = agentRuns(({ context }) => binding.startRun(caller?.(context as Context)));
   return {
-    tools: tools.map((tool) => (runsHere(tool) ? governed(tool, runOf) : tool)),
+    tools: tools.map((tool) => (runsHere(tool) ? governed(tool, runs) : tool)),
     source: binding.source,
     get gate() {
       return binding.gate;
     },
   };
 }
-
-type RunOf = (runContext: RunContext) => Promise<PolicyRun>;
 
 /** Whether the tool is to be governed. Hosted tools run on the model's side. */
 function runsHere<Tool extends { type: string }>(tool: Tool): tool is Tool & FunctionTool {
@@ -68,17 +57,17 @@ function runsHere<Tool extends { type: string }>(tool: Tool): tool is Tool & Fun
   );
 }
 
-function governed<Tool extends FunctionTool>(tool: Tool, runOf: RunOf): Tool {
+function governed<Tool extends FunctionTool>(tool: Tool, runs: ReturnType<typeof agentRuns>): Tool {
   const functions: Pick<FunctionTool, 'isEnabled' | 'invoke'> = {
     // Asked for every tool before every model call, so that the run starts before the first.
-    isEnabled: async (runContext: RunContext, agent: unknown) => {
-      await runOf(runContext);
+    isEnabled: async (runContext: RunContext, agent: Agent) => {
+      await runs.ofAgent(runContext, agent);
       return (await tool.isEnabled?.(runContext, agent)) ?? true;
     },
     invoke: async (runContext: RunContext, input: string, details?: CallDetails) =>
       callOrTell<unknown>(
         {
-          run: await runOf(runContext),
+          run: await runs.ofCall(runContext, details?.toolCall),
           tool: tool.name,
           args: argumentsIn(input),
           callId: details?.toolCall?.callId,

@@ -1,11 +1,12 @@
 import { Agent, RunContext, Runner, shellTool, tool, webSearchTool } from '@openai/agents';
-import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/testing';
+import { assistantMessage, functionCall, modelResponder, ScriptedModel } from '@openai/agents/testing';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { governTools } from '../../../client/adapters/openai-agents.ts';
 import { ValueError, type ApprovalContext, type RunOptions } from '../../../client/index.ts';
 import { startAgentWorld } from '../../support/agent-world.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
+import { conditionally } from '../../support/platform.ts';
 import { AGENT_ROUTE } from '../../support/policy-world.ts';
 
 describe('@gatehouse/client/openai-agents', () => {
@@ -87,6 +88,50 @@ describe('@gatehouse/client/openai-agents', () => {
     expect(finalOutput).to.equal('done');
     expect(world.ran).to.have.length(1);
     expect(fetches()).to.equal(2);
+  });
+
+  it('each run with the same RunContext refreshes the policy and asks for the caller', async () => {
+    const { tools } = await governTools([named('write')], {
+      ...options(),
+      caller: (context: RunOptions) => context,
+    });
+    const write = functionCall('write', { query: 'cats' }, { callId: '1' });
+    const done = assistantMessage('done');
+    const model = new ScriptedModel([[write], [done], [write], [done], [write], [done]]);
+    const agent = new Agent<RunOptions>({ name: 'support-bot', model, tools });
+    const context = new RunContext<RunOptions>({ userId: 'u-1' });
+    await runner.run(agent, 'Go.', { context });
+    world.mock.on(AGENT_ROUTE, conditionally(world.v2));
+    context.context.userId = 'u-2';
+    await runner.run(agent, 'Go.', { context });
+    await runner.run(agent.clone({ name: 'clone' }), 'Go.', { context });
+
+    expect((await world.events()).map(({ outcome, user_id }) => [outcome, user_id])).to.deep.equal([
+      ['deny', 'u-1'],
+      ['allow', 'u-2'],
+      ['allow', 'u-2'],
+    ]);
+    expect(fetches()).to.equal(4);
+  });
+
+  it('an agent that is used as a tool begins a run of its own, and its caller keeps the policy', async () => {
+    const { tools } = await governTools([named('write')], options());
+    const write = functionCall('write', { query: 'cats' }, { callId: '1' });
+    const done = assistantMessage('done');
+    const inner = new Agent({ name: 'inner', model: new ScriptedModel([[write], [done]]), tools });
+    const ask = inner.asTool({ toolName: 'ask', toolDescription: 'ask' });
+    const model = new ScriptedModel([
+      modelResponder(() => {
+        world.mock.on(AGENT_ROUTE, conditionally(world.v2));
+        return [functionCall('ask', { input: 'Go.' }, { callId: '0' })];
+      }),
+      [write],
+      [done],
+    ]);
+    await runner.run(new Agent({ name: 'support-bot', model, tools: [...tools, ask] }), 'Go.');
+
+    expect((await world.events()).map(({ outcome }) => outcome)).to.deep.equal(['allow', 'deny']);
+    expect(fetches()).to.equal(3);
   });
 
   it('leaves it to a tool whether it is enabled', async () => {
