@@ -50,7 +50,7 @@ export async function governMiddleware<Context = unknown>({
       wrapModelCall: async (request, handler) => {
         const known = runOf(request.state, request.runtime);
         await known.run;
-        return runs.madeBy(known, await handler(request));
+        return runs.madeBy(known, await wholeMessage(await handler(request)));
       },
       wrapToolCall: async (request, handler) => {
         const { toolCall, state, runtime } = request;
@@ -65,6 +65,16 @@ export async function governMiddleware<Context = unknown>({
       },
     },
   };
+}
+
+/** LangGraph stores a streamed answer as a new message, by which its run would not be known. */
+async function wholeMessage<T extends object>(made: T): Promise<T> {
+  const { AIMessage, AIMessageChunk } = await import('@langchain/core/messages');
+  if (!AIMessageChunk.isInstance(made)) return made;
+  const fields = Object.entries(made).filter(
+    ([key]) => key !== 'type' && key !== 'tool_call_chunks' && !key.startsWith('lc_'),
+  );
+  return new AIMessage(Object.fromEntries(fields)) as unknown as T;
 }
 
 async function toolMessage(

@@ -1,5 +1,8 @@
 import { Command, interrupt, MemorySaver } from '@langchain/langgraph';
 import { AIMessage, createAgent, createMiddleware, fakeModel, tool, ToolMessage } from 'langchain';
+import { AIMessageChunk } from '@langchain/core/messages';
+import { ChatGenerationChunk } from '@langchain/core/outputs';
+import { FakeStreamingChatModel } from '@langchain/core/utils/testing';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { governMiddleware } from '../../../client/adapters/langchain.ts';
@@ -142,5 +145,24 @@ describe('@gatehouse/client/langchain', () => {
 
     expect(fetches()).to.equal(2);
     expect(refused).to.include({ status: 'error', name: 'write', tool_call_id: 'write' });
+  });
+
+  it('a run whose answers are streamed keeps its policy', async () => {
+    const { middleware } = await governed();
+    const steps = [[callOf('search')], [callOf('write')], []];
+    const model = Object.assign(new FakeStreamingChatModel({}), {
+      bindTools: () => model,
+      async *_streamResponseChunks() {
+        world.mock.on(AGENT_ROUTE, conditionally(world.v2));
+        const tool_calls = steps.shift() ?? [];
+        yield new ChatGenerationChunk({ text: '', message: new AIMessageChunk({ content: '', tool_calls }) });
+      },
+    }) as FakeStreamingChatModel;
+    const agent = createAgent({ model, tools, middleware: [middleware] });
+    const stream = await agent.stream(GO, { context: {}, streamMode: 'messages' });
+    for await (const part of stream) void part;
+
+    expect(world.ran.map(([name]) => name)).to.deep.equal(['search']);
+    expect(fetches()).to.equal(2);
   });
 });
