@@ -115,6 +115,22 @@ describe('the account pages in a browser', function () {
     expect(await editor.innerText()).not.to.include('# unsaved');
   });
 
+  it('follow another account that signs in in another tab, before the tab is used again', async () => {
+    const { page } = await world.newPage({ isSignedIn: false });
+    const { email = '', password = '' } = world.service.demo.dashboard ?? {};
+    await page.goto('/sign-in');
+    await signIn(page, email, password);
+    await page.getByText(email).waitFor();
+    const { url } = world.service;
+    const other = newEmail();
+    await register({ url }, other);
+    const [name = '', value = ''] = cookieOf(await logIn({ url }, other)).split('=');
+    await page.context().addCookies([{ name, value, url }]);
+    await page.evaluate("window.dispatchEvent(new Event('focus'))");
+    await page.getByText(other).waitFor();
+    expect(await page.getByText(email).count()).to.equal(0);
+  });
+
   it('take every record away once the session has ended, and lead back to it', async () => {
     const { page, end, signInAgain } = await newSession(world);
     await page.goto(world.projectPath('decisions', { live: '1' }));

@@ -86,7 +86,13 @@ describe('Decisions in a browser', function () {
     await page.waitForURL(/window=7d&outcome=deny/);
     await page.getByRole('columnheader', { name: 'Session' }).waitFor();
     await page.getByRole('button', { name: 'Views' }).click();
+    // Another tab has saved one meanwhile.
+    await page.evaluate(
+      `localStorage.setItem('gatehouse.views.${world.service.project_id}', JSON.stringify([{ name: 'Other', query: '?window=30d' }]))`,
+    );
     await views.getByRole('button', { name: 'Delete the view Denials' }).click();
+    await views.getByRole('link', { name: 'Other' }).waitFor();
+    await views.getByRole('button', { name: 'Delete the view Other' }).click();
     await views.getByText('None saved in this browser yet.').waitFor();
     expect(faults).to.deep.equal([]);
   });

@@ -52,6 +52,20 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
     });
     void reload();
   }, [reload]);
+  const accountId = state.me?.id;
+  useEffect(() => {
+    if (accountId === undefined) return undefined;
+    const leaveIfReplaced = async () => {
+      const { account } = await request(call('GET /v1/auth/session')).catch(() => ({ account: null }));
+      if (account === null || account.id === accountId) return;
+      // Another person has signed in in another tab. A page load, so that no answers of this person stay in memory.
+      claimDrafts(account.id);
+      location.reload();
+    };
+    const onFocus = () => void leaveIfReplaced();
+    addEventListener('focus', onFocus);
+    return () => removeEventListener('focus', onFocus);
+  }, [accountId]);
   const session = useMemo(() => ({ ...state, error, reload, signOut }), [state, error, reload, signOut]);
   return <SessionContext.Provider value={session}>{children}</SessionContext.Provider>;
 }

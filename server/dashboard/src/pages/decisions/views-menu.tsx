@@ -22,7 +22,9 @@ export function ViewsMenu({ projectId, columns }: { projectId: string; columns: 
   const show = (view: View) => {
     if (view.columns !== undefined) columns.choose(columnsFrom(view.columns));
   };
-  const keep = (next: View[]) => {
+  // Of what is stored now: another tab may have saved or deleted views meanwhile.
+  const change = (of: (stored: View[]) => View[]) => {
+    const next = of(savedViews(recall(key)));
     remember(key, next.length === 0 ? undefined : JSON.stringify(next));
     setViews(next);
   };
@@ -48,7 +50,7 @@ export function ViewsMenu({ projectId, columns }: { projectId: string; columns: 
                   class="ghost icon-button"
                   aria-label={`Delete the view ${view.name}`}
                   title="Delete"
-                  onClick={() => keep(views.filter((other) => other !== view))}
+                  onClick={() => change((stored) => stored.filter((other) => other.name !== view.name))}
                 >
                   <Icon name="close" />
                 </button>
@@ -60,7 +62,8 @@ export function ViewsMenu({ projectId, columns }: { projectId: string; columns: 
             onSubmit={(event) => {
               event.preventDefault();
               if (name.trim() === '') return;
-              keep([...views.filter((view) => view.name !== name.trim()), viewOf(name)]);
+              const added = viewOf(name);
+              change((stored) => [...stored.filter((view) => view.name !== added.name), added]);
               setName('');
             }}
           >
