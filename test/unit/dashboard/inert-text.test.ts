@@ -8,7 +8,20 @@ const shown = (text: string, keep?: string) =>
 
 describe('text from events', () => {
   it('stays as it is when nothing in it tricks the eye', () => {
-    for (const text of ['', 'plain', '<img src=x onerror=1>', 'javascript:1', 'עברית', 'नमस्ते', '👨‍👩‍👧', 'é'])
+    for (const text of [
+      '',
+      'plain',
+      '<img src=x onerror=1>',
+      'javascript:1',
+      'עברית',
+      'नमस्ते',
+      '👨‍👩‍👧',
+      'é',
+      '❤️‍🔥',
+      '1️⃣',
+      'می\u200cخواهم',
+      'क्\u200dष',
+    ])
       expect(shown(text)).to.equal(text);
   });
 
@@ -17,6 +30,8 @@ describe('text from events', () => {
     expect(shown('\u2066x\u2069\u200b\ufeff\u00ad')).to.equal('[U+2066]x[U+2069][U+200B][U+FEFF][U+00AD]');
     expect(shown('a\0b\x1b[31m')).to.equal('a[U+0000]b[U+001B][31m');
     expect(shown('a\u{e0041}\u{e007f}')).to.equal('a[U+E0041][U+E007F]');
+    expect(shown('ad\u200cmin\u200d a\ufe0f')).to.equal('ad[U+200C]min[U+200D] a[U+FE0F]');
+    expect(shown('a\u034f\u3164\u{1d173}')).to.equal('a[U+034F][U+3164][U+1D173]');
     expect(shown('\ud800x\udc00')).to.equal('[U+D800]x[U+DC00]');
   });
 

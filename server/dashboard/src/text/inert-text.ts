@@ -11,6 +11,8 @@ const NAMES: Record<string, string> = {
   '\u00ad': 'soft hyphen',
   '\u061c': 'Arabic letter mark',
   '\u200b': 'zero width space',
+  '\u200c': 'zero width non-joiner',
+  '\u200d': 'zero width joiner',
   '\u200e': 'left-to-right mark',
   '\u200f': 'right-to-left mark',
   '\u202a': 'left-to-right embedding',
@@ -26,9 +28,12 @@ const NAMES: Record<string, string> = {
   '\ufeff': 'byte order mark',
 };
 
-/** Control, bidirectional, invisible and joining characters, and lone surrogates. */
+/**
+ * Control, bidirectional and invisible characters, and lone surrogates. Joiners belong between the letters of many scripts and into
+ * emoji, so only those after other characters count; likewise variation selectors.
+ */
 export const HIDDEN =
-  /[\p{Cc}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
+  /(?!\u200c|\u200d|[\u180b-\u180d]|[\ufe00-\ufe0f])[\p{Cc}\p{DI}\u2028\u2029\ufff9-\ufffb]|(?<=^|[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}\p{P}\p{Z}])(?:\u200c|\u200d)|(?<![\p{Emoji}\p{sc=Han}\p{sc=Mongolian}])[\ufe00-\ufe0f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
 
 /**
  * Splits untrusted text into plain text and deceptive characters, which are shown as visible marks. Characters in `keep`,
