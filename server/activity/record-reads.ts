@@ -1,5 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import PQueue from 'p-queue';
 import type { Actor } from '../access/access.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { EXPORT_ENTRIES_MS_MIN, EXPORT_ENTRIES_WAITING_MAX, READ_ENTRIES_KNOWN_MAX } from '../limits.ts';
@@ -91,19 +91,22 @@ async function recordOnce(
  * others are written share the next insert.
  */
 function createWriteTogether({ store, now }: Deps) {
-  const inserts = new PQueue({ concurrency: 1, interval: EXPORT_ENTRIES_MS_MIN, intervalCap: 1 });
   let waiting: Record<string, unknown>[] = [];
   let next = Promise.resolve();
+  /** When the next insert may begin. Not a queue with an interval: that would wait for a clock that was set back. */
+  let free: Promise<unknown> = next;
   return (entry: ActivityEntry): Promise<void> => {
     if (waiting.length >= EXPORT_ENTRIES_WAITING_MAX)
       throw new StoreError('overloaded', 'Too many exports. Try again.');
     waiting.push(activityRow(entry, now()));
-    if (waiting.length === 1)
-      next = inserts.add(() => {
-        const values = waiting;
-        waiting = [];
-        return store.append({ table: 'activity', values });
-      });
+    if (waiting.length > 1) return next;
+    const pause = free.then(() => sleep(EXPORT_ENTRIES_MS_MIN, undefined, { ref: false }));
+    next = free.then(() => {
+      const values = waiting;
+      waiting = [];
+      return store.append({ table: 'activity', values });
+    });
+    free = Promise.allSettled([next, pause]);
     return next;
   };
 }

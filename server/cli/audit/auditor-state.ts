@@ -62,8 +62,9 @@ export function nextState(state: AuditorState | undefined, visit: Visit): Audito
   const { vkey, checkpoint, size, nowMs, oldestMs } = visit;
   const now = new Date(nowMs).toISOString();
   const earlier = state?.seen ?? [];
-  const isSeenToday = earlier.at(-1)?.[0].slice(0, 10) === now.slice(0, 10);
-  const seen: AuditorState['seen'] = isSeenToday ? earlier : [...earlier, [now, size]];
+  // Of a day the first visit and the last: without the last, entries that came between them would count as seen at the next visit only.
+  const isFull = earlier.slice(-2).filter(([time]) => time.slice(0, 10) === now.slice(0, 10)).length === 2;
+  const seen: AuditorState['seen'] = [...(isFull ? earlier.slice(0, -1) : earlier), [now, size]];
   const newestExplained = seen.findLastIndex(([time]) => Date.parse(time) <= oldestMs + GRACE_MS);
   const explained = seen[newestExplained]?.[1] ?? 0;
   return {

@@ -1,9 +1,11 @@
+import { mock } from 'node:test';
 import { setImmediate as tick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { NO_ACTOR } from '../../../server/access/access.ts';
 import { createRecordReads } from '../../../server/activity/record-reads.ts';
 import { KeyedMutex } from '../../../server/keyed-mutex.ts';
 import { EXPORT_ENTRIES_MS_MIN, EXPORT_ENTRIES_WAITING_MAX } from '../../../server/limits.ts';
+import { HOUR_MS } from '../../../server/durations.ts';
 import { createBoundedStore } from '../../../server/store/bounded-store.ts';
 
 describe('the entries of exports', () => {
@@ -36,6 +38,16 @@ describe('the entries of exports', () => {
     expect(inserts.map(({ rows }) => rows)).to.deep.equal([1, 200]);
     const [one, two] = inserts.map(({ atMs }) => atMs);
     expect((two ?? 0) - (one ?? 0)).to.be.at.least(EXPORT_ENTRIES_MS_MIN - 10);
+  });
+
+  it('are written also after the clock was set back', async () => {
+    const { inserts, finish, exported } = open();
+    finish();
+    await exported();
+    const clock = mock.method(Date, 'now', () => performance.timeOrigin - HOUR_MS);
+    await exported().finally(() => clock.mock.restore());
+
+    expect(inserts.map(({ rows }) => rows)).to.deep.equal([1, 1]);
   });
 
   it(`wait for an insert up to ${EXPORT_ENTRIES_WAITING_MAX} at a time; more are refused`, async () => {

@@ -34,10 +34,12 @@ describe('the state of an auditor', () => {
     });
   });
 
-  it('keeps the first visit of a day, because the entries were there then', () => {
-    const seen: AuditorState['seen'] = [[timeOf(NOW_MS - 3_600_000), 400]];
+  it('keeps the first and the last visit of a day, because the entries were there then', () => {
+    const first: AuditorState['seen'] = [[timeOf(NOW_MS - 7_200_000), 400]];
+    const both: AuditorState['seen'] = [...first, [timeOf(NOW_MS - 3_600_000), 450]];
 
-    expect(nextState(state({ seen }), visit).seen).to.deep.equal(seen);
+    for (const seen of [first, both])
+      expect(nextState(state({ seen }), visit).seen).to.deep.equal([...first, [timeOf(NOW_MS), 500]]);
   });
 
   it('keeps of the visits before expiry only the last one', () => {
