@@ -1,7 +1,7 @@
 # Gatehouse. Every target works from a clean clone, and twice in a row.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test bench chaos tamper mutants demo check fmt observe-check collector-check mastra-check claude-check package-check sbom up down clean
+.PHONY: help run test bench chaos tamper mutants demo check fmt power-check observe-check collector-check mastra-check claude-check package-check sbom up down clean
 
 INSTALLED := node_modules/.installed
 BUILT := node_modules/.built
@@ -47,6 +47,9 @@ check: $(INSTALLED) ## Check formatting, types and lint rules
 
 fmt: $(INSTALLED) ## Format everything
 	@npm run --silent format
+
+power-check: $(BUILT) ## Cut the power of a disk under load, as root, and count records
+	@npm run --silent power:check -- $(ARGS)
 
 observe-check: $(BUILT) ## Let a real Prometheus evaluate the alerts and answer every panel
 	@npm run --silent observe:check

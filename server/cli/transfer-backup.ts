@@ -4,13 +4,13 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { renameDurably, sync, syncTree } from '../durable-files.ts';
 import { makeDirectory, UNFINISHED_RESTORE } from '../make-directory.ts';
 import type { Config } from '../config.ts';
 import { isDiskFull } from '../expected-fault.ts';
@@ -43,7 +43,8 @@ export function backUp(config: Config, to: string): Promise<unknown> {
       if (!isWhole(unfinished))
         throw new CommandError(`Files of the backup are cut short. Is the disk of ${directory} full?`);
       const keys = copyKeys(config.dataDir, unfinished, config);
-      renameSync(unfinished, directory);
+      syncTree(unfinished);
+      renameDurably(unfinished, directory);
       return { directory, ...keys, seconds: secondsSince(startMs) };
     } finally {
       rmSync(unfinished, { recursive: true, force: true });
@@ -75,7 +76,9 @@ export function restore(config: Config, from: string): Promise<unknown> {
       );
     }
     const keys = copyKeys(directory, config.dataDir, { signingKey: undefined, logKey: undefined });
+    syncTree(config.dataDir);
     rmSync(mark);
+    sync(config.dataDir);
     return { data_dir: config.dataDir, ...keys, seconds: secondsSince(startMs) };
   });
 }

@@ -1,5 +1,6 @@
 import { readdirSync, renameSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { sync } from '../durable-files.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { Config } from '../config.ts';
 import type { Connection } from '../store/connection.ts';
@@ -75,6 +76,7 @@ async function exportTables(
     else if (part.day !== undefined)
       await connection.command(sql('export_day'), { ...params, day: part.day });
     else await connection.command(sql('export_table'), params);
+    sync(params.path);
     renameSync(params.path, path);
     written.set(part.name, { ...part, bytes: statSync(path).size });
     saveManifest();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
 import type { Config } from '../config.ts';
-import { replaceFile } from './audit/replace-file.ts';
+import { replaceFile, sync } from '../durable-files.ts';
 import { CommandError } from './command-error.ts';
 
 /** The contents of an export. Rewritten after every file, so that an interrupted export can continue. */
@@ -91,6 +91,7 @@ export function readManifest(directory: string): Manifest | undefined {
 
 export function writeManifest(directory: string, manifest: Manifest): void {
   replaceFile(join(directory, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
+  sync(directory);
 }
 
 /** Whether a file of an export is there, as long as it was written. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { AccountStore } from '../accounts/account-store.ts';
@@ -7,6 +7,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { AgentSaver } from '../agents/agent-saver.ts';
 import type { Config } from '../config.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
+import { replaceFile, sync } from '../durable-files.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { Projects } from '../projects/projects.ts';
 
@@ -64,8 +65,9 @@ export async function prepareDemo(
   // The directory comes first: without the file, the key in the store would be lost.
   makeDirectory(dataDir);
   const demo = await makeDemo(deps, hasFleet);
-  writeFileSync(`${path}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  // Durably, because this process acknowledges events for the key soon.
+  replaceFile(path, `${JSON.stringify(demo, null, 2)}\n`);
+  sync(dataDir);
   return demo;
 }
 

@@ -7,13 +7,13 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { calculateJwkThumbprint } from 'jose';
 import { type Config, ConfigError } from '../config.ts';
+import { renameDurably, sync } from '../durable-files.ts';
 import { makeDirectory } from '../make-directory.ts';
 
 /** The DER encoding of a PKCS#8 Ed25519 key up to its seed (RFC 8410 section 7). */
@@ -103,8 +103,7 @@ export function nextKeyFilesIn(dataDir: string): { kid: string; path: string }[]
 
 /** Puts the next key in the place of the current one, atomically. */
 export function installNextKey(dataDir: string, kid: string): void {
-  renameSync(nextKeyFileOf(dataDir, kid), keyFileOf(dataDir));
-  syncDirectory(dataDir);
+  renameDurably(nextKeyFileOf(dataDir, kid), keyFileOf(dataDir));
 }
 
 /** With the name under which an interrupted write leaves it, too. */
@@ -127,13 +126,7 @@ function writeKeyFile(path: string, key: KeyObject): void {
     closeSync(file);
     rmSync(written);
   }
-  syncDirectory(dirname(path));
-}
-
-function syncDirectory(path: string): void {
-  const directory = openSync(path, 'r');
-  fsyncSync(directory);
-  closeSync(directory);
+  sync(dirname(path));
 }
 
 function readKeyFile(path: string): KeyObject {

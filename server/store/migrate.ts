@@ -27,10 +27,13 @@ ENGINE = {engine: ReplacingMergeTree} ORDER BY version SETTINGS fsync_after_inse
 const CREATE_LOCK = 'CREATE TABLE migration_lock (x UInt8) ENGINE = Memory';
 const DROP_LOCK = 'DROP TABLE IF EXISTS migration_lock SYNC';
 
-/** Brings the store to the newest schema, each migration once, under a lock that other processes see. */
-export async function migrate(connection: Connection, engines = ONE_NODE, logger?: Logger): Promise<void> {
+/**
+ * Brings the store to the newest schema, each migration once, under a lock that other processes see. Resolves with whether it was an
+ * older one.
+ */
+export async function migrate(connection: Connection, engines = ONE_NODE, logger?: Logger): Promise<boolean> {
   for (const statement of engines.render(CREATE_MIGRATIONS)) await connection.command(statement);
-  if ((await readSchema(connection)).pending.length === 0) return;
+  if ((await readSchema(connection)).pending.length === 0) return false;
   await lock(connection, engines);
   try {
     // Read again: another process may have migrated while this one waited for the lock.
@@ -39,6 +42,7 @@ export async function migrate(connection: Connection, engines = ONE_NODE, logger
     if (version > 0 && newest !== undefined)
       logger?.info(`Migrating the schema from version ${version} to ${newest}`);
     for (const migration of pending) await apply(migration, { connection, engines });
+    return true;
   } finally {
     await connection.command(engines.everywhere(DROP_LOCK));
   }

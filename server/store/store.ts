@@ -2,6 +2,7 @@ import type { ClickHouseSettings } from '@clickhouse/client';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import { syncTree } from '../durable-files.ts';
 import { makeDirectory } from '../make-directory.ts';
 import { closeToOthers } from '../private-files.ts';
 import { INSERT_BYTES_MAX, READ_SECONDS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
@@ -29,6 +30,9 @@ const READ_SILENCE_MS_MAX = 4000;
 
 /** The folder of the embedded engine in the data directory. */
 export const EMBEDDED_FOLDER = 'clickhouse';
+
+/** From there down to the directory of a table: store, a prefix, the table. */
+const TABLE_LEVELS = 3;
 
 /** The embedded store cannot be opened. */
 export class StoreOpenError extends Error {}
@@ -151,7 +155,9 @@ export function createStore(
     }
     // Before anything is written, also by a command that does not use the files: from then on they may be behind the store.
     await handover?.open();
-    await migrate(background, engines, logger);
+    const hasChanged = await migrate(background, engines, logger);
+    // The engine syncs the files of its tables, but not the names of them.
+    if (clickhouse === undefined && hasChanged) syncTree(join(dataDir, EMBEDDED_FOLDER), TABLE_LEVELS);
   };
   const ready = initializeWithRetry(prepare, {
     logger,

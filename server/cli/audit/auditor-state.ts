@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { CommandError } from '../command-error.ts';
 import type { LateRecord } from './check-records.ts';
-import { replaceFile } from './replace-file.ts';
+import { replaceFile } from '../../durable-files.ts';
 import { GRACE_MS, millisecondsOf } from './times.ts';
 
 /** The state that an auditor keeps between two visits (docs/proof.md, "State file"). */

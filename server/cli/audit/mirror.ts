@@ -7,7 +7,7 @@ import { Findings } from './findings.ts';
 import { fetchBytes, fetchText, type Source } from './http-source.ts';
 import { ENTRY_BYTES, LogDirectory } from './log-directory.ts';
 import { Progress } from './progress.ts';
-import { replaceFile } from './replace-file.ts';
+import { replaceFile } from '../../durable-files.ts';
 import { Report, verdictOf } from './report.ts';
 import { checkHistory, readHead } from './verify-head.ts';
 
