@@ -98,6 +98,13 @@ export function createMetrics({
         this.set((await isStoreUp()) ? 1 : 0);
       },
     }),
+    brokenParts: new Gauge({
+      name: 'gate_store_broken_parts',
+      help: 'Damaged parts of tables that the embedded engine found at the start and does not read',
+      // Every process reports what is in the store.
+      aggregator: 'max',
+      registers,
+    }),
     policyFetches: counter('gate_policy_fetch_total', 'Policy fetches, by result', 'result'),
     policySignings: counter(
       'gate_policy_sign_total',

@@ -31,6 +31,7 @@ import { LogTables } from './log/log-tables.ts';
 import { Sequencer } from './log/sequencer.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics.ts';
+import { type BrokenPart, findBrokenParts, nameParts } from './store/broken-parts.ts';
 import { createStore, fatalStoreFault, type Store, waitForSchema } from './store/store.ts';
 import { createBoundedStore } from './store/bounded-store.ts';
 import type { RunRead, RunReadBytes } from './store/read-pool.ts';
@@ -64,6 +65,11 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       identityFilters: () => commits.identityFilters(),
     }),
   );
+  const brokenParts = isSoleWriter ? await findBrokenParts(store.background) : [];
+  metrics.brokenParts.set(brokenParts.length);
+  if (brokenParts.length > 0) warnOfBrokenParts(brokenParts, logger);
+  const isDamaged = (name: string) => brokenParts.some(({ table }) => table === name);
+  const isLogDamaged = isDamaged('log_chunks') || isDamaged('log_hashes');
   const signing = await readSigningKeys(config);
   const registry = new KeyRegistry(shared);
   const rootKeys = new RootKeys({ ...shared, signing });
@@ -96,7 +102,15 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     now,
   });
   const { flushes } = sequencer;
-  const commits = createCommits(store, { config, columns, flushes, metrics, logger, now });
+  const commits = createCommits(store, {
+    config,
+    columns,
+    flushes,
+    hasLostIdentities: isDamaged('event_identities'),
+    metrics,
+    logger,
+    now,
+  });
   const runRead: RunRead = (text, params, signal) =>
     store.ready().then(() => store.reads.query(text, params, signal));
   const runReadBytes: RunReadBytes = (text, params, signal) =>
@@ -106,6 +120,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const logSigner = new LogSigner({
     logKey: readLogKey(config),
     store: createBoundedStore(store.accounts, store.ready),
+    isDamaged: isLogDamaged,
     mutex: new KeyedMutex(),
     now,
   });
@@ -172,8 +187,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   });
   if (isSoleWriter) await sequencer.open().catch(abandon);
   const listening = await listen(app, config, logger).catch(abandon);
-  // Not before: a start that fails exits at once.
-  sequencer.start();
+  // Not before: a start that fails exits at once. A log with missing entries would take their records again.
+  if (!isLogDamaged) sequencer.start();
   emitterStarts.start();
   emittedGauge.start();
   witnesses.start();
@@ -223,6 +238,14 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       return undefined;
     });
   }
+}
+
+/** The service runs on, because events of now matter, too. */
+function warnOfBrokenParts(parts: BrokenPart[], logger: Logger): void {
+  logger.error(
+    { parts: nameParts(parts) },
+    'The engine found damaged files in the store: the records in them are missing from every answer. docs/operations.md says how to restore them, under "Damaged files"',
+  );
 }
 
 /** A replaced root key still works, but clients that know only its successors refuse its signatures. */

@@ -19,6 +19,8 @@ type CommitDeps = {
   columns: Record<Stream, readonly string[]>;
   /** Numbers the inserts of decisions. */
   flushes?: Flushes;
+  /** Files of event_identities are damaged. */
+  hasLostIdentities?: boolean;
   metrics: Metrics;
   logger: Logger;
   now: () => number;
@@ -27,7 +29,15 @@ type CommitDeps = {
 /** A group commit and an identity index for each of the two event tables. */
 export function createCommits(
   store: Store,
-  { config, columns, flushes: numbers = new FlushNumbers(), metrics, logger, now }: CommitDeps,
+  {
+    config,
+    columns,
+    flushes: numbers = new FlushNumbers(),
+    hasLostIdentities = false,
+    metrics,
+    logger,
+    now,
+  }: CommitDeps,
 ) {
   const isSoleWriter = store.kind === 'embedded';
   const { handover, background } = store;
@@ -52,6 +62,7 @@ export function createCommits(
       stream,
       conflicts,
       takeFilter: saved && (() => saved.take(stream)),
+      hasLostIdentities,
       logger,
       now,
     });

@@ -35,6 +35,8 @@ type IdentityIndexOptions = {
   conflicts?: IdentityConflicts | undefined;
   /** The filter that the last process left, if it can be used. */
   takeFilter?: (() => Promise<TakenFilter | undefined>) | undefined;
+  /** Identities of any age may be missing in event_identities, so all are compared with the event table. */
+  hasLostIdentities?: boolean;
   /** Granules of identities read at a time while the filter is filled. */
   pageGranules?: number;
   logger: Logger;
@@ -177,11 +179,12 @@ export class IdentityIndex {
   }
 
   async #recover(): Promise<void> {
-    const { stream, conflicts, takeFilter, now } = this.#options;
+    const { stream, conflicts, takeFilter, hasLostIdentities = false, now } = this.#options;
     const taken = await (this.#taken ??= takeFilter?.());
     // If it lacks nothing, event_identities does not either: the stop that saved it had copied everything.
     const fill = (copiedMs?: number) => fillIdentities(this.#background, { stream, copiedMs, nowMs: now() });
-    if (taken === undefined || taken.lacks !== undefined) await fill(taken?.lacks?.afterMs);
+    if (hasLostIdentities) await fill(0);
+    else if (taken === undefined || taken.lacks !== undefined) await fill(taken?.lacks?.afterMs);
     conflicts?.resolveRecent(fill);
     if (this.#filter !== undefined) this.#filling = this.#fill(this.#filter, taken);
   }

@@ -15,7 +15,14 @@ import { claim } from '../store/claim.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 
-type LogSignerOptions = { logKey: LogKey; store: BoundedStore; mutex: KeyedMutex; now: () => number };
+type LogSignerOptions = {
+  logKey: LogKey;
+  store: BoundedStore;
+  /** Entries are missing, so a signature could contradict an earlier one. */
+  isDamaged?: boolean;
+  mutex: KeyedMutex;
+  now: () => number;
+};
 
 /** The name of the log of a project, and of its key. */
 export function originOf(projectId: string): string {
@@ -38,6 +45,13 @@ export class LogSigner {
   async verifierKey(projectId: string): Promise<VerifierKey> {
     await this.#claim();
     return this.#keyOf(projectId);
+  }
+
+  /** Throws where nothing may be signed, because entries are missing. */
+  requireWhole(): void {
+    if (this.#options.isDamaged !== true) return;
+    const detail = 'Files of the log are damaged. Nothing is signed until they are restored';
+    throw new RequestError('store_unavailable', detail);
   }
 
   /** The signed checkpoint as text, always the same for one head. Rejects as `verifierKey`. */

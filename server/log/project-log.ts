@@ -127,7 +127,9 @@ export class ProjectLog {
 
   /** The checkpoint of a size with the signature of the log alone. */
   async signed(size: number): Promise<string> {
-    return this.#heads.signer.sign(await this.head(size), this.#projectId);
+    const { signer } = this.#heads;
+    signer.requireWhole();
+    return signer.sign(await this.head(size), this.#projectId);
   }
 
   inclusion(index: number, size: number): Promise<Uint8Array[]> {

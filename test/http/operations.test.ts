@@ -50,6 +50,7 @@ describe('operations', () => {
       gate_log_wait_seconds: 'gauge',
       gate_emitted_events: 'gauge',
       gate_store_up: 'gauge',
+      gate_store_broken_parts: 'gauge',
       gate_policy_fetch_total: 'counter',
       gate_policy_sign_total: 'counter',
       gate_mail_total: 'counter',

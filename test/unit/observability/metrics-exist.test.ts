@@ -57,6 +57,7 @@ describe('Grafana dashboards and Prometheus alerts', () => {
     expect(alertExpressions().map(({ place }) => place)).to.deep.equal([
       'GatehouseDown',
       'GatehouseStoreDown',
+      'GatehouseStoreDamaged',
       'GatehouseLogBehind',
       'GatehouseEventsLost',
       'GatehouseIdentityFilterIncomplete',

@@ -1,0 +1,36 @@
+import type { Connection } from './connection.ts';
+import { sql } from './sql.ts';
+import { StoreOpenError } from './store.ts';
+
+/** A part of a table that was damaged when the engine opened the store. Its rows are missing from every answer. */
+export type BrokenPart = { table: string; name: string };
+
+/** Tables of what happened. The others say what is in force, and without rows of them a revoked key would work again. */
+const RECORDS = new Set([
+  'activity',
+  'alerts',
+  'alert_rounds',
+  'decisions',
+  'emitter_closes',
+  'emitter_starts',
+  'event_identities',
+  'llm_invocations',
+  'log_chunks',
+  'log_cosignatures',
+  'log_hashes',
+]);
+
+/** The damaged parts of records. Rejects with a StoreOpenError where a part of another table is damaged. */
+export async function findBrokenParts(connection: Connection): Promise<BrokenPart[]> {
+  const parts = await connection.query<BrokenPart>(sql('parts_broken'));
+  const inForce = parts.filter(({ table }) => !RECORDS.has(table));
+  if (inForce.length === 0) return parts;
+  throw new StoreOpenError(
+    `Files of the store are damaged: ${nameParts(inForce).join(', ')}. What is in them would no longer be in force, such as ` +
+      'that a key is revoked, so the service does not start. docs/operations.md says how to restore them, under "Damaged files".',
+  );
+}
+
+export function nameParts(parts: BrokenPart[]): string[] {
+  return parts.map(({ table, name }) => `${table} ${name}`);
+}

@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import { existsSync, readFileSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { DAY_MS } from '../../server/durations.ts';
+import { auditVerify } from '../../server/cli/audit/commands.ts';
+import { readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
+import { sendBatch } from '../support/batch.ts';
+import { runOnStore } from '../support/engine.ts';
+import { decisionEvent } from '../support/events.ts';
+import { gate } from '../support/gate.ts';
+import { askLog, checkpointFrom } from '../support/log.ts';
+import { runService } from '../support/processes.ts';
+import { readMetrics } from '../support/metrics.ts';
+import {
+  type Demo,
+  type RunningService,
+  startTestService,
+  storeDirectory,
+  temporaryDirectory,
+} from '../support/service.ts';
+
+const EVENTS = 300;
+const FOUND = 'The engine found damaged files in the store';
+
+type Part = { name: string; path: string };
+
+/** Follows the steps of docs/operations.md. */
+describe('damaged files of the embedded store', () => {
+  const events = Array.from({ length: EVENTS }, (_, at) =>
+    decisionEvent({ occurred_at: timeFromNow(-(at % 3) * DAY_MS) }),
+  );
+  const late = decisionEvent();
+  const state = join(temporaryDirectory(), 'state.json');
+  const backup = join(temporaryDirectory(), 'backup');
+  const visit = ({ project_id, url }: RunningService) => auditVerify(project_id, { url, state });
+  let dataDir = '';
+  before(async () => {
+    dataDir = await storeDirectory();
+    const first = await startTestService({ dataDir });
+    await sendBatch(first, events);
+    await checkpointFrom(first, EVENTS);
+    expect(first.output()).not.to.contain(FOUND);
+    await first.stop();
+    await gate(dataDir, 'backup', '--to', backup);
+    const second = await startTestService({ dataDir });
+    await sendDecision(second, late);
+    await checkpointFrom(second, EVENTS + 1);
+    expect((await visit(second)).exitCode).to.equal(0);
+    await second.stop();
+  });
+
+  it('do not free the identities of their records', async () => {
+    const parts = await damage('event_identities');
+    const service = await startTestService({ dataDir });
+
+    const answer = await sendBatch(
+      service,
+      events.map((event) => ({ ...event, outcome: 'deny' })),
+    );
+
+    expect(parts.length).to.be.above(0);
+    expect(await answer.json()).to.include({ accepted: 0, duplicates: EVENTS });
+    expect((await readSummary(service, { window: '7d' })).totals).to.include({ total: EVENTS + 1, deny: 0 });
+    await service.stop();
+  });
+
+  it('are named at the start, and the service goes on without signing a log that lacks entries', async () => {
+    const parts = [
+      ...(await damage('decisions', 'partition_id < toString(toYYYYMMDD(today()))')),
+      ...(await damage('log_chunks', 'min_block_number = 1')),
+    ];
+
+    const service = await startTestService({ dataDir });
+
+    expect(parts.length).to.equal(3);
+    expect(service.output()).to.contain(FOUND);
+    for (const { name } of parts) expect(service.output()).to.contain(` broken-on-start_${name}`);
+    expect((await readMetrics(service)).value('gate_store_broken_parts')).to.be.at.least(parts.length);
+    expect((await sendDecision(service, { ...events[1], outcome: 'deny' })).status).to.equal(202);
+    expect((await readSummary(service, { window: '7d' })).totals).to.include({
+      total: EVENTS / 3 + 1,
+      deny: 0,
+    });
+    const checkpoint = await askLog(service, 'checkpoint');
+    expect([checkpoint.status, await checkpoint.text()].join()).to.match(
+      /^503,.*Files of the log are damaged/,
+    );
+    await service.stop();
+  });
+
+  it('are made good by a backup and an import of what is left', async () => {
+    const [left, restored] = [join(temporaryDirectory(), 'left'), temporaryDirectory()];
+    await gate(dataDir, 'export', '--to', left);
+    await gate(restored, 'restore', '--from', backup);
+    const { imported } = await gate<{ imported: number }>(restored, 'import', '--from', left);
+
+    const service = await startTestService({ dataDir: restored, env: { GATE_DEMO: '0' } });
+    const { project_id } = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Demo;
+    const { exitCode, data } = await visit({ ...service, project_id });
+    expect(imported).to.be.at.least(1);
+    expect([exitCode, data['checked'], data['pinned']]).to.deep.equal([
+      0,
+      EVENTS + 1,
+      ['log key', 'history'],
+    ]);
+    expect(service.output()).not.to.contain(FOUND);
+    await service.stop();
+  });
+
+  it('of what is in force stop the start', async () => {
+    const [part] = await damage('api_keys');
+
+    const { code, output } = await runService({ dataDir, env: {} });
+
+    expect(code).to.equal(1);
+    expect(output).to.match(
+      new RegExp(`^Files of the store are damaged: api_keys broken-on-start_${part?.name}`, 'm'),
+    );
+  });
+
+  /** Cuts the data of parts of a table short. */
+  async function damage(table: string, which = '1'): Promise<Part[]> {
+    const parts = await runOnStore<Part>(
+      dataDir,
+      `SELECT name, path FROM system.parts WHERE active AND table = '${table}' AND ${which}`,
+    );
+    for (const { path } of parts) {
+      const data = join(path, 'data.bin');
+      expect(existsSync(data)).to.equal(true);
+      truncateSync(data, 10);
+    }
+    return parts;
+  }
+});
