@@ -117,11 +117,12 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     store.ready().then(() => store.reads.queryBytes(text, params, signal));
   const reads = createReads({ runRead, runReadBytes, writers: writersOf(config), now });
   const emittedGauge = new EmittedGauge({ reads, gauge: metrics.emittedEvents, logger });
+  const logKeyStore = createBoundedStore(store.accounts, store.ready);
   const logSigner = new LogSigner({
     logKey: readLogKey(config),
-    store: createBoundedStore(store.accounts, store.ready),
+    store: logKeyStore,
     isDamaged: isLogDamaged,
-    mutex: new KeyedMutex(),
+    mutex: new KeyedMutex(logKeyStore),
     now,
   });
   const logHeads = createLogHeads(logSigner);

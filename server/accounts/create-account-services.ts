@@ -34,7 +34,7 @@ export type AccountServices = ReturnType<typeof createAccountServices>;
 
 export function createAccountServices({ store, bearerKeys, removeWebhook, mailer, config, now }: Needs) {
   const { dashboardUrl, readAuth, metricsToken, registration, passwordLogin, oidc } = config;
-  const mutex = new KeyedMutex();
+  const mutex = new KeyedMutex(store);
   const accountStore = new AccountStore({ store, mutex, now });
   const projects = new Projects({ store, mutex, now });
   const members = new Members({ store, mutex, now });

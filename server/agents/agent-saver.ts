@@ -3,7 +3,7 @@ import type { PolicyFault } from '../../client/policy/language/index.ts';
 import { RequestError } from '../errors.ts';
 import { etagMatches } from '../http/etag.ts';
 import { withoutSecrets } from '../http/without-secrets.ts';
-import { KeyedMutex } from '../keyed-mutex.ts';
+import type { KeyedMutex } from '../keyed-mutex.ts';
 import { makeBundle } from '../policy/make-bundle.ts';
 import { recordHash } from '../policy/record-hash.ts';
 import type { SigningKey } from '../policy/sign-bundle.ts';
@@ -34,6 +34,7 @@ type Texts = Pick<AgentVersion, 'tools' | 'agent_yaml' | 'policy_yaml' | 'system
 type Change = (latest: AgentVersion | undefined) => Texts | Promise<Texts>;
 type AgentSaverOptions = {
   store: AgentStore;
+  mutex: KeyedMutex;
   directory: AgentDirectory;
   signingKey: SigningKey;
   policyMaker: PolicyMaker;
@@ -49,7 +50,6 @@ const SAVE_TRIES_MAX = 10;
 /** Compiles, signs and saves versions of agents, one at a time for each agent. */
 export class AgentSaver {
   readonly #options: AgentSaverOptions;
-  readonly #mutex = new KeyedMutex();
 
   constructor(options: AgentSaverOptions) {
     this.#options = options;
@@ -97,7 +97,7 @@ export class AgentSaver {
 
   /** The latest version, signed again if it must be; undefined when the agent does not exist. */
   sign(projectId: string, name: string): Promise<AgentVersion | undefined> {
-    return this.#mutex.run(mutexKey(projectId, name), async () => {
+    return this.#options.mutex.run(mutexKey(projectId, name), async () => {
       const latest = await this.#options.store.find(projectId, name);
       return latest && this.#signAgain(latest);
     });
@@ -113,9 +113,9 @@ export class AgentSaver {
   }
 
   #save(name: string, saver: Saver, change: Change): Promise<Saved> {
-    const { store, directory } = this.#options;
+    const { store, mutex, directory } = this.#options;
     const { projectId } = saver;
-    return this.#mutex.run(mutexKey(projectId, name), async () => {
+    return mutex.run(mutexKey(projectId, name), async () => {
       for (let tries = 1; ; tries += 1) {
         const latest = await store.find(projectId, name);
         const texts = await change(latest);

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Counter } from 'prom-client';
 import type { RootKeys } from '../keys/root-keys.ts';
+import { KeyedMutex } from '../keyed-mutex.ts';
 import { createBoundedStore } from '../store/bounded-store.ts';
 import type { Connection } from '../store/connection.ts';
 import { AgentDirectory } from './agent-directory.ts';
@@ -26,7 +27,8 @@ type AgentOptions = {
 /** Connects the parts that save, sign and serve agents. */
 export function createAgents({ rootKeys, bundleDaysMax, logger, signings, ...shared }: AgentOptions) {
   const { connection, ready, now } = shared;
-  const store = new AgentStore(createBoundedStore(connection, ready));
+  const bounded = createBoundedStore(connection, ready);
+  const store = new AgentStore(bounded);
   const directory = new AgentDirectory(shared);
   const threads = new PolicyThreads();
   const policyMaker = new PolicyMaker(threads);
@@ -34,6 +36,7 @@ export function createAgents({ rootKeys, bundleDaysMax, logger, signings, ...sha
   const signer = new BundleSigner({ signingKey, rootKeys, policyMaker, daysMax: bundleDaysMax, logger, now });
   const saver = new AgentSaver({
     store,
+    mutex: new KeyedMutex(bounded),
     directory,
     signingKey,
     signer,

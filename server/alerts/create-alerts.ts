@@ -39,7 +39,7 @@ export function createAlerts({
   logger,
   now,
 }: Needs) {
-  const mutex = new KeyedMutex();
+  const mutex = new KeyedMutex(store);
   const { projects, members } = accounts;
   const audienceOf = async (projectId: string) => {
     const [project, list] = [await projects.find(projectId), await members.list(projectId)];

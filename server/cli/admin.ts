@@ -48,7 +48,8 @@ export async function openAdmin(config: Config, { mayCreate = false } = {}) {
     writers: writersOf(config),
     now,
   };
-  const people = { store: createBoundedStore(store.accounts, store.ready), mutex: new KeyedMutex(), now };
+  const bounded = createBoundedStore(store.accounts, store.ready);
+  const people = { store: bounded, mutex: new KeyedMutex(bounded), now };
   const recordActivity = createRecordActivity(people.store, now);
   const accountStore = new AccountStore(people);
   return {

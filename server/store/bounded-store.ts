@@ -17,6 +17,8 @@ type Append = {
 export type BoundedStore = {
   query<Row>(sql: string, params?: QueryParams): Promise<Row[]>;
   append(row: Append): Promise<void>;
+  /** How long the store has answered nothing, while statements are open. */
+  silentMs(): number;
 };
 
 export function createBoundedStore(
@@ -24,19 +26,25 @@ export function createBoundedStore(
   ready: () => Promise<void>,
 ): BoundedStore {
   let open = 0;
+  let answeredMs = 0;
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
     if (open >= STATEMENTS_OPEN_MAX)
       throw new StoreError('overloaded', 'Too many calls wait for the store. Try again.');
+    if (open === 0) answeredMs = performance.now();
     open += 1;
     // A late statement stays open until the store is done with it.
     const done = ready()
       .then(work)
-      .finally(() => (open -= 1));
+      .finally(() => {
+        open -= 1;
+        answeredMs = performance.now();
+      });
     return withTimeout(done, STATEMENT_WAIT_MS_MAX);
   };
   return {
     query: <Row>(sql: string, params?: QueryParams) => run(() => connection.query<Row>(sql, params)),
     append: (row) => run(() => append(connection, row)),
+    silentMs: () => (open === 0 ? 0 : performance.now() - answeredMs),
   };
 }
 

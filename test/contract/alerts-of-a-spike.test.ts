@@ -244,11 +244,8 @@ async function openWorld() {
   const store = createStore(config, logger);
   const metrics = createMetrics({ isStoreUp: store.isUp });
   const mailer = createMailer(config, { logger, counter: metrics.mail });
-  const [background, mutex, now] = [
-    createBoundedStore(store.background, store.ready),
-    new KeyedMutex(),
-    Date.now,
-  ];
+  const background = createBoundedStore(store.background, store.ready);
+  const [mutex, now] = [new KeyedMutex(background), Date.now];
   const accounts = {
     projects: new Projects({ store: background, mutex, now }),
     members: new Members({ store: background, mutex, now }),

@@ -158,12 +158,10 @@ function evaluationOn(
   }));
   const once = { total: 1, denied: 0 };
   const call = { agent_name: 'clerk', tool_name: 'wire', minute: once, short: once, long: once };
+  const store = createBoundedStore(connection, () => Promise.resolve());
   return new Alerts({
     settings: { inUse: () => Promise.resolve(inUse) },
-    store: new AlertStore({
-      store: createBoundedStore(connection, () => Promise.resolve()),
-      mutex: new KeyedMutex(),
-    }),
+    store: new AlertStore({ store, mutex: new KeyedMutex(store) }),
     reads: {
       at: ({ nowMs }) => {
         onLook?.(nowMs);

@@ -22,15 +22,17 @@ function createTable() {
   };
 }
 
+const ANSWERING = { silentMs: () => 0 };
+
 describe('claim', () => {
   for (const processes of [1, 5]) {
     it(`returns the same holder to 50 callers in ${processes} process(es)`, async () => {
       const table = createTable();
-      const mutexes = Array.from({ length: processes }, () => new KeyedMutex());
+      const mutexes = Array.from({ length: processes }, () => new KeyedMutex(ANSWERING));
 
       const holders = await Promise.all(
         Array.from({ length: 50 }, (_, i) =>
-          claim(mutexes[i % processes] ?? new KeyedMutex(), 'email:a@example.com', {
+          claim(mutexes[i % processes] ?? new KeyedMutex(ANSWERING), 'email:a@example.com', {
             find: table.find,
             write: (token) => table.write(`caller ${i}`, token),
           }),
@@ -46,7 +48,7 @@ describe('claim', () => {
     const table = createTable();
     table.rows.push('first');
 
-    const holder = await claim(new KeyedMutex(), 'x', {
+    const holder = await claim(new KeyedMutex(ANSWERING), 'x', {
       find: table.find,
       write: (token) => table.write('late', token),
     });

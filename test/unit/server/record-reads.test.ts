@@ -21,7 +21,7 @@ describe('the entries of exports', () => {
       },
     };
     const store = createBoundedStore(connection, async () => undefined);
-    const reads = createRecordReads({ store, mutex: new KeyedMutex(), readAuth: 'open', now: Date.now });
+    const reads = createRecordReads({ store, mutex: new KeyedMutex(store), readAuth: 'open', now: Date.now });
     const exported = () => reads.exported({}, { projectId: 'p', actor: NO_ACTOR, address: '' });
     return { inserts, finish, exported };
   }

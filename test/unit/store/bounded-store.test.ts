@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { STATEMENTS_OPEN_MAX } from '../../../server/limits.ts';
 import { createBoundedStore } from '../../../server/store/bounded-store.ts';
 import { StoreError } from '../../../server/store/store-error.ts';
@@ -27,5 +28,26 @@ describe('createBoundedStore', () => {
 
     expect(await store.query('SELECT 1').catch(codeOf)).to.equal('store_unavailable');
     expect(performance.now() - startMs).to.be.within(2200, 3300);
+  });
+
+  it('counts how long the store has answered nothing, from the last answer or the first open statement', async () => {
+    const answers = [Promise.withResolvers<never[]>(), Promise.withResolvers<never[]>()] as const;
+    const waiting = answers.map(({ promise }) => promise);
+    const store = createBoundedStore({ query: () => waiting.shift() as Promise<never[]>, insert }, ready);
+    const isAbout = (ms: number) => store.silentMs() >= ms - 5 && store.silentMs() < ms + 100;
+
+    const idle = store.silentMs();
+    const open = [store.query('SELECT 1'), store.query('SELECT 2')];
+    await sleep(200);
+    const before = isAbout(200);
+    answers[0].resolve([]);
+    await open[0];
+    const after = isAbout(0);
+    await sleep(150);
+    const later = isAbout(150);
+    answers[1].resolve([]);
+    await open[1];
+
+    expect([idle, before, after, later, store.silentMs()]).to.deep.equal([0, true, true, true, 0]);
   });
 });
