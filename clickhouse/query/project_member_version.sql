@@ -1,8 +1,10 @@
--- The highest version of a pair of account and project in project_members, 0 when it has no row, and whether a group gave what that says.
+-- The newest row of an account in project_members, 0 and '' when it has none, and the highest version of any row of the project.
 -- account_id; project_id.
 SELECT
-    max(project_members.version) AS version,
-    argMax(project_members.by_group, project_members.version) AS by_group
+    max(version) AS project_version,
+    maxIf(version, account_id = {account_id: String}) AS own_version,
+    argMaxIf(is_member, version, account_id = {account_id: String}) AS is_member,
+    argMaxIf(role, version, account_id = {account_id: String}) AS role,
+    argMaxIf(by_group, version, account_id = {account_id: String}) AS by_group
 FROM project_members
-WHERE account_id = {account_id: String}
-    AND project_id = {project_id: String}
+WHERE project_id = {project_id: String}

@@ -13,7 +13,17 @@ type Membership = { projectId: string; accountId: string; changedBy: string; byG
 export type Change = (held: Role | undefined, changers: Role | undefined) => Role | undefined;
 /** The role of an account before and after a change. */
 export type RoleChange = Record<'before' | 'role', Role | undefined>;
+type Newest = {
+  project_version: string;
+  own_version: string;
+  is_member: number;
+  role: string;
+  by_group: number;
+};
 type MembersOptions = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
+
+/** When several processes change one project at the same time, each round lets one of them. */
+const CHANGE_TRIES_MAX = 10;
 
 /** The members of projects and their roles. The account that made a project is its first owner. */
 export class Members {
@@ -37,29 +47,25 @@ export class Members {
   }
 
   /**
-   * Gives an account a role, takes it, or changes it. Changes of one project run one after the other. Rejects with
-   * conflict instead of taking the role of the last owner.
+   * Gives an account a role, takes it, or changes it. Changes of one project run one after the other, in all processes. Rejects
+   * with conflict instead of taking the role of the last owner.
    */
   change(membership: Membership, change: Change): Promise<RoleChange> {
     const { projectId, accountId, changedBy } = membership;
     return this.#options.mutex.run(`members:${projectId}`, async () => {
-      const list = await this.list(projectId);
-      const memberOf = (id: string) => list.find(({ account_id }) => account_id === id);
-      const held = memberOf(accountId);
-      const before = held?.role;
-      const role = change(before, memberOf(changedBy)?.role);
-      if (role === before) return { before, role };
-      if (before === 'owner') await this.#requireOtherOwner(membership);
-      await this.#write(membership, { held, role });
-      if (before !== 'owner') return { before, role };
-      try {
-        // Another process may have removed the other owner in the meantime.
-        await this.#requireOtherOwner(membership);
-      } catch (error) {
-        await this.#write(membership, { held, role: 'owner' });
-        throw error;
+      for (let tries = 1; tries <= CHANGE_TRIES_MAX; tries += 1) {
+        const newest = await this.#newest(membership);
+        const list = await this.list(projectId);
+        const memberOf = (id: string) => list.find(({ account_id }) => account_id === id);
+        const held = memberOf(accountId);
+        const before = held?.role;
+        const role = change(before, memberOf(changedBy)?.role);
+        if (role === before) return { before, role };
+        if (before === 'owner' && !list.some((one) => one.role === 'owner' && one !== held))
+          throw new RequestError('conflict', 'A project needs an owner, and this is the last one');
+        if (await this.#write(membership, { held, role, newest })) return { before, role };
       }
-      return { before, role };
+      throw new RequestError('overloaded', 'Too many requests change the members of the project. Try again.');
     });
   }
 
@@ -87,28 +93,28 @@ export class Members {
     }
   }
 
-  async #requireOtherOwner({ projectId, accountId }: Membership): Promise<void> {
-    const members = await this.list(projectId);
-    if (members.some(({ account_id, role }) => role === 'owner' && account_id !== accountId)) return;
-    throw new RequestError('conflict', 'A project needs an owner, and this is the last one');
+  async #newest({ projectId, accountId }: Membership): Promise<Newest> {
+    const params = { account_id: accountId, project_id: projectId };
+    const [row] = await this.#options.store.query<Newest>(sql('project_member_version'), params);
+    return row as Newest;
   }
 
-  /** A later change gets a higher version even if another process's clock is ahead. */
+  /**
+   * False when another process has changed the project since `newest`: of the changes that follow one version, the store keeps the
+   * first. A later change gets a higher version even if another process's clock is ahead.
+   */
   async #write(
-    { projectId, accountId, changedBy, byGroup = false }: Membership,
-    { held, role }: { held: Member | undefined; role: Role | undefined },
-  ): Promise<void> {
+    membership: Membership,
+    { held, role, newest }: { held: Member | undefined; role: Role | undefined; newest: Newest },
+  ): Promise<boolean> {
+    const { projectId, accountId, changedBy, byGroup = false } = membership;
     const { store, now } = this.#options;
-    const pair = { account_id: accountId, project_id: projectId };
-    const [newest] = await store.query<{ version: string; by_group: number }>(
-      sql('project_member_version'),
-      pair,
-    );
     const nowMs = now();
     // A changed role does not make a membership outlive the group that gave it.
-    const isFromGroup = held !== undefined && newest?.by_group === 1;
+    const isFromGroup = held !== undefined && newest.by_group === 1;
     const values = {
-      ...pair,
+      account_id: accountId,
+      project_id: projectId,
       is_member: role === undefined ? 0 : 1,
       // Never '': an empty role stands for a row from before roles.
       role: role ?? held?.role,
@@ -116,9 +122,16 @@ export class Members {
       by_group: role !== undefined && (byGroup || isFromGroup) ? 1 : 0,
       changed_at: clickhouseTime(nowMs),
       added_at: clickhouseTime(held === undefined ? nowMs : Date.parse(held.added_at)),
-      version: Math.max(nowMs, Number(newest?.version ?? 0) + 1),
+      version: Math.max(nowMs, Number(newest.project_version) + 1),
     };
-    await store.append({ table: 'project_members', values });
+    const token = `members:${projectId}:${newest.project_version}`;
+    await store.append({ table: 'project_members', values, token });
+    const stored = await this.#newest(membership);
+    return (
+      Number(stored.own_version) === values.version &&
+      stored.is_member === values.is_member &&
+      stored.role === values.role
+    );
   }
 }
 

@@ -1,7 +1,16 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { call, cookieOf, jsonOf, logIn, newPerson } from '../support/accounts.ts';
+import {
+  call,
+  cookieOf,
+  jsonOf,
+  logIn,
+  newMember,
+  newPerson,
+  newVerifiedPerson,
+  type Person,
+} from '../support/accounts.ts';
 import { createResolvePolicy } from '../../client/policy/resolve-policy.ts';
 import { type FetchedAgent, fetchAgent, register, save, type SavedAgent } from '../support/agents.ts';
 import { readAllDecisions, sendDecision } from '../support/audit.ts';
@@ -180,6 +189,44 @@ describe('two services on one store share their state', () => {
     await call(two, '/v1/auth/logout', { cookie, method: 'POST', body: {} });
 
     expect([...before, await me(one, cookie), await me(one, other)]).to.deep.equal([200, 200, 401, 200]);
+  });
+
+  it('of two owners who step down at the same time one may, and the other stays', async () => {
+    const ann = await newPerson(one);
+    const bob = await newMember(one, ann, 'owner');
+    const setRole = (service: TestService, { cookie }: Person, { id }: Person, role: string) =>
+      call(service, `/v1/projects/${ann.project.id}/members/${id}`, {
+        method: 'PUT',
+        cookie,
+        body: { role },
+      });
+    for (let round = 0; round < 10; round += 1) {
+      const [byAnn, byBob] = await Promise.all([
+        setRole(one, ann, ann, 'viewer'),
+        setRole(two, bob, bob, 'viewer'),
+      ]);
+
+      expect([byAnn.status, byBob.status]).to.have.members([200, 409]);
+      const [owner, former] = byAnn.status === 409 ? [ann, bob] : [bob, ann];
+      expect((await setRole(one, owner, former, 'owner')).status).to.equal(200);
+    }
+  });
+
+  it('keeps every change of members that both make at the same time', async () => {
+    const ann = await newPerson(one);
+    const people: Person[] = [];
+    while (people.length < 6) people.push(await newVerifiedPerson(one));
+
+    const added = await Promise.all(
+      people.map(({ email }, i) =>
+        call(i % 2 === 0 ? one : two, `/v1/projects/${ann.project.id}/members`, {
+          cookie: ann.cookie,
+          body: { email },
+        }),
+      ),
+    );
+
+    expect(added.map(({ status }) => status)).to.deep.equal(Array(6).fill(201));
   });
 });
 
