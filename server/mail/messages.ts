@@ -56,11 +56,14 @@ function wordsOf(
     return {
       subject: `Verify your ${serviceName} account`,
       path: 'verify-email',
-      why: `Someone registered with ${serviceName} using this address. To confirm that it is yours, open this link:`,
+      why: isClaimed
+        ? `Someone asked to verify the address of your ${serviceName} account. If it was you, open this link:`
+        : `Someone registered with ${serviceName} using this address. To confirm that it is yours, open this link:`,
       action: 'Verify this address',
       validity: 'The link works once, within 24 hours.',
-      otherwise:
-        'If you did not register, do not open it: whoever registered would then hold an account with your address.',
+      otherwise: isClaimed
+        ? 'If this was not you, ignore this e-mail.'
+        : 'If you did not register, do not open it: whoever registered would then hold an account with your address.',
     };
   }
   if (kind === 'invite') {

@@ -17,6 +17,15 @@ describe('messageFrom', () => {
     expect(reset.text).to.match(/^http:\/\/localhost:8000\/reset-password\/T0ken_-$/m);
   });
 
+  it('warns only the owner of an address that nobody has proved of a registration by somebody else', () => {
+    const textOf = (isClaimed: boolean) =>
+      messageFrom({ ...LETTER, isClaimed, kind: 'verify' }, LETTERHEAD).text;
+
+    expect(textOf(false)).to.match(/^Someone registered .*If you did not register, do not open it/s);
+    expect(textOf(true)).to.match(/^Someone asked to verify .*If this was not you, ignore this e-mail/s);
+    expect(textOf(true)).not.to.contain('register');
+  });
+
   it('escapes the name of the service in HTML', () => {
     const serviceName = `<img src=x onerror="1">&'`;
     const { html } = messageFrom({ ...LETTER, kind: 'verify' }, { ...LETTERHEAD, serviceName });
