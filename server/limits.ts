@@ -72,8 +72,11 @@ export const BODY_PROMPT_MS_MAX = 5;
 /** Bodies that are still arriving, from callers with a credential and from all others. */
 export const ARRIVING_BYTES_MAX = 256 * 1024 * 1024;
 export const ARRIVING_BYTES_OF_STRANGERS_MAX = 32 * 1024 * 1024;
-/** Larger bodies of strangers are parsed in turn, like compressed ones: 1 MiB of braces takes a sixth of a second. */
+/** Larger bodies are parsed in turn: 1 MiB of braces takes a sixth of a second. */
+export const PLAIN_BYTES_MAX = 64 * 1024;
 export const PLAIN_BYTES_OF_STRANGERS_MAX = 16 * 1024;
+/** Those of callers with a credential: one is parsed in a turn of the event loop, and the others wait. */
+export const LARGE_BODIES = { runningMax: 1, waitingMax: 10_000, waitMsMax: 4 * SECOND_MS } as const;
 /** Compressed bodies that are inflated and parsed at once, each of at most 1 MiB, and those that wait for it, from the same callers. */
 export const HEAVY_BODIES = { runningMax: 1000, waitingMax: 10_000, waitMsMax: 10 * SECOND_MS } as const;
 export const HEAVY_BODIES_OF_STRANGERS = {

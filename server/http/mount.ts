@@ -5,9 +5,10 @@ import type { Endpoint, Method } from './endpoint.ts';
 import {
   ARRIVING_BYTES_MAX,
   ARRIVING_BYTES_OF_STRANGERS_MAX,
-  BODY_BYTES_MAX,
   HEAVY_BODIES,
   HEAVY_BODIES_OF_STRANGERS,
+  LARGE_BODIES,
+  PLAIN_BYTES_MAX,
   PLAIN_BYTES_OF_STRANGERS_MAX,
 } from '../limits.ts';
 import { type Arriving, createHandler, type EdgeDeps } from './run-endpoint.ts';
@@ -22,18 +23,21 @@ const VERBS = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as cons
  * deferred endpoints come first, and observe themselves; all other requests are observed by the layer behind them.
  */
 export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], deps: EdgeDeps): void {
+  const ofStrangers = new BoundedQueue(HEAVY_BODIES_OF_STRANGERS);
   const arriving: Arriving = {
     known: {
       count: 0,
       max: ARRIVING_BYTES_MAX,
-      plainBytesMax: BODY_BYTES_MAX,
+      plainBytesMax: PLAIN_BYTES_MAX,
       heavy: new BoundedQueue(HEAVY_BODIES),
+      large: new BoundedQueue(LARGE_BODIES),
     },
     strangers: {
       count: 0,
       max: ARRIVING_BYTES_OF_STRANGERS_MAX,
       plainBytesMax: PLAIN_BYTES_OF_STRANGERS_MAX,
-      heavy: new BoundedQueue(HEAVY_BODIES_OF_STRANGERS),
+      heavy: ofStrangers,
+      large: ofStrangers,
     },
   };
   const edge = { ...deps, arriving };

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { MIMEType, promisify } from 'node:util';
 import { gunzip, zstdDecompress } from 'node:zlib';
 import type { BoundedQueue } from '../bounded-queue.ts';
@@ -29,11 +30,23 @@ export async function readBody<T>(
   const isPlain = encoding === 'identity';
   const bytesMax = BODY_BYTES_MAX * (isPlain ? 1 : COMPRESSED_RATIO_MAX);
   const raw = await readBytes(req, { bytesMax, arriving });
-  if (isPlain && raw.length <= arriving.plainBytesMax) return parse(textOf(raw));
-  return inTurn(arriving, raw.length, async () => {
+  const requireCaller = () => {
     if (req.socket.destroyed) throw endedEarly();
-    return parse(textOf(isPlain ? raw : await decompress(raw, encoding)));
-  });
+  };
+  const inflate = () => {
+    requireCaller();
+    return decompress(raw, encoding as Compression);
+  };
+  const bytes = isPlain
+    ? raw
+    : await inTurn(arriving, { bytes: raw.length, queue: arriving.heavy, work: inflate });
+  if (bytes.length <= arriving.plainBytesMax) return parse(textOf(bytes));
+  const parseLarge = async () => {
+    await setImmediate();
+    requireCaller();
+    return parse(textOf(bytes));
+  };
+  return inTurn(arriving, { bytes: bytes.length, queue: arriving.large, work: parseLarge });
 }
 
 function textOf(bytes: Buffer): string {
@@ -82,13 +95,15 @@ function headerInvalid(path: string, message: string): RequestError {
 
 /**
  * Bytes of bodies that are still arriving, or wait to be inflated and parsed: a slow caller keeps them in memory for as long as a request
- * may take. Compressed ones and those of more than plainBytesMax take turns: a hundred bytes may become 1 MiB.
+ * may take. Compressed ones take turns, because a hundred bytes may become 1 MiB. Those of more than plainBytesMax, inflated, are parsed
+ * one in a turn of the event loop.
  */
 export type ArrivingBytes = {
   count: number;
   readonly max: number;
   readonly plainBytesMax: number;
   readonly heavy: BoundedQueue;
+  readonly large: BoundedQueue;
 };
 
 function readBytes(
@@ -129,10 +144,13 @@ function readBytes(
   });
 }
 
-async function inTurn<T>(arriving: ArrivingBytes, bytes: number, work: () => Promise<T>): Promise<T> {
+async function inTurn<T>(
+  arriving: ArrivingBytes,
+  { bytes, queue, work }: { bytes: number; queue: BoundedQueue; work: () => Promise<T> },
+): Promise<T> {
   arriving.count += bytes;
   try {
-    return await arriving.heavy.run(work);
+    return await queue.run(work);
   } finally {
     arriving.count -= bytes;
   }

@@ -18,7 +18,7 @@ const PLAIN_MAX = 80_000;
 /** Bodies of which one is inflated or, if it is large, parsed at a time, and one may wait for it. */
 function arrivingOf(max: number, plainBytesMax = max): ArrivingBytes {
   const heavy = new BoundedQueue({ runningMax: 1, waitingMax: 1, waitMsMax: 10_000 });
-  return { count: 0, max, plainBytesMax, heavy };
+  return { count: 0, max, plainBytesMax, heavy, large: heavy };
 }
 
 const lengthOf = (body: string) => String(body.length);
@@ -100,6 +100,30 @@ describe('bodies that are still arriving', () => {
       expect(arriving.count).to.equal(0);
       await running;
     });
+
+  it('are parsed one in a turn of the event loop, if they are large', async () => {
+    const queue = (runningMax: number) => new BoundedQueue({ runningMax, waitingMax: 10, waitMsMax: 10_000 });
+    const known = { count: 0, max: ARRIVING_MAX, plainBytesMax: 1, heavy: queue(10), large: queue(1) };
+    let [turn, isOver] = [0, false];
+    const count = () => {
+      turn += 1;
+      if (!isOver) setImmediate(count);
+    };
+    count();
+
+    const turns = await Promise.all(
+      ['{}', '{}', '{}', gzipSync('{}')].map((body) => {
+        const encoding = typeof body === 'string' ? 'identity' : 'gzip';
+        const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
+        const req = Object.assign(new PassThrough(), { headers, socket: { destroyed: false } });
+        const reading = readBody(req as unknown as IncomingMessage, { arriving: known, parse: () => turn });
+        req.end(body);
+        return reading;
+      }),
+    ).finally(() => (isOver = true));
+
+    expect(new Set(turns).size).to.equal(4);
+  });
 
   it('are not inflated when their caller is gone', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
