@@ -1,6 +1,7 @@
--- The latest version of each agent of a project, by name, without its texts and its module. project_id.
+-- The latest version of each agent of a project, by name, without its texts and its module: a page of at most page_rows agents after
+-- `after`, which ends behind the first that makes it page_bytes of tools. project_id; after; page_rows; page_bytes.
 -- Of rows with the same version number the first created counts, with its latest signature.
--- PREWHERE: the tools of older versions, up to 1 MB each, are not read.
+-- PREWHERE: the tools of older versions and of other pages, up to 1 MB each, are not read.
 SELECT
     agent_name,
     version,
@@ -12,17 +13,42 @@ SELECT
     bundle_signature_b64,
     etag,
     note
-FROM agent_versions
-PREWHERE project_id = {project_id: String}
-    AND (agent_name, version) IN (
-        SELECT agent_name, max(version)
+FROM
+(
+    SELECT
+        *,
+        sum(length(tools)) OVER (ORDER BY agent_name ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+    FROM
+    (
+        SELECT
+            agent_name,
+            version,
+            created_at,
+            agent_version_id,
+            agent_id,
+            created_by,
+            tools,
+            bundle_signature_b64,
+            etag,
+            note
         FROM agent_versions
-        WHERE project_id = {project_id: String}
-        GROUP BY agent_name
+        PREWHERE project_id = {project_id: String}
+            AND (agent_name, version) IN (
+                SELECT agent_name, max(version)
+                FROM agent_versions
+                WHERE project_id = {project_id: String}
+                    AND agent_name > {after: String}
+                GROUP BY agent_name
+                ORDER BY agent_name
+                LIMIT {page_rows: UInt32}
+            )
+        ORDER BY
+            agent_name,
+            created_at,
+            agent_version_id,
+            signed_at DESC
+        LIMIT 1 BY agent_name
     )
-ORDER BY
-    agent_name,
-    created_at,
-    agent_version_id,
-    signed_at DESC
-LIMIT 1 BY agent_name
+)
+WHERE bytes_before < {page_bytes: UInt32}
+ORDER BY agent_name

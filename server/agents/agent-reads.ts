@@ -7,15 +7,25 @@ import type { AgentTool, AgentVersion, VersionFacts } from './agent-version.ts';
 type Read = { projectId: string; runRead: RunRead; signal: AbortSignal };
 type OfAgent = Read & { agentName: string };
 
-/** The latest version of each agent of a project, ordered by name. */
-export async function readAgents({
+/** The first page of agents, and any, has at most so many, and about so many bytes of tools. */
+const PAGE = { first: 50, rowsMax: 500, bytesMax: 1024 * 1024 };
+
+/** The latest version of each agent of a project, ordered by name, in pages: the tools of an agent may have 1 MB. */
+export async function* readAgents({
   projectId,
   runRead,
   signal,
-}: Read): Promise<(VersionFacts & { tools: AgentTool[] })[]> {
-  const params = { project_id: projectId };
-  const rows = await runRead<VersionFacts & { tools: string }>(sql('agents_of_project'), params, signal);
-  return rows.map((row) => ({ ...factsFrom(row), tools: JSON.parse(row.tools) as AgentTool[] }));
+}: Read): AsyncGenerator<(VersionFacts & { tools: AgentTool[] })[]> {
+  const params = { project_id: projectId, after: '', page_rows: PAGE.first, page_bytes: PAGE.bytesMax };
+  for (;;) {
+    const rows = await runRead<VersionFacts & { tools: string }>(sql('agents_of_project'), params, signal);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows.map((row) => ({ ...factsFrom(row), tools: JSON.parse(row.tools) as AgentTool[] }));
+    // The engine reads the tools of all agents that may be on a page.
+    params.page_rows = Math.min(2 * rows.length, PAGE.rowsMax);
+    params.after = last.agent_name;
+  }
 }
 
 /** All versions of one agent, newest first. */

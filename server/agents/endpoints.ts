@@ -7,6 +7,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { etagMatches, singleEntityTag } from '../http/etag.ts';
 import { addressOf } from '../http/rate-limit.ts';
 import { listOf, PROJECT_ID } from '../http/schemas.ts';
+import { sendPages } from '../http/send-pages.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
 import type { FetchResult, Metrics } from '../metrics.ts';
 import type { RunRead, RunReadBytes } from '../store/read-pool.ts';
@@ -182,6 +183,16 @@ function editEndpoints(deps: AgentDeps) {
   ];
 }
 
+async function* agentList(pages: ReturnType<typeof readAgents>): AsyncGenerator<string> {
+  let before = '{"items":[';
+  for await (const page of pages) {
+    const items = page.map((agent) => JSON.stringify({ ...versionSummary(agent), tools: agent.tools }));
+    yield before + items.join(',');
+    before = ',';
+  }
+  yield before === ',' ? ']}' : `${before}]}`;
+}
+
 function historyEndpoints({ fleet, runRead }: AgentDeps) {
   const versionsOf = async (projectId: string, name: string, signal: AbortSignal) => {
     const [latest, ...older] = await readVersions({ projectId, agentName: name, runRead, signal });
@@ -198,9 +209,10 @@ function historyEndpoints({ fleet, runRead }: AgentDeps) {
       params: { id: PROJECT_ID },
       problems: ['overloaded'],
       answers: { 200: { description: 'The agents', schema: listOf(AGENT) } },
-      handle: async ({ params, signal }) => {
-        const agents = await readAgents({ projectId: params.id, runRead, signal });
-        return { items: agents.map((agent) => ({ ...versionSummary(agent), tools: agent.tools })) };
+      handle: async ({ req, res, params, signal }) => {
+        const pages = agentList(readAgents({ projectId: params.id, runRead, signal }));
+        await sendPages({ req, res }, { pages, describe: () => void res.type('json') });
+        return undefined;
       },
     }),
     endpoint({

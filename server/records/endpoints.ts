@@ -35,7 +35,7 @@ import { ExportSlots } from './export-slots.ts';
 import { recordText } from './record.ts';
 import { BREAKDOWN, OFFSET_PAGE, RANGE, USAGE_BREAKDOWN } from './parameters.ts';
 import type { PageRequest } from './pages.ts';
-import { sendPages } from './send-export.ts';
+import { sendExportPages } from './send-export.ts';
 import { readRange } from './window.ts';
 import { Type } from '../type.ts';
 
@@ -75,7 +75,7 @@ export function recordEndpoints(deps: ReadDeps) {
       const range = from === undefined ? { window } : { from, to };
       await deps.recordReads.exported({ format, ...range }, readFrom(call));
       const pages = format === 'proofs' ? exportProofs(reads, scope) : exportBytes(reads, scope, format);
-      await sendPages(call, { scope, format, pages });
+      await sendExportPages(call, { scope, format, pages });
     });
     return undefined;
   };

@@ -1,25 +1,15 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
+import { sendPages } from '../http/send-pages.ts';
 import type { ReadScope } from './counts.ts';
 import { EXPORT_FORMATS, type ExportFormat } from './export-decisions.ts';
 
-const LISTENERS_MAX = 20;
-
 type Export = { scope: ReadScope; format: ExportFormat | 'proofs'; pages: AsyncGenerator<Buffer> };
 
-/** Sends an export page by page. An error before the first record is a problem as usual. */
-export async function sendPages(
-  { req, res }: { req: Request; res: Response },
+export function sendExportPages(
+  call: { req: Request; res: Response },
   { scope, format, pages }: Export,
 ): Promise<void> {
-  // After the first page only a broken connection can tell of an error.
-  const first = await pages.next();
-  describe(res, format, scope);
-  // Those of pipeline, beside those of the edge.
-  res.setMaxListeners(LISTENERS_MAX);
-  if (req.method === 'HEAD') res.end();
-  else await pipeline(Readable.from(chain(first, pages), { objectMode: false, highWaterMark: 0 }), res);
+  return sendPages(call, { pages, describe: () => describe(call.res, format, scope) });
 }
 
 function describe(res: Response, format: Export['format'], { window }: ReadScope): void {
@@ -29,13 +19,4 @@ function describe(res: Response, format: Export['format'], { window }: ReadScope
   );
   res.setHeader('Content-Type', EXPORT_FORMATS[type].type);
   res.setHeader('Content-Disposition', `attachment; filename="${what}-${window.name ?? from}-${to}.${type}"`);
-}
-
-async function* chain(first: IteratorResult<Buffer>, rest: AsyncGenerator<Buffer>) {
-  try {
-    if (first.done !== true) yield first.value;
-    yield* rest;
-  } finally {
-    await rest.return(undefined);
-  }
 }

@@ -71,7 +71,7 @@ describe('a bundle that is signed again, on the embedded engine', () => {
       expect(await served(agents, 'by-hand')).to.deep.include({ kid: fresh.kid, etag });
       expect(await served(open(fresh), 'by-hand')).to.deep.include({ kid: fresh.kid, etag });
       expect(await readVersions(readOf('by-hand'))).to.have.length(1);
-      expect(await readAgents(readOf('by-hand'))).to.have.length(1);
+      for await (const page of readAgents(readOf('by-hand'))) expect(page).to.have.length(1);
     }
   });
 
