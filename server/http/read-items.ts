@@ -1,13 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { RequestError } from '../errors.ts';
 import { parseJson } from '../json.ts';
 import { BATCH_EVENTS_MAX, BODY_BYTES_MAX } from '../limits.ts';
 import { findMember } from './find-member.ts';
 import { isSpace } from './json-bytes.ts';
-import { type ArrivingBytes, mediaTypeOf, notUtf8, tooLarge } from './read-body.ts';
+import { type ArrivingBytes, endedEarly, mediaTypeOf, notUtf8, tooLarge } from './read-body.ts';
 import { readChunks, batchTooLarge } from './read-chunks.ts';
-import { splitArray, splitLines } from './split-items.ts';
+import { type OnItem, splitArray, splitLines } from './split-items.ts';
 
 /** An item as it was sent, or the fault that refuses it alone. A refused item may still have a value. */
 export type Item = { value: unknown; text: string; fault: RequestError | undefined };
@@ -24,19 +25,51 @@ const LIST_TYPES = ['application/json', 'application/x-ndjson'] as const;
 export async function readItems(req: IncomingMessage, { arriving, onItem }: ReadItemsOptions): Promise<void> {
   const isLines = mediaTypeOf(req, LIST_TYPES) === 'application/x-ndjson';
   let items = 0;
-  const splitter = (isLines ? splitLines : splitArray)((chunk, start, end) => {
-    items += 1;
-    if (items > BATCH_EVENTS_MAX) throw batchTooLarge(`${BATCH_EVENTS_MAX} events`);
+  const take: OnItem = (chunk, start, end) => {
     const item = end - start > BODY_BYTES_MAX ? longItemFrom(chunk, start, end) : itemFrom(chunk, start, end);
     // An array with an element that is not JSON is not JSON.
     if (!isLines && item.fault?.code === 'body_invalid') throw item.fault;
     onItem(item);
+  };
+  /** A large item, and all behind it, because the order counts. */
+  const later: Buffer[] = [];
+  const splitter = (isLines ? splitLines : splitArray)((chunk, start, end) => {
+    items += 1;
+    if (items > BATCH_EVENTS_MAX) throw batchTooLarge(`${BATCH_EVENTS_MAX} events`);
+    if (later.length === 0 && end - start <= arriving.plainBytesMax) take(chunk, start, end);
+    else later.push(Buffer.from(chunk.subarray(start, end)));
   });
   await readChunks(req, arriving, (chunk) => {
     if (!splitter.push(chunk)) throw notAnArray();
   });
   if (!splitter.end()) throw notAnArray();
   if (items === 0) throw new RequestError('body_invalid', 'The body has no events');
+  await takeLater(later, arriving, (bytes) => {
+    if (req.socket.destroyed) throw endedEarly();
+    take(bytes, 0, bytes.length);
+  });
+}
+
+/** Of all callers, one large item is parsed in a turn of the event loop. */
+async function takeLater(
+  later: readonly Buffer[],
+  arriving: ArrivingBytes,
+  take: (bytes: Buffer) => void,
+): Promise<void> {
+  const held = later.reduce((sum, { length }) => sum + length, 0);
+  arriving.count += held;
+  try {
+    for (const bytes of later) {
+      const inNextTurn = async () => {
+        await setImmediate();
+        take(bytes);
+      };
+      if (bytes.length > arriving.plainBytesMax) await arriving.large.run(inNextTurn);
+      else await inNextTurn();
+    }
+  } finally {
+    arriving.count -= held;
+  }
 }
 
 function itemFrom(chunk: Buffer, start: number, end: number): Item {

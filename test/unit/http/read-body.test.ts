@@ -101,7 +101,17 @@ describe('bodies that are still arriving', () => {
       await running;
     });
 
-  it('are parsed one in a turn of the event loop, if they are large', async () => {
+  /** Reads all these bodies at once, one large one in a turn, and resolves with the turns that `read` noted. */
+  async function turnsOf(
+    bodies: (string | Buffer)[],
+    {
+      type,
+      read,
+    }: {
+      type: string;
+      read: (req: IncomingMessage, known: ArrivingBytes, note: () => void) => Promise<unknown>;
+    },
+  ): Promise<number[]> {
     const queue = (runningMax: number) => new BoundedQueue({ runningMax, waitingMax: 10, waitMsMax: 10_000 });
     const known = { count: 0, max: ARRIVING_MAX, plainBytesMax: 1, heavy: queue(10), large: queue(1) };
     let [turn, isOver] = [0, false];
@@ -110,19 +120,46 @@ describe('bodies that are still arriving', () => {
       if (!isOver) setImmediate(count);
     };
     count();
+    const turns: number[] = [];
+    const reading = bodies.map((body) => {
+      const encoding = typeof body === 'string' ? 'identity' : 'gzip';
+      const headers = { 'content-type': type, 'content-encoding': encoding };
+      const req = Object.assign(new PassThrough(), { headers, socket: { destroyed: false } });
+      const done = read(req as unknown as IncomingMessage, known, () => turns.push(turn));
+      req.end(body);
+      return done;
+    });
+    await Promise.all(reading).finally(() => (isOver = true));
+    expect(known.count).to.equal(0);
+    return turns;
+  }
 
-    const turns = await Promise.all(
-      ['{}', '{}', '{}', gzipSync('{}')].map((body) => {
-        const encoding = typeof body === 'string' ? 'identity' : 'gzip';
-        const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
-        const req = Object.assign(new PassThrough(), { headers, socket: { destroyed: false } });
-        const reading = readBody(req as unknown as IncomingMessage, { arriving: known, parse: () => turn });
-        req.end(body);
-        return reading;
-      }),
-    ).finally(() => (isOver = true));
+  it('are parsed one in a turn of the event loop, if they are large', async () => {
+    const turns = await turnsOf(['{}', '{}', '{}', gzipSync('{}')], {
+      type: 'application/json',
+      read: (req, arriving, note) => readBody(req, { arriving, parse: note }),
+    });
 
-    expect(new Set(turns).size).to.equal(4);
+    expect([turns.length, new Set(turns).size]).to.deep.equal([4, 4]);
+  });
+
+  it('have their large items parsed one in a turn of the event loop, in their order', async () => {
+    const items: unknown[] = [];
+
+    const turns = await turnsOf(['{"a":1}\n2\n{"a":3}', '{"b":1}'], {
+      type: 'application/x-ndjson',
+      read: (req, arriving, note) =>
+        readItems(req, {
+          arriving,
+          onItem: ({ value }) => {
+            items.push(value);
+            if (typeof value === 'object') note();
+          },
+        }),
+    });
+
+    expect([turns.length, new Set(turns).size]).to.deep.equal([3, 3]);
+    expect(items.filter((item) => JSON.stringify(item) !== '{"b":1}')).to.deep.equal([{ a: 1 }, 2, { a: 3 }]);
   });
 
   it('are not inflated when their caller is gone', async () => {
