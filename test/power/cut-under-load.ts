@@ -24,6 +24,7 @@ export type Cut = {
   agents: number;
   agents_lost: number;
   keys_lost: boolean;
+  files_damaged: boolean;
   /** 0 where the log verifies and goes on from what an auditor saw before the cut. */
   log_exit_code: number | undefined;
 };
@@ -79,6 +80,7 @@ export async function cutUnderLoad(
       agents: before.agents.size,
       agents_lost: lostAgents.length,
       keys_lost: !hasKeys,
+      files_damaged: after.output().includes('damaged files'),
       log_exit_code: exitCode,
     });
   }

@@ -45,6 +45,6 @@ function report(where: string, figures: object, isRight: boolean): void {
   console.log(`${isRight ? 'whole' : 'LOST '}  ${where}: ${JSON.stringify(figures)}`);
 }
 
-function isWhole({ lost, altered, agents_lost, keys_lost, log_exit_code }: Cut): boolean {
-  return lost + altered + agents_lost === 0 && !keys_lost && log_exit_code === 0;
+function isWhole({ lost, altered, agents_lost, keys_lost, files_damaged, log_exit_code }: Cut): boolean {
+  return lost + altered + agents_lost === 0 && !keys_lost && !files_damaged && log_exit_code === 0;
 }
