@@ -387,4 +387,27 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     expect((await later).to - Date.now()).to.be.within(9 * MINUTE_MS, 11 * MINUTE_MS);
     expect(addressOf(page)).to.match(/\?last=14d$/);
   });
+
+  it('goes by the clock of the service where that of the browser is wrong', async () => {
+    const agent_name = 'punctual';
+    const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+    const [recent, old] = [-MINUTE_MS, -MINUTE_MS - 7 * DAY_MS].map(at);
+    const events = [recent, old].map((occurred_at) => decisionEvent({ agent_name, occurred_at }));
+    expect(await batchOutcome(sendBatch(world.service, events))).to.include({ accepted: 2 });
+    for (const offMs of [-3 * HOUR_MS, 3 * HOUR_MS]) {
+      const initScript = `const now = Date.now; Date.now = () => now() + ${offMs}`;
+      const { page } = await world.newPage({ isFresh: true, initScript });
+      await page.goto(world.projectPath('overview', { agent: agent_name, last: '15m' }));
+      await page.getByRole('link', { name: /^Decisions 1 .*about the same as a week before/ }).waitFor();
+      await page.goto(world.projectPath('alerts'));
+      await page.getByRole('button', { name: 'Mute for 1 hour' }).click();
+      await page.getByText('Muted until').waitFor();
+      const settings = `/v1/projects/${world.projectId}/alerts/settings`;
+      const { muted_until } = (await (await page.request.get(settings)).json()) as { muted_until: string };
+      await page.getByRole('button', { name: 'Unmute' }).click();
+      await page.getByRole('button', { name: 'Mute for 1 hour' }).waitFor();
+
+      expect(Date.parse(muted_until) - Date.now()).to.be.within(HOUR_MS - MINUTE_MS, HOUR_MS + 1000);
+    }
+  });
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { datedPath } from '../../../server/dashboard/src/api/relative-period.ts';
+import { learnTime, serviceTime } from '../../../server/dashboard/src/api/service-clock.ts';
 import {
   type Filters,
   filtersBut,
@@ -14,6 +15,7 @@ import {
 } from '../../../server/dashboard/src/app/period.ts';
 import { barsPath, linePath } from '../../../server/dashboard/src/charts/paths.ts';
 import { formatTime, showZone, zoneName } from '../../../server/dashboard/src/text/format.ts';
+import { HOUR_MS } from '../../../server/durations.ts';
 
 const of = (text: string) => periodFrom(new URLSearchParams(text));
 
@@ -58,6 +60,27 @@ describe('the period in an address', () => {
     expect(periodQuery(new URLSearchParams('agent=a'))).to.equal('');
     // On the page of an agent these are numbers of versions.
     expect(periodQuery(new URLSearchParams('tab=versions&from=1&to=2'))).to.equal('');
+  });
+});
+
+describe('the time of the service', () => {
+  /** How far the service is ahead after an answer whose Date is that far ahead. */
+  const learn = (aheadMs: number, askedMs = Date.now()) => {
+    const told = new Date(Date.now() + aheadMs).toUTCString();
+    learnTime(new Response('', { headers: { Date: told } }), askedMs);
+    return serviceTime(0);
+  };
+  afterEach(() => learn(0));
+
+  it('is learned from the dates of its answers, to the second', () => {
+    expect(learn(-3 * HOUR_MS)).to.be.within(-3 * HOUR_MS - 1000, -3 * HOUR_MS + 1000);
+    expect(learn(5000)).to.be.within(4000, 6000);
+  });
+
+  it('stays where an answer agrees with it or has no date', () => {
+    const known = learn(3 * HOUR_MS);
+    learnTime(new Response(''), Date.now());
+    expect(learn(2.5 * HOUR_MS, Date.now() - HOUR_MS)).to.equal(known);
   });
 });
 

@@ -1,3 +1,4 @@
+import { serviceTime } from './service-clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../durations.ts';
 
 /** The relative periods beside the windows of the service. */
@@ -13,8 +14,8 @@ export type LastName = keyof typeof LAST_MS;
 export const LASTS = Object.keys(LAST_MS) as LastName[];
 
 /** The minute that has begun counts, too. */
-export function endOfMinute(): number {
-  return Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS;
+export function endOfMinute(nowMs = serviceTime()): number {
+  return Math.ceil(nowMs / MINUTE_MS) * MINUTE_MS;
 }
 
 /** RFC 3339 in UTC; `to` is exclusive. */
@@ -26,10 +27,10 @@ function instantText(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z');
 }
 
-/** The path of a call as it is now: the service knows no `last`, only from and to. */
-export function datedPath(path: string): string {
+/** The path of a call as it is at a time: the service knows no `last`, only from and to. */
+export function datedPath(path: string, nowMs = serviceTime()): string {
   return path.replace(/(?<=[?&])last=(\w+)/, (_all, name: LastName) => {
-    const toMs = endOfMinute();
+    const toMs = endOfMinute(nowMs);
     return String(new URLSearchParams(rangeOf(toMs - LAST_MS[name], toMs)));
   });
 }

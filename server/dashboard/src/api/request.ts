@@ -2,6 +2,7 @@ import { ApiError } from './api-error.ts';
 import type { Answer, Body, Call, Name } from './call.ts';
 import { datedPath } from './relative-period.ts';
 import { parseExact } from './parse-exact.ts';
+import { learnTime, serviceTime } from './service-clock.ts';
 import type { PolicyFault } from './types.ts';
 
 /** The service answers within 10 s; a connection may hang. */
@@ -30,18 +31,25 @@ export async function request<N extends Name>(
   { body, bodyText, headers = {}, signal }: RequestOptions<N> = {},
 ): Promise<Answer<N>> {
   const text = bodyText ?? (body === undefined ? undefined : JSON.stringify(body));
+  const init = {
+    method,
+    headers: { ...(text === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
+    ...(text === undefined ? {} : { body: text }),
+    signal: AbortSignal.any([AbortSignal.timeout(ANSWER_MS_MAX), ...(signal === undefined ? [] : [signal])]),
+  };
   let response: Response;
   let answer: string;
   try {
-    response = await fetch(datedPath(path), {
-      method,
-      headers: { ...(text === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
-      ...(text === undefined ? {} : { body: text }),
-      signal: AbortSignal.any([
-        AbortSignal.timeout(ANSWER_MS_MAX),
-        ...(signal === undefined ? [] : [signal]),
-      ]),
-    });
+    const askedMs = Date.now();
+    const asked = datedPath(path);
+    response = await fetch(asked, init);
+    learnTime(response, askedMs);
+    const meant = datedPath(path, serviceTime(askedMs));
+    // Asked for by a wrong clock: the first answers of a page tell the time.
+    if (meant !== asked) {
+      await response.body?.cancel();
+      response = await fetch(meant, init);
+    }
     answer = await response.text();
   } catch (error) {
     if (signal?.aborted === true) throw error;

@@ -1,3 +1,4 @@
+import { serviceTime } from './service-clock.ts';
 import type { OutcomeCounts, Timeseries } from './types.ts';
 
 /** The totals of a series. */
@@ -18,5 +19,5 @@ export function finishedBuckets({ buckets, bucket_seconds, to }: Timeseries): Ti
 
 /** Whether a bucket of a period that ends at `to` is over. */
 export function isFinished(start: string, bucketSeconds: number, to: string): boolean {
-  return Date.parse(start) + bucketSeconds * 1000 <= Math.min(Date.parse(to), Date.now());
+  return Date.parse(start) + bucketSeconds * 1000 <= Math.min(Date.parse(to), serviceTime());
 }

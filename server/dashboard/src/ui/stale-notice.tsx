@@ -1,3 +1,4 @@
+import { serviceTime } from '../api/service-clock.ts';
 import { useStaleAnswers } from '../api/stale-answers.ts';
 import { formatTime, zoneName } from '../text/format.ts';
 import { Notice } from './notice.tsx';
@@ -10,7 +11,7 @@ export function StaleNotice() {
   const oldestMs = Math.min(...answers.map(({ atMs }) => atMs));
   return (
     <Notice error={first.error} retry={() => answers.forEach(({ reload }) => reload())}>
-      <b>Out of date.</b> Data as of {formatTime(new Date(oldestMs).toISOString())} {zoneName()}.
+      <b>Out of date.</b> Data as of {formatTime(new Date(serviceTime(oldestMs)).toISOString())} {zoneName()}.
     </Notice>
   );
 }

@@ -1,5 +1,6 @@
 import { auditOf, call } from '../../api/call.ts';
 import { finishedBuckets, totalsOf } from '../../api/series.ts';
+import { serviceTime } from '../../api/service-clock.ts';
 import type { VersionSummary } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { hrefWith } from '../../app/location.ts';
@@ -40,7 +41,7 @@ export function AgentHealth(props: HealthProps) {
   const { last, counts, before, series, usage, fleet, failed } = useHealth(props);
   const of = { window: WINDOW, agent: props.agentName };
   const decisions = (outcome?: string) => placeWith(projectPath(projectId, 'decisions'), { ...of, outcome });
-  const nowMs = Date.now();
+  const nowMs = serviceTime();
   const buckets = series === undefined ? [] : finishedBuckets(series);
   const isBad = counts !== undefined && before !== undefined && isAlarming(counts, before);
   return (

@@ -1,4 +1,5 @@
 import { call } from '../../api/call.ts';
+import { serviceTime } from '../../api/service-clock.ts';
 import type { Fleet } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatAgo, formatCount, formatDate, formatShare, zoneName } from '../../text/format.ts';
@@ -48,7 +49,7 @@ function HeldVersions({ items, keys }: { items: Fleet['items']; keys: number }) 
     },
     { first: '-Keys' },
   );
-  const nowMs = Date.now();
+  const nowMs = serviceTime();
   return (
     <Table
       label="Versions in use"

@@ -1,5 +1,6 @@
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
+import { serviceTime } from '../../api/service-clock.ts';
 import { formatTime } from '../../text/format.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { useAction } from '../../ui/use-action.ts';
@@ -9,7 +10,7 @@ import { HOUR_MS } from '../../../../durations.ts';
 /** Alerts that fire meanwhile are in the history, but nobody is notified. */
 export function Mute({ projectId, settings: { muted_until }, onChanged, mayChange }: SettingsProps) {
   const { run, isRunning, error } = useAction(async (hours: number) => {
-    const until = hours === 0 ? null : new Date(Date.now() + hours * HOUR_MS).toISOString();
+    const until = hours === 0 ? null : new Date(serviceTime() + hours * HOUR_MS).toISOString();
     const body = { muted_until: until };
     await request(call('PUT /v1/projects/{id}/alerts/settings', { id: projectId }), { body });
     onChanged();

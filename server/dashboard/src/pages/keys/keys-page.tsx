@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { hasRole } from '../../../../rights.ts';
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
+import { serviceTime } from '../../api/service-clock.ts';
 import type { KeyItem, NewKey } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { useRole } from '../../app/role.ts';
@@ -98,7 +99,7 @@ function shownName({ name, key_id }: KeyItem): string {
 
 function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
   const [revoking, setRevoking] = useState<KeyItem | undefined>(undefined);
-  const nowMs = Date.now();
+  const nowMs = serviceTime();
   const expires = `Expires (${zoneName(...items.map(({ expires_at }) => expires_at))})`;
   const { sorted, column } = useSorted(
     items,

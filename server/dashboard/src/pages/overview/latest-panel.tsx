@@ -1,5 +1,6 @@
 import { decisionPath } from '../../app/route.ts';
 import { auditOf } from '../../api/call.ts';
+import { serviceTime } from '../../api/service-clock.ts';
 import type { Outcome } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { narrowed } from '../../app/filters.ts';
@@ -21,7 +22,7 @@ export function LatestPanel({ projectId, period, filters, hrefOf, outcome, title
   const newest = auditOf(projectId, 'decisions', { ...period, ...narrowed(filters, only), limit: ROWS });
   const answer = useAnswer(newest, { refreshMs: REFRESH_MS });
   const { data } = answer;
-  const nowMs = Date.now();
+  const nowMs = serviceTime();
   return (
     <section class="panel" aria-label={title}>
       <h2>

@@ -1,4 +1,5 @@
 import { type Answer, auditOf } from '../../api/call.ts';
+import { serviceTime } from '../../api/service-clock.ts';
 import type { Timeseries } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import type { Filters } from '../../app/filters.ts';
@@ -35,7 +36,7 @@ type NewPanelProps = {
 export function NewPanel({ projectId, period, series, filters, hrefOf }: NewPanelProps) {
   const [fromMs, toMs] = [Date.parse(series.from), Date.parse(series.to)];
   const beforeMs = Math.max(WEEK_MS, toMs - fromMs);
-  const isKept = fromMs - beforeMs > Date.now() - RETENTION_MS;
+  const isKept = fromMs - beforeMs > serviceTime() - RETENTION_MS;
   // Rounded to the hour where time passes, so that the call stays the same for a while.
   const endMs = endsNow(period) ? Math.ceil(toMs / HOUR_MS) * HOUR_MS : toMs;
   const ask = (by: Kind, sinceMs: number) => {

@@ -1,5 +1,6 @@
 import { useMemo, useRef } from 'preact/hooks';
 import type { Call } from '../../api/call.ts';
+import { serviceTime } from '../../api/service-clock.ts';
 import type { Timeseries, UsageSeries } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { rangeOf } from '../../api/relative-period.ts';
@@ -40,7 +41,7 @@ export function usePrevious<S extends Series>(
 
 /** False for a series that is not there yet. */
 function isKept(series: Series | undefined, shiftMs: number): boolean {
-  return Date.parse(series?.from ?? '') - shiftMs > Date.now() - RETENTION_MS;
+  return Date.parse(series?.from ?? '') - shiftMs > serviceTime() - RETENTION_MS;
 }
 
 export function isEmptySeries({ buckets }: Series): boolean {
@@ -52,7 +53,7 @@ type Shifted<S> = { series: S | undefined; ask: Ask; shiftMs: number };
 function useShifted<S extends Series>({ series, ask, shiftMs }: Shifted<S>): S | undefined {
   const [fromMs, toMs] = [Date.parse(series?.from ?? ''), Date.parse(series?.to ?? '')];
   // Taken with each answer: a range that changed with every render would be asked for without end.
-  const untilMs = useMemo(() => Math.min(toMs, Date.now()), [series]);
+  const untilMs = useMemo(() => Math.min(toMs, serviceTime()), [series]);
   const range =
     isKept(series, shiftMs) && fromMs < untilMs ? rangeOf(fromMs - shiftMs, untilMs - shiftMs) : undefined;
   const { data } = useAnswer(range && ask(range));

@@ -1,3 +1,4 @@
+import { serviceTime } from '../../api/service-clock.ts';
 import { countText, formatAgo, formatCount, formatTime, zoneName } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -13,7 +14,7 @@ export function WitnessTable({ witnesses, size }: { witnesses: CheckedWitness[];
       </p>
     );
   }
-  const nowMs = Date.now();
+  const nowMs = serviceTime();
   return (
     <Table
       label="Witnesses"
