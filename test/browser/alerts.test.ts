@@ -5,7 +5,7 @@ import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { shoot } from './support/shoot.ts';
 import { expectAccessible, useWorld } from './support/world.ts';
-import { MINUTE_MS } from '../../server/durations.ts';
+import { HOUR_MS, MINUTE_MS } from '../../server/durations.ts';
 
 describe('Alerts in a browser', function () {
   const clock = createServiceClock();
@@ -106,5 +106,18 @@ describe('Alerts in a browser', function () {
     const occurredMs = Date.parse(of.occurred_at);
     expect(occurredMs).to.be.within(Date.parse(query['from'] ?? ''), Date.parse(query['to'] ?? ''));
     expect(faults).to.deep.equal([]);
+  });
+
+  it('a mute says until when, in which zone, and is gone once it is over', async () => {
+    const { page } = await world.newPage({ isFresh: true });
+    await page.clock.install();
+    await page.goto(world.projectPath('alerts'));
+    await page.getByRole('button', { name: 'Mute for 1 hour' }).click();
+    const mute = await page.getByText('Muted until').innerText();
+    passMs(HOUR_MS + MINUTE_MS);
+    await page.clock.fastForward('01:05');
+    await page.getByRole('button', { name: 'Mute for 1 hour' }).waitFor();
+
+    expect(mute).to.match(/:\d\d UTC$/);
   });
 });

@@ -11,6 +11,8 @@ import { Mute } from './mute.tsx';
 import { RuleSwitches } from './rule-switches.tsx';
 import { WebhookPanel } from './webhook-panel.tsx';
 
+const REFRESH_MS = 60_000;
+
 /** The properties of each part of the page: the settings, and how to change them. */
 export type SettingsProps = {
   projectId: string;
@@ -25,6 +27,8 @@ export function AlertsPage({ projectId }: { projectId: string }) {
   const mail = useMailedLink();
   const { data, error, isLoading, reload } = useAnswer(
     call('GET /v1/projects/{id}/alerts/settings', { id: projectId }),
+    // A mute ends, and others change the settings, too.
+    { refreshMs: REFRESH_MS },
   );
   // Both, so that nothing moves when the second comes.
   if (data === undefined || mail.isLoading)

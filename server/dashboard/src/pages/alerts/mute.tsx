@@ -1,7 +1,7 @@
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import { serviceTime } from '../../api/service-clock.ts';
-import { formatTime } from '../../text/format.ts';
+import { formatTime, zoneName } from '../../text/format.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { SettingsProps } from './alerts-page.tsx';
@@ -17,7 +17,11 @@ export function Mute({ projectId, settings: { muted_until }, onChanged, mayChang
   });
   return (
     <>
-      {muted_until !== null && <span class="tag tag-warn">Muted until {formatTime(muted_until)}</span>}
+      {muted_until !== null && (
+        <span class="tag tag-warn">
+          Muted until {formatTime(muted_until)} {zoneName(muted_until)}
+        </span>
+      )}
       {mayChange && muted_until !== null && (
         <button type="button" aria-busy={isRunning} onClick={() => void run(0)}>
           Unmute
