@@ -7,6 +7,7 @@ import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { ingest, issue, demoOwner } from '../support/keys.ts';
 import { runCommand } from '../support/processes.ts';
+import { overflowAt } from './support/overflow.ts';
 import { savePolicy } from './support/policy.ts';
 import { pullPolicies } from './support/seed.ts';
 import { expectAccessible, useWorld, visit } from './support/world.ts';
@@ -158,6 +159,21 @@ describe('Projects, keys and members in a browser', function () {
     });
     await expectAccessible(page);
     expect(faults).to.deep.equal([]);
+  });
+
+  it('shows all agents that a key is limited to, on demand where they are many', async () => {
+    const { page } = await world.newPage();
+    const agents = Array.from({ length: 50 }, (_, index) => `${'n'.repeat(197)}-${10 + index}`);
+    await page.request.post(`/v1/projects/${world.projectId}/keys`, { data: { name: 'of many', agents } });
+    await page.goto(world.projectPath('keys'));
+    const row = page.getByRole('row', { name: /^of many/ });
+    await row.waitFor();
+    const height = (await row.boundingBox())?.height;
+    await row.getByText('limited to 50 agents').click();
+
+    expect(height).to.be.below(100);
+    expect(await row.getByRole('listitem').allInnerTexts()).to.deep.equal(agents);
+    expect(await overflowAt(page, 360)).to.be.at.most(0);
   });
 
   it('gives a member a role, changes it, and removes the member with their keys', async () => {

@@ -7,7 +7,7 @@ import { serviceTime } from '../../api/service-clock.ts';
 import type { KeyItem, NewKey } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { useRole } from '../../app/role.ts';
-import { formatAgo, formatDate, withArticle, zoneName } from '../../text/format.ts';
+import { countText, formatAgo, formatDate, withArticle, zoneName } from '../../text/format.ts';
 import { inertText } from '../../text/inert-text.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -19,6 +19,8 @@ import { Table } from '../../ui/table.tsx';
 import { useSorted } from '../../ui/use-sorted.ts';
 import { NewKeyForm } from './new-key-form.tsx';
 import { scopeText } from './scope-labels.ts';
+
+const AGENTS_CHARS_MAX = 100;
 
 /** The project's bearer keys. A key is shown only once, after it was created. */
 export function KeysPage({ projectId }: { projectId: string }) {
@@ -137,11 +139,7 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
             </td>
             <td class="muted">
               {scopeText(key.scope)}
-              {key.agents !== undefined && (
-                <div>
-                  limited to <Inert text={key.agents.join(', ')} />
-                </div>
-              )}
+              {key.agents !== undefined && <Agents names={key.agents} />}
             </td>
             <td class="cell-when" title={formatDate(key.created_at)}>
               {formatAgo(key.created_at, nowMs)}
@@ -178,6 +176,29 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
         />
       )}
     </div>
+  );
+}
+
+/** The agents that a key is limited to. Many, or long names, open on demand. */
+function Agents({ names }: { names: string[] }) {
+  const line = names.join(', ');
+  if (line.length <= AGENTS_CHARS_MAX)
+    return (
+      <div>
+        limited to <Inert text={line} />
+      </div>
+    );
+  return (
+    <details>
+      <summary>limited to {countText(names.length, 'agent')}</summary>
+      <ul>
+        {names.map((name, index) => (
+          <li key={index}>
+            <Inert text={name} as="block" />
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
