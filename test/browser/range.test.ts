@@ -45,6 +45,9 @@ describe('periods, filters and records in a browser', function () {
     expect(JSON.parse(json)).to.include({ event_id: event['event_id'], tool_name: event['tool_name'] });
     const read = `${url}/v1/projects/${world.projectId}/audit/decisions/${String(event['event_id'])}'`;
     expect(await copied('cURL')).to.include(read);
+    // As over plain HTTP from another machine.
+    await page.evaluate("Object.defineProperty(window, 'isSecureContext', { value: false })");
+    expect(await copied('Copy link')).to.equal(url + path);
     // Links of older releases.
     await page.goto(world.projectPath('decisions', { event: String(event['event_id']), at: 'x' }));
     await page.waitForURL(path);

@@ -12,19 +12,31 @@ type CopyButtonProps = {
 export function CopyButton({ text, label = 'Copy' }: CopyButtonProps) {
   const [state, setState] = useState<'idle' | 'done' | 'failed'>('idle');
   const copy = async () => {
-    // Browsers allow the clipboard only in secure contexts.
-    if (isSecureContext) {
-      await navigator.clipboard.writeText(typeof text === 'string' ? text : text()).then(
-        () => setState('done'),
-        () => setState('failed'),
-      );
-    } else setState('failed');
+    const isDone = await copyText(typeof text === 'string' ? text : text());
+    setState(isDone ? 'done' : 'failed');
     setTimeout(() => setState('idle'), SHOWN_MS);
   };
-  const words = { idle: label, done: 'Copied', failed: 'Select and copy by hand' }[state];
+  const words = { idle: label, done: 'Copied', failed: 'Could not be copied' }[state];
   return (
     <button type="button" class="small" onClick={() => void copy()} aria-live="polite">
       <Icon name={state === 'done' ? 'check' : 'copy'} /> {words}
     </button>
   );
+}
+
+async function copyText(text: string): Promise<boolean> {
+  if (isSecureContext)
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  // Over plain HTTP browsers have no clipboard, but let a page say what a copy takes.
+  const put = (event: ClipboardEvent) => {
+    event.clipboardData?.setData('text/plain', text);
+    event.preventDefault();
+  };
+  document.addEventListener('copy', put);
+  const isDone = document.execCommand('copy');
+  document.removeEventListener('copy', put);
+  return isDone;
 }
