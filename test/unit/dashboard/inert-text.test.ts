@@ -35,6 +35,11 @@ describe('text from events', () => {
     expect(shown('\ud800x\udc00')).to.equal('[U+D800]x[U+DC00]');
   });
 
+  it('shows spaces as marks where there is nothing else', () => {
+    expect(shown(' \u00a0\u3000')).to.equal('[U+0020][U+00A0][U+3000]');
+    expect(shown(' a ')).to.equal(' a ');
+  });
+
   it('is spelled out where only plain text can stand', () => {
     expect(inertText('a\u202eb\nc')).to.equal('a[U+202E]b[U+000A]c');
     expect(inertText('a\u202eb\nc', '\n')).to.equal('a[U+202E]b\nc');

@@ -8,6 +8,7 @@ const NAMES: Record<string, string> = {
   '\t': 'tab',
   '\n': 'line break',
   '\r': 'carriage return',
+  '\u00a0': 'no-break space',
   '\u00ad': 'soft hyphen',
   '\u061c': 'Arabic letter mark',
   '\u200b': 'zero width space',
@@ -35,18 +36,20 @@ const NAMES: Record<string, string> = {
 export const HIDDEN =
   /(?!\u200c|\u200d|[\u180b-\u180d]|[\ufe00-\ufe0f])[\p{Cc}\p{DI}\u2028\u2029\ufff9-\ufffb]|(?<=^|[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}\p{P}\p{Z}])(?:\u200c|\u200d)|(?<![\p{Emoji}\p{sc=Han}\p{sc=Mongolian}])[\ufe00-\ufe0f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
 
+const BLANK = /^\p{Zs}+$/u;
+
 /**
  * Splits untrusted text into plain text and deceptive characters, which are shown as visible marks. Characters in `keep`,
- * such as line breaks in a block, stay plain.
+ * such as line breaks in a block, stay plain. A text of spaces alone is all marks: as it is, nobody could see or click it.
  */
 export function inertParts(text: string, keep = ''): TextPart[] {
   const parts: TextPart[] = [];
   let from = 0;
-  for (const match of text.matchAll(HIDDEN)) {
+  for (const match of text.matchAll(BLANK.test(text) ? /./gu : HIDDEN)) {
     const [character] = match;
     if (keep.includes(character)) continue;
     if (match.index > from) parts.push({ kind: 'text', text: text.slice(from, match.index) });
-    parts.push({ kind: 'mark', code: codeOf(character), name: NAMES[character] ?? 'control character' });
+    parts.push({ kind: 'mark', code: codeOf(character), name: nameOf(character) });
     from = match.index + character.length;
   }
   if (from < text.length) parts.push({ kind: 'text', text: text.slice(from) });
@@ -58,6 +61,10 @@ export function inertText(text: string, keep = ''): string {
   return inertParts(text, keep)
     .map((part) => (part.kind === 'text' ? part.text : `[${part.code}]`))
     .join('');
+}
+
+function nameOf(character: string): string {
+  return NAMES[character] ?? (BLANK.test(character) ? 'space' : 'control character');
 }
 
 function codeOf(character: string): string {
