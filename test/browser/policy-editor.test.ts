@@ -261,7 +261,7 @@ describe('the policy editor in a browser', function () {
     expect(await discard.count()).to.equal(0);
   });
 
-  it('makes no draft of a policy with CRLF that nobody has changed', async () => {
+  it('makes no draft of a policy with CRLF that nobody has changed, or changed back', async () => {
     const { page } = await world.newPage();
     await savePolicy(world, 'demo-agent', '# with CRLF\r\n');
     await page.goto(world.projectPath('agents/demo-agent'));
@@ -271,7 +271,13 @@ describe('the policy editor in a browser', function () {
     await page.getByRole('link', { name: 'Agents', exact: true }).click();
     await page.getByRole('link', { name: 'demo-agent' }).click();
     await editor.getByText('# newer').waitFor();
-    expect(await page.getByRole('button', { name: 'Discard' }).count()).to.equal(0);
+    const discard = page.getByRole('button', { name: 'Discard' });
+    expect(await discard.count()).to.equal(0);
+    await editor.press('Control+End');
+    await page.keyboard.type('# mine');
+    await discard.waitFor();
+    for (const _ of '# mine') await page.keyboard.press('Backspace');
+    await discard.waitFor({ state: 'detached' });
   });
 
   it('shows no result beside another question than its own', async () => {

@@ -24,8 +24,8 @@ export function useDraft(key: string, saved: string): Draft {
   }, [key, saved]);
   const set = useCallback(
     (next: string) => {
-      // Text equal to the saved text is no draft. It would hide the next version.
-      if (next === saved) drafts.delete(key);
+      // Text equal to the saved text is no draft. It would hide the next version. An editor has LF alone as line ends.
+      if (next === saved.replaceAll(/\r\n?/g, '\n')) drafts.delete(key);
       else drafts.set(key, next);
       setState((state) => ({ ...state, text: next }));
     },
