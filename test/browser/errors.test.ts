@@ -24,7 +24,13 @@ const CASES: ErrorCase[] = [
     advice: 'Retrying automatically.',
     hasRetry: true,
   },
-  { code: 'overloaded', status: 503, title: 'The service is busy', advice: 'shorter period', hasRetry: true },
+  {
+    code: 'overloaded',
+    status: 503,
+    title: 'The service is busy',
+    advice: 'Where the page has a period',
+    hasRetry: true,
+  },
   {
     code: 'internal',
     status: 500,

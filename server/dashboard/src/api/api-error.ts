@@ -47,12 +47,13 @@ const EXPLANATIONS: Record<string, Explanation> = {
   },
   store_unavailable: {
     title: 'Database unavailable',
-    advice: 'Recorded data is safe. Reads are not possible right now.',
+    advice: 'Recorded data is safe. Nothing can be read or saved right now.',
     action: 'retry',
   },
   overloaded: {
     title: 'The service is busy',
-    advice: 'Too many reads are running, or this one took too long. Choose a shorter period, or try again.',
+    advice:
+      'Too many calls are running, or this one took too long. Where the page has a period, a shorter one may help.',
     action: 'retry',
   },
   agent_unknown: {
