@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
+import { register } from '../support/agents.ts';
 import { type BatchAnswer, sendBatch } from '../support/batch.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
@@ -293,6 +294,10 @@ describe('model calls in a browser', function () {
     await visit(page, world.projectPath('usage', { agent: 'free' }));
     await cost.getByText('$0.00', { exact: true }).waitFor();
     await page.locator('.tile', { hasText: 'Cost' }).getByText('as reported', { exact: true }).waitFor();
+
+    await register(world.service, { name: 'dear', tools: [] });
+    await visit(page, world.projectPath('agents/dear'));
+    await cost.getByText('$23.5M', { exact: true }).and(cost.getByTitle('$23,456,789.12')).waitFor();
   });
 });
 

@@ -148,6 +148,9 @@ export function formatCost(usd: number | null): string {
   return `$${usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }
 
+/** A larger cost does not fit into a tile on a phone. */
+export const COMPACT_TILE_USD = 1_000_000;
+
 /** $999.99, $12.3K, $4.5M: compact from `fromUsd` on. */
 export function formatCompactCost(usd: number, fromUsd = 1000): string {
   return usd < fromUsd ? formatCost(usd) : `$${COMPACT.format(usd)}`;

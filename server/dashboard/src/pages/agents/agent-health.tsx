@@ -7,9 +7,11 @@ import { hrefWith } from '../../app/location.ts';
 import { WINDOW_HOURS, WINDOW_WORDS } from '../../app/period.ts';
 import { placeWith, projectPath } from '../../app/route.ts';
 import {
+  COMPACT_TILE_USD,
   countText,
   formatAgo,
   formatCompact,
+  formatCompactCost,
   formatCost,
   formatCount,
   formatDate,
@@ -73,7 +75,13 @@ export function AgentHealth(props: HealthProps) {
         <Tile
           label="Cost, 7 days"
           href={placeWith(projectPath(projectId, 'usage'), of)}
-          value={usage && formatCost(usage.cost_usd)}
+          value={
+            usage && (
+              <span title={formatCost(usage.cost_usd)}>
+                {formatCompactCost(usage.cost_usd, COMPACT_TILE_USD)}
+              </span>
+            )
+          }
           note={usage && (usage.calls === 0 ? 'no model calls' : countText(usage.calls, 'model call'))}
         />
         <Tile

@@ -1,12 +1,16 @@
 import type { UsageCounts, UsageSeries } from '../../api/types.ts';
 import type { Previous } from '../../charts/time-series.tsx';
-import { formatCompact, formatCompactCost, formatCost, formatCount, formatShare } from '../../text/format.ts';
+import {
+  COMPACT_TILE_USD,
+  formatCompact,
+  formatCompactCost,
+  formatCost,
+  formatCount,
+  formatShare,
+} from '../../text/format.ts';
 import { Tiles } from '../../ui/tiles.tsx';
 import { type Change, countChange, thanWords } from '../overview/change.ts';
 import { ChangeText } from '../overview/tile.tsx';
-
-/** A larger cost does not fit into its tile on a phone. */
-const COMPACT_FROM_USD = 1_000_000;
 
 type UsageTilesProps = {
   totals: UsageCounts;
@@ -33,7 +37,7 @@ export function UsageTiles({ totals, previous }: UsageTilesProps) {
   const tiles = [
     [
       'Cost',
-      formatCompactCost(totals.cost_usd, COMPACT_FROM_USD),
+      formatCompactCost(totals.cost_usd, COMPACT_TILE_USD),
       note('as reported', ({ cost_usd }) => cost_usd),
       formatCost(totals.cost_usd),
     ],
