@@ -34,6 +34,22 @@ describe('JSON from the service', () => {
   it('is written as it was read', () => {
     const text =
       '{\n  "a": [\n    9007199254740993,\n    0.10,\n    "x\\"y"\n  ],\n  "b": {},\n  "c": null\n}';
-    expect(writeExact(parseExact(text) as JsonValue)).to.equal(text);
+    expect(writeExact(parseExact(text) as JsonValue, 2)).to.equal(text);
+    expect(writeExact(parseExact(text) as JsonValue)).to.equal(
+      '{"a":[9007199254740993,0.10,"x\\"y"],"b":{},"c":null}',
+    );
+  });
+
+  it('keeps the digits of a number that stands alone, or in text that is nested as deep as arguments can be', () => {
+    const depth = 4090;
+    for (const text of [
+      '123456789.123456789',
+      '0.0000001',
+      '-0',
+      '"1.50"',
+      '{"__proto__":1.50}',
+      `${'['.repeat(depth)}1.50${']'.repeat(depth)}`,
+    ])
+      expect(writeExact(parseExact(text) as JsonValue), text.slice(0, 20)).to.equal(text);
   });
 });

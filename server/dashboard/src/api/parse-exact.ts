@@ -1,32 +1,35 @@
-import { JsonNumber, type JsonValue } from './types.ts';
+import { JsonNumber, type JsonValue, NUMBER_MARK } from './types.ts';
 
-/** Numbers of that many digits, or with an exponent, may not survive JSON.parse. */
-const RISKY_NUMBER = /\d{16}|\d[eE][+-]?\d|\.\d*0[,}\]\s]/;
+/** Matches numbers, and strings so that numbers inside them are skipped. */
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const MARKED = new RegExp(`"${NUMBER_MARK}([^"]*)"`, 'g');
 
-type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
-
-/** Parses JSON; a number that JavaScript would change becomes a JsonNumber with the digits that were sent. */
+/**
+ * Parses JSON; a number that JavaScript would write otherwise becomes a JsonNumber with the digits that were sent. Until then
+ * it is a marked string: a reviver would overflow the stack on arguments that are nested a few thousand levels deep.
+ */
 export function parseExact(text: string): unknown {
-  if (!RISKY_NUMBER.test(text)) return JSON.parse(text);
-  const revive: Reviver = (_key, value, context) => {
-    if (typeof value !== 'number' || context?.source === undefined) return value;
-    return String(value) === context.source ? value : new JsonNumber(context.source);
-  };
-  return JSON.parse(text, revive);
+  const marked = text.replace(STRING_OR_NUMBER, (token) =>
+    token.startsWith('"') || String(Number(token)) === token ? token : `"${NUMBER_MARK}${token}"`,
+  );
+  const root = { value: JSON.parse(marked) as unknown };
+  if (marked !== text) unmark(root);
+  return root.value;
 }
 
-/** Indented JSON, with the digits of every number as they were sent. */
-export function writeExact(value: JsonValue, indent = ''): string {
-  if (value instanceof JsonNumber) return value.source;
-  if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  const inner = `${indent}  `;
-  const [open, close, parts] = Array.isArray(value)
-    ? ['[', ']', value.map((item) => writeExact(item, inner))]
-    : [
-        '{',
-        '}',
-        Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${writeExact(item, inner)}`),
-      ];
-  if (parts.length === 0) return `${open}${close}`;
-  return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}`;
+/** Replaces the marked strings inside an object. */
+function unmark(root: object): void {
+  const inside = [root as Record<string, unknown>];
+  for (let part = inside.pop(); part !== undefined; part = inside.pop()) {
+    for (const [key, value] of Object.entries(part)) {
+      if (typeof value === 'string' && value.startsWith(NUMBER_MARK))
+        part[key] = new JsonNumber(value.slice(NUMBER_MARK.length));
+      else if (typeof value === 'object' && value !== null) inside.push(value as Record<string, unknown>);
+    }
+  }
+}
+
+/** JSON with the digits of every number as they were sent; with `indent`, on several lines. */
+export function writeExact(value: JsonValue, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(MARKED, '$1');
 }

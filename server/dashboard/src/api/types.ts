@@ -5,6 +5,9 @@ export type JsonValue =
   null | boolean | number | string | JsonNumber | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
 
+/** Begins a string that stands for a number. Random, so that no text can contain it. */
+export const NUMBER_MARK = `number:${Math.random()}:`;
+
 /** A number as it was sent, digit for digit. */
 export class JsonNumber {
   readonly source: string;
@@ -16,6 +19,11 @@ export class JsonNumber {
   /** For sums, comparisons and formats, which take it for a number. */
   valueOf(): number {
     return Number(this.source);
+  }
+
+  /** Part of a JSON text until `writeExact` replaces it. */
+  toJSON(): string {
+    return NUMBER_MARK + this.source;
   }
 }
 

@@ -53,7 +53,7 @@ export function DecisionDrawer({ projectId, feed, among, eventId }: DecisionDraw
     >
       <div class="drawer-actions">
         <CopyButton label="Copy link" text={location.origin + decisionPath(projectId, eventId)} />
-        {record !== undefined && <CopyButton label="JSON" text={() => writeExact(record)} />}
+        {record !== undefined && <CopyButton label="JSON" text={() => writeExact(record, 2)} />}
         <CopyButton label="cURL" text={() => curlRead(asked.path)} />
         {beside.isListed === true ? (
           <Steps {...beside} show={show} />
