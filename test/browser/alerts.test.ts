@@ -108,6 +108,21 @@ describe('Alerts in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
+  it('the activity tells a mute from its end', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('alerts'));
+    await page.getByRole('button', { name: 'Mute for 1 hour' }).click();
+    await page.getByRole('button', { name: 'Unmute' }).click();
+    await page.getByRole('button', { name: 'Mute for 1 hour' }).waitFor();
+    await page.getByRole('link', { name: 'Activity' }).click();
+    const changes = page.getByRole('row', { name: 'changed the alerts' });
+    await changes.first().waitFor();
+    const [unmuted, muted] = await changes.allInnerTexts();
+
+    expect(unmuted).to.include('unmuted');
+    expect(muted).to.include('muted until 2');
+  });
+
   it('a mute says until when, in which zone, and is gone once it is over', async () => {
     const { page } = await world.newPage({ isFresh: true });
     await page.clock.install();

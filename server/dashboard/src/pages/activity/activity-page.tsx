@@ -93,6 +93,7 @@ function ActivityRow({ item }: { item: ActivityItem }) {
 }
 
 function detailText({ detail }: ActivityItem): string {
+  if (detail['muted_until'] === null) return 'unmuted';
   return Object.entries(detail)
     .filter(([, value]) => value !== null && value !== '')
     .map(
