@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { PASSWORD } from '../support/accounts.ts';
 import { register } from '../support/agents.ts';
 import { sendDecision, sendLlm } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
+import { overflowAt } from './support/overflow.ts';
 import { useWorld, type World } from './support/world.ts';
 
 const IMAGE = '<img src=x onerror="window.pwned=1">';
@@ -65,6 +67,31 @@ describe('content from events in a browser', function () {
     }
     // The service refuses the outcome.
     expect(faults.filter((fault) => !fault.includes('422'))).to.deep.equal([]);
+  });
+
+  it('without a space makes no page scroll sideways', async () => {
+    const { page } = await world.newPage();
+    const long = 'x'.repeat(200);
+    const event = decisionEvent({ agent_name: long, session_id: long });
+    expect((await sendDecision(world.service, event)).status).to.equal(202);
+    const webhook = `/v1/projects/${world.projectId}/alerts/webhook`;
+    await page.request.put(webhook, { data: { url: `https://example.com/${long}` } });
+    const address = {
+      email: `${'e'.repeat(60)}@${'d'.repeat(60)}.${'d'.repeat(60)}.org`,
+      password: PASSWORD,
+    };
+    const expectFit = async (path: string, text: string) => {
+      await page.goto(path);
+      await page.locator('main').getByText(text).first().waitFor();
+      for (const width of [360, 1360])
+        expect(await overflowAt(page, width), `${path}, ${width} px`).to.be.at.most(0);
+    };
+    await expectFit(world.projectPath('decisions', { session_id: long, agent: long }), 'no model calls');
+    await expectFit(world.projectPath('alerts'), 'Alerts are posted to');
+    await page.request.delete(webhook);
+    await page.request.post('/v1/auth/register', { data: address });
+    await page.request.post('/v1/auth/login', { data: address });
+    await expectFit('/account', 'Your e-mail address is not verified yet');
   });
 
   it('of 2 MB in every field is cut, and the page stays alive', async () => {

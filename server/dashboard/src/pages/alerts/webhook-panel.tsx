@@ -33,7 +33,7 @@ export function WebhookPanel({ projectId, settings: { webhook }, onChanged, mayC
         </p>
       ) : (
         <p>
-          Alerts are posted to <Inert text={webhook.url} />
+          Alerts are posted to <Inert text={webhook.url} as="block" />
         </p>
       )}
       {secret !== undefined && (
