@@ -202,6 +202,20 @@ describe('the account pages in a browser', function () {
     await expectAccessible(page);
   });
 
+  it('say so when the browser keeps no session', async () => {
+    const { page } = await world.newPage({ isSignedIn: false });
+    const { email = '', password = '' } = world.service.demo.dashboard ?? {};
+    // As with a Secure cookie over plain HTTP.
+    await page.route(/auth\/login$/, async (route) => {
+      const { 'set-cookie': _cookie, ...headers } = (await route.fetch()).headers();
+      await page.context().clearCookies();
+      await route.fulfill({ headers, json: {} });
+    });
+    await page.goto('/sign-in');
+    await signIn(page, email, password);
+    await page.getByRole('alert').getByText('The browser did not keep the session.').waitFor();
+  });
+
   it('returns to where the sign-in was asked for, and to no other site', async () => {
     const { page } = await world.newPage({ isSignedIn: false });
     const { email = '', password = '' } = world.service.demo.dashboard ?? {};

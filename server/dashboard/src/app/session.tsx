@@ -15,8 +15,9 @@ type SessionState =
 export type Session = SessionState & {
   /** Why the account could not be fetched. */
   error: ApiError | undefined;
-  /** Fetches the signed-in account. */
-  reload: () => Promise<void>;
+  /** Fetches the signed-in account; resolves with null where nobody is signed in. */
+  reload: () => Promise<Me | null | undefined>;
+  signIn: (credentials: { email: string; password: string }) => Promise<void>;
   signOut: () => Promise<void>;
 };
 
@@ -31,13 +32,22 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
       if (account !== null) claimDrafts(account.id);
       setState(account === null ? signedOut : { status: 'in', me: account });
       setError(undefined);
+      return account;
     } catch (fault) {
       if (!(fault instanceof ApiError)) throw fault;
       // A missing answer does not mean signed out.
       setError(fault);
+      return undefined;
     }
   }, []);
   useRetry(error, () => void reload());
+  const signIn = useCallback(async (body: { email: string; password: string }) => {
+    await request(call('POST /v1/auth/login'), { body });
+    forgetAnswers();
+    if ((await reload()) !== null) return;
+    const detail = 'The browser did not keep the session. Open this page over HTTPS, and allow its cookies.';
+    throw new ApiError({ status: 0, code: 'session_lost', detail });
+  }, []);
   const signOut = useCallback(async () => {
     await request(call('POST /v1/auth/logout'));
     // The page load would ask about them.
@@ -66,7 +76,10 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
     addEventListener('focus', onFocus);
     return () => removeEventListener('focus', onFocus);
   }, [accountId]);
-  const session = useMemo(() => ({ ...state, error, reload, signOut }), [state, error, reload, signOut]);
+  const session = useMemo(
+    () => ({ ...state, error, reload, signIn, signOut }),
+    [state, error, reload, signIn, signOut],
+  );
   return <SessionContext.Provider value={session}>{children}</SessionContext.Provider>;
 }
 

@@ -1,6 +1,5 @@
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
-import { forgetAnswers } from '../../api/use-answer.ts';
 import { navigate } from '../../app/location.ts';
 import { useSession } from '../../app/session.tsx';
 import { Field } from '../../ui/field.tsx';
@@ -11,18 +10,16 @@ import { Door } from './door.tsx';
 import { useMailedLink } from './mailed-link.ts';
 import { NewPasswordField } from './new-password-field.tsx';
 
-/** Registers, signs in, and requests the verification e-mail, which registering alone does not send. */
+/** Registers, requests the verification e-mail, which registering alone does not send, and signs in. */
 export function RegisterPage() {
   const session = useSession();
   const say = useSay();
   const link = useMailedLink();
   const { onSubmit, isRunning, error } = useForm(async ({ email = '', password = '' }) => {
     await request(call('POST /v1/auth/register'), { body: { email, password } });
-    await request(call('POST /v1/auth/login'), { body: { email, password } });
     // If this fails, the account page can request the e-mail again.
     await request(call('POST /v1/auth/request-verify-token'), { body: { email } }).catch(() => undefined);
-    forgetAnswers();
-    await session.reload();
+    await session.signIn({ email, password });
     say(
       link.isPrinted
         ? `Welcome. Verify your e-mail address. ${link.place}`

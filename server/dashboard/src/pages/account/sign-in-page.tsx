@@ -1,8 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { SIGN_ON_NEXT_CHARS_MAX } from '../../../../limits.ts';
 import { call } from '../../api/call.ts';
-import { forgetAnswers, useAnswer } from '../../api/use-answer.ts';
-import { request } from '../../api/request.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { navigate, usePlace } from '../../app/location.ts';
 import { useSession } from '../../app/session.tsx';
 import { Field } from '../../ui/field.tsx';
@@ -69,11 +68,9 @@ export function SignInPage() {
 
 function PasswordForm() {
   const session = useSession();
-  const { onSubmit, isRunning, error } = useForm(async ({ email = '', password = '' }) => {
-    await request(call('POST /v1/auth/login'), { body: { email, password } });
-    forgetAnswers();
-    await session.reload();
-  });
+  const { onSubmit, isRunning, error } = useForm(({ email = '', password = '' }) =>
+    session.signIn({ email, password }),
+  );
   const wrong = error?.status === 401 ? 'Wrong e-mail or password.' : undefined;
   return (
     <form onSubmit={onSubmit}>
