@@ -60,6 +60,26 @@ describe('Alerts in a browser', function () {
     await page.request.put(path, { data: { rules: { denials: false, new_names: false, silence: false } } });
   });
 
+  it('a secret is shown no more once somebody else has set another webhook', async () => {
+    const { page } = await world.newPage();
+    const webhook = `/v1/projects/${world.projectId}/alerts/webhook`;
+    await page.goto(world.projectPath('alerts'));
+    await page.getByLabel('Address').fill('https://hooks.example.com/mine');
+    await page.getByRole('button', { name: 'Set webhook' }).click();
+    const secret = page.getByRole('region', { name: 'Signing secret' });
+    await secret.waitFor();
+    await page.request.put(webhook, { data: { url: 'https://hooks.example.com/theirs' } });
+    // The settings are read again.
+    await page.getByRole('button', { name: 'Mute for 1 hour' }).click();
+    await page.getByText('https://hooks.example.com/theirs').waitFor();
+    const shown = await secret.count();
+    await page.request.delete(webhook);
+    await page.getByRole('button', { name: 'Unmute' }).click();
+    await page.getByRole('button', { name: 'Mute for 1 hour' }).waitFor();
+
+    expect(shown).to.equal(0);
+  });
+
   it('what is wrong with the address of a webhook is said once', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('alerts'));

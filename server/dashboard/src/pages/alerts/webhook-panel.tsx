@@ -11,14 +11,15 @@ import type { SettingsProps } from './alerts-page.tsx';
 
 /** The address that alerts are posted to. Its secret is shown only once, after it was set. */
 export function WebhookPanel({ projectId, settings: { webhook }, onChanged, mayChange }: SettingsProps) {
-  const [secret, setSecret] = useState<string | undefined>(undefined);
+  const [made, setMade] = useState<{ url: string; secret: string } | undefined>(undefined);
   const [isRemoving, setIsRemoving] = useState(false);
   const params = { id: projectId };
   const { onSubmit, isRunning, error } = useForm(async ({ url = '' }) => {
-    const made = await request(call('PUT /v1/projects/{id}/alerts/webhook', params), { body: { url } });
-    setSecret(made.secret);
+    setMade(await request(call('PUT /v1/projects/{id}/alerts/webhook', params), { body: { url } }));
     onChanged();
   });
+  // Not beside the webhook of somebody else who set another one since.
+  const secret = webhook === null || webhook.url === made?.url ? made?.secret : undefined;
   const remove = () => request(call('DELETE /v1/projects/{id}/alerts/webhook', params));
   return (
     <section class="panel" aria-label="Webhook">
@@ -43,7 +44,7 @@ export function WebhookPanel({ projectId, settings: { webhook }, onChanged, mayC
           </p>
           <CodeBlock text={secret} label="Signing secret" />
           <p>
-            <button type="button" onClick={() => setSecret(undefined)}>
+            <button type="button" onClick={() => setMade(undefined)}>
               Done
             </button>
           </p>
@@ -71,7 +72,7 @@ export function WebhookPanel({ projectId, settings: { webhook }, onChanged, mayC
           work={remove}
           onClose={() => setIsRemoving(false)}
           onDone={() => {
-            setSecret(undefined);
+            setMade(undefined);
             onChanged();
           }}
         />
