@@ -254,6 +254,12 @@ describe('Decisions in a browser', function () {
     await page.getByText('117.5 minutes').waitFor();
     expect(await totalOf(page)).to.equal('121');
 
+    // The clock of the service goes along: without a date, its answers do not say otherwise.
+    await page.route(/\/v1\//, async (route) => {
+      const response = await route.fetch();
+      const { date: _date, ...headers } = response.headers();
+      await route.fulfill({ response, headers });
+    });
     // From now on the period has the newest 60 minutes alone.
     await page.clock.fastForward(3 * DAY_MS - 60.5 * MINUTE_MS);
     await page.getByText('120 minutes').waitFor({ state: 'detached' });
