@@ -212,6 +212,18 @@ describe('Projects, keys and members in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
+  it('reads the members again where a change is refused, because somebody else has changed them', async () => {
+    const owner = await demoOwner(world.service);
+    const { email, id } = await newMember(world.service, owner, 'viewer');
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('members'));
+    const select = page.getByLabel(`Role of ${email}`);
+    await select.waitFor();
+    await page.request.delete(`/v1/projects/${world.projectId}/members/${id}`);
+    await select.selectOption('editor');
+    await select.waitFor({ state: 'detached' });
+  });
+
   it('hides from a viewer what only others may do, and says why', async () => {
     const viewer = await newMember(world.service, await demoOwner(world.service), 'viewer');
     const { page, faults } = await world.newPage({ isSignedIn: false });

@@ -102,9 +102,10 @@ function RoleSelect({ projectId, role, member, onChanged }: RoleSelectProps) {
   const say = useSay();
   const { run, isRunning, error } = useAction(async (chosen: Role) => {
     const params = { id: projectId, account_id: member.account_id };
-    await request(call('PUT /v1/projects/{id}/members/{account_id}', params), { body: { role: chosen } });
+    const change = call('PUT /v1/projects/{id}/members/{account_id}', params);
+    // Also where it is refused: somebody else may have changed the members.
+    await request(change, { body: { role: chosen } }).finally(onChanged);
     say(`${inertText(member.email)} is now ${chosen}.`);
-    onChanged();
   });
   return (
     <>
