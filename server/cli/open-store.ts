@@ -2,11 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { createLogger } from '../logger.ts';
-import { createStore, EMBEDDED_FOLDER, fatalStoreFault, type Store, waitForSchema } from '../store/store.ts';
+import { createStore, EMBEDDED_FOLDER, fatalStoreFault, type Store } from '../store/store.ts';
 import { CommandError } from './command-error.ts';
-
-/** A stop in the middle would leave the lock of the migrations behind. */
-const SCHEMA_WAITS = 10;
+import { showProgress } from './transfer.ts';
 
 /** False for an embedded store that nothing has made yet. */
 export function hasStore({ clickhouse, dataDir }: Config): boolean {
@@ -26,9 +24,14 @@ export function requireStore(config: Config): void {
  */
 export async function openStore(config: Config, { mayCreate = false } = {}): Promise<Store> {
   if (!mayCreate) requireStore(config);
-  const store = createStore(config, createLogger('silent'), { mayCreate });
+  // A stop in the middle would leave the lock of the migrations behind.
+  const store = createStore(config, createLogger('silent'), {
+    mayCreate,
+    isPatient: true,
+    tell: showProgress,
+  });
   try {
-    await waitForSchema(store, SCHEMA_WAITS);
+    await store.ready();
     return store;
   } catch (error) {
     await store.close();

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type { Connection } from './connection.ts';
 import { type Engines, ONE_NODE } from './engines.ts';
 import { readMigrations, type Migration } from './sql.ts';
 import { clickhouseCode } from './store-error.ts';
+
+/** Takes a line of progress. */
+export type Tell = (line: string) => void;
 
 /** A newer Gatehouse made the store. This one must not touch it. */
 export class SchemaTooNewError extends Error {
@@ -31,16 +33,20 @@ const DROP_LOCK = 'DROP TABLE IF EXISTS migration_lock SYNC';
  * Brings the store to the newest schema, each migration once, under a lock that other processes see. Resolves with whether it was an
  * older one.
  */
-export async function migrate(connection: Connection, engines = ONE_NODE, logger?: Logger): Promise<boolean> {
+export async function migrate(
+  connection: Connection,
+  engines = ONE_NODE,
+  tell: Tell = () => undefined,
+): Promise<boolean> {
   for (const statement of engines.render(CREATE_MIGRATIONS)) await connection.command(statement);
   if ((await readSchema(connection)).pending.length === 0) return false;
-  await lock(connection, engines);
+  await lock(connection, engines, tell);
   try {
     // Read again: another process may have migrated while this one waited for the lock.
     const { version, pending } = await readSchema(connection);
     const newest = pending.at(-1)?.version;
     if (version > 0 && newest !== undefined)
-      logger?.info(`Migrating the schema from version ${version} to ${newest}`);
+      tell(`Migrating the schema from version ${version} to ${newest}`);
     for (const migration of pending) await apply(migration, { connection, engines });
     return true;
   } finally {
@@ -75,8 +81,8 @@ async function apply(
 }
 
 /** CREATE TABLE without IF NOT EXISTS succeeds for one process only. A lock whose owner died is broken after a minute. */
-async function lock(connection: Connection, engines: Engines): Promise<void> {
-  for (;;) {
+async function lock(connection: Connection, engines: Engines, tell: Tell): Promise<void> {
+  for (let isFirst = true; ; isFirst = false) {
     try {
       return await connection.command(engines.everywhere(CREATE_LOCK));
     } catch (error) {
@@ -87,7 +93,13 @@ async function lock(connection: Connection, engines: Engines): Promise<void> {
       const age = rows[0]?.age;
       if (age !== undefined && Number(age) > LOCK_AGE_SECONDS_MAX) {
         await connection.command(engines.everywhere(DROP_LOCK));
-      } else if (age === undefined && !isTaken(error)) throw error;
+        continue;
+      }
+      if (age === undefined && !isTaken(error)) throw error;
+      if (isFirst)
+        tell(
+          `Another process migrates the schema. If it was killed, this one goes on after ${LOCK_AGE_SECONDS_MAX} seconds`,
+        );
       await sleep(LOCK_WAIT_MS);
     }
   }

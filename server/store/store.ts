@@ -12,7 +12,7 @@ import { type Engines, onCluster, ONE_NODE } from './engines.ts';
 import { Handover } from './handover.ts';
 import { lockDataDir, type Release } from './data-dir-lock.ts';
 import { withTimeout } from './with-timeout.ts';
-import { migrate, SchemaTooNewError } from './migrate.ts';
+import { migrate, SchemaTooNewError, type Tell } from './migrate.ts';
 import { createReadPool, type ReadPool } from './read-pool.ts';
 import { sql } from './sql.ts';
 import { StoreError, storeErrorFrom } from './store-error.ts';
@@ -119,11 +119,19 @@ function mergedInserts(mergeMs: number): ClickHouseSettings {
   };
 }
 
-/** `mayCreate`: false leaves a database that does not exist, as the fault of every statement. */
+type StoreOptions = {
+  /** False leaves a database that does not exist, as the fault of every statement. */
+  mayCreate?: boolean;
+  /** `ready` waits for a server, too, as long as it takes to create or migrate the schema. */
+  isPatient?: boolean;
+  /** Takes the progress of a migration. */
+  tell?: Tell;
+};
+
 export function createStore(
   { clickhouse, cluster, dataDir, asyncInsertMs }: Config,
   logger: Logger,
-  { mayCreate = true } = {},
+  { mayCreate = true, isPatient = false, tell = (line) => logger.info(line) }: StoreOptions = {},
 ): Store {
   const isCluster = clickhouse !== undefined && cluster !== undefined;
   const engines = isCluster ? onCluster({ cluster, database: clickhouse.database }) : ONE_NODE;
@@ -155,14 +163,14 @@ export function createStore(
     }
     // Before anything is written, also by a command that does not use the files: from then on they may be behind the store.
     await handover?.open();
-    const hasChanged = await migrate(background, engines, logger);
+    const hasChanged = await migrate(background, engines, tell);
     // The engine syncs the files of its tables, but not the names of them.
     if (clickhouse === undefined && hasChanged) syncTree(join(dataDir, EMBEDDED_FOLDER), TABLE_LEVELS);
   };
   const ready = initializeWithRetry(prepare, {
     logger,
     // The start waits for an embedded store, however slowly it opens.
-    waitMsMax: clickhouse === undefined ? undefined : STATEMENT_WAIT_MS_MAX,
+    waitMsMax: clickhouse === undefined || isPatient ? undefined : STATEMENT_WAIT_MS_MAX,
   });
   const askOne = () => ready().then(() => lookups.query('SELECT 1'));
   return {

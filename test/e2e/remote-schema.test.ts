@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onServer } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
+import { runGate } from '../support/processes.ts';
 import { startTestService, temporaryDirectory } from '../support/service.ts';
 
 describe('services that start on a server', () => {
@@ -24,6 +25,25 @@ describe('services that start on a server', () => {
     expect(applied.filter(({ n }) => Number(n) !== 1)).to.deep.equal([]);
     expect(applied.length).to.be.above(3);
     expect(codes).to.deep.equal([0, 0]);
+  });
+
+  it('wait for the lock of a migration, and the command line says so', async () => {
+    await server.query('CREATE DATABASE locked');
+    await server.query('CREATE TABLE locked.migration_lock (x UInt8) ENGINE = Memory');
+    const env = { GATE_CLICKHOUSE_URL: server.url.replace(/\w+$/, 'locked') };
+    const args = ['project', 'create', '--name', 'first'];
+
+    const { code, stderr } = await runGate({
+      dataDir: temporaryDirectory(),
+      args,
+      env,
+      onProgress: () => void server.query('DROP TABLE locked.migration_lock SYNC'),
+    });
+
+    expect(stderr).to.equal(
+      'Another process migrates the schema. If it was killed, this one goes on after 60 seconds\n',
+    );
+    expect(code).to.equal(0);
   });
 
   it('make the data directory for the demo where they need none, so that its key is not lost', async () => {

@@ -17,14 +17,24 @@ export function runService(options: { dataDir: string; env: Record<string, strin
   return endOf(spawnService(options));
 }
 
-type GateOptions = { dataDir: string; args: string[]; env?: Record<string, string> };
+type GateOptions = {
+  dataDir: string;
+  args: string[];
+  env?: Record<string, string>;
+  /** Called when the command prints its first line on standard error. */
+  onProgress?: () => void;
+};
 
 /** Runs the command line (`npm run gate -- …`) on a data directory. */
-export function runGate({ dataDir, args, env = {} }: GateOptions): Promise<Ended> {
+export function runGate({ dataDir, args, env = {}, onProgress }: GateOptions): Promise<Ended> {
   const script = [scriptOf('cli/main', env), ...args];
-  return endOf(
-    spawn(process.execPath, script, { cwd: ROOT, env: environmentOf(dataDir, env), stdio: PIPES }),
-  );
+  const child = spawn(process.execPath, script, {
+    cwd: ROOT,
+    env: environmentOf(dataDir, env),
+    stdio: PIPES,
+  });
+  if (onProgress !== undefined) child.stderr.once('data', onProgress);
+  return endOf(child);
 }
 
 type CommandOptions = { cwd?: string; env?: Record<string, string> };
