@@ -13,6 +13,8 @@ export function expectedFaultText(error: unknown): string | undefined {
   const { code, message, address, port, hostname, path } = (error ?? {}) as SystemError;
   if (isDiskFull(error))
     return 'The disk is full. Free some space, or set GATE_DATA_DIR to a directory on another disk.';
+  if (isOneOf(error, { codes: ['EMFILE'], text: /Too many open files/ }))
+    return 'This process may open too few files. Raise its limit ("ulimit -n") to 1024 or more.';
   switch (code) {
     case 'EADDRINUSE':
       return `Port ${port} of ${address} is in use. Stop the process that uses it, or set GATE_PORT to a free port.`;
@@ -34,10 +36,13 @@ export function expectedFaultText(error: unknown): string | undefined {
   }
 }
 
-/** The embedded engine reports a full disk deep inside its own errors. */
 export function isDiskFull(error: unknown): boolean {
+  return isOneOf(error, { codes: ['ENOSPC', NOT_ENOUGH_SPACE], text: /NOT_ENOUGH_SPACE|No space left/ });
+}
+
+/** The embedded engine reports faults of the machine deep inside its own errors. */
+function isOneOf(error: unknown, kind: { codes: (string | number)[]; text: RegExp }): boolean {
   if (!(error instanceof Error)) return false;
-  const { code } = error as SystemError;
-  const isFull = code === 'ENOSPC' || clickhouseCode(error) === NOT_ENOUGH_SPACE;
-  return isFull || /NOT_ENOUGH_SPACE|No space left/.test(error.message) || isDiskFull(error.cause);
+  const code = clickhouseCode(error) ?? (error as SystemError).code ?? '';
+  return kind.codes.includes(code) || kind.text.test(error.message) || isOneOf(error.cause, kind);
 }

@@ -45,7 +45,7 @@ type DemoOptions = { dataDir: string; hasFleet: boolean };
 
 /**
  * Creates the demo account with its projects, agent and key on an empty store, and writes demo.json. Later starts read
- * that file. A demo.json of another store is ignored.
+ * that file. A demo.json of another store, or one that is damaged, is ignored.
  */
 export async function prepareDemo(
   deps: DemoDeps,
@@ -53,11 +53,11 @@ export async function prepareDemo(
 ): Promise<Demo | undefined> {
   const path = join(dataDir, 'demo.json');
   const projects = await deps.projects.list();
-  const before = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Demo) : undefined;
+  const before = readDemo(path);
   if (projects.some(({ id }) => id === before?.project_id)) return before;
   if ((await deps.accountStore.find(EMAIL)) !== undefined) {
     deps.logger.warn(
-      `There is no demo: its account exists, but ${path} does not have its password, perhaps because an earlier start was interrupted. Start on an empty store to get a demo`,
+      `There is no demo: its account exists, but ${path} does not have its password, perhaps because an earlier start was interrupted, or the file is damaged. Start on an empty store to get a demo`,
     );
     return undefined;
   }
@@ -69,6 +69,16 @@ export async function prepareDemo(
   replaceFile(path, `${JSON.stringify(demo, null, 2)}\n`);
   sync(dataDir);
   return demo;
+}
+
+function readDemo(path: string): Demo | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Demo;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 async function makeDemo(

@@ -288,8 +288,8 @@ export function fatalStoreFault(error: unknown, dataDir: string): Error | undefi
   // The engine tells the reason only on standard error. Our own lock does not see a process in another container, or of another program.
   if (cause.includes('Failed to create connection')) {
     return new StoreOpenError(
-      `The store in ${dataDir} cannot be opened: see the message of the engine above. If another process uses it, ` +
-        'stop that process. If it is damaged, restore a backup (docs/operations.md).',
+      `The store in ${dataDir} cannot be opened: see the message of the engine above. If its disk is full, free some ` +
+        'space. If another process uses it, stop that process. If it is damaged, restore a backup (docs/operations.md).',
     );
   }
   if (cause.includes('ERR_MODULE_NOT_FOUND') || cause.includes("Cannot find package 'chdb'")) {

@@ -94,6 +94,7 @@ describe('a configuration with faults', () => {
       expect(code).to.equal(1);
       expect(stderr)
         .to.contain(`The store in ${dataDir} cannot be opened`)
+        .and.contain('If its disk is full')
         .and.not.match(/^\s+at /m);
       expect(stderr).not.to.contain('is in use');
     }

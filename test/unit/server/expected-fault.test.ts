@@ -30,6 +30,16 @@ describe('the message of an expected fault', () => {
       new StoreError('store_unavailable', 'No answer', parsed),
       /disk is full/,
     ],
+    ['a low limit of open files', system('EMFILE'), /ulimit -n/],
+    [
+      'a low limit of open files, met by the embedded engine',
+      new StoreError(
+        'store_unavailable',
+        'No answer',
+        new Error('Cannot open epoll descriptor: , errno: 24, strerror: Too many open files.'),
+      ),
+      /ulimit -n/,
+    ],
   ];
   for (const [name, error, text] of cases) {
     it(`says in one line what to do about ${name}`, () => {
