@@ -1,5 +1,5 @@
--- The bearer keys of a project, each as it stands now: a key's newest row has the highest version. Without FINAL, which would read the
--- keys of all projects.
+-- The bearer keys of a project, oldest first, each as it stands now: a key's newest row has the highest version, and all its rows the
+-- same created_at. Without FINAL, which would read the keys of all projects.
 -- project_id.
 SELECT
     key_id,
@@ -14,6 +14,7 @@ SELECT
 FROM api_keys
 WHERE project_id = {project_id: String}
 ORDER BY
+    created_at,
     key_id,
     version DESC
 LIMIT 1 BY key_id

@@ -64,7 +64,7 @@ const COMMANDS: Record<string, Command> = {
   },
   'project list': {
     usage: '',
-    help: 'List the projects.',
+    help: 'List the projects, oldest first.',
     run: withAdmin(({ projects }) => projects.list()),
   },
   'key issue': {
@@ -82,7 +82,7 @@ const COMMANDS: Record<string, Command> = {
   },
   'key list': {
     usage: '--project ID',
-    help: 'List the keys of a project, without their values.',
+    help: 'List the keys of a project, oldest first, without their values.',
     run: withProject(({ bearerKeys }, _options, projectId) => bearerKeys.list(projectId)),
   },
   'key revoke': {
@@ -202,19 +202,20 @@ const COMMANDS: Record<string, Command> = {
 const entryOf = ([name, { usage, help }]: [string, Command]) =>
   `  ${name} ${usage}`.trimEnd() + `\n      ${help}`;
 
-export const USAGE = `npm run gate -- <command> [--json]
+/** Of a command, or of all whose names begin with this word; '' if there is none. */
+export function usageOf(name: string): string {
+  const entries = Object.entries(COMMANDS).filter(([one]) => name === '' || `${one} `.startsWith(`${name} `));
+  return entries.length === 0
+    ? ''
+    : `npm run gate -- <command> [--json]\n\n${entries.map(entryOf).join('\n')}\n`;
+}
 
-${Object.entries(COMMANDS).map(entryOf).join('\n')}
-
+export const USAGE = `${usageOf('')}
 The commands use the store and the root key that the environment names, as the service does:
 GATE_DATA_DIR, GATE_CLICKHOUSE_URL, GATE_SIGNING_KEY. "audit" commands need none of them; without
 --bearer they take the key from GATE_API_KEY, which nobody sees in a list of processes.
 Only "project create" and "import" make a store where none is. With --json they print JSON.
 `;
-
-export function usageOf(name: string, command: Command): string {
-  return `npm run gate -- <command> [--json]\n\n${entryOf([name, command])}\n`;
-}
 
 /** Undefined for a name such as "constructor", which every object has. */
 export function findCommand(name: string): Command | undefined {

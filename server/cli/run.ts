@@ -15,17 +15,21 @@ const IN_USE_HELP =
 async function run(): Promise<void> {
   makeFilesPrivate();
   const { name, rest } = splitCommandLine(process.argv.slice(2));
-  const isHelp = name === '' && rest.every((arg) => arg === '-h' || arg === '--help');
-  if (isHelp || name === 'help') return void process.stdout.write(USAGE);
+  const isHelp = rest.every((arg) => arg === '-h' || arg === '--help');
+  if ((isHelp && name === '') || name === 'help') return void process.stdout.write(USAGE);
   const command = findCommand(name);
-  if (command === undefined)
-    throw new CommandError(`There is no command "${name}".\n"npm run gate -- help" lists the commands.`);
+  if (command === undefined) {
+    const usage = usageOf(name);
+    if (isHelp && rest.length > 0 && usage !== '') return void process.stdout.write(usage);
+    const more = usage === '' ? '"npm run gate -- help" lists the commands.' : `\n${usage}`;
+    throw new CommandError(`There is no command "${name}".\n${more}`);
+  }
   try {
     const options = parseOptions(command, rest);
-    if (options.help === true) process.stdout.write(usageOf(name, command));
+    if (options.help === true) process.stdout.write(usageOf(name));
     else print(await command.run(readConfig, options), options.json === true);
   } catch (error) {
-    throw isUsageFault(error) ? new CommandError(`${error.message}\n\n${usageOf(name, command)}`) : error;
+    throw isUsageFault(error) ? new CommandError(`${error.message}\n\n${usageOf(name)}`) : error;
   }
 }
 

@@ -79,13 +79,11 @@ export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivit
         const keys = await bearerKeys.list(params.id);
         const issuers = new Set(keys.map(({ created_by }) => created_by));
         const emails = await accountStore.emailsOf([...issuers]);
-        const items = keys
-          .map(({ project_id: _own, created_by, agents, ...key }) => ({
-            ...key,
-            ...narrowing(agents),
-            created_by: emails.get(created_by) ?? '',
-          }))
-          .sort((a, b) => a.created_at.localeCompare(b.created_at) || a.key_id.localeCompare(b.key_id));
+        const items = keys.map(({ project_id: _own, created_by, agents, ...key }) => ({
+          ...key,
+          ...narrowing(agents),
+          created_by: emails.get(created_by) ?? '',
+        }));
         return { items };
       },
     }),

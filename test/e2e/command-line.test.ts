@@ -86,6 +86,20 @@ describe('the command line', () => {
     expect(stdout).to.contain('key issue --project ID');
   });
 
+  for (const [line, code, where] of [
+    ['project --help', 0, 'stdout'],
+    ['project', 1, 'stderr'],
+  ] as const)
+    it(`"${line}" prints the commands for projects`, async () => {
+      const ended = await runGate({ dataDir, args: line.split(' ') });
+
+      expect(ended.code).to.equal(code);
+      expect(ended[where].match(/^ {2}\w.*/gm)).to.deep.equal([
+        '  project create --name NAME',
+        '  project list',
+      ]);
+    });
+
   it('prints the stack of an unexpected error', async () => {
     const broken = 'process.stdout.write=()=>{throw%20new%20TypeError(`planted`)}';
     const env = { NODE_OPTIONS: `--import=data:text/javascript,${broken}` };
@@ -201,13 +215,19 @@ describe('the command line', () => {
     );
     await gate(dataDir, 'key', 'revoke', ...project, '--key', revoked.key_id);
 
+    const more = [];
+    for (let i = 0; i < 5; i += 1) more.push((await issueKey(dataDir, kept.project_id)).key_id);
+
     const listed = await gate<ListedKey[]>(dataDir, 'key', 'list', ...project);
 
-    const states = listed.map(({ key_id, name, scope, agents, revoked_at }) => [
-      [key_id, name, scope],
-      agents,
-      revoked_at !== null,
-    ]);
+    expect(listed.map(({ key_id }) => key_id)).to.deep.equal([kept.key_id, revoked.key_id, ...more]);
+    const states = listed
+      .slice(0, 2)
+      .map(({ key_id, name, scope, agents, revoked_at }) => [
+        [key_id, name, scope],
+        agents,
+        revoked_at !== null,
+      ]);
     expect(states).to.have.deep.members([
       [[kept.key_id, '', 'emit_audit read_audit'], [], false],
       [[revoked.key_id, 'ci', 'edit_policy'], ['a', 'b, c'], true],
