@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { call, jsonOf, demoCookie } from '../support/accounts.ts';
 import {
   accepted,
   outcomeOf,
+  readAllDecisions,
   sendDecision,
   sendLlm,
   tally,
@@ -123,6 +124,32 @@ describe('a start on a store with 100,000 bearer keys', function () {
   });
 });
 
+describe('a day that is dropped as docs/operations.md says', () => {
+  it('is gone after the next start, and no other', async () => {
+    const dataDir = await storeDirectory();
+    const first = await startTestService({ dataDir });
+    const [old, kept] = [40, 1].map((days) =>
+      decisionEvent({ agent_name: 'dropped', occurred_at: timeFromNow(-days * DAY_MS) }),
+    );
+    for (const event of [old, kept]) await sendDecision(first, event);
+    await first.stop();
+    const documented = readFileSync('docs/operations.md', 'utf8');
+    const command = /^npx (node -e .*DROP PARTITION.*)$/m.exec(documented)?.[1] ?? '';
+    const day = String(old?.['occurred_at']).slice(0, 10);
+
+    const { code } = await runCommand('sh', [
+      '-c',
+      command.replace('.data', dataDir).replace(/\d{4}-\d\d-\d\d/, day),
+    ]);
+    const second = await startTestService({ dataDir });
+    const records = await readAllDecisions(second, 'dropped');
+    await second.stop();
+
+    expect(code).to.equal(0);
+    expect(records.map(({ event_id }) => event_id)).to.deep.equal([kept?.['event_id']]);
+  });
+});
+
 describe('a start with a demo', () => {
   for (const [readAuth, env] of [
     ['open', { GATE_DEMO: '1' }],
@@ -158,17 +185,26 @@ describe('a start with a demo', () => {
     expect(service.output()).not.to.contain(old.key);
   });
 
-  it('starts without a demo, and says so, when an earlier one was interrupted after its account', async () => {
-    const dataDir = await storeDirectory();
-    rmSync(join(dataDir, 'demo.json'));
-    await runOnStore(dataDir, 'TRUNCATE TABLE projects');
+  for (const [name, damage] of [
+    [
+      'an earlier one was interrupted after its account',
+      async (dataDir: string) => {
+        rmSync(join(dataDir, 'demo.json'));
+        await runOnStore(dataDir, 'TRUNCATE TABLE projects');
+      },
+    ],
+    ['demo.json is cut short', (dataDir: string) => truncateSync(join(dataDir, 'demo.json'), 20)],
+  ] as const)
+    it(`starts without a demo, and says so, when ${name}`, async () => {
+      const dataDir = await storeDirectory();
+      await damage(dataDir);
 
-    const child = spawnService({ dataDir, env: {} });
-    let output = '';
-    child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    await eventually(() => output.includes('Gatehouse is listening') || child.exitCode !== null);
-    child.kill();
+      const child = spawnService({ dataDir, env: {} });
+      let output = '';
+      child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      await eventually(() => output.includes('Gatehouse is listening') || child.exitCode !== null);
+      child.kill();
 
-    expect(output).to.contain('Gatehouse is listening').and.contain('There is no demo');
-  });
+      expect(output).to.contain('Gatehouse is listening').and.contain('There is no demo');
+    });
 });
