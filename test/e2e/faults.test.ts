@@ -236,6 +236,31 @@ describe('faults of the store', () => {
   });
 });
 
+describe('a full disk, with GATE_READ_AUTH=required', () => {
+  const { server, service } = useServiceOnServer({ GATE_READ_AUTH: 'required' });
+
+  it('answers the reads whose entry is written, and 503 to exports and the first of another kind', async () => {
+    const read = async (path: string) => {
+      const headers = { Authorization: `Bearer ${service.key}` };
+      const url = `${service.url}/v1/projects/${service.project_id}/audit/${path}`;
+      return (await probe(() => fetch(url, { headers }))).status;
+    };
+    const readEach = async () => [
+      await read('summary'),
+      await read('decisions'),
+      await read('decisions/export'),
+    ];
+    expect(await read('summary')).to.equal(200);
+
+    await server.fail({ on: 'insert', does: 'fail', with: 'NOT_ENOUGH_SPACE' });
+    const during = await readEach();
+    await server.fail();
+
+    expect(during).to.deep.equal([200, 503, 503]);
+    expect(await readEach()).to.deep.equal([200, 200, 200]);
+  });
+});
+
 /** Everything acknowledged is there, nothing twice; what was refused can be sent again and is then there, too. */
 async function holdsEachOnce(service: TestService, agent: string, writes: WriteProbe[]): Promise<void> {
   const idOf = ({ event }: WriteProbe) => String(event['event_id']);
