@@ -1,9 +1,10 @@
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** Writes a file in one step: a reader, a crash or a power cut finds the old bytes or the new ones. */
 export function replaceFile(path: string, bytes: Uint8Array | string): void {
-  const temporary = `${path}.tmp`;
+  // Hidden: what an interrupted write leaves is none of the files of a directory.
+  const temporary = join(dirname(path), `.${basename(path)}.tmp`);
   const file = openSync(temporary, 'w');
   try {
     const data = Buffer.from(bytes);
