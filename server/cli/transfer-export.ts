@@ -35,6 +35,9 @@ export function exportStore(config: Config, to: string): Promise<unknown> {
   requireEmbedded(config, 'export');
   requireStore(config);
   const directory = resolve(to);
+  // The engine would take them for a pattern.
+  if (/[*?{}]/.test(directory))
+    throw new CommandError(`${directory} contains characters that an export path must not contain: * ? { }`);
   return withFileFaults({ directory, isWritten: true }, async () => {
     const done = readManifest(directory);
     makeDirectory(directory);

@@ -154,6 +154,7 @@ describe('the command line', () => {
       [`export --to ${directory}`]:
         /manifest\.json is not the manifest of an export\. Export into a new directory\./,
       [`import --from ${file}`]: /manifest\.json cannot be used \(ENOTDIR\)\./,
+      [`export --to ${directory}/{a}`]: /\{a\} contains characters that an export path must not contain/,
       [`export --to ${file}/to`]: /manifest\.json cannot be used \(ENOTDIR\)\./,
       [`backup --to ${file}/to`]:
         /to\.unfinished-\w* cannot be used \(ENOTDIR\)|file cannot be used \(EEXIST\)|to cannot be used \(ENOTDIR\)/,
