@@ -15,7 +15,7 @@ import { makeDirectory, UNFINISHED_RESTORE } from '../make-directory.ts';
 import type { Config } from '../config.ts';
 import { isDiskFull } from '../expected-fault.ts';
 import { lockDataDir } from '../store/data-dir-lock.ts';
-import { EMBEDDED_FOLDER, fatalStoreFault, StoreInUseError, StoreOpenError } from '../store/store.ts';
+import { EMBEDDED_FOLDER, fatalStoreFault, StoreInUseError } from '../store/store.ts';
 import { CommandError } from './command-error.ts';
 import { withFileFaults } from './file-faults.ts';
 import { requireStore } from './open-store.ts';
@@ -39,7 +39,12 @@ export function backUp(config: Config, to: string): Promise<unknown> {
     // A backup that was interrupted does not have the name of one.
     const unfinished = mkdtempSync(`${directory}.unfinished-`);
     try {
-      await onEngine(config.dataDir, { statement: `BACKUP DATABASE ${DATABASE} TO`, backup: unfinished });
+      await onEngine(config.dataDir, {
+        statement: `BACKUP DATABASE ${DATABASE} TO`,
+        backup: unfinished,
+        fault: `The store in ${config.dataDir} cannot be backed up`,
+        target: directory,
+      });
       if (!isWhole(unfinished))
         throw new CommandError(`Files of the backup are cut short. Is the disk of ${directory} full?`);
       const keys = copyKeys(config.dataDir, unfinished, config);
@@ -66,15 +71,12 @@ export function restore(config: Config, from: string): Promise<unknown> {
     makeDirectory(config.dataDir);
     const mark = join(config.dataDir, UNFINISHED_RESTORE);
     writeFileSync(mark, '');
-    try {
-      await onEngine(config.dataDir, { statement: `RESTORE DATABASE ${DATABASE} FROM`, backup: directory });
-    } catch (error) {
-      if (error instanceof StoreOpenError || isDiskFull(error)) throw error;
-      // The backup is whole. The engine reports no error when a full disk cuts its files short.
-      throw new CommandError(
-        `The backup in ${directory} cannot be restored: ${(error as Error).message} Is the disk of ${config.dataDir} full?`,
-      );
-    }
+    await onEngine(config.dataDir, {
+      statement: `RESTORE DATABASE ${DATABASE} FROM`,
+      backup: directory,
+      fault: `The backup in ${directory} cannot be restored`,
+      target: config.dataDir,
+    });
     const keys = copyKeys(directory, config.dataDir, { signingKey: undefined, logKey: undefined });
     syncTree(config.dataDir);
     rmSync(mark);
@@ -119,11 +121,18 @@ function copyKeys(from: string, to: string, { signingKey, logKey }: Pick<Config,
   };
 }
 
-/** Runs a statement on the engine that ends with a backup. Its configuration, read when it opens, must allow the path. */
-async function onEngine(
-  dataDir: string,
-  { statement, backup }: { statement: string; backup: string },
-): Promise<void> {
+type Statement = {
+  /** It ends with the backup. */
+  statement: string;
+  backup: string;
+  /** What its failure means. */
+  fault: string;
+  /** The directory that is written. */
+  target: string;
+};
+
+/** Runs a statement on the engine. Its configuration, read when it opens, must allow the path of the backup. */
+async function onEngine(dataDir: string, { statement, backup, fault, target }: Statement): Promise<void> {
   const release = await lockDataDir(dataDir);
   if (release === undefined) throw new StoreInUseError(dataDir);
   const { Session } = await import('chdb');
@@ -140,7 +149,10 @@ async function onEngine(
       session.close();
     }
   } catch (error) {
-    throw fatalStoreFault(error, dataDir) ?? error;
+    const fatal = fatalStoreFault(error, dataDir);
+    if (fatal !== undefined || isDiskFull(error)) throw fatal ?? error;
+    // The engine does not always know that a full disk cuts its files short, and then finds them damaged.
+    throw new CommandError(`${fault}: ${(error as Error).message} Is the disk of ${target} full?`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
     release();

@@ -83,6 +83,23 @@ describe('operations on the embedded store', () => {
     expect(readdirSync(restored)).not.to.include('signing-key.pem');
   });
 
+  it('say what the engine says when a backup fails, and leave nothing of it', async () => {
+    // The files of the backup have longer paths than the system takes.
+    const directory = join(
+      temporaryDirectory(),
+      ...Array<string>(16).fill('long'.repeat(60)),
+      'x'.repeat(150),
+    );
+
+    const failed = await gateFault(await storeDirectory(), 'backup', '--to', join(directory, 'backup'));
+
+    expect(failed).to.be.instanceOf(CommandError);
+    expect(failed.message)
+      .to.match(/^The store in .* cannot be backed up: .*DB::/)
+      .and.contain(`Is the disk of ${directory}/backup full?`);
+    expect(readdirSync(directory)).to.deep.equal([]);
+  });
+
   it('restore nothing from a backup whose files are cut short', async () => {
     const [backup, restored] = [join(temporaryDirectory(), 'backup'), temporaryDirectory()];
     await gate(await storeDirectory(), 'backup', '--to', backup);
