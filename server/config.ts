@@ -177,7 +177,11 @@ function* tlsFaults({ tls }: Config) {
 }
 
 /** Faults of values that are valid on their own. */
-function* faultsBetween({ clickhouse, cluster, workers, demo, signingKey, logKey, dataDir }: Config) {
+function* faultsBetween(config: Config) {
+  const { clickhouse, cluster, workers, demo, signingKey, logKey, dataDir } = config;
+  const names = config.witnesses.map(({ key }) => key.name);
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) yield `GATE_WITNESSES lists the witness ${twice} twice`;
   if (cluster !== undefined && clickhouse === undefined)
     yield 'GATE_CLICKHOUSE_CLUSTER needs GATE_CLICKHOUSE_URL';
   if (workers > 1 && clickhouse === undefined)

@@ -142,7 +142,7 @@ export class ProjectLog {
 
   /** The largest checkpoint that a witness signed. A log that is smaller now cannot show it. */
   async witnessed(key: VerifierKey): Promise<Witnessed> {
-    const params = { project_id: this.#projectId, witness: key.name };
+    const params = { project_id: this.#projectId, ...witnessOf(key) };
     const [[row], current] = await Promise.all([
       this.#reads.query<{ size: string }>(sql('log_cosigned'), params),
       this.size(),
@@ -158,4 +158,9 @@ export class ProjectLog {
     const rows = await this.#reads.query<{ line: string }>(sql('log_cosignatures'), params);
     return rows.map(({ line }) => line);
   }
+}
+
+/** The parameters of log_cosigned that name a witness. One that replaced its key has signed nothing yet. */
+export function witnessOf({ name, keyId }: VerifierKey) {
+  return { witness: name, key_id: keyId.toString(16).padStart(8, '0') };
 }

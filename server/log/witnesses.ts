@@ -7,7 +7,7 @@ import type { BoundedStore } from '../store/bounded-store.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { addCheckpoint, type WitnessAnswer } from './add-checkpoint.ts';
-import type { ProjectLog } from './project-log.ts';
+import { type ProjectLog, witnessOf } from './project-log.ts';
 
 type WitnessesOptions = {
   witnesses: readonly Witness[];
@@ -153,7 +153,7 @@ export class Witnesses {
   }
 
   async #cosigned({ key }: Witness, project_id: string): Promise<Cosigned> {
-    const params = { project_id, witness: key.name };
+    const params = { project_id, ...witnessOf(key) };
     const [row] = await this.#options.store.query<{ size: string; at_ms: string }>(
       sql('log_cosigned'),
       params,

@@ -84,6 +84,34 @@ describe('witnesses', () => {
     expect(await logText(service, 'checkpoint')).to.equal(text);
   });
 
+  it('sign with a new key what only their old one has signed', async () => {
+    const [old, renewed] = [
+      await startWitness('witness.example/renewed'),
+      await startWitness('witness.example/renewed'),
+    ];
+    witnesses.push(old, renewed);
+    const before = await startTestService({ env: { GATE_WITNESSES: old.setting } });
+    const key = await logKey(before);
+    for (const witness of [old, renewed]) witness.trust(await logText(before, 'vkey'));
+    await sendDecision(before, decisionEvent());
+    await eventually(async () => (await logText(before, 'checkpoint')).includes(old.key.name));
+    await before.stop();
+
+    const env = { GATE_WITNESSES: renewed.setting };
+    const after = await startTestService({ dataDir: before.dataDir, env });
+    const checkpoint = await eventually(async () => {
+      const text = await logText(after, 'checkpoint');
+      const signed = verifyCheckpoint(text, key);
+      return signaturesBy(renewed.key, signed).length > 0 ? text : undefined;
+    });
+
+    const { items } = await jsonOf<{ items: object[] }>(askLog(after, 'witnesses'));
+    await after.stop();
+    expect(items).to.deep.equal([
+      { name: renewed.key.name, vkey: verifierKeyText(renewed.key), size: 1, checkpoint },
+    ]);
+  });
+
   it('sign also after the clock was set back below the time of their last signature', async () => {
     const witness = await startWitness('witness.example/set-back');
     witnesses.push(witness);

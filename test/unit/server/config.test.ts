@@ -61,6 +61,9 @@ describe('readConfig', () => {
     ]);
     for (const bad of [witness, `ftp://x ${witness}`, `https://x ${witness}x`, `https://x ${witness} y`])
       expect(faultsOf({ GATE_WITNESSES: bad }), bad).to.include('GATE_WITNESSES must list');
+    expect(faultsOf({ GATE_WITNESSES: `https://a ${witness}, https://b ${witness}` })).to.include(
+      'GATE_WITNESSES lists the witness remora.n621.de twice',
+    );
   });
 
   it('needs no data directory only with both keys and a server', () => {
