@@ -98,7 +98,7 @@ async function lock(connection: Connection, engines: Engines, tell: Tell): Promi
       if (age === undefined && !isTaken(error)) throw error;
       if (isFirst)
         tell(
-          `Another process migrates the schema. If it was killed, this one goes on after ${LOCK_AGE_SECONDS_MAX} seconds`,
+          `Another process is migrating the schema. If it was killed, this one continues after ${LOCK_AGE_SECONDS_MAX} seconds`,
         );
       await sleep(LOCK_WAIT_MS);
     }

@@ -41,7 +41,7 @@ describe('services that start on a server', () => {
     });
 
     expect(stderr).to.equal(
-      'Another process migrates the schema. If it was killed, this one goes on after 60 seconds\n',
+      'Another process is migrating the schema. If it was killed, this one continues after 60 seconds\n',
     );
     expect(code).to.equal(0);
   });
