@@ -6,17 +6,17 @@ import { checkAgent, checkedOptions } from '../options.ts';
 import { bind, openGate, type BindingDeps, type BindingOptions, type PolicyBinding } from './binding.ts';
 import type { Execute, RunOptions } from './run.ts';
 
-/** An agent's own tools. Parameters after the first reach a tool as they are given. */
+/** An agent's own tools, as an object or an instance of a class. Parameters after the first reach a tool as they are given. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the only type that every function fits
-export type Tools = Record<string, (args: any, ...rest: any[]) => unknown>;
+export type Tools<Name extends PropertyKey = string> = Record<Name, (args: any, ...rest: any[]) => unknown>;
 
 /** The tools that a run calls: each call is decided first, and returns a promise. */
-export type GovernedTools<Own extends Tools = Tools> = {
+export type GovernedTools<Own extends Tools<keyof Own> = Tools> = {
   [Name in keyof Own]: (...args: Parameters<Own[Name]>) => Promise<Awaited<ReturnType<Own[Name]>>>;
 };
 
 /** An agent: its tools, and the loop that calls them. */
-export type Agent<Own extends Tools, Input, Output> = {
+export type Agent<Own extends Tools<keyof Own>, Input, Output> = {
   /** As it is registered. */
   name?: string | undefined;
   tools: Own;
@@ -63,11 +63,11 @@ export type BareAgent<Input, Output> = Omit<LooseAgent<Input, Output>, 'run' | '
 type MustBind = GovernOptions & { bindPolicy: true };
 
 export type Govern = {
-  <Own extends Tools, Input, Output>(
+  <Own extends Tools<keyof Own>, Input, Output>(
     agent: Agent<Own, Input, Output>,
     options: MustBind,
   ): Promise<GovernedAgent<Input, Output>>;
-  <Own extends Tools, Input, Output>(
+  <Own extends Tools<keyof Own>, Input, Output>(
     agent: Agent<Own, Input, Output>,
     options?: GovernOptions,
   ): Promise<GovernedAgent<Input, Output> | BareAgent<Input, Output>>;
@@ -86,7 +86,7 @@ export function createGovern(deps: BindingDeps): Govern {
     if (!shallBind(agentName, options)) return bare(agent, agentName, openGate(options, deps));
     if (!agentName)
       throw new ValueError('An agent that is bound to a policy needs a name: set agent.name or agentName');
-    const toolNames = options.toolNames ?? Object.keys(agent.tools);
+    const toolNames = options.toolNames ?? toolNamesIn(agent.tools);
     return governed(agent, await bind({ ...options, agentName, toolNames }, deps));
   }
   return govern as Govern;
@@ -107,9 +107,9 @@ function governed<Input, Output>(
   binding: PolicyBinding,
 ): GovernedAgent<Input, Output> {
   const toolsOf = (call: CallTool) => {
-    const tools = Object.entries(agent.tools).map(([name, tool]) => {
+    const tools = toolNamesIn(agent.tools).map((name) => {
       const execute = (args?: unknown, ...rest: unknown[]): unknown =>
-        call(name, args, (decided) => Reflect.apply(tool, agent.tools, [decided, ...rest]));
+        call(name, args, (decided) => (agent.tools[name] as Tools[string])(decided, ...rest));
       return [name, execute];
     });
     return Object.fromEntries(tools) as Record<string, (args?: unknown) => unknown>;
@@ -132,6 +132,22 @@ function governed<Input, Output>(
       return agent.run({ tools: toolsOf((...call) => run.callSync(...call)) }, input);
     },
   };
+}
+
+/** Of the functions and getters of an object, and of the classes that it is an instance of. */
+function toolNamesIn(tools: object): string[] {
+  const names = new Set<string>();
+  let of = tools;
+  do {
+    for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(of))) {
+      const isConstructor = name === 'constructor' && of !== tools;
+      const isTool = typeof property.value === 'function' || 'get' in property;
+      if (isTool && !isConstructor) names.add(name);
+    }
+    of = Object.getPrototypeOf(of) as object;
+    // Not Object.prototype, of whatever realm.
+  } while (of !== null && Object.getPrototypeOf(of) !== null);
+  return [...names];
 }
 
 type CallTool = (tool: string, args: unknown, execute: Execute) => unknown;

@@ -110,6 +110,9 @@ describe('@gatehouse/client/ai-sdk', () => {
     execute({ query }: { query: string }) {
       return `${this.#store} ${query}`;
     }
+    toModelOutput() {
+      return { type: 'text' as const, value: `for the model: ${this.#store}` };
+    }
   }
   const literal = {
     store: 'found',
@@ -117,6 +120,9 @@ describe('@gatehouse/client/ai-sdk', () => {
     inputSchema: z.object({ query: z.string() }),
     execute({ query }: { query: string }) {
       return `${this.store} ${query}`;
+    },
+    toModelOutput() {
+      return { type: 'text' as const, value: `for the model: ${this.store}` };
     },
   };
   for (const [kind, search] of [
@@ -135,6 +141,7 @@ describe('@gatehouse/client/ai-sdk', () => {
       expect(steps[0]?.toolResults.map(({ output }) => output)).to.deep.equal(['found cats']);
       expect(seen).to.deep.include({ name: 'search', description: 'Searches what is found' });
       expect(seen).to.have.nested.property('inputSchema.properties.query');
+      expect(JSON.stringify(model.doGenerateCalls[1]?.prompt)).to.include('for the model: found');
     });
   }
 

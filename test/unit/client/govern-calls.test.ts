@@ -80,4 +80,29 @@ describe('govern: a tool called through ctx.tools is decided first', () => {
     expect(outcomes[0]).to.deep.equal({ value: 42 });
     expect((outcomes[1] as { error: unknown }).error).to.be.instanceOf(RangeError);
   });
+
+  it('governs the tools that an instance of a class inherits', async () => {
+    class Base {
+      readonly #store = 'found';
+      search({ query }: { query: string }) {
+        return `${this.#store} ${query}`;
+      }
+    }
+    class Store extends Base {
+      readonly name = 'no tool';
+      readonly extra = () => expect.fail('it was not denied');
+      get transfer() {
+        return ({ amount }: { amount: number }) => amount;
+      }
+    }
+    const bound = await govern(
+      { ...agent, tools: new Store() as unknown as typeof agent.tools },
+      { policy: policyYaml({ allow: ['search'] }), logger, bindPolicy: true, onApproval: () => true },
+    );
+    const outcomes = await bound.run([['search', { query: 'cats' }], ['transfer', { amount: 5 }], ['extra']]);
+
+    expect(outcomes.slice(0, 2)).to.deep.equal([{ value: 'found cats' }, { value: 5 }]);
+    expect(outcomes[2]).to.have.property('error').that.is.instanceOf(PolicyDeniedError);
+    expect(logger.at('warn')).to.deep.equal(['Tools absent from the policy are denied: extra']);
+  });
 });
