@@ -1,27 +1,41 @@
-/** An event of a server-sent event stream (HTML Standard, "Server-sent events"). */
-export type StreamEvent = { id: string | undefined; type: string; data: string };
+import { LINE_BYTES_MAX } from './lines.ts';
 
-/** Calls back with every event that has data, until the stream ends. Rejects when it breaks. */
+/** An event of a server-sent event stream (HTML Standard, "Server-sent events"). */
+export type StreamEvent = { type: string; data: string };
+
+/** Where a stream goes on when it is opened again, and how long the server wants a client to wait before that. */
+export type StreamPosition = { lastId?: string | undefined; retryMs?: number | undefined };
+
+export class EventTooLarge extends Error {}
+
+/**
+ * Calls back with every event that has data, and keeps the position up to date, until the stream ends. Rejects when it breaks, and
+ * with EventTooLarge.
+ */
 export async function readEvents(
-  body: ReadableStream<Uint8Array>,
+  body: AsyncIterable<Uint8Array>,
+  position: StreamPosition,
   onEvent: (event: StreamEvent) => void,
 ): Promise<void> {
   const decoder = new TextDecoder();
   let rest = '';
   let isAfterReturn = false;
   let data: string[] = [];
+  let length = 0;
   let type = '';
-  let id: string | undefined;
+  let id = position.lastId;
   const take = (line: string): void => {
     if (line === '') {
-      if (data.length > 0) onEvent({ id, type: type || 'message', data: data.join('\n') });
-      [data, type] = [[], ''];
+      position.lastId = id;
+      if (data.length > 0) onEvent({ type: type || 'message', data: data.join('\n') });
+      [data, length, type] = [[], 0, ''];
       return;
     }
     const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
-    if (name === 'data') data.push(value);
+    if (name === 'data') [length] = [length + value.length, data.push(value)];
     else if (name === 'event') type = value;
-    else if (name === 'id') id = value;
+    else if (name === 'id') id = value || undefined;
+    else if (name === 'retry' && /^\d+$/.test(value)) position.retryMs = Number(value);
   };
   for await (const chunk of body) {
     const text = decoder.decode(chunk, { stream: true });
@@ -35,5 +49,7 @@ export async function readEvents(
       rest = '';
     }
     rest += last;
+    if (length + rest.length > LINE_BYTES_MAX)
+      throw new EventTooLarge(`an event has more than ${LINE_BYTES_MAX} characters`);
   }
 }

@@ -75,10 +75,10 @@ export class Gateway {
 
   fromServer(line: Buffer): void {
     const message = parsedJson(line.toString());
-    if (isList(message)) void this.#list(line, message);
-    else if (Array.isArray(message) && message.flat(Infinity).some(isList))
-      for (const one of message) this.fromServer(Buffer.from(lineOf(one)));
-    else this.#options.toClient(line);
+    if (isList(message)) return void this.#list(line, message);
+    const batched = Array.isArray(message) ? messagesIn(message) : [];
+    if (!batched.some(isList)) return this.#options.toClient(line);
+    for (const one of batched) this.fromServer(Buffer.from(lineOf(one)));
   }
 
   /** A conversation begins: its policy is refreshed, then pinned. */
@@ -165,6 +165,13 @@ export class Gateway {
 function isList(message: unknown): message is ToolList {
   const result = isObject(message) && message['method'] === undefined ? message['result'] : undefined;
   return isObject(result) && Array.isArray(result['tools']);
+}
+
+/** The messages of a batch, and of batches in it. Not by recursion: a server may nest more of them than the stack holds. */
+function messagesIn(batch: readonly unknown[]): unknown[] {
+  const all = [...batch];
+  for (const one of all) if (Array.isArray(one)) for (const inner of one as unknown[]) all.push(inner);
+  return all.filter((one) => !Array.isArray(one));
 }
 
 /** Without U+2028 and U+2029, at which Node's readline splits lines. */

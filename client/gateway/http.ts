@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { timerMs } from '../config.ts';
 import { messageOf } from '../errors.ts';
 import { isObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
-import { readEvents, type StreamEvent } from './event-stream.ts';
+import { readText } from '../policy/http-request.ts';
+import { EventTooLarge, readEvents, type StreamEvent, type StreamPosition } from './event-stream.ts';
 import { Gateway, type GatewayParts } from './gateway.ts';
-import { readLines, writerTo } from './lines.ts';
+import { LINE_BYTES_MAX, readLines, writerTo, type Source } from './lines.ts';
 import type { Message } from './message.ts';
 
 /** A server over Streamable HTTP. */
@@ -26,7 +28,12 @@ const UNREACHABLE = -32000;
 
 /** Stands between standard input and output and a server over Streamable HTTP until the input ends. Resolves with the exit code. */
 export async function serveHttp(address: RemoteAddress, parts: GatewayParts): Promise<number> {
-  const toClient = writerTo(process.stdout, process.stdin);
+  const { stdin } = process;
+  const toClient = writerTo(process.stdout, {
+    isPaused: () => stdin.isPaused(),
+    pause: () => [stdin, remote].forEach((source) => source.pause()),
+    resume: () => [stdin, remote].forEach((source) => source.resume()),
+  });
   const remote = new RemoteServer({
     ...address,
     logger: parts.logger,
@@ -34,11 +41,10 @@ export async function serveHttp(address: RemoteAddress, parts: GatewayParts): Pr
   });
   const toServer = (line: Buffer | string): void => remote.send(line.toString());
   const gateway = new Gateway({ ...parts, toClient, toServer });
-  process.stdout.on('error', () => process.stdin.destroy());
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => process.stdin.destroy());
+  process.stdout.on('error', () => stdin.destroy());
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stdin.destroy());
   try {
-    await readLines(process.stdin, (line) => gateway.fromClient(line));
+    await readLines(stdin, (line) => gateway.fromClient(line));
     return 0;
   } finally {
     await gateway.end();
@@ -50,13 +56,16 @@ type RemoteServerOptions = RemoteAddress & {
   logger: Logger;
   onMessage: (line: string) => void;
   acceptMs?: number;
-  reconnectMs?: number;
+  wait?: (ms: number) => Promise<void>;
 };
+
+/** How often opening a stream has failed, and the header Retry-After of the last answer. */
+type Failed = { failures: number; retryAfter: string | null | undefined };
 
 type Session = { id?: string; version?: string };
 
 /** A server over Streamable HTTP (MCP, "Transports"): one POST for each message, and a stream for those of the server's own. */
-export class RemoteServer {
+export class RemoteServer implements Source {
   readonly #options: RemoteServerOptions;
   readonly #closing = new AbortController();
   #session: Session = {};
@@ -64,6 +73,8 @@ export class RemoteServer {
   /** Messages without an answer keep their order: each is accepted before the next one is sent. */
   #queue: Promise<unknown> = Promise.resolve();
   readonly #posts = new Set<Promise<void>>();
+  /** While its answers are not read. */
+  #pause: { ended: Promise<void>; end: () => void } | undefined;
 
   constructor(options: RemoteServerOptions) {
     this.#options = options;
@@ -79,10 +90,24 @@ export class RemoteServer {
       const posted = this.#post(line, message, signal).catch((error: unknown) =>
         this.#fail(message, messageOf(error)),
       );
-      this.#posts.add(posted);
-      void posted.finally(() => this.#posts.delete(posted));
+      this.#await(posted);
       return isRequest ? undefined : posted;
     });
+  }
+
+  isPaused(): boolean {
+    return this.#pause !== undefined;
+  }
+
+  pause(): void {
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    this.#pause ??= { ended, end };
+  }
+
+  resume(): void {
+    this.#pause?.end();
+    this.#pause = undefined;
   }
 
   /** Waits a moment for answers, and ends the session, as far as the server takes part. */
@@ -90,13 +115,28 @@ export class RemoteServer {
     const answered = this.#queue.then(() => Promise.all(this.#posts));
     await Promise.race([answered, delay(END_MS, undefined, { ref: false })]);
     this.#closing.abort();
-    if (this.#session.id === undefined) return;
-    const options = { method: 'DELETE', headers: this.#headers(), signal: AbortSignal.timeout(END_MS) };
-    await fetch(this.#options.url, options).catch(() => undefined);
+    await this.#end(this.#session);
+  }
+
+  /** For `close`, which waits for it. */
+  #await(posted: Promise<void>): void {
+    this.#posts.add(posted);
+    void posted.finally(() => this.#posts.delete(posted));
+  }
+
+  async #end(session: Session): Promise<void> {
+    if (session.id === undefined) return;
+    const options = { method: 'DELETE', headers: this.#headers({}, session) };
+    const ended = this.#fetch(options, AbortSignal.timeout(END_MS)).then(({ body }) => body?.cancel());
+    await ended.catch(() => undefined);
   }
 
   async #post(line: string, message: Message, signal: AbortSignal): Promise<void> {
-    if (message.method === 'initialize') [this.#initializeId, this.#session] = [message.id, {}];
+    const isBeginning = message.method === 'initialize';
+    if (isBeginning) {
+      this.#await(this.#end(this.#session));
+      [this.#initializeId, this.#session] = [message.id, {}];
+    }
     const session = this.#session;
     const headers = this.#headers({
       'Content-Type': 'application/json',
@@ -107,13 +147,21 @@ export class RemoteServer {
     if (response.status === 404 && session.id !== undefined && session === this.#session) this.#session = {};
     const sessionId = response.headers.get('mcp-session-id');
     if (sessionId !== null) session.id = sessionId;
+    // The client began another one meanwhile.
+    if (isBeginning && session !== this.#session) this.#await(this.#end(session));
+    const { body } = response;
     if (!response.ok)
-      throw new Error(`The server answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
-    if (message.method === 'notifications/initialized') void this.#listen(session);
+      throw new Error(`The server answered ${response.status}: ${(await this.#text(body)).slice(0, 500)}`);
+    if (message.method === 'notifications/initialized')
+      this.#listen(session).catch((error: unknown) =>
+        this.#options.logger.warn('Messages of the MCP server are not read any more', {
+          problem: messageOf(error),
+        }),
+      );
     const type = response.headers.get('content-type') ?? '';
-    if (type.includes('text/event-stream') && response.body !== null)
-      await this.#readAnswer(response.body, message, session, signal);
-    else this.#take(await response.text());
+    if (type.includes('text/event-stream') && body !== null)
+      await this.#readAnswer(body, message, session, signal);
+    else this.#take(await this.#text(body));
   }
 
   /** A stream that breaks before the answer is resumed after its last event, where the server gives ids. */
@@ -123,16 +171,16 @@ export class RemoteServer {
     session: Session,
     signal: AbortSignal,
   ): Promise<void> {
+    const position: StreamPosition = {};
     let isAnswered = false;
     const onMessage = (text: string): void => {
       if (this.#take(text, id)) isAnswered = true;
     };
-    let lastId = await this.#readStream(body, onMessage);
-    while (!isAnswered && lastId !== undefined) {
-      await this.#wait();
-      const resumed = await this.#open(lastId, session, signal, RESUME_TRIES_MAX);
-      if (resumed === undefined) break;
-      lastId = (await this.#readStream(resumed, onMessage)) ?? lastId;
+    for (let stream: typeof body | undefined = body; stream !== undefined;) {
+      await this.#readStream(stream, position, onMessage);
+      if (isAnswered || position.lastId === undefined) break;
+      await this.#wait(position);
+      stream = await this.#open(position, session, signal, RESUME_TRIES_MAX);
     }
     if (!isAnswered) throw new Error('The server ended its answer before it was complete');
   }
@@ -140,22 +188,23 @@ export class RemoteServer {
   /** Reads the messages that the server sends of its own accord, until the end. A server without such a stream answers 405. */
   async #listen(session: Session): Promise<void> {
     const { signal } = this.#closing;
-    let lastId: string | undefined;
+    const position: StreamPosition = {};
     for (;;) {
-      const body = await this.#open(lastId, session, signal);
+      const body = await this.#open(position, session, signal);
       if (body === undefined) return;
-      lastId = (await this.#readStream(body, (text) => this.#take(text))) ?? lastId;
-      await this.#wait();
+      await this.#readStream(body, position, (text) => this.#take(text));
+      await this.#wait(position);
     }
   }
 
   /** Opens a stream of the session, again while the server is down or busy. Undefined if it offers none. */
   async #open(
-    lastId: string | undefined,
+    position: StreamPosition,
     session: Session,
     signal: AbortSignal,
     triesMax = Infinity,
   ): Promise<ReadableStream<Uint8Array> | undefined> {
+    const { lastId } = position;
     const resumed = lastId === undefined ? {} : { 'Last-Event-ID': lastId };
     for (let failures = 1; session === this.#session && !signal.aborted; failures += 1) {
       const headers = this.#headers({ Accept: 'text/event-stream', ...resumed });
@@ -164,29 +213,44 @@ export class RemoteServer {
       await response?.body?.cancel().catch(() => undefined);
       const isLasting = response !== undefined && response.status < 500 && response.status !== 429;
       if (isLasting || failures === triesMax) return undefined;
-      await this.#wait(failures);
+      await this.#wait(position, { failures, retryAfter: response?.headers.get('retry-after') });
     }
     return undefined;
   }
 
-  /** Reads the messages of a stream until it ends or breaks. Resolves with the id of its last event. */
+  /** Reads the messages of a stream until it ends or breaks. */
   async #readStream(
     body: ReadableStream<Uint8Array>,
+    position: StreamPosition,
     onMessage: (text: string) => void,
-  ): Promise<string | undefined> {
-    let lastId: string | undefined;
-    const onEvent = ({ id, type, data }: StreamEvent): void => {
-      lastId = id;
+  ): Promise<void> {
+    const onEvent = ({ type, data }: StreamEvent): void => {
       if (type === 'message') onMessage(data);
     };
-    await readEvents(body, onEvent).catch(() => undefined);
-    return lastId;
+    await readEvents(this.#chunksOf(body), position, onEvent).catch((error: unknown) => {
+      // It would come again.
+      if (error instanceof EventTooLarge) throw error;
+    });
   }
 
-  async #wait(failures = 0): Promise<void> {
-    const { reconnectMs = RECONNECT_MS } = this.#options;
-    const factor = 2 ** Math.min(failures, RECONNECT_DOUBLINGS_MAX);
-    await delay(reconnectMs * factor, undefined, { ref: false });
+  #text(body: Response['body']): Promise<string> {
+    return readText(this.#chunksOf(body), LINE_BYTES_MAX);
+  }
+
+  /** Reads no more while the server is paused. */
+  async *#chunksOf(body: Response['body']): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body ?? []) {
+      yield chunk;
+      await this.#pause?.ended;
+    }
+  }
+
+  /** As long as the server says. After a failure longer each time, and never less than that. */
+  async #wait({ retryMs }: StreamPosition, failed?: Failed): Promise<void> {
+    const { wait = (ms) => delay(ms, undefined, { ref: false }) } = this.#options;
+    if (!failed) return wait(timerMs(retryMs ?? RECONNECT_MS));
+    const longer = RECONNECT_MS * 2 ** Math.min(failed.failures, RECONNECT_DOUBLINGS_MAX);
+    await wait(timerMs(Math.max(longer, retryMs ?? 0, millisecondsIn(failed.retryAfter ?? ''))));
   }
 
   /** Passes a message on, in one line; true if it is the answer to this id. */
@@ -214,8 +278,8 @@ export class RemoteServer {
     this.#options.onMessage(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`);
   }
 
-  #headers(more: Record<string, string> = {}): Record<string, string> {
-    const { id, version } = this.#session;
+  #headers(more: Record<string, string>, session = this.#session): Record<string, string> {
+    const { id, version } = session;
     return {
       ...this.#options.headers,
       ...more,
@@ -228,4 +292,10 @@ export class RemoteServer {
   #fetch(options: RequestInit, signal: AbortSignal): Promise<Response> {
     return fetch(this.#options.url, { ...options, redirect: 'manual', signal });
   }
+}
+
+/** Of a header Retry-After: seconds, or a date. */
+function millisecondsIn(retryAfter: string): number {
+  const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now();
+  return ms > 0 ? ms : 0;
 }

@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 const NEWLINE = 0x0a;
 
 /** One message; more than any server takes. */
-const LINE_BYTES_MAX = 64 * 1024 * 1024;
+export const LINE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Calls back with every line, its end included, exactly as it came. Resolves at the end of the stream. */
 export function readLines(source: Readable, onLine: (line: Buffer) => void): Promise<void> {
@@ -30,11 +30,14 @@ export function readLines(source: Readable, onLine: (line: Buffer) => void): Pro
   });
 }
 
+/** What can be stopped while its reader is behind. */
+export type Source = { isPaused(): boolean; pause(): void; resume(): void };
+
 /**
  * Writes to the target, the lines of one turn of the event loop at once, and stops the source while more than a message waits. Until
  * then the source is read, because only a read sees its end.
  */
-export function writerTo(target: Writable, source: Readable): (line: Buffer | string) => void {
+export function writerTo(target: Writable, source: Source): (line: Buffer | string) => void {
   return (line) => {
     if (target.writableCorked === 0) {
       target.cork();

@@ -25,7 +25,11 @@ export async function httpRequest(request: RequestOptions): Promise<Answer> {
   try {
     // Redirects are not followed: a key must not be sent to another host.
     const response = await fetch(url, { ...sent, headers, redirect: 'manual', signal: abort.signal });
-    return { status: response.status, etag: response.headers.get('etag'), text: await readText(response) };
+    return {
+      status: response.status,
+      etag: response.headers.get('etag'),
+      text: await readText(response.body ?? [], ANSWER_BYTES_MAX),
+    };
   } catch (cause) {
     throw new PolicyError('unreachable', `${sent.method} ${url} failed: ${reasonOf(cause)}`, { cause });
   } finally {
@@ -40,13 +44,16 @@ export function refusalOf(what: string, { status, text }: Answer, key: string): 
   return new PolicyError(code, `${what} was answered with ${status} ${problem}`.trim(), { status });
 }
 
-async function readText(response: Response): Promise<string> {
+export async function readText(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  bytesMax: number,
+): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
-  let bytesLeft = ANSWER_BYTES_MAX;
-  for await (const chunk of response.body ?? []) {
+  let bytesLeft = bytesMax;
+  for await (const chunk of body) {
     bytesLeft -= chunk.byteLength;
-    if (bytesLeft < 0) throw new Error(`the response has more than ${ANSWER_BYTES_MAX} bytes`);
+    if (bytesLeft < 0) throw new Error(`the response has more than ${bytesMax} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();

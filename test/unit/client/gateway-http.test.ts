@@ -118,18 +118,20 @@ describe('RemoteServer', () => {
   const notification = '{"jsonrpc":"2.0","method":"notifications/progress"}\n';
 
   /** Gives each request to the handler. */
-  const start = async (
-    handler: RequestListener,
-    options: { acceptMs?: number; reconnectMs?: number } = {},
-  ) => {
+  const start = async (handler: RequestListener, options: { acceptMs?: number } = {}) => {
     const http = createServer(handler);
     const url = `http://127.0.0.1:${await listen(http)}/mcp`;
     cleanups.push(() => (http.closeAllConnections(), http.close()));
     const logger = captureLogger();
     const lines: string[] = [];
     const onMessage = (line: string): void => void lines.push(line);
-    const remote = new RemoteServer({ url, headers: {}, logger, onMessage, ...options });
-    return { http, remote, logger, lines };
+    const waits: number[] = [];
+    const wait = async (ms: number): Promise<void> => {
+      waits.push(ms);
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    const remote = new RemoteServer({ url, headers: {}, logger, onMessage, wait, ...options });
+    return { http, remote, logger, lines, waits };
   };
   const hangsOnNotifications: RequestListener = (request, response) => {
     void json(request).then((message) => {
@@ -198,7 +200,7 @@ describe('RemoteServer', () => {
     it(`resumes an answer although the first reconnects meet ${name}`, async () => {
       const answers: RequestListener = (_request, response) => stream(response, `data: ${answer}\n\n`).end();
       const { ids, handler } = breaksAnswers((gets) => (gets < 3 ? fail : answers));
-      const { remote, lines } = await start(handler, { reconnectMs: 1 });
+      const { remote, lines } = await start(handler);
       remote.send(ping);
 
       await eventually(() => lines.length > 0);
@@ -214,7 +216,7 @@ describe('RemoteServer', () => {
   ] as const) {
     it(`gives an answer up when ${status} meets reconnect number ${tries}`, async () => {
       const { ids, handler } = breaksAnswers(() => (_request, response) => response.writeHead(status).end());
-      const { remote, lines } = await start(handler, { reconnectMs: 1 });
+      const { remote, lines } = await start(handler);
       remote.send(ping);
 
       await eventually(() => lines.length > 0);
@@ -223,6 +225,74 @@ describe('RemoteServer', () => {
       await remote.close();
     });
   }
+
+  for (const [name, field, retryAfter, expected] of [
+    ['nothing', '', undefined, [1_000, 2_000, 4_000]],
+    ['retry', 'retry: 3000\n', undefined, [3_000, 3_000, 4_000]],
+    ['Retry-After', '', '3', [1_000, 3_000, 4_000]],
+    ['both', 'retry: 20\n', '60', [20, 60_000, 60_000]],
+    ['a Retry-After that is none', '', 'soon', [1_000, 2_000, 4_000]],
+  ] as const)
+    it(`waits with a reconnect as the server asks, by ${name}`, async () => {
+      let gets = 0;
+      const { remote, lines, waits } = await start((request, response) => {
+        if (request.method !== 'GET') return stream(response, `${field}id: 1\ndata:\n\n`).end();
+        if ((gets += 1) > 2) return stream(response, `data: ${answer}\n\n`).end();
+        return response.writeHead(503, retryAfter && { 'Retry-After': retryAfter }).end();
+      });
+      remote.send(ping);
+
+      await eventually(() => lines.length > 0);
+      expect(waits).to.deep.equal(expected);
+      await remote.close();
+    });
+
+  for (const [name, type, text] of [
+    ['a stream', 'text/event-stream', 'data: '],
+    ['JSON', 'application/json', '"'],
+  ] as const)
+    it(`gives up an answer without end, as ${name}`, async () => {
+      const piece = 'x'.repeat(1024 * 1024);
+      const { remote, lines } = await start((_request, response) => {
+        const more = (): void => {
+          while (!response.destroyed && response.write(piece));
+          if (!response.destroyed) response.once('drain', more);
+        };
+        response.setHeader('Content-Type', type).write(text);
+        more();
+      });
+      remote.send(ping);
+
+      await eventually(() => lines.length > 0);
+      expect(lines[0]).to.match(/-32000.* more than 67108864 /);
+      await remote.close();
+    });
+
+  it('reads no more while it is paused', async () => {
+    let written = 0;
+    const event = `data: {"method":"${'x'.repeat(1024 * 1024)}"}\n\n`;
+    const { http, remote, lines } = await start((_request, response) => {
+      const more = (): void => {
+        while (written < 100) {
+          written += 1;
+          if (!response.write(event)) return void response.once('drain', more);
+        }
+        response.end(`data: ${answer}\n\n`);
+      };
+      response.setHeader('Content-Type', 'text/event-stream');
+      more();
+    });
+    remote.pause();
+    remote.send(ping);
+    await once(http, 'request');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(remote.isPaused()).to.equal(true);
+    expect(written).to.be.below(50);
+    remote.resume();
+
+    await eventually(() => lines.length === 101);
+    await remote.close();
+  });
 
   it('passes no event of another type than message', async () => {
     const events = `event: ping\ndata: 12:00\n\nevent: ping\ndata: {}\n\nevent: message\ndata: ${answer}\n\n`;
@@ -237,15 +307,12 @@ describe('RemoteServer', () => {
   it("opens the server's own stream again after failures, each after its last event", async () => {
     const own = '{"method":"notifications/tools/list_changed"}';
     const ids: unknown[] = [];
-    const { remote, lines } = await start(
-      (request, response) => {
-        if (request.method !== 'GET') return response.writeHead(202).end();
-        const fail = Object.values(failures)[ids.push(request.headers['last-event-id']) - 2];
-        if (fail) return fail(request, response);
-        return stream(response, `id: ${ids.length}\ndata: ${own}\n\n`).end();
-      },
-      { reconnectMs: 1 },
-    );
+    const { remote, lines } = await start((request, response) => {
+      if (request.method !== 'GET') return response.writeHead(202).end();
+      const fail = Object.values(failures)[ids.push(request.headers['last-event-id']) - 2];
+      if (fail) return fail(request, response);
+      return stream(response, `id: ${ids.length}\ndata: ${own}\n\n`).end();
+    });
     remote.send('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
 
     await eventually(() => lines.length > 1);
@@ -254,8 +321,9 @@ describe('RemoteServer', () => {
     await remote.close();
   });
 
-  it('begins a new session with a server that forgot the old one', async () => {
+  it('begins a new session, and ends the one before unless the server forgot it', async () => {
     const seen: unknown[] = [];
+    const deleted: unknown[] = [];
     let sessions = 0;
     const { remote, lines } = await start((request, response) => {
       const take = (message: unknown): void => {
@@ -268,7 +336,7 @@ describe('RemoteServer', () => {
         response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ id, result }));
       };
       if (request.method === 'POST') void json(request).then(take);
-      else response.end();
+      else response.end(deleted.push(request.headers['mcp-session-id']) && '');
     });
     const methods = ['initialize', 'ping', 'initialize', 'forget', 'ping', 'initialize', 'ping'];
     for (const [id, method] of methods.entries()) {
@@ -287,5 +355,7 @@ describe('RemoteServer', () => {
       ['ping', 's3', version],
     ]);
     await remote.close();
+    // The second one was forgotten.
+    expect(deleted).to.deep.equal(['s1', 's3']);
   });
 });

@@ -75,6 +75,7 @@ describe('the MCP gateway', () => {
       '{ "jsonrpc":"2.0","id":1,"result":{"tools":[ {"name":"search"}]} }\n',
       '{"jsonrpc":"2.0","id":9,"result":{"content":[{"name":"write"}]}}\r\n',
       '[ {"jsonrpc":"2.0","id":9,"result":{"n":9007199254740993}},[1.0] ]\n',
+      `${'['.repeat(20_000)}${']'.repeat(20_000)}\n`,
     ];
     await world.fromClient({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
     for (const line of lines) await world.fromServer(line);
