@@ -34,6 +34,10 @@ export const REFRESH_WAIT_AFTER_FAILURE_MS = 250;
 /** The retry waits for the shorter of this and the HTTP timeout. */
 export const RETRY_WAIT_MS_MAX = 2_000;
 
+/** The wait before events that a journal keeps are sent again; it doubles after each failure. */
+export const RESEND_WAIT_MS = 1_000;
+export const RESEND_WAIT_MS_MAX = 60_000;
+
 /** Longer than the worst event can take: 5 s, a wait of 2 s, 5 s. */
 export const SHUTDOWN_TIMEOUT_MS = 15_000;
 

@@ -1,17 +1,27 @@
 import { clearTimeout, setTimeout } from 'node:timers';
-import { BATCH_BYTES_MAX, BATCH_RANGES_MAX, IN_FLIGHT_MAX, PENDING_BYTES_MAX } from '../limits.ts';
+import {
+  BATCH_BYTES_MAX,
+  BATCH_RANGES_MAX,
+  IN_FLIGHT_MAX,
+  PENDING_BYTES_MAX,
+  RESEND_WAIT_MS,
+  RESEND_WAIT_MS_MAX,
+} from '../limits.ts';
 import { rejectionsFrom } from './batch-answer.ts';
 import type { BatchLimits } from './batch-options.ts';
 import type { EventNumber } from './emitter.ts';
 import { bytesOf, EventQueue, type QueuedEvent } from './event-queue.ts';
 import { InFlight } from './in-flight.ts';
-import { nextTurn } from './loop.ts';
+import { nextTurn, type Sleep } from './loop.ts';
 import type { Outbox, OutboxDeps } from './outbox.ts';
 import type { Send } from './post-event.ts';
 
 type BatchDeps = OutboxDeps & {
   sendBatch: Send;
   limits: BatchLimits;
+  sleep: Sleep;
+  /** Aborted when nothing is to be sent again any more. */
+  closed: AbortSignal;
 };
 
 /** A service that does not have the call. */
@@ -32,6 +42,9 @@ export class BatchPosts implements Outbox {
   #due = 0;
   #timer: NodeJS.Timeout | undefined;
   #isScheduled = false;
+  #isHeldUp = false;
+  #resending: Promise<void> | undefined;
+  #isDiscarded = false;
 
   constructor(deps: BatchDeps) {
     this.#deps = deps;
@@ -57,15 +70,27 @@ export class BatchPosts implements Outbox {
     return true;
   }
 
+  get isHeldUp(): boolean {
+    return this.#isHeldUp;
+  }
+
   async drain(): Promise<void> {
-    while (this.size > 0) {
+    this.#isHeldUp = false;
+    while (this.size > 0 && !this.#isHeldUp) {
       this.#sendAll();
       await nextTurn();
       await this.#inFlight.drain();
     }
   }
 
+  /** As `drain`, but waits until the service takes what is held up, or nothing is sent again any more. */
+  async drainPatiently(): Promise<void> {
+    await this.drain();
+    await this.#resending;
+  }
+
   discard(): void {
+    this.#isDiscarded = true;
     const events = this.#waiting.length;
     if (events === 0) return;
     this.#waiting.take({ eventsMax: events, bytesMax: Infinity });
@@ -83,7 +108,9 @@ export class BatchPosts implements Outbox {
   get #isReady(): boolean {
     const { length, bytes } = this.#waiting;
     const isBatchFull = length >= this.#eventsMax || bytes >= this.#bytesMax;
-    return length > 0 && (this.#due > 0 || isBatchFull) && this.#inFlight.size < IN_FLIGHT_MAX;
+    const isDue = length > 0 && (this.#due > 0 || isBatchFull) && !this.#isHeldUp;
+    // One batch tries whether the service is back.
+    return isDue && this.#inFlight.size < (this.#resending ? 1 : IN_FLIGHT_MAX);
   }
 
   /** One batch in a turn of the loop, so that the agent's own work goes between. */
@@ -118,11 +145,29 @@ export class BatchPosts implements Outbox {
     const status = isBatch && result.kind === 'rejected' ? result.status : undefined;
     if (status !== undefined && NO_SUCH_CALL.includes(status)) return this.#sendSingly(events);
     if (status === TOO_LARGE && events.length > 1) return this.#sendSmaller(events);
+    const isKept = outcomes.isKeeping && !this.#isDiscarded;
     const isSettled =
       isBatch && result.kind === 'accepted'
-        ? outcomes.settleBatch(rejectionsFrom(result), events.length)
-        : outcomes.settle(result, events.length);
+        ? outcomes.settleBatch(rejectionsFrom(result), { events: events.length, isKept })
+        : outcomes.settle(result, { events: events.length, isKept });
     if (isSettled) journal?.settle(events);
+    else if (isKept) this.#holdUp(events);
+  }
+
+  #holdUp(events: readonly QueuedEvent[]): void {
+    this.#sendAgain(events);
+    this.#isHeldUp = true;
+    this.#resending ??= this.#resend();
+  }
+
+  async #resend(): Promise<void> {
+    const { sleep, closed } = this.#deps;
+    for (let waitMs = RESEND_WAIT_MS; this.#isHeldUp; waitMs = Math.min(2 * waitMs, RESEND_WAIT_MS_MAX)) {
+      await sleep(waitMs, closed);
+      if (closed.aborted) return;
+      await this.drain();
+    }
+    this.#resending = undefined;
   }
 
   /** From now on. */

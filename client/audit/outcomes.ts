@@ -14,12 +14,17 @@ const KEY_REFUSED: readonly number[] = [401, 403];
 /** The event is at fault, so it will fail again. */
 const EVENT_REFUSED: readonly number[] = [400, 413, 422];
 
+type Failure = Exclude<SendResult, { kind: 'accepted' }>;
+
 type OutcomesOptions = {
   path: string;
   logger: Logger;
-  /** Whether a journal keeps the events that do not arrive for the next start. */
+  /** Whether a journal keeps the events that do not arrive. */
   isKeeping: () => boolean;
 };
+
+/** Events that went in one POST. Those that are kept are sent again if they do not arrive, and have no outcome until then. */
+type Sent = { events: number; isKept?: boolean };
 
 /** Counts the outcomes of one sender's events, and warns of those that were not stored. */
 export class Outcomes {
@@ -27,8 +32,8 @@ export class Outcomes {
   readonly #logger: Logger;
   readonly #isKeeping: () => boolean;
   readonly #counts = { sent: 0, failed: 0, dropped: 0 };
-  #undelivered = 0;
   #keyRefusals = 0;
+  #holdUps = 0;
 
   constructor({ path, logger, isKeeping }: OutcomesOptions) {
     this.#path = path;
@@ -40,15 +45,13 @@ export class Outcomes {
     return this.#counts;
   }
 
-  /** How many of the failed events are kept for the next start. */
-  get kept(): number {
-    return this.#undelivered > 0 && this.#isKeeping() ? this.#undelivered : 0;
+  get isKeeping(): boolean {
+    return this.#isKeeping();
   }
 
-  /** Of the events that are sent no more. */
   tally(): Tally {
     const { dropped, failed } = this.#counts;
-    return { dropped, failed: failed - this.kept };
+    return { dropped, failed };
   }
 
   /** The text of an event; undefined if it cannot be built, which counts as failed. */
@@ -69,44 +72,46 @@ export class Outcomes {
     if (isTold(dropped)) this.warn(`Audit event dropped: ${reason}`, { dropped });
   }
 
-  /** `events` went in one POST. Returns true if they are stored, or would be refused again. */
-  settle(result: SendResult, events: number): boolean {
-    switch (result.kind) {
-      case 'accepted':
-        this.#counts.sent += events;
-        return true;
-      case 'rejected':
-        return this.#reject(result, events);
-      case 'retryable':
-        this.lose(events, `Audit ingest still unavailable (${result.status}) after one retry`);
-        break;
-      case 'unreachable':
-        this.lose(events, 'Audit endpoint unreachable', { problem: result.problem });
-        break;
+  /** Returns true if the events are stored, or would be refused again. */
+  settle(result: Failure | { kind: 'accepted' }, { events, isKept = false }: Sent): boolean {
+    if (result.kind === 'accepted') {
+      this.#counts.sent += events;
+      this.#holdUps = 0;
+      return true;
     }
-    return false;
-  }
-
-  #reject({ status, problem }: { status: number; problem: string }, events: number): boolean {
-    const refusals = KEY_REFUSED.includes(status) ? (this.#keyRefusals += 1) : 1;
-    const isFinal = EVENT_REFUSED.includes(status);
-    this.#counts.failed += events;
-    if (!isFinal) this.#undelivered += events;
-    const level = isTold(refusals) ? 'warn' : 'debug';
-    this.#tell(level, `Audit ingest error ${status}`, {
-      problem,
-      ...(events > 1 && { events }),
-      ...(refusals > 1 && { refusals }),
-    });
+    const isFinal = result.kind === 'rejected' && EVENT_REFUSED.includes(result.status);
+    if (isKept && !isFinal) this.#holdUp(result);
+    else if (result.kind === 'rejected') this.#reject(result, events);
+    else this.lose(events, ...problemOf(result));
     return isFinal;
   }
 
+  /** The first of many in a row is worth a warning. */
+  #holdUp(result: Failure): void {
+    this.#holdUps += 1;
+    const [message, context] = problemOf(result);
+    const level = isTold(this.#holdUps) ? 'warn' : 'debug';
+    this.#tell(level, `${message}; events are kept and sent again`, context);
+  }
+
+  #reject(result: Failure & { kind: 'rejected' }, events: number): void {
+    const refusals = KEY_REFUSED.includes(result.status) ? (this.#keyRefusals += 1) : 1;
+    const [message, context] = problemOf(result);
+    this.#counts.failed += events;
+    this.#tell(isTold(refusals) ? 'warn' : 'debug', message, {
+      ...context,
+      ...(events > 1 && { events }),
+      ...(refusals > 1 && { refusals }),
+    });
+  }
+
   /** As `settle`. The service took a batch, except the rejected events; undefined if it does not say which. */
-  settleBatch(rejections: readonly Rejection[] | undefined, events: number): boolean {
+  settleBatch(rejections: readonly Rejection[] | undefined, sent: Sent): boolean {
     if (rejections === undefined)
-      return this.settle({ kind: 'unreachable', problem: 'the answer is unreadable' }, events);
+      return this.settle({ kind: 'unreachable', problem: 'the answer is unreadable' }, sent);
+    const { events } = sent;
     const failed = Math.min(rejections.length, events);
-    this.#counts.sent += events - failed;
+    this.settle({ kind: 'accepted' }, { events: events - failed });
     const [first] = rejections;
     if (first === undefined) return true;
     const codes = [...new Set(rejections.map(({ code }) => code))].slice(0, CODES_MAX).join(', ');
@@ -117,7 +122,6 @@ export class Outcomes {
 
   /** These events did not arrive. */
   lose(events: number, message: string, context: Record<string, unknown> = {}): void {
-    this.#undelivered += events;
     const what = events === 1 ? 'event' : 'events';
     const fate = this.#isKeeping() ? 'kept for the next start' : 'dropped';
     this.#fail(events, `${message}; ${what} ${fate}`, { ...context, ...(events > 1 && { events }) });
@@ -135,6 +139,13 @@ export class Outcomes {
   #tell(level: 'warn' | 'debug', message: string, context: Record<string, unknown>): void {
     this.#logger[level](message, { path: this.#path, ...context });
   }
+}
+
+function problemOf(result: Failure): [message: string, context: Record<string, unknown>] {
+  if (result.kind === 'rejected') return [`Audit ingest error ${result.status}`, { problem: result.problem }];
+  if (result.kind === 'retryable')
+    return [`Audit ingest still unavailable (${result.status}) after one retry`, {}];
+  return ['Audit endpoint unreachable', { problem: result.problem }];
 }
 
 /** The first of many alike is worth a warning, and then every hundredth. */

@@ -48,7 +48,7 @@ type Connection = {
   emitter: Emitter;
   journal: Journal | undefined;
   send: SendTo;
-  outboxOf: (sender: OneSender, batch: BatchLimits | undefined) => Outbox;
+  batchPostsOf: (sender: OneSender, limits: BatchLimits) => BatchPosts;
 };
 type OneSender = Pick<OutboxDeps, 'outcomes' | 'emitter' | 'journal'>;
 type SendTo = (path: string, contentType: string, answerCharactersMax?: number) => Send;
@@ -61,7 +61,7 @@ export class Sender {
   #connection: Connection;
   readonly #recovered: Promise<void>;
   readonly #warned = new Set<string>();
-  #isClosed = false;
+  readonly #closed = new AbortController();
   #finished: Promise<void> | undefined;
 
   constructor(options: SenderOptions) {
@@ -73,7 +73,7 @@ export class Sender {
     allowListeners(this.#closing.signal);
     this.#connection = this.#connect();
     const { journals, path, logger } = options;
-    const { outboxOf } = this.#connection;
+    const { batchPostsOf } = this.#connection;
     this.#recovered =
       journals === undefined
         ? Promise.resolve()
@@ -81,14 +81,14 @@ export class Sender {
             target: this.#target,
             path,
             logger,
-            outboxOf: (sender) => outboxOf(sender, BATCH_DEFAULTS),
+            batchPostsOf: (sender) => batchPostsOf(sender, BATCH_DEFAULTS),
             report: (emitterId, totals) => this.#report(emitterId, totals),
           });
   }
 
   /** Builds the body synchronously, so that it shows the present state, unless the event is dropped. */
   emit(bodyFrom: () => string): void {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     if (!this.#options.loop.isRunning()) return this.warnOfLoop();
     if (this.#options.loop.identity() !== this.#connection.identity) this.#connection = this.#connect();
     const { outbox, emitter, journal } = this.#connection;
@@ -104,7 +104,7 @@ export class Sender {
 
   /** Warns once if the sender is closed. */
   warnOfShutdown(): void {
-    if (this.#isClosed) this.#warnOnce(CLOSED);
+    if (this.isClosed) this.#warnOnce(CLOSED);
   }
 
   #warnOnce(message: string): void {
@@ -114,12 +114,13 @@ export class Sender {
   }
 
   get isClosed(): boolean {
-    return this.#isClosed;
+    return this.#closed.signal.aborted;
   }
 
-  /** Events in batches that are not settled. They are sent before the program ends; single posts are not. */
+  /** Events in batches that are not settled. They are sent before the program ends; single posts are not, nor what a journal keeps. */
   get batched(): number {
-    return this.#options.batch === undefined ? 0 : this.#connection.outbox.size;
+    const { size, isHeldUp } = this.#connection.outbox;
+    return this.#options.batch === undefined || isHeldUp ? 0 : size;
   }
 
   counts(): Counts {
@@ -128,7 +129,7 @@ export class Sender {
 
   /** Takes no more events; those in flight go on. */
   close(): void {
-    this.#isClosed = true;
+    this.#closed.abort();
   }
 
   drain(): Promise<void> {
@@ -138,9 +139,9 @@ export class Sender {
   /** For a closed sender: drains it, and reports its totals to the service. Once, however often it is called. */
   finish(): Promise<void> {
     return (this.#finished ??= Promise.all([this.drain(), this.#recovered]).then(async () => {
-      const { emitter, journal } = this.#connection;
+      const { emitter, journal, outbox } = this.#connection;
       // The next start sends the events that are kept, and reports then.
-      if (this.#outcomes.kept > 0) return;
+      if (outbox.isHeldUp) return;
       if (await this.#report(emitter.id, emitter.totals())) journal?.remove();
     }));
   }
@@ -178,16 +179,15 @@ export class Sender {
         sleep,
       });
     };
-    const outboxOf = (sender: OneSender, limits: BatchLimits | undefined): Outbox => {
-      const deps = { ...sender, send: send(path, 'application/json'), signal: this.#closing.signal };
-      if (limits === undefined) return new SinglePosts(deps);
-      const sendBatch = send(`${path}/batch`, 'application/x-ndjson', ANSWER_BYTES_MAX);
-      return new BatchPosts({ ...deps, sendBatch, limits });
-    };
+    const common = { send: send(path, 'application/json'), signal: this.#closing.signal };
+    const sendBatch = send(`${path}/batch`, 'application/x-ndjson', ANSWER_BYTES_MAX);
+    const batchPostsOf = (sender: OneSender, limits: BatchLimits): BatchPosts =>
+      new BatchPosts({ ...common, ...sender, sendBatch, limits, sleep, closed: this.#closed.signal });
     const outcomes = this.#outcomes;
     const emitter = new Emitter(() => outcomes.tally());
     const journal = batch && journals?.open(emitter, this.#target);
-    const outbox = outboxOf({ outcomes, emitter, journal }, batch);
+    const sender = { outcomes, emitter, journal };
+    const outbox = batch ? batchPostsOf(sender, batch) : new SinglePosts({ ...common, ...sender });
     return {
       identity: loop.identity(),
       destroy: () => agent.destroy(),
@@ -195,7 +195,7 @@ export class Sender {
       emitter,
       journal,
       send,
-      outboxOf,
+      batchPostsOf,
     };
   }
 }

@@ -6,6 +6,7 @@ import type { Outbox, OutboxDeps } from './outbox.ts';
 /** Posts each event by itself, and takes none while 32 are in flight. */
 export class SinglePosts implements Outbox {
   readonly full = `${IN_FLIGHT_MAX} are in flight already. Set batch to record more`;
+  readonly isHeldUp = false;
   readonly #inFlight = new InFlight(IN_FLIGHT_MAX);
   readonly #deps: OutboxDeps;
 
@@ -32,6 +33,6 @@ export class SinglePosts implements Outbox {
     const { outcomes, emitter, send, signal } = this.#deps;
     const body = outcomes.built(bodyFrom);
     if (body === undefined) return;
-    outcomes.settle(await send(body, signal, emitter.headersOf([number])), 1);
+    outcomes.settle(await send(body, signal, emitter.headersOf([number])), { events: 1 });
   }
 }

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Gates } from '../../../client/audit/gates.ts';
 import { Journals } from '../../../client/audit/journal.ts';
-import { EVENT_CHARACTERS_MAX } from '../../../client/limits.ts';
+import { sleep, type Sleep } from '../../../client/audit/loop.ts';
+import type { BatchOptions } from '../../../client/index.ts';
+import { EVENT_CHARACTERS_MAX, RESEND_WAIT_MS } from '../../../client/limits.ts';
 import { captureLogger, type CaptureLogger } from '../../support/capture-logger.ts';
 import {
   acceptAll,
@@ -16,7 +18,13 @@ import {
   gatesWith,
   startAuditServer,
 } from '../../support/emission.ts';
+import { eventually } from '../../support/eventually.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
+
+/** The one retry of a POST comes at once, and nothing is sent again. */
+const holdingUp: Sleep = (ms, signal) => (ms === RESEND_WAIT_MS ? sleep(1e6, signal) : Promise.resolve());
+
+type Start = { batch?: BatchOptions; apiKey?: string; at?: string; wait?: Sleep };
 
 describe('the journal of the MCP gateway', () => {
   const mock = forEachTest(startAuditServer);
@@ -34,8 +42,13 @@ describe('the journal of the MCP gateway', () => {
   });
 
   /** Each is like a process of its own; one that is not shut down was killed. */
-  const start = ({ batch = {}, apiKey = 'k', at = directory } = {}) => {
-    const gates = gatesWith({ sleep: () => Promise.resolve() });
+  const start = ({
+    batch = {},
+    apiKey = 'k',
+    at = directory,
+    wait = () => Promise.resolve(),
+  }: Start = {}) => {
+    const gates = gatesWith({ sleep: wait });
     opened.push(gates);
     const options = { apiKey, baseUrl: mock.url, logger, batch: { maxWaitMs: 60_000, ...batch } };
     const gate = gates.configure(options, new Journals(at, logger));
@@ -159,32 +172,32 @@ describe('the journal of the MCP gateway', () => {
       expect(await files()).to.have.length(kept);
     });
 
-    it(`${does} what the service answers with ${status} before a shutdown`, async () => {
+    const alsoSends = kept === 0 ? 'removes' : 'sends again';
+    it(`${alsoSends} what the service answers with ${status} before a shutdown`, async () => {
       mock.on(DECISION_BATCH, { status, json: {} });
       mock.on(DECISIONS, { status, json: {} });
-      const { gates, emit } = start();
+      const { gates, gate, emit } = start({ wait: holdingUp });
       emit('1', '2');
       await gates.flush();
       mock.on(DECISION_BATCH, acceptAll);
+      mock.on(DECISIONS, { status: 202, json: {} });
       emit('3');
       await gates.shutdown();
-      expect(await files()).to.have.length(kept);
-      await start().gates.shutdown();
 
       expect(await files()).to.deep.equal([]);
       const failed = kept === 0 ? 2 : 0;
+      expect(gate.stats()).to.deep.equal({ sent: 3 - failed, failed, dropped: 0, in_flight: 0 });
       expect(closes()).to.deep.equal([{ stream: 'decisions', emitted: 3, dropped: 0, failed }]);
-      if (kept === 1) expect(stored().at(-1)).to.deep.equal(['1', '2', '3']);
     });
   }
 
   it('keeps every file of an outage, with one of them open, and the next start sends all of them', async () => {
     mock.on(DECISION_BATCH, { fault: 'reset' });
-    const { gates, gate } = start();
+    const { gates, gate } = start({ wait: holdingUp });
     const numbered = (index: number) => decision({ reason: `${index} ${'r'.repeat(3_990)}` });
     for (let index = 0; index < 700; index += 1) gate.emit(numbered(index));
     await gates.flush();
-    expect(gate.stats()).to.deep.equal({ sent: 0, failed: 700, dropped: 0, in_flight: 0 });
+    expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 700 });
     const opened = await Promise.all(
       (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
     );
@@ -201,18 +214,67 @@ describe('the journal of the MCP gateway', () => {
     expect(await files()).to.deep.equal([]);
   });
 
-  it('says of events that it keeps that they are kept', async () => {
+  it('sends what the service did not take again, after longer and longer waits, and warns of it once', async () => {
+    const waits: number[] = [];
+    const { gates, gate, emit } = start({
+      wait: async (ms) => {
+        waits.push(ms);
+        if (waits.length === 9) mock.on(DECISION_BATCH, acceptAll);
+      },
+    });
     mock.on(DECISION_BATCH, { fault: 'reset' });
-    const { gates, emit } = start();
-    emit('1');
+    emit('1', '2');
     await gates.flush();
+    emit('3');
+    await eventually(() => gate.stats().sent === 3);
+
+    expect(waits.map((ms) => ms / 1_000)).to.deep.equal([1, 2, 4, 8, 16, 32, 60, 60, 60]);
+    expect(stored().at(-1)).to.deep.equal(['1', '2', '3']);
+    expect(gate.stats()).to.deep.equal({ sent: 3, failed: 0, dropped: 0, in_flight: 0 });
+    expect(logger.at('warn')).to.deep.equal(['Audit endpoint unreachable; events are kept and sent again']);
+    await gates.shutdown();
+    expect(closes()).to.deep.equal([{ stream: 'decisions', emitted: 3, dropped: 0, failed: 0 }]);
+    expect(await files()).to.deep.equal([]);
+  });
+
+  it('sends what an earlier process left again while it runs', async () => {
+    start().emit('1');
+    mock.on(DECISION_BATCH, { status: 503 }, { fault: 'reset' }, { fault: 'reset' }, acceptAll);
+    start();
+    await eventually(() => closes().length > 0);
+
+    expect(closes()).to.deep.equal([{ stream: 'decisions', emitted: 1, dropped: 0, failed: 0 }]);
+    expect(stored()).to.have.length(4);
+    await eventually(async () => (await files()).length === 0);
+  });
+
+  it('drops what comes in an outage when enough waits, and keeps no more files', async () => {
+    mock.on(DECISION_BATCH, { fault: 'reset' });
+    const { gates, gate } = start({ batch: { maxPending: 300 }, wait: holdingUp });
+    const emitMany = (): void => {
+      for (let i = 0; i < 1_000; i += 1) gate.emit(decision({ reason: 'r'.repeat(4_000) }));
+    };
+    emitMany();
+    await gates.flush();
+    emitMany();
+
+    expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 1_700, in_flight: 300 });
+    expect(await files()).to.have.length(2);
+    mock.on(DECISION_BATCH, acceptAll);
+    await gates.shutdown();
+    expect(closes()).to.deep.equal([{ stream: 'decisions', emitted: 2_000, dropped: 1_700, failed: 0 }]);
+    expect(await files()).to.deep.equal([]);
+  });
+
+  it('says of events that it keeps at its end that they are kept', async () => {
     mock.on(DECISION_BATCH, { status: 503 });
-    emit('2', '3');
+    const { gates, emit } = start({ wait: holdingUp });
+    emit('1', '2');
     await gates.shutdown();
 
     expect(logger.at('warn')).to.deep.equal([
-      'Audit endpoint unreachable; event kept for the next start',
-      'Audit ingest still unavailable (503) after one retry; events kept for the next start',
+      'Audit ingest still unavailable (503) after one retry; events are kept and sent again',
+      'Audit events were still waiting at shutdown; events kept for the next start',
     ]);
   });
 
