@@ -69,8 +69,8 @@ export async function governMiddleware<Context = unknown>({
 
 /** LangGraph stores a streamed answer as a new message, by which its run would not be known. */
 async function wholeMessage<T extends object>(made: T): Promise<T> {
-  const { AIMessage, AIMessageChunk } = await import('@langchain/core/messages');
-  if (!AIMessageChunk.isInstance(made)) return made;
+  if (!('tool_call_chunks' in made)) return made;
+  const { AIMessage } = await import('@langchain/core/messages');
   const fields = Object.entries(made).filter(
     ([key]) => key !== 'type' && key !== 'tool_call_chunks' && !key.startsWith('lc_'),
   );

@@ -147,22 +147,35 @@ describe('@gatehouse/client/langchain', () => {
     expect(refused).to.include({ status: 'error', name: 'write', tool_call_id: 'write' });
   });
 
-  it('a run whose answers are streamed keeps its policy', async () => {
-    const { middleware } = await governed();
-    const steps = [[callOf('search')], [callOf('write')], []];
-    const model = Object.assign(new FakeStreamingChatModel({}), {
-      bindTools: () => model,
-      async *_streamResponseChunks() {
-        world.mock.on(AGENT_ROUTE, conditionally(world.v2));
-        const tool_calls = steps.shift() ?? [];
-        yield new ChatGenerationChunk({ text: '', message: new AIMessageChunk({ content: '', tool_calls }) });
-      },
-    }) as FakeStreamingChatModel;
-    const agent = createAgent({ model, tools, middleware: [middleware] });
-    const stream = await agent.stream(GO, { context: {}, streamMode: 'messages' });
-    for await (const part of stream) void part;
+  type Streamed = ReturnType<typeof createAgent>;
+  const streams: Record<string, (agent: Streamed) => Promise<AsyncIterable<unknown>>> = {
+    stream: (agent) => agent.stream(GO, { context: {}, streamMode: 'messages' }),
+    streamEvents: async (agent) => agent.streamEvents(GO, { context: {}, version: 'v2' }),
+  };
+  for (const [name, start] of Object.entries(streams))
+    it(`a run whose answers are streamed by ${name} keeps its policy`, async () => {
+      const { middleware } = await governed();
+      const steps = [[callOf('search')], [callOf('write')], []];
+      const model = Object.assign(new FakeStreamingChatModel({}), {
+        bindTools: () => model,
+        async *_streamResponseChunks() {
+          world.mock.on(AGENT_ROUTE, conditionally(world.v2));
+          for (const { name, args, id } of steps.shift() ?? []) {
+            const text = JSON.stringify(args);
+            const chunks = [{ name, id, args: text.slice(0, 5) }, { args: text.slice(5) }];
+            for (const chunk of chunks) {
+              const message = new AIMessageChunk({ content: '', tool_call_chunks: [{ ...chunk, index: 0 }] });
+              yield new ChatGenerationChunk({ text: '', message });
+            }
+          }
+          yield new ChatGenerationChunk({ text: '', message: new AIMessageChunk('') });
+        },
+      }) as FakeStreamingChatModel;
+      const agent = createAgent({ model, tools, middleware: [middleware] });
+      for await (const part of await start(agent)) void part;
 
-    expect(world.ran.map(([name]) => name)).to.deep.equal(['search']);
-    expect(fetches()).to.equal(2);
-  });
+      expect(steps).to.deep.equal([]);
+      expect(world.ran.map(([name]) => name)).to.deep.equal(['search']);
+      expect(fetches()).to.equal(2);
+    });
 });
