@@ -8,8 +8,8 @@ export type Rejection = { code: string; problem: string };
 const STATUS_MULTI = 207;
 
 /**
- * The events that the service rejected in a batch answered with 2xx. Undefined for an unreadable 207: some events were rejected, but it
- * is unknown which. Any other 2xx that cannot be read means that all were stored, as for single posts.
+ * The events that the service rejected in a batch that it took. Undefined for an unreadable 207: some events were rejected, but it is
+ * unknown which. A 202 that cannot be read means that all were stored, as for single posts.
  */
 export function rejectionsFrom({ status, text }: { status: number; text: string }): Rejection[] | undefined {
   const { rejected } = Object(parsedJson(text)) as { rejected?: unknown };

@@ -28,6 +28,8 @@ type PostTarget = {
   answerCharactersMax: number;
 };
 
+/** 207: a batch of which some events were rejected. Another 2xx is the answer of something else, such as a proxy's page. */
+const STATUSES_ACCEPTED: readonly number[] = [202, 207];
 const STATUS_RETRYABLE = 503;
 
 /** Keeps connections open between events. Uses the proxy that Node uses for `fetch`, if any. */
@@ -113,7 +115,7 @@ function exchange(
 }
 
 function resultOf(status: number, text: string): SendResult {
-  if (status >= 200 && status < 300) return { kind: 'accepted', status, text };
+  if (STATUSES_ACCEPTED.includes(status)) return { kind: 'accepted', status, text };
   if (status === STATUS_RETRYABLE) return { kind: 'retryable', status };
   return { kind: 'rejected', status, problem: problemFrom(text) };
 }

@@ -40,7 +40,6 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
     const capabilities = answer ? { elicitation: {} } : {};
     client = closing(new Client({ name: 'test', version: '1.0.0' }, { capabilities }));
     if (answer) client.setRequestHandler(ElicitRequestSchema, () => ({ action: answer, content: {} }));
-    mock.on(BATCH, ({ text }) => ({ json: { accepted: text.trim().split('\n').length, rejected: [] } }));
     const args = command(process.execPath, SERVER);
     await client.connect(
       new StdioClientTransport({ command: process.execPath, args, env: env(), stderr: 'pipe' }),
