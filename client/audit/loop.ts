@@ -58,20 +58,25 @@ const GRACE_MS_MAX = 1_000;
 
 /**
  * Calls back after so many milliseconds; returns a function that cancels that. Timers run before the loop reads what arrived while it
- * was blocked, so a late one waits again, for a second at most. Does not keep the process alive.
+ * was blocked, so a late one waits again, for a second at most, and each lets the loop read first. Does not keep the process alive.
  */
 export function afterMs(ms: number, callback: () => void): () => void {
   let timer: NodeJS.Timeout;
+  let isCancelled = false;
   const wait = (waitMs: number): void => {
     const lateAtMs = performance.now() + waitMs + LATE_MS;
-    const onTimer = (): void => {
-      if (performance.now() > lateAtMs) wait(Math.min(ms, GRACE_MS_MAX));
-      else callback();
+    const onTimer = async (): Promise<void> => {
+      if (performance.now() > lateAtMs) return wait(Math.min(ms, GRACE_MS_MAX));
+      await nextTurn();
+      if (!isCancelled) callback();
     };
-    timer = setTimeout(onTimer, waitMs).unref();
+    timer = setTimeout(() => void onTimer(), waitMs).unref();
   };
   wait(ms);
-  return () => clearTimeout(timer);
+  return () => {
+    isCancelled = true;
+    clearTimeout(timer);
+  };
 }
 
 /** Keeps the process alive while the promise is pending; sends do not. */
@@ -86,13 +91,11 @@ export async function holdOpen<T>(pending: Promise<T>): Promise<T> {
 
 /** Resolves with the promise or at the timeout; keeps the process alive until then. */
 export async function within(pending: Promise<unknown>, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
-  });
+  let cancel = (): void => undefined;
+  const deadline = new Promise<void>((resolve) => (cancel = afterMs(timeoutMs, resolve)));
   try {
-    await Promise.race([pending, deadline]);
+    await holdOpen(Promise.race([pending, deadline]));
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }
