@@ -82,16 +82,15 @@ export class RemoteServer implements Source {
 
   send(line: string): void {
     const message = JSON.parse(line) as Message;
-    const isRequest = message.method !== undefined && message.id !== undefined;
     this.#queue = this.#queue.then(() => {
       const { acceptMs = ACCEPT_MS } = this.#options;
       const closing = this.#closing.signal;
-      const signal = isRequest ? closing : AbortSignal.any([closing, AbortSignal.timeout(acceptMs)]);
+      const signal = isRequest(message) ? closing : AbortSignal.any([closing, AbortSignal.timeout(acceptMs)]);
       const posted = this.#post(line, message, signal).catch((error: unknown) =>
         this.#fail(message, messageOf(error)),
       );
       this.#await(posted);
-      return isRequest ? undefined : posted;
+      return isRequest(message) ? undefined : posted;
     });
   }
 
@@ -159,9 +158,12 @@ export class RemoteServer implements Source {
         }),
       );
     const type = response.headers.get('content-type') ?? '';
-    if (type.includes('text/event-stream') && body !== null)
-      await this.#readAnswer(body, message, session, signal);
-    else this.#take(await this.#text(body));
+    const isAnswered =
+      type.includes('text/event-stream') && body !== null
+        ? await this.#readAnswer(body, message, session, signal)
+        : this.#take(await this.#text(body), message.id);
+    if (!isAnswered && isRequest(message))
+      throw new Error('The server ended its answer before it was complete');
   }
 
   /** A stream that breaks before the answer is resumed after its last event, where the server gives ids. */
@@ -170,7 +172,7 @@ export class RemoteServer implements Source {
     { id }: Message,
     session: Session,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const position: StreamPosition = {};
     let isAnswered = false;
     const onMessage = (text: string): void => {
@@ -182,7 +184,7 @@ export class RemoteServer implements Source {
       await this.#wait(position);
       stream = await this.#open(position, session, signal, RESUME_TRIES_MAX);
     }
-    if (!isAnswered) throw new Error('The server ended its answer before it was complete');
+    return isAnswered;
   }
 
   /** Reads the messages that the server sends of its own accord, until the end. A server without such a stream answers 405. */
@@ -253,27 +255,24 @@ export class RemoteServer implements Source {
     await wait(timerMs(Math.max(longer, retryMs ?? 0, millisecondsIn(failed.retryAfter ?? ''))));
   }
 
-  /** Passes a message on, in one line; true if it is the answer to this id. */
+  /** Passes messages on, in one line; true if one is the answer to this id. */
   #take(text: string, id?: unknown): boolean {
     if (text.trim() === '') return false;
     const value: unknown = JSON.parse(text);
     // In JSON, line breaks are only white space.
     this.#options.onMessage(`${text.trimEnd().replaceAll(/[\r\n]/g, ' ')}\n`);
-    if (!isObject(value) || 'method' in value || value['id'] === undefined) return false;
-    const { result } = value;
-    if (
-      value['id'] === this.#initializeId &&
-      isObject(result) &&
-      typeof result['protocolVersion'] === 'string'
-    )
-      this.#session.version = result['protocolVersion'];
-    return value['id'] === id;
+    const messages: unknown[] = Array.isArray(value) ? value : [value];
+    const answers = messages.filter(isObject).filter((one) => !('method' in one) && one['id'] !== undefined);
+    const begun = answers.find((one) => one['id'] === this.#initializeId)?.['result'];
+    if (isObject(begun) && typeof begun['protocolVersion'] === 'string')
+      this.#session.version = begun['protocolVersion'];
+    return answers.some((one) => one['id'] === id);
   }
 
   #fail({ id, method }: Message, problem: string): void {
     if (this.#closing.signal.aborted) return;
     this.#options.logger.warn('The MCP server did not take a message', { method, problem });
-    if (id === undefined || method === undefined) return;
+    if (!isRequest({ id, method })) return;
     const error = { code: UNREACHABLE, message: problem };
     this.#options.onMessage(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`);
   }
@@ -292,6 +291,10 @@ export class RemoteServer implements Source {
   #fetch(options: RequestInit, signal: AbortSignal): Promise<Response> {
     return fetch(this.#options.url, { ...options, redirect: 'manual', signal });
   }
+}
+
+function isRequest({ id, method }: Message): boolean {
+  return id !== undefined && method !== undefined;
 }
 
 /** Of a header Retry-After: seconds, or a date. */

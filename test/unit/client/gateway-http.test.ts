@@ -268,6 +268,32 @@ describe('RemoteServer', () => {
       await remote.close();
     });
 
+  for (const [name, body] of [
+    ['nothing', ''],
+    ['a notification', notification],
+    ['the answer to another request', '{"id":2,"result":{}}'],
+  ] as const)
+    it(`answers a request with an error where the server answers with ${name}`, async () => {
+      const { remote, lines } = await start((_request, response) =>
+        response.setHeader('Content-Type', 'application/json').end(body),
+      );
+      remote.send(ping);
+
+      await eventually(() => lines.some((line) => line.includes('-32000')));
+      expect(lines).to.have.length(body === '' ? 1 : 2);
+      await remote.close();
+    });
+
+  it('passes an answer in a batch, as servers of the first version may send it', async () => {
+    const { remote, lines } = await start((_request, response) =>
+      response.setHeader('Content-Type', 'application/json').end(`[${notification},${answer}]`),
+    );
+    remote.send(ping);
+    await remote.close();
+
+    expect(lines).to.have.length(1);
+  });
+
   it('reads no more while it is paused', async () => {
     let written = 0;
     const event = `data: {"method":"${'x'.repeat(1024 * 1024)}"}\n\n`;
