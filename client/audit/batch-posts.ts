@@ -37,7 +37,9 @@ export class BatchPosts implements Outbox {
   #eventsMax: number;
   #bytesMax = BATCH_BYTES_MAX;
   #isBatching = true;
-  #eventsInFlight = 0;
+  readonly #sending = new Set<readonly QueuedEvent[]>();
+  /** The highest number so far. */
+  #last = 0;
   /** How many of the waiting events, from the first, are due now. */
   #due = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -55,7 +57,7 @@ export class BatchPosts implements Outbox {
   }
 
   get size(): number {
-    return this.#waiting.length + this.#eventsInFlight;
+    return [...this.#sending].reduce((sum, events) => sum + events.length, this.#waiting.length);
   }
 
   tryAdd(bodyFrom: () => string, number: EventNumber): boolean {
@@ -63,6 +65,7 @@ export class BatchPosts implements Outbox {
     const { outcomes, journal } = this.#deps;
     const body = outcomes.built(bodyFrom);
     if (body !== undefined && !this.#waiting.tryPush(body, number)) return false;
+    this.#last = number.sequence;
     journal?.append(body);
     if (body === undefined) return true;
     this.#timer ??= setTimeout(() => this.#sendAll(), this.#deps.limits.maxWaitMs).unref();
@@ -76,10 +79,15 @@ export class BatchPosts implements Outbox {
 
   async drain(): Promise<void> {
     this.#isHeldUp = false;
-    while (this.size > 0 && !this.#isHeldUp) {
+    const last = this.#last;
+    // Not until all are settled: under load there are always others.
+    const isUnsettled = ([first]: readonly QueuedEvent[]): boolean => (first?.sequence ?? Infinity) <= last;
+    while ([this.#waiting.events, ...this.#sending].some(isUnsettled)) {
       this.#sendAll();
       await nextTurn();
       await this.#inFlight.drain();
+      // The others end, and no more start.
+      if (this.#isHeldUp) return this.#inFlight.drain();
     }
   }
 
@@ -132,7 +140,7 @@ export class BatchPosts implements Outbox {
       clearTimeout(this.#timer);
       this.#timer = undefined;
     }
-    this.#eventsInFlight += events.length;
+    this.#sending.add(events);
     this.#inFlight.tryStart(() => this.#deliver(events));
   }
 
@@ -141,7 +149,7 @@ export class BatchPosts implements Outbox {
     const isBatch = this.#isBatching;
     const body = events.map(({ text }) => text).join('\n');
     const result = await (isBatch ? sendBatch : send)(body, signal, emitter.headersOf(events));
-    this.#eventsInFlight -= events.length;
+    this.#sending.delete(events);
     const status = isBatch && result.kind === 'rejected' ? result.status : undefined;
     if (status !== undefined && NO_SUCH_CALL.includes(status)) return this.#sendSingly(events);
     if (status === TOO_LARGE && events.length > 1) return this.#sendSmaller(events);

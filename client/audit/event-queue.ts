@@ -18,6 +18,10 @@ export class EventQueue {
     this.#bytesMax = bytesMax;
   }
 
+  get events(): readonly QueuedEvent[] {
+    return this.#events;
+  }
+
   get length(): number {
     return this.#events.length;
   }

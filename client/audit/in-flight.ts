@@ -26,8 +26,8 @@ export class InFlight {
     return true;
   }
 
-  /** Resolves when no task runs, including those that start meanwhile. */
+  /** Resolves when the tasks that run now have ended. */
   async drain(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running);
+    await Promise.all(this.#running);
   }
 }

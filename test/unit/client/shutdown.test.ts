@@ -1,6 +1,14 @@
 import { expect } from 'chai';
 import { captureLogger } from '../../support/capture-logger.ts';
-import { DECISIONS, USAGE, decision, gatesWith, startAuditServer, usage } from '../../support/emission.ts';
+import {
+  DECISION_BATCH,
+  DECISIONS,
+  USAGE,
+  decision,
+  gatesWith,
+  startAuditServer,
+  usage,
+} from '../../support/emission.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 
 describe('client emission rules: shutdown', () => {
@@ -97,4 +105,20 @@ describe('client emission rules: shutdown', () => {
     expect(second).to.not.equal(first);
     expect(second.stats().sent).to.equal(1);
   });
+
+  for (const batch of [false, { maxEvents: 1 }])
+    it(`flush does not wait for what is emitted after it, ${batch ? 'in batches' : 'one by one'}`, async () => {
+      const route = batch ? DECISION_BATCH : DECISIONS;
+      mock.on(route, { status: 202, delay_ms: 20 }, { fault: 'hang' });
+      const gates = gatesWith();
+      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger(), batch });
+      gate.emit(decision());
+      const flushed = gates.flush();
+      await mock.arrived(route, 1);
+      gate.emit(decision());
+      await flushed;
+
+      expect(gate.stats()).to.deep.equal({ sent: 1, failed: 0, dropped: 0, in_flight: 1 });
+      await gates.shutdown({ timeoutMs: 1 });
+    });
 });
