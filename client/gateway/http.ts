@@ -3,7 +3,7 @@ import { timerMs } from '../config.ts';
 import { messageOf } from '../errors.ts';
 import { isObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
-import { readText } from '../policy/http-request.ts';
+import { readText, reasonOf } from '../policy/http-request.ts';
 import { EventTooLarge, readEvents, type StreamEvent, type StreamPosition } from './event-stream.ts';
 import { Gateway, type GatewayParts } from './gateway.ts';
 import { LINE_BYTES_MAX, readLines, writerTo, type Source } from './lines.ts';
@@ -87,7 +87,7 @@ export class RemoteServer implements Source {
       const closing = this.#closing.signal;
       const signal = isRequest(message) ? closing : AbortSignal.any([closing, AbortSignal.timeout(acceptMs)]);
       const posted = this.#post(line, message, signal).catch((error: unknown) =>
-        this.#fail(message, messageOf(error)),
+        this.#fail(message, reasonOf(error)),
       );
       this.#await(posted);
       return isRequest(message) ? undefined : posted;

@@ -19,7 +19,7 @@ export async function policyOfTools(agentName: string, tools: readonly ListedToo
     '# Made from what an MCP server says of its tools. Check each line: the annotations are the claims of the server.',
     'version: 1',
     `agent: ${JSON.stringify(agentName)}`,
-    'tools: # every other tool is denied',
+    kinds.size > 0 ? 'tools: # every other tool is denied' : 'tools: [] # every tool is denied',
     ...[...kinds].map(([name, kind]) => `  - ${JSON.stringify(name)} # ${kind}`),
     'roles:',
     '  admin:',

@@ -87,7 +87,10 @@ class Conversation {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (isObject(result)) waiting?.resolve(result);
-    else waiting?.reject(new Error(`The server answered: ${String(isObject(error) && error['message'])}`));
+    else
+      waiting?.reject(
+        new Error(`The server did not list its tools: ${String(isObject(error) && error['message'])}`),
+      );
   }
 
   fail(problem: string): void {

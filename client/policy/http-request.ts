@@ -60,6 +60,6 @@ export async function readText(
 }
 
 /** The error of fetch says "fetch failed"; its cause says why. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   return error instanceof Error && error.cause instanceof Error ? reasonOf(error.cause) : messageOf(error);
 }

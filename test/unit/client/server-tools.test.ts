@@ -50,10 +50,12 @@ describe('the tools of an MCP server', () => {
   });
 
   it('are refused with the reason when the server cannot be reached', async () => {
-    const address = { url: 'http://127.0.0.1:1/mcp', headers: {} };
+    const closed = createServer();
+    const address = { url: `http://127.0.0.1:${await listen(closed)}/mcp`, headers: {} };
+    await new Promise((resolve) => closed.close(resolve));
     const fault: unknown = await listServerTools(address, captureLogger()).catch((error: unknown) => error);
 
-    expect(String(fault)).to.match(/^Error: The server answered: fetch failed/);
+    expect(String(fault)).to.match(/^Error: The server did not list its tools: connect ECONNREFUSED /);
   });
 
   it('make a policy whatever their names are, if a policy can have them', async () => {
@@ -66,6 +68,7 @@ describe('the tools of an MCP server', () => {
 
     for (const name of names) expect(engine.decide({ tool: name }).outcome).to.equal('allow');
     expect(engine.decide({ tool: 'no', role: 'admin' }).outcome).to.equal('needs_approval');
+    expect(parsePolicy(await policyOfTools('a', []))).to.have.property('ok', true);
     const fault: unknown = await policyOfTools('a', [{ name: 'a\nb' }]).catch((error: unknown) => error);
     expect(fault).to.have.property('code', 'policy_invalid');
   });
