@@ -69,7 +69,9 @@ export class RemoteServer implements Source {
   readonly #options: RemoteServerOptions;
   readonly #closing = new AbortController();
   #session: Session = {};
-  #initializeId: unknown;
+  /** The latest one, which begins the session anew if the server forgets it. */
+  #initialize: Message | undefined;
+  #renewed: Promise<void> | undefined;
   /** Messages without an answer keep their order: each is accepted before the next one is sent. */
   #queue: Promise<unknown> = Promise.resolve();
   readonly #posts = new Set<Promise<void>>();
@@ -130,11 +132,11 @@ export class RemoteServer implements Source {
     await ended.catch(() => undefined);
   }
 
-  async #post(line: string, message: Message, signal: AbortSignal): Promise<void> {
+  async #post(line: string, message: Message, signal: AbortSignal, isAgain = false): Promise<void> {
     const isBeginning = message.method === 'initialize';
     if (isBeginning) {
       this.#await(this.#end(this.#session));
-      [this.#initializeId, this.#session] = [message.id, {}];
+      [this.#initialize, this.#session] = [message, {}];
     }
     const session = this.#session;
     const headers = this.#headers({
@@ -142,8 +144,13 @@ export class RemoteServer implements Source {
       Accept: 'application/json, text/event-stream',
     });
     const response = await this.#fetch({ method: 'POST', headers, body: line.trimEnd() }, signal);
-    // Not for a GET: servers without a stream of their own answer 404, too.
-    if (response.status === 404 && session.id !== undefined && session === this.#session) this.#session = {};
+    // The server forgot the session. Not for a GET: servers without a stream of their own answer 404, too.
+    if (response.status === 404 && session.id !== undefined && this.#initialize && !isAgain) {
+      await response.body?.cancel();
+      if (session === this.#session) this.#renewed = this.#renew();
+      await this.#renewed;
+      return this.#post(line, message, signal, true);
+    }
     const sessionId = response.headers.get('mcp-session-id');
     if (sessionId !== null) session.id = sessionId;
     // The client began another one meanwhile.
@@ -164,6 +171,16 @@ export class RemoteServer implements Source {
         : this.#take(await this.#text(body), message.id);
     if (!isAnswered && isRequest(message))
       throw new Error('The server ended its answer before it was complete');
+  }
+
+  /** Begins a session as the client did, which does not learn of it. */
+  async #renew(): Promise<void> {
+    this.#session = {};
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(ACCEPT_MS)]);
+    const initialize = { ...this.#initialize, id: `gatehouse-${crypto.randomUUID()}` };
+    const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    for (const message of [initialize, initialized])
+      await this.#post(JSON.stringify(message), message, signal, true);
   }
 
   /** A stream that breaks before the answer is resumed after its last event, where the server gives ids. */
@@ -259,13 +276,14 @@ export class RemoteServer implements Source {
   #take(text: string, id?: unknown): boolean {
     if (text.trim() === '') return false;
     const value: unknown = JSON.parse(text);
-    // In JSON, line breaks are only white space.
-    this.#options.onMessage(`${text.trimEnd().replaceAll(/[\r\n]/g, ' ')}\n`);
     const messages: unknown[] = Array.isArray(value) ? value : [value];
     const answers = messages.filter(isObject).filter((one) => !('method' in one) && one['id'] !== undefined);
-    const begun = answers.find((one) => one['id'] === this.#initializeId)?.['result'];
+    const begun = answers.find((one) => one['id'] === this.#initialize?.id)?.['result'];
     if (isObject(begun) && typeof begun['protocolVersion'] === 'string')
       this.#session.version = begun['protocolVersion'];
+    // In JSON, line breaks are only white space.
+    if (!answers.some((one) => String(one['id']).startsWith('gatehouse-')))
+      this.#options.onMessage(`${text.trimEnd().replaceAll(/[\r\n]/g, ' ')}\n`);
     return answers.some((one) => one['id'] === id);
   }
 

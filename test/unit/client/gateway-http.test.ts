@@ -347,41 +347,77 @@ describe('RemoteServer', () => {
     await remote.close();
   });
 
-  it('begins a new session, and ends the one before unless the server forgot it', async () => {
+  it('begins a new session in place of one that the server forgot, and ends one that the client replaces', async () => {
     const seen: unknown[] = [];
     const deleted: unknown[] = [];
-    let sessions = 0;
+    const sessions = new Set<string>();
+    let begun = 0;
     const { remote, lines } = await start((request, response) => {
+      const { 'mcp-session-id': session = '', 'mcp-protocol-version': version } = request.headers;
       const take = (message: unknown): void => {
-        const { id, method } = message as { id: number; method: string };
-        const { 'mcp-session-id': session, 'mcp-protocol-version': version } = request.headers;
+        const { id, method } = message as { id?: number | string; method: string };
         seen.push([method, session, version]);
-        if (method === 'initialize') response.setHeader('Mcp-Session-Id', `s${(sessions += 1)}`);
-        if (method === 'forget') response.statusCode = 404;
-        const result = { protocolVersion: '2025-06-18' };
+        if (method === 'initialize') {
+          sessions.add(`s${(begun += 1)}`);
+          response.setHeader('Mcp-Session-Id', `s${begun}`);
+        } else if (!sessions.has(String(session))) response.statusCode = 404;
+        if (id === undefined) return void response.end();
+        const result = { protocolVersion: '2025-06-18', method };
         response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ id, result }));
       };
       if (request.method === 'POST') void json(request).then(take);
-      else response.end(deleted.push(request.headers['mcp-session-id']) && '');
+      else if (request.method === 'DELETE') response.end(deleted.push(session) && '');
+      else response.writeHead(405).end();
     });
-    const methods = ['initialize', 'ping', 'initialize', 'forget', 'ping', 'initialize', 'ping'];
-    for (const [id, method] of methods.entries()) {
-      remote.send(`${JSON.stringify({ jsonrpc: '2.0', id, method })}\n`);
-      await eventually(() => lines.length > id);
-    }
+    const sendAll = async (...methods: string[]): Promise<void> => {
+      const before = lines.length;
+      for (const method of methods)
+        remote.send(`${JSON.stringify({ jsonrpc: '2.0', id: `${method} ${before}`, method })}\n`);
+      await eventually(() => lines.length === before + methods.length);
+    };
+    await sendAll('initialize');
+    await sendAll('ping');
+    await sendAll('initialize');
+    sessions.clear();
+    await sendAll('list', 'call');
+    await sendAll('ping');
 
-    const [none, version] = [undefined, '2025-06-18'];
-    expect(seen).to.deep.equal([
-      ['initialize', none, none],
+    const [none, version] = ['', '2025-06-18'];
+    expect(seen).to.have.deep.members([
+      ['initialize', none, undefined],
       ['ping', 's1', version],
-      ['initialize', none, none],
-      ['forget', 's2', version],
-      ['ping', none, none],
-      ['initialize', none, none],
+      ['initialize', none, undefined],
+      ['list', 's2', version],
+      ['call', 's2', version],
+      ['initialize', none, undefined],
+      ['notifications/initialized', 's3', version],
+      ['list', 's3', version],
+      ['call', 's3', version],
       ['ping', 's3', version],
     ]);
+    const answered = lines.map((line) => JSON.parse(line) as { id: string; result?: object });
+    expect(answered.filter(({ result }) => result === undefined)).to.deep.equal([]);
+    expect(new Set(answered.map(({ id }) => id))).to.have.property('size', 6);
     await remote.close();
-    // The second one was forgotten.
     expect(deleted).to.deep.equal(['s1', 's3']);
+  });
+
+  it('answers with the refusal where the server forgets each session at once', async () => {
+    const { remote, lines } = await start((request, response) => {
+      const take = (message: unknown): void => {
+        const { id, method } = message as { id?: number; method: string };
+        if (method !== 'initialize') return void response.writeHead(404).end('Session not found');
+        response.setHeader('Mcp-Session-Id', 's').setHeader('Content-Type', 'application/json');
+        response.end(JSON.stringify({ id, result: { protocolVersion: '2025-06-18' } }));
+      };
+      void json(request).then(take, () => response.end());
+    });
+    remote.send('{"jsonrpc":"2.0","id":0,"method":"initialize"}\n');
+    await eventually(() => lines.length === 1);
+    remote.send(ping);
+
+    await eventually(() => lines.length === 2);
+    expect(lines[1]).to.include('The server answered 404: Session not found');
+    await remote.close();
   });
 });
