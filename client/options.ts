@@ -69,10 +69,13 @@ function checkType(of: string, types: string, value: unknown): void {
     throw new ValueError(`${of} must be of type ${types}, not ${type}`);
 }
 
-function bothNames(name: string, alias: string, [value, other]: (string | undefined)[]): object {
+/** Without the newline of a file: a header cannot have it. */
+function bothNames(name: string, alias: string, values: (string | undefined)[]): object {
+  const [value, other] = values.map((one) => one?.trim());
   if (value !== undefined && other !== undefined && value !== other)
     throw new ValueError(`${name} and ${alias} are the same option, and have different values`);
-  return other === undefined ? {} : { [name]: other, [alias]: other };
+  if (other !== undefined) return { [name]: other, [alias]: other };
+  return value === undefined ? {} : { [name]: value };
 }
 
 /** The option with the most similar name. */

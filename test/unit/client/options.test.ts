@@ -98,6 +98,18 @@ describe('options', () => {
     expect(configure({ zebra: undefined } as object).enabled).to.equal(false);
   });
 
+  it('a key may end in a newline, as one that is read from a file does', async () => {
+    const { key, mock, logger } = world;
+    mock.on('POST /v1/audit/decisions', { status: 202 });
+    const options = { agentName: 'support-bot', baseUrl: mock.url, logger };
+    const binding = await bindPolicy({ ...options, key: `${key}\n`, apiKey: 'k\n' });
+    (await binding.startRun()).decide('search');
+    await shutdown();
+
+    expect(binding.source.origin).to.equal('bundle');
+    expect(mock.seen('POST /v1/audit/decisions')[0]?.headers).to.include({ authorization: 'Bearer k' });
+  });
+
   it('policyKey is key, and auditKey is apiKey; two values are an error', async () => {
     const { key, mock, logger } = world;
     const binding = await bindPolicy({
