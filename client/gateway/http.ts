@@ -62,6 +62,9 @@ type RemoteServerOptions = RemoteAddress & {
 /** How often opening a stream has failed, and the header Retry-After of the last answer. */
 type Failed = { failures: number; retryAfter: string | null | undefined };
 
+/** A renewal of the session, for which other messages wait, is not tried again. */
+type Attempt = 'first' | 'again' | 'renewal';
+
 type Session = { id?: string; version?: string };
 
 /** A server over Streamable HTTP (MCP, "Transports"): one POST for each message, and a stream for those of the server's own. */
@@ -132,24 +135,31 @@ export class RemoteServer implements Source {
     await ended.catch(() => undefined);
   }
 
-  async #post(line: string, message: Message, signal: AbortSignal, isAgain = false): Promise<void> {
+  async #post(
+    line: string,
+    message: Message,
+    signal: AbortSignal,
+    attempt: Attempt = 'first',
+  ): Promise<void> {
+    if (this.#renewed && attempt !== 'renewal') await this.#renewed.catch(() => undefined);
     const isBeginning = message.method === 'initialize';
     if (isBeginning) {
       this.#await(this.#end(this.#session));
       [this.#initialize, this.#session] = [message, {}];
     }
     const session = this.#session;
+    const hadSession = session.id !== undefined;
     const headers = this.#headers({
       'Content-Type': 'application/json',
       Accept: 'application/json, text/event-stream',
     });
     const response = await this.#fetch({ method: 'POST', headers, body: line.trimEnd() }, signal);
     // The server forgot the session. Not for a GET: servers without a stream of their own answer 404, too.
-    if (response.status === 404 && session.id !== undefined && this.#initialize && !isAgain) {
+    if (response.status === 404 && hadSession && this.#initialize && attempt === 'first') {
       await response.body?.cancel();
       if (session === this.#session) this.#renewed = this.#renew();
       await this.#renewed;
-      return this.#post(line, message, signal, true);
+      return this.#post(line, message, signal, 'again');
     }
     const sessionId = response.headers.get('mcp-session-id');
     if (sessionId !== null) session.id = sessionId;
@@ -180,7 +190,7 @@ export class RemoteServer implements Source {
     const initialize = { ...this.#initialize, id: `gatehouse-${crypto.randomUUID()}` };
     const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
     for (const message of [initialize, initialized])
-      await this.#post(JSON.stringify(message), message, signal, true);
+      await this.#post(JSON.stringify(message), message, signal, 'renewal');
   }
 
   /** A stream that breaks before the answer is resumed after its last event, where the server gives ids. */
