@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { send, times, watchOf } from '../support/alerts.ts';
 import { createServiceClock } from '../support/clock.ts';
@@ -78,6 +79,46 @@ describe('Alerts in a browser', function () {
     await page.getByRole('button', { name: 'Mute for 1 hour' }).waitFor();
 
     expect(shown).to.equal(0);
+  });
+
+  it('the history is read again, with its older pages', async () => {
+    const { page } = await world.newPage({ isFresh: true });
+    await page.clock.install();
+    const alertOf = (agent_name: string, index: number) => ({
+      id: randomUUID(),
+      fired_at: at(-index * MINUTE_MS),
+      rule: 'new_names',
+      agent_name,
+      tool_name: null,
+      from: at(-HOUR_MS),
+      to: at(0),
+      total: 1,
+      denied: 0,
+      usual: { total: 0, denied: 0 },
+      state: 'pending',
+    });
+    const alerts = Array.from({ length: 60 }, (_, index) => alertOf(`agent-${index}`, index));
+    await page.route(/\/alerts\?/, (route) => {
+      const cursor = new URL(route.request().url()).searchParams.get('cursor');
+      const from = alerts.findIndex(({ id }) => id === cursor) + 1;
+      const items = alerts.slice(from, from + 50);
+      const next_cursor = from + 50 < alerts.length ? items.at(-1)?.id : null;
+      return route.fulfill({ json: { project_id: world.projectId, items, limit: 50, next_cursor } });
+    });
+    await page.goto(world.projectPath('alerts'));
+    await page.getByRole('button', { name: 'Load older' }).click();
+    const rows = page.getByRole('region', { name: 'History' }).locator('tbody tr');
+    await rows.nth(59).waitFor();
+    for (const alert of alerts) alert.state = 'sent';
+    alerts.unshift({ ...alertOf('agent-new', 0), state: 'sent' });
+    await page.clock.fastForward('01:05');
+    await rows.nth(60).waitFor();
+
+    const texts = await rows.allInnerTexts();
+    expect(texts.map((row) => /agent-\w+/.exec(row)?.[0])).to.deep.equal(
+      alerts.map(({ agent_name }) => agent_name),
+    );
+    expect(texts.filter((row) => !row.includes('Sent'))).to.deep.equal([]);
   });
 
   it('what is wrong with the address of a webhook is said once', async () => {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ApiError } from '../api/api-error.ts';
 import type { Answer, Call, Name } from '../api/call.ts';
 import { request } from '../api/request.ts';
@@ -21,19 +21,30 @@ type List<N extends Name> = {
 const NONE: never[] = [];
 
 /** A list with a button that loads older items, of an endpoint that answers page by page. */
-export function useList<N extends Name>(pageOf: (cursor?: string) => Call<N>): List<N> {
-  const first = useAnswer(pageOf());
-  const [older, setOlder] = useState<{ after: unknown; pages: Answer<N>[] }>({ after: undefined, pages: [] });
-  // A changed first page begins a new list.
-  const later = older.after === first.data ? older.pages : NONE;
-  const pages = useMemo(() => [first.data, ...later] as (Page<N> | undefined)[], [first.data, later]);
-  const items = useMemo(() => pages.flatMap((page) => page?.items ?? []) as Items<N>, [pages]);
+export function useList<N extends Name>(
+  pageOf: (cursor?: string) => Call<N>,
+  options?: { refreshMs: number },
+): List<N> {
+  const first = useAnswer(pageOf(), options);
+  const { path } = pageOf();
+  const [loaded, setLoaded] = useState<{ path: string; pages: Page<N>[] }>({ path: '', pages: [] });
+  const start = useMemo(() => (first.data === undefined ? NONE : [first.data as Page<N>]), [first.data]);
+  const hasOlder = loaded.path === path && start.length > 0;
+  const pages = hasOlder ? loaded.pages : start;
+  const items = useMemo(() => pages.flatMap((page) => page.items) as Items<N>, [pages]);
   const cursor = pages.at(-1)?.next_cursor ?? null;
-  const { run, isRunning, error } = useAction(async () => {
-    if (cursor === null) return;
-    const page = await request(pageOf(cursor));
-    setOlder({ after: first.data, pages: [...later, page] });
-  });
+  const { run, isRunning, error } = useAction(
+    async (from: Page<N>[] = pages, count: number = pages.length + 1) => {
+      const read = [...from];
+      for (let next = read.at(-1)?.next_cursor; next && read.length < count; next = read.at(-1)?.next_cursor)
+        read.push((await request(pageOf(next))) as Page<N>);
+      setLoaded({ path, pages: read });
+    },
+  );
+  useEffect(() => {
+    // Each page begins where the one before ends, so a changed first page moves them all.
+    if (hasOlder && loaded.pages[0] !== start[0]) void run(start, loaded.pages.length);
+  }, [start, loaded]);
   const more = (
     <>
       <FormError error={error} />

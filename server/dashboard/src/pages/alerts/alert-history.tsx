@@ -16,9 +16,10 @@ const STATES: Record<AlertItem['state'], string> = {
 };
 
 /** The alerts so far, newest first, each with a link to its records. */
-export function AlertHistory({ projectId }: { projectId: string }) {
-  const { first, items, more } = useList((cursor) =>
-    call('GET /v1/projects/{id}/alerts', { id: projectId }, { limit: 50, cursor }),
+export function AlertHistory({ projectId, refreshMs }: { projectId: string; refreshMs: number }) {
+  const { first, items, more } = useList(
+    (cursor) => call('GET /v1/projects/{id}/alerts', { id: projectId }, { limit: 50, cursor }),
+    { refreshMs },
   );
   return (
     <>

@@ -48,7 +48,7 @@ export function AlertsPage({ projectId }: { projectId: string }) {
       </PageHead>
       <RuleSwitches {...shared} mayChange={may('editor')} isPrinted={mail.isPrinted} />
       <WebhookPanel {...shared} mayChange={may('admin')} />
-      <AlertHistory projectId={projectId} />
+      <AlertHistory projectId={projectId} refreshMs={REFRESH_MS} />
     </>
   );
 }
