@@ -81,6 +81,29 @@ describe('Alerts in a browser', function () {
     expect(shown).to.equal(0);
   });
 
+  it('a webhook or a mute that somebody else has just set stays', async () => {
+    const { page } = await world.newPage();
+    const path = `/v1/projects/${world.projectId}/alerts`;
+    const settings = async () => (await (await page.request.get(`${path}/settings`)).json()) as Settings;
+    type Settings = { webhook: { url: string } | null; muted_until: string | null };
+    await page.goto(world.projectPath('alerts'));
+    await page.getByLabel('Address').fill('https://hooks.example.com/mine');
+    await page.request.put(`${path}/webhook`, { data: { url: 'https://hooks.example.com/theirs' } });
+    await page.getByRole('button', { name: 'Set webhook' }).click();
+    await page.getByText('Somebody else has set a webhook meanwhile.').waitFor();
+    await page.getByText('https://hooks.example.com/theirs').waitFor();
+    const muted_until = at(24 * HOUR_MS);
+    await page.request.put(`${path}/settings`, { data: { muted_until } });
+    await page.getByRole('button', { name: 'Mute for 1 hour' }).click();
+    await page.getByText('Somebody else has muted the alerts meanwhile.').waitFor();
+    await page.getByRole('button', { name: 'Unmute' }).waitFor();
+    const held = await settings();
+    await page.request.delete(`${path}/webhook`);
+    await page.request.put(`${path}/settings`, { data: { muted_until: null } });
+
+    expect(held).to.deep.include({ muted_until, webhook: { url: 'https://hooks.example.com/theirs' } });
+  });
+
   it('the history is read again, with its older pages', async () => {
     const { page } = await world.newPage({ isFresh: true });
     await page.clock.install();

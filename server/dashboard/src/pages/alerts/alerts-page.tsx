@@ -1,5 +1,6 @@
 import { hasRole } from '../../../../rights.ts';
 import { call } from '../../api/call.ts';
+import { request } from '../../api/request.ts';
 import type { AlertSettings } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { useRole } from '../../app/role.ts';
@@ -17,6 +18,8 @@ const REFRESH_MS = 60_000;
 export type SettingsProps = {
   projectId: string;
   settings: AlertSettings;
+  /** The settings as they are now: others may have changed them since. */
+  current: () => Promise<AlertSettings>;
   onChanged: () => void;
   mayChange: boolean;
 };
@@ -25,11 +28,9 @@ export type SettingsProps = {
 export function AlertsPage({ projectId }: { projectId: string }) {
   const { role } = useRole(projectId);
   const mail = useMailedLink();
-  const { data, error, isLoading, reload } = useAnswer(
-    call('GET /v1/projects/{id}/alerts/settings', { id: projectId }),
-    // A mute ends, and others change the settings, too.
-    { refreshMs: REFRESH_MS },
-  );
+  const asked = call('GET /v1/projects/{id}/alerts/settings', { id: projectId });
+  // A mute ends, and others change the settings, too.
+  const { data, error, isLoading, reload } = useAnswer(asked, { refreshMs: REFRESH_MS });
   // Both, so that nothing moves when the second comes.
   if (data === undefined || mail.isLoading)
     return (
@@ -40,7 +41,7 @@ export function AlertsPage({ projectId }: { projectId: string }) {
       </>
     );
   const may = (needed: 'editor' | 'admin') => role !== undefined && hasRole(role, needed);
-  const shared = { projectId, settings: data, onChanged: reload };
+  const shared = { projectId, settings: data, current: () => request(asked), onChanged: reload };
   return (
     <>
       <PageHead title="Alerts">

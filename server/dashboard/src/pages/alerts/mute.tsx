@@ -3,16 +3,21 @@ import { request } from '../../api/request.ts';
 import { serviceTime } from '../../api/service-clock.ts';
 import { formatTime, zoneName } from '../../text/format.ts';
 import { FormError } from '../../ui/form-error.tsx';
+import { useSay } from '../../ui/toast.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { SettingsProps } from './alerts-page.tsx';
 import { HOUR_MS } from '../../../../durations.ts';
 
 /** Alerts that fire meanwhile are in the history, but nobody is notified. */
-export function Mute({ projectId, settings: { muted_until }, onChanged, mayChange }: SettingsProps) {
+export function Mute({ projectId, settings: { muted_until }, current, onChanged, mayChange }: SettingsProps) {
+  const say = useSay();
   const { run, isRunning, error } = useAction(async (hours: number) => {
     const until = hours === 0 ? null : new Date(serviceTime() + hours * HOUR_MS).toISOString();
     const body = { muted_until: until };
-    await request(call('PUT /v1/projects/{id}/alerts/settings', { id: projectId }), { body });
+    // A mute that somebody else has just set may be longer.
+    if (until !== null && (await current()).muted_until !== null)
+      say('Somebody else has muted the alerts meanwhile.');
+    else await request(call('PUT /v1/projects/{id}/alerts/settings', { id: projectId }), { body });
     onChanged();
   });
   return (

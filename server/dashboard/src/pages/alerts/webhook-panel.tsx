@@ -6,16 +6,22 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
+import { useSay } from '../../ui/toast.tsx';
 import { useForm } from '../../ui/use-form.ts';
 import type { SettingsProps } from './alerts-page.tsx';
 
 /** The address that alerts are posted to. Its secret is shown only once, after it was set. */
-export function WebhookPanel({ projectId, settings: { webhook }, onChanged, mayChange }: SettingsProps) {
+export function WebhookPanel(props: SettingsProps) {
+  const { projectId, settings, current, onChanged, mayChange } = props;
+  const { webhook } = settings;
+  const say = useSay();
   const [made, setMade] = useState<{ url: string; secret: string } | undefined>(undefined);
   const [isRemoving, setIsRemoving] = useState(false);
   const params = { id: projectId };
   const { onSubmit, isRunning, error } = useForm(async ({ url = '' }) => {
-    setMade(await request(call('PUT /v1/projects/{id}/alerts/webhook', params), { body: { url } }));
+    // The secret of a webhook that somebody else has just set would be lost.
+    if ((await current()).webhook !== null) say('Somebody else has set a webhook meanwhile.');
+    else setMade(await request(call('PUT /v1/projects/{id}/alerts/webhook', params), { body: { url } }));
     onChanged();
   });
   // Not beside the webhook of somebody else who set another one since.
