@@ -214,14 +214,23 @@ describe('Projects, keys and members in a browser', function () {
 
   it('reads the members again where a change is refused, because somebody else has changed them', async () => {
     const owner = await demoOwner(world.service);
-    const { email, id } = await newMember(world.service, owner, 'viewer');
     const { page } = await world.newPage();
-    await page.goto(world.projectPath('members'));
-    const select = page.getByLabel(`Role of ${email}`);
-    await select.waitFor();
-    await page.request.delete(`/v1/projects/${world.projectId}/members/${id}`);
-    await select.selectOption('editor');
-    await select.waitFor({ state: 'detached' });
+    const changes = [
+      (email: string) => page.getByLabel(`Role of ${email}`).selectOption('editor'),
+      async (email: string) => {
+        await page.getByRole('button', { name: `Remove ${email}` }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+      },
+    ];
+    for (const change of changes) {
+      const { email, id } = await newMember(world.service, owner, 'viewer');
+      await page.goto(world.projectPath('members'));
+      const select = page.getByLabel(`Role of ${email}`);
+      await select.waitFor();
+      await page.request.delete(`/v1/projects/${world.projectId}/members/${id}`);
+      await change(email);
+      await select.waitFor({ state: 'detached' });
+    }
   });
 
   it('hides from a viewer what only others may do, and says why', async () => {

@@ -12,7 +12,7 @@ type ConfirmProps = {
   action: string;
   work: () => Promise<unknown>;
   onClose: () => void;
-  onDone: () => void;
+  onDone?: () => void;
 };
 
 /** Asks for confirmation before an action. */
@@ -22,7 +22,7 @@ export function Confirm({ title, text, children, action, work, onClose, onDone }
     await work();
     done.current = true;
     onClose();
-    onDone();
+    onDone?.();
   });
   return (
     <Dialog title={title} onClose={onClose} done={done}>

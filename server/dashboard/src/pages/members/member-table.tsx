@@ -89,7 +89,7 @@ export function MemberTable({ projectId, role, items, onChanged }: MemberTablePr
           member={leaving}
           isSelf={leaving.account_id === ownId}
           onClose={() => setLeaving(undefined)}
-          onDone={onChanged}
+          onChanged={onChanged}
         />
       )}
     </div>
@@ -137,10 +137,10 @@ type RemoveMemberProps = {
   member: Member;
   isSelf: boolean;
   onClose: () => void;
-  onDone: () => void;
+  onChanged: () => void;
 };
 
-function RemoveMember({ projectId, role, member, isSelf, onClose, onDone }: RemoveMemberProps) {
+function RemoveMember({ projectId, role, member, isSelf, onClose, onChanged }: RemoveMemberProps) {
   const { reload } = useSession();
   const [withKeys, setWithKeys] = useState(false);
   const params = { id: projectId, account_id: member.account_id };
@@ -155,13 +155,14 @@ function RemoveMember({ projectId, role, member, isSelf, onClose, onDone }: Remo
       }
       action={isSelf ? 'Leave' : 'Remove'}
       work={async () => {
-        await request(call('DELETE /v1/projects/{id}/members/{account_id}', params, query));
+        const removal = call('DELETE /v1/projects/{id}/members/{account_id}', params, query);
+        // Also where it is refused: somebody else may have changed the members.
+        await request(removal).finally(onChanged);
         if (!isSelf) return;
         await reload();
         navigate('/');
       }}
       onClose={onClose}
-      onDone={onDone}
     >
       {hasRole(role, 'admin') && (
         <div class="check-list">
