@@ -140,6 +140,19 @@ describe('Decisions in a browser', function () {
     expect((await rowsOf(page)).every((row) => row.includes('Deny'))).to.equal(true);
   });
 
+  it('takes an empty search in an address as none', async () => {
+    const { page, faults } = await world.newPage();
+    await page.goto(world.projectPath('decisions', { q: '' }));
+    await page.locator('.decision-row').first().waitFor();
+    await page
+      .getByRole('region', { name: 'When they occurred' })
+      .getByRole('link', { name: /^Decisions: / })
+      .first()
+      .waitFor();
+
+    expect(faults).to.deep.equal([]);
+  });
+
   it('searches, keeps the focus in the search, and empties it on the way back', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('decisions'));

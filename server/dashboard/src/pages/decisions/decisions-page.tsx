@@ -38,7 +38,8 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
   useOldLink(projectId, query.get('event'));
   const period = periodFrom(query);
   const filters = filtersFrom(query);
-  const q = query.get('q') ?? undefined;
+  // The service refuses an empty one.
+  const q = query.get('q') || undefined;
   const isFiltered = q !== undefined || Object.keys(filters).length > 0;
   const isLive = query.get('live') === '1' && endsNow(period);
   const selected = { ...filters, q };
