@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ApiError } from './api-error.ts';
 
 /** An answer that is still shown although asking for it again failed. */
-export type StaleAnswer = { error: ApiError; atMs: number; reload: () => void };
+type StaleAnswer = { error: ApiError; atMs: number; reload: () => void };
 
 const stale = new Set<StaleAnswer>();
 const listeners = new Set<() => void>();

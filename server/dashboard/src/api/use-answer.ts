@@ -6,7 +6,7 @@ import { sharedRead } from './shared-read.ts';
 import { useStaleAnswer } from './stale-answers.ts';
 
 const ANSWERS_MAX = 60;
-export const RETRY_MS = 5000;
+const RETRY_MS = 5000;
 /** The last answers by path: a page that was shown before appears at once, and is then refreshed. */
 const answers = new Map<string, { data: unknown; atMs: number }>();
 

@@ -2,7 +2,7 @@
 const DECISION_FILTERS = ['outcome', 'agent', 'role', 'tool', 'user_id', 'session_id', 'reason'] as const;
 export const CALL_FILTERS = ['agent', 'model', 'user_id', 'session_id'] as const;
 export type FilterName = (typeof DECISION_FILTERS | typeof CALL_FILTERS)[number];
-export type FilterParam = FilterName | `not.${FilterName}`;
+type FilterParam = FilterName | `not.${FilterName}`;
 /** Any of the values of a filter, and none of those of its `not.…`. */
 export type Filters = Partial<Record<FilterParam, string[]>>;
 

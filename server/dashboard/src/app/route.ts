@@ -26,7 +26,7 @@ export const PROJECT_PAGES = [
   'members',
   'activity',
 ] as const;
-export type ProjectPageName = (typeof PROJECT_PAGES)[number];
+type ProjectPageName = (typeof PROJECT_PAGES)[number];
 
 const PLAIN_PAGES = ['sign-in', 'register', 'forgot-password', 'account'] as const;
 

@@ -22,7 +22,7 @@ export type Series = {
   href?: string | undefined;
 };
 
-export type BucketChartProps = {
+type BucketChartProps = {
   label: string;
   /** When the buckets begin, and the period (RFC 3339). */
   starts: string[];

@@ -30,7 +30,7 @@ const FILTER_LABELS: Record<FilterName, string> = {
 };
 const FACETS = ['agent', 'role', 'tool', 'user_id', 'session_id'] as const;
 
-export type FilterBarProps = {
+type FilterBarProps = {
   projectId: string;
   period: Period;
   filters: Filters;

@@ -1,3 +1,4 @@
+import { serviceTime } from '../api/service-clock.ts';
 import { MINUTE_MS } from '../../../durations.ts';
 
 const COUNT = new Intl.NumberFormat('en');
@@ -117,7 +118,7 @@ const STEPS: [seconds: number, name: string][] = [
 ];
 
 /** now, 40 s ago, 5 min ago, 3 d ago */
-export function formatAgo(iso: string, nowMs: number): string {
+export function formatAgo(iso: string, nowMs = serviceTime()): string {
   const seconds = Math.round((nowMs - Date.parse(iso)) / 1000);
   if (Number.isNaN(seconds)) return iso;
   if (seconds < 5) return 'now';

@@ -43,7 +43,6 @@ export function AgentHealth(props: HealthProps) {
   const { last, counts, before, series, usage, fleet, failed } = useHealth(props);
   const of = { window: WINDOW, agent: props.agentName };
   const decisions = (outcome?: string) => placeWith(projectPath(projectId, 'decisions'), { ...of, outcome });
-  const nowMs = serviceTime();
   const buckets = series === undefined ? [] : finishedBuckets(series);
   const isBad = counts !== undefined && before !== undefined && isAlarming(counts, before);
   return (
@@ -52,7 +51,7 @@ export function AgentHealth(props: HealthProps) {
         <Tile
           label="Last seen"
           href={placeWith(projectPath(projectId, 'decisions'), { ...of, window: '90d' })}
-          value={last === null ? 'never' : last && formatAgo(last, nowMs)}
+          value={last === null ? 'never' : last && formatAgo(last)}
           note={last === null ? `not in ${WINDOW_WORDS['90d']}` : last && formatDate(last)}
         />
         <Tile
@@ -101,7 +100,7 @@ export function AgentHealth(props: HealthProps) {
           <b>Not all of these numbers could be loaded.</b>
         </Notice>
       )}
-      <Saved versions={versions} nowMs={nowMs} />
+      <Saved versions={versions} />
     </section>
   );
 }
@@ -145,8 +144,8 @@ function rateText(total: number): string {
 }
 
 /** The changes: the versions that were saved in these days. */
-function Saved({ versions, nowMs }: Pick<HealthProps, 'versions'> & { nowMs: number }) {
-  const sinceMs = nowMs - (WINDOW_HOURS[WINDOW] / 24) * DAY_MS;
+function Saved({ versions }: Pick<HealthProps, 'versions'>) {
+  const sinceMs = serviceTime() - (WINDOW_HOURS[WINDOW] / 24) * DAY_MS;
   const saved = (versions ?? []).filter(({ created_at }) => Date.parse(created_at) >= sinceMs);
   return (
     <p class="muted">

@@ -1,5 +1,4 @@
 import { call } from '../../api/call.ts';
-import { serviceTime } from '../../api/service-clock.ts';
 import type { Fleet } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { formatAgo, formatCount, formatDate, formatShare, zoneName } from '../../text/format.ts';
@@ -49,7 +48,6 @@ function HeldVersions({ items, keys }: { items: Fleet['items']; keys: number }) 
     },
     { first: '-Keys' },
   );
-  const nowMs = serviceTime();
   return (
     <Table
       label="Versions in use"
@@ -80,7 +78,7 @@ function HeldVersions({ items, keys }: { items: Fleet['items']; keys: number }) 
               />
             </span>
           </td>
-          <td title={item.last_seen}>{formatAgo(item.last_seen, nowMs)}</td>
+          <td title={item.last_seen}>{formatAgo(item.last_seen)}</td>
           <td class="mono muted">{item.etag.replaceAll('"', '').slice(0, 12)}…</td>
         </tr>
       ))}

@@ -101,13 +101,12 @@ function shownName({ name, key_id }: KeyItem): string {
 
 function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
   const [revoking, setRevoking] = useState<KeyItem | undefined>(undefined);
-  const nowMs = serviceTime();
   const expires = `Expires (${zoneName(...items.map(({ expires_at }) => expires_at))})`;
   const { sorted, column } = useSorted(
     items,
     {
       Name: shownName,
-      Status: (key) => stateOf(key, nowMs),
+      Status: stateOf,
       Created: ({ created_at }) => created_at,
       'Created by': ({ created_by }) => created_by,
       // After every date: never.
@@ -135,14 +134,14 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
               {key.name === '' ? <span class="muted">{shownName(key)}</span> : <Inert text={key.name} />}
             </th>
             <td>
-              <span class={`tag ${STATE_TAGS[stateOf(key, nowMs)]}`}>{stateOf(key, nowMs)}</span>
+              <span class={`tag ${STATE_TAGS[stateOf(key)]}`}>{stateOf(key)}</span>
             </td>
             <td class="muted">
               {scopeText(key.scope)}
               {key.agents !== undefined && <Agents names={key.agents} />}
             </td>
             <td class="cell-when" title={formatDate(key.created_at)}>
-              {formatAgo(key.created_at, nowMs)}
+              {formatAgo(key.created_at)}
             </td>
             <td class="muted">{key.created_by === '' ? 'unknown' : <Inert text={key.created_by} />}</td>
             <td>{key.expires_at === null ? 'never' : formatDate(key.expires_at)}</td>
@@ -204,7 +203,7 @@ function Agents({ names }: { names: string[] }) {
 
 const STATE_TAGS = { revoked: 'tag-bad', expired: 'tag-warn', active: 'tag-good' } as const;
 
-function stateOf({ revoked_at, expires_at }: KeyItem, nowMs: number): keyof typeof STATE_TAGS {
+function stateOf({ revoked_at, expires_at }: KeyItem): keyof typeof STATE_TAGS {
   if (revoked_at !== null && revoked_at !== undefined) return 'revoked';
-  return expires_at !== null && Date.parse(expires_at) <= nowMs ? 'expired' : 'active';
+  return expires_at !== null && Date.parse(expires_at) <= serviceTime() ? 'expired' : 'active';
 }

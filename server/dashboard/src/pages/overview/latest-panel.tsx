@@ -1,6 +1,5 @@
 import { decisionPath } from '../../app/route.ts';
 import { auditOf } from '../../api/call.ts';
-import { serviceTime } from '../../api/service-clock.ts';
 import type { Outcome } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { narrowed } from '../../app/filters.ts';
@@ -22,7 +21,6 @@ export function LatestPanel({ projectId, period, filters, hrefOf, outcome, title
   const newest = auditOf(projectId, 'decisions', { ...period, ...narrowed(filters, only), limit: ROWS });
   const answer = useAnswer(newest, { refreshMs: REFRESH_MS });
   const { data } = answer;
-  const nowMs = serviceTime();
   return (
     <section class="panel" aria-label={title}>
       <h2>
@@ -35,7 +33,7 @@ export function LatestPanel({ projectId, period, filters, hrefOf, outcome, title
           <li key={event_id}>
             <a href={decisionPath(projectId, event_id) + search}>
               <time dateTime={occurred_at} title={formatTime(occurred_at)}>
-                {formatAgo(occurred_at, nowMs)}
+                {formatAgo(occurred_at)}
               </time>
               <span class="latest-what">
                 <b>

@@ -1,4 +1,3 @@
-import { serviceTime } from '../../api/service-clock.ts';
 import { countText, formatAgo, formatCount, formatTime, zoneName } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -14,7 +13,6 @@ export function WitnessTable({ witnesses, size }: { witnesses: CheckedWitness[];
       </p>
     );
   }
-  const nowMs = serviceTime();
   return (
     <Table
       label="Witnesses"
@@ -39,7 +37,7 @@ export function WitnessTable({ witnesses, size }: { witnesses: CheckedWitness[];
             ) : (
               <>
                 <time dateTime={witness.signedAt}>{formatTime(witness.signedAt)}</time>{' '}
-                <span class="muted">{formatAgo(witness.signedAt, nowMs)}</span>
+                <span class="muted">{formatAgo(witness.signedAt)}</span>
               </>
             )}
           </td>

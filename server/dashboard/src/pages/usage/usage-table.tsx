@@ -24,7 +24,7 @@ const NUMBER_LABELS = Object.keys(NUMBERS);
 /** As high as the rows that follow, so that nothing below moves. */
 const LOADING_LINES = 10;
 
-export type UsageRow = UsageCounts & { name: string };
+type UsageRow = UsageCounts & { name: string };
 type UsageCall = Call<'GET /v1/projects/{id}/audit/llm-usage'>;
 
 /** The measure of the bars and of the default order: cost, or tokens where no cost was reported. */
