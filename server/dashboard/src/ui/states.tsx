@@ -9,7 +9,7 @@ import { Icon } from './icon.tsx';
 export function ErrorState({ error, retry }: { error: ApiError; retry: () => void }) {
   const { title, advice, action } = explain(error);
   return (
-    <div class="state state-error" role="alert">
+    <div class="state" role="alert">
       <Icon name="warn" />
       <p class="state-title">{title}</p>
       <p>
