@@ -8,7 +8,7 @@ import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { jsonOf } from '../support/accounts.ts';
 import { askLog, checkpointFrom, logKey, logText, proofOf } from '../support/log.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
 import { startWitness, type TestWitness } from '../support/witness.ts';
 import { listen } from '../support/listen.ts';
 
@@ -20,12 +20,10 @@ async function startSilentServer() {
 
 describe('witnesses', () => {
   const witnesses: TestWitness[] = [];
-  let service: TestService;
   let silentServer: Server | undefined;
 
   after(async () => {
     silentServer?.close();
-    await service.stop();
     await Promise.all(witnesses.map((witness) => witness.close()));
   });
 
@@ -54,7 +52,7 @@ describe('witnesses', () => {
     const deaf = silent.setting.replace(/^\S+ /, `http://127.0.0.1:${port}/ `);
     const env = { GATE_WITNESSES: [deaf, forked.setting, lying.setting, honest.setting].join() };
 
-    service = await startTestService({ dataDir: before.dataDir, env });
+    let service = await startTestService({ dataDir: before.dataDir, env });
     const text = await eventually(async () => {
       const checkpoint = await logText(service, 'checkpoint');
       return checkpoint.includes(honest.key.name) ? checkpoint : undefined;
@@ -82,6 +80,7 @@ describe('witnesses', () => {
     await service.stop();
     service = await startTestService({ dataDir: before.dataDir });
     expect(await logText(service, 'checkpoint')).to.equal(text);
+    await service.stop();
   });
 
   it('sign with a new key what only their old one has signed', async () => {
