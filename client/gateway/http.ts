@@ -75,6 +75,8 @@ export class RemoteServer implements Source {
   /** The latest one, which begins the session anew if the server forgets it. */
   #initialize: Message | undefined;
   #renewed: Promise<void> | undefined;
+  /** Of the `initialize` of a renewal, whose answer is not for the client. */
+  readonly #renewalId = `gatehouse-${crypto.randomUUID()}`;
   /** Messages without an answer keep their order: each is accepted before the next one is sent. */
   #queue: Promise<unknown> = Promise.resolve();
   readonly #posts = new Set<Promise<void>>();
@@ -187,7 +189,7 @@ export class RemoteServer implements Source {
   async #renew(): Promise<void> {
     this.#session = {};
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(ACCEPT_MS)]);
-    const initialize = { ...this.#initialize, id: `gatehouse-${crypto.randomUUID()}` };
+    const initialize = { ...this.#initialize, id: this.#renewalId };
     const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
     for (const message of [initialize, initialized])
       await this.#post(JSON.stringify(message), message, signal, 'renewal');
@@ -292,7 +294,7 @@ export class RemoteServer implements Source {
     if (isObject(begun) && typeof begun['protocolVersion'] === 'string')
       this.#session.version = begun['protocolVersion'];
     // In JSON, line breaks are only white space.
-    if (!answers.some((one) => String(one['id']).startsWith('gatehouse-')))
+    if (!answers.some((one) => one['id'] === this.#renewalId))
       this.#options.onMessage(`${text.trimEnd().replaceAll(/[\r\n]/g, ' ')}\n`);
     return answers.some((one) => one['id'] === id);
   }

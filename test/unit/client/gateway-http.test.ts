@@ -374,7 +374,7 @@ describe('RemoteServer', () => {
     const sendAll = async (...methods: string[]): Promise<void> => {
       const before = lines.length;
       for (const method of methods)
-        remote.send(`${JSON.stringify({ jsonrpc: '2.0', id: `${method} ${before}`, method })}\n`);
+        remote.send(`${JSON.stringify({ jsonrpc: '2.0', id: `gatehouse-${method} ${before}`, method })}\n`);
       await eventually(() => lines.length >= before + methods.length);
     };
     await sendAll('initialize');
