@@ -94,7 +94,9 @@ async function main(words: string[]): Promise<number> {
   const { agent, url, header, help: _, ...rest } = values;
   const { run, options = [] } = COMMANDS[positionals.join()] ?? {};
   const isForAnother = Object.keys(rest).some((name) => !options.includes(name));
-  if (!run || isForAnother || agent === undefined || (command === undefined) === (url === undefined)) {
+  const isOneServer =
+    url === undefined ? command !== undefined && header === undefined : command === undefined;
+  if (!run || isForAnother || agent === undefined || !isOneServer) {
     logger.error(USAGE);
     return 2;
   }

@@ -194,6 +194,7 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
     expect(bare.errors)
       .to.match(/^No policy/)
       .and.not.include('started');
-    expect(await run([CLI, 'mcp'])).to.deep.include({ code: 2 });
+    for (const wrong of [[], ['--agent', 'a', '--header', 'A: b', '--', 'true']])
+      expect(await run([CLI, 'mcp', ...wrong])).to.deep.include({ code: 2 });
   });
 });
