@@ -111,7 +111,9 @@ function requireBackupPath(directory: string): void {
 /** Copies the keys that the configuration does not name: a file beside a named key is not the key in use. */
 function copyKeys(from: string, to: string, { signingKey, logKey }: Pick<Config, 'signingKey' | 'logKey'>) {
   const copy = (name: string, given: string | undefined, variable: string) => {
-    if (given !== undefined || !existsSync(join(from, name))) return `not included: it is in ${variable}`;
+    if (given !== undefined) return `not included: it is in ${variable}`;
+    if (!existsSync(join(from, name)))
+      return `not included: it is in ${variable}, or no service has made one`;
     copyFileSync(join(from, name), join(to, name));
     return name;
   };

@@ -121,8 +121,12 @@ describe('operations on the embedded store', () => {
     const made = await gate<object>(env, 'backup', '--to', backup);
     const back = await gate<object>(restored, 'restore', '--from', backup);
 
-    const keys = { root_key: 'not included: it is in GATE_SIGNING_KEY', log_key: 'log-key.pem' };
-    for (const result of [made, back]) expect(result).to.include(keys);
+    const isElsewhere = 'not included: it is in GATE_SIGNING_KEY';
+    expect(made).to.include({ root_key: isElsewhere, log_key: 'log-key.pem' });
+    expect(back).to.include({
+      root_key: `${isElsewhere}, or no service has made one`,
+      log_key: 'log-key.pem',
+    });
     expect(readdirSync(backup)).to.have.members(['store', 'log-key.pem']);
   });
 
