@@ -42,11 +42,11 @@ export async function oversee(config: Config, logger: Logger): Promise<void> {
   stopOnSignal(() => (isStopping = true));
   const first = cluster.fork();
   const [outcome] = (await Promise.race([once(first, 'listening'), once(first, 'exit')])) as [unknown];
+  if (isStopping) return;
   // The worker has reported why.
   if (typeof outcome !== 'object') process.exit(typeof outcome === 'number' ? outcome : 1);
   // The first worker has made the demo if one was configured.
   const env = { GATE_DEMO: '0' };
-  if (isStopping) return;
   for (let count = 1; count < config.workers; count += 1) cluster.fork(env);
   cluster.on('exit', (worker, code, signal) => {
     if (isStopping) return;
@@ -62,16 +62,17 @@ function stopOnSignal(onStop: () => void): void {
     isStopping = true;
     onStop();
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    const codes = workers.map(async (worker) => {
+    const ends = workers.map(async (worker) => {
       worker.process.kill('SIGTERM');
-      const [code] = (await once(worker.process, 'exit')) as [number | null];
-      return code;
+      const [code, signal] = (await once(worker.process, 'exit')) as [number | null, NodeJS.Signals | null];
+      // A worker that is still starting ends by the signal. It has no requests.
+      return code === 0 || signal === 'SIGTERM' || signal === 'SIGINT';
     });
     setTimeout(() => {
       for (const worker of workers) worker.process.kill('SIGKILL');
       process.exit(1);
     }, STOP_MS_MAX).unref();
-    void Promise.all(codes).then((all) => process.exit(all.every((code) => code === 0) ? 0 : 1));
+    void Promise.all(ends).then((all) => process.exit(all.every((isClean) => isClean) ? 0 : 1));
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

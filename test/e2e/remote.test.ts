@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   call,
@@ -25,7 +27,7 @@ import { gate } from '../support/gate.ts';
 import { eventually } from '../support/eventually.ts';
 import { acknowledged, cutOff, startLoad } from '../support/load.ts';
 import { ingestResult, readMetrics } from '../support/metrics.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { spawnService, startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
 import { HOUR_MS } from '../../server/durations.ts';
 
 const REVOKED_MS_MAX = 5000;
@@ -305,5 +307,15 @@ describe('GATE_WORKERS', () => {
 
   it('ends all workers with exit code 0 on SIGTERM', async () => {
     expect(await service.stop()).to.equal(0);
+  });
+
+  it('ends with exit code 0 on SIGTERM before the first worker is ready', async () => {
+    const env = onServer(server, { GATE_WORKERS: String(WORKERS) });
+    const child = spawnService({ dataDir: temporaryDirectory(), env });
+    await eventually(() => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8') !== '');
+
+    child.kill('SIGTERM');
+
+    expect(await once(child, 'exit')).to.deep.equal([0, null]);
   });
 });
