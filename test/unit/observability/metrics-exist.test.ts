@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { INGEST_RESULTS } from '../../../server/ingest/ingest.ts';
+import { MAIL_RESULTS } from '../../../server/mail/mail-queue.ts';
 import { createMetrics } from '../../../server/metrics.ts';
 import {
   alertExpressions,
@@ -13,7 +14,7 @@ import {
 const CLOSED_LABELS: Record<string, string[]> = {
   outcome: ['allow', 'deny', 'needs_approval'],
   state: ['received', 'dropped', 'missing'],
-  result: [...INGEST_RESULTS, 'sent', 'retried', 'failed', 'signed'],
+  result: [...INGEST_RESULTS, ...MAIL_RESULTS, 'signed'],
 };
 
 describe('Grafana dashboards and Prometheus alerts', () => {
