@@ -31,7 +31,13 @@ import { LogTables } from './log/log-tables.ts';
 import { Sequencer } from './log/sequencer.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics.ts';
-import { type BrokenPart, findBrokenParts, nameParts } from './store/broken-parts.ts';
+import {
+  type BrokenPart,
+  findBrokenParts,
+  leaveParts,
+  nameParts,
+  requireInForce,
+} from './store/broken-parts.ts';
 import { createStore, fatalStoreFault, type Store, waitForSchema } from './store/store.ts';
 import { createBoundedStore } from './store/bounded-store.ts';
 import type { RunRead, RunReadBytes } from './store/read-pool.ts';
@@ -65,7 +71,9 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       identityFilters: () => commits.identityFilters(),
     }),
   );
-  const brokenParts = isSoleWriter ? await findBrokenParts(store.background) : [];
+  const parts = { connection: store.background, handover: store.handover };
+  const brokenParts = isSoleWriter ? await findBrokenParts({ ...parts, nowMs: now() }) : [];
+  requireInForce(brokenParts);
   metrics.brokenParts.set(brokenParts.length);
   if (brokenParts.length > 0) warnOfBrokenParts(brokenParts, logger);
   const isDamaged = (name: string) => brokenParts.some(({ table }) => table === name);
@@ -210,6 +218,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       await inTime(Promise.all([emitterStarts.close(), emittedGauge.close()]));
       await commits.close();
       await inTime(sequencer.close());
+      if (isSoleWriter) await inTime(leaveParts(parts, brokenParts));
       await store.close();
     },
   };

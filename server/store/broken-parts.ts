@@ -1,9 +1,14 @@
 import type { Connection } from './connection.ts';
+import type { Handover } from './handover.ts';
 import { sql } from './sql.ts';
 import { StoreOpenError } from './store.ts';
 
-/** A part of a table that was damaged when the engine opened the store. Its rows are missing from every answer. */
-export type BrokenPart = { table: string; name: string };
+/** A part of a table that was damaged or missing when the engine opened the store. Its rows are missing from every answer. */
+export type BrokenPart = { table: string; name: string; isMissing?: true };
+type PresentPart = BrokenPart & { partition_id: string; first: number; last: number; expires: number };
+type Deps = { connection: Connection; handover: Handover | undefined; nowMs: number };
+
+const FILE = 'parts';
 
 /** Tables of what happened. The others say what is in force, and without rows of them a revoked key would work again. */
 const RECORDS = new Set([
@@ -20,17 +25,64 @@ const RECORDS = new Set([
   'log_hashes',
 ]);
 
-/** The damaged parts of records. Rejects with a StoreOpenError where a part of another table is damaged. */
-export async function findBrokenParts(connection: Connection): Promise<BrokenPart[]> {
-  const parts = await connection.query<BrokenPart>(sql('parts_broken'));
+/**
+ * The parts that the engine moved aside because they are damaged, and those of the last stop that are gone without a trace. A part of
+ * which some blocks are left counts as present: after a power cut, the parts that it was merged from may be there in its place.
+ */
+export async function findBrokenParts({ connection, handover, nowMs }: Deps): Promise<BrokenPart[]> {
+  const broken = await connection.query<BrokenPart>(sql('parts_broken'));
+  const present = Map.groupBy(await readPresent(connection), placeOf);
+  const isMissing = (part: PresentPart) =>
+    (part.expires === 0 || part.expires * 1000 > nowMs) &&
+    !broken.some(({ table, name }) => table === part.table && name.endsWith(`_${part.name}`)) &&
+    !present.get(placeOf(part))?.some(({ first, last }) => first <= part.last && last >= part.first);
+  const missing = (await takeLeft(handover)).filter(isMissing);
+  return [...broken, ...missing.map((part) => ({ ...part, isMissing: true as const }))];
+}
+
+/** Throws a StoreOpenError where a part is of a table that says what is in force. */
+export function requireInForce(parts: BrokenPart[]): void {
   const inForce = parts.filter(({ table }) => !RECORDS.has(table));
-  if (inForce.length === 0) return parts;
+  if (inForce.length === 0) return;
   throw new StoreOpenError(
     `Files of the store are damaged: ${nameParts(inForce).join(', ')}. What is in them would no longer be in force, such as ` +
       'that a key is revoked, so the service does not start. docs/operations.md says how to restore them, under "Damaged files".',
   );
 }
 
+/** Leaves a list of the parts for the next start, with those that are missing already. */
+export async function leaveParts(
+  { connection, handover }: Omit<Deps, 'nowMs'>,
+  broken: BrokenPart[],
+): Promise<void> {
+  const text = JSON.stringify([
+    ...(await readPresent(connection)),
+    ...broken.filter(({ isMissing }) => isMissing),
+  ]);
+  const { signal } = new AbortController();
+  await handover?.leave(FILE, (file) => file.writeFile(text), { isFinal: true, signal });
+}
+
 export function nameParts(parts: BrokenPart[]): string[] {
-  return parts.map(({ table, name }) => `${table} ${name}`);
+  return parts.map(({ table, name, isMissing }) => `${table} ${name}${isMissing ? ' (missing)' : ''}`);
+}
+
+function readPresent(connection: Connection): Promise<PresentPart[]> {
+  return connection.query<PresentPart>(sql('parts_present'));
+}
+
+/** Nothing when the list is damaged itself: it is an aid, and must not stop the start. */
+async function takeLeft(handover: Handover | undefined): Promise<PresentPart[]> {
+  const file = handover?.take(FILE)?.file;
+  try {
+    return JSON.parse((await file?.readFile('utf8')) ?? '[]') as PresentPart[];
+  } catch {
+    return [];
+  } finally {
+    await file?.close();
+  }
+}
+
+function placeOf({ table, partition_id }: PresentPart): string {
+  return `${table} ${partition_id}`;
 }
