@@ -14,12 +14,14 @@ import { renameDurably, sync, syncTree } from '../durable-files.ts';
 import { makeDirectory, UNFINISHED_RESTORE } from '../make-directory.ts';
 import type { Config } from '../config.ts';
 import { isDiskFull } from '../expected-fault.ts';
+import type { BrokenPart } from '../store/broken-parts.ts';
 import { lockDataDir } from '../store/data-dir-lock.ts';
+import { sql } from '../store/sql.ts';
 import { EMBEDDED_FOLDER, fatalStoreFault, StoreInUseError } from '../store/store.ts';
 import { CommandError } from './command-error.ts';
 import { withFileFaults } from './file-faults.ts';
 import { requireStore } from './open-store.ts';
-import { requireEmbedded, secondsSince } from './transfer.ts';
+import { requireEmbedded, secondsSince, tellOfBrokenParts } from './transfer.ts';
 
 /** The root key, and the key that signs the logs: without it a restored service could not extend them. */
 const KEY_FILE = 'signing-key.pem';
@@ -146,6 +148,8 @@ async function onEngine(dataDir: string, { statement, backup, fault, target }: S
       connectionArgs: [`--config-file=${file}`],
     });
     try {
+      const broken = await session.queryAsync(sql('parts_broken'), { format: 'JSON' });
+      tellOfBrokenParts(broken.json<{ data: BrokenPart[] }>().data);
       await session.queryAsync(`${statement} File('${join(backup, 'store')}/')`);
     } finally {
       session.close();

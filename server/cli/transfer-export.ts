@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { sync } from '../durable-files.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { Config } from '../config.ts';
+import { findBrokenParts } from '../store/broken-parts.ts';
 import type { Connection } from '../store/connection.ts';
 import { readMigrations, sql } from '../store/sql.ts';
 import { CommandError } from './command-error.ts';
@@ -20,6 +21,7 @@ import {
   secondsSince,
   showProgress,
   SMALL_TABLES,
+  tellOfBrokenParts,
   writeManifest,
 } from './transfer.ts';
 
@@ -45,7 +47,9 @@ export function exportStore(config: Config, to: string): Promise<unknown> {
       throw new CommandError(`${directory} is not empty and does not contain an export.`);
     const store = await openStore(config);
     try {
-      return await exportTables(store.background, directory, done);
+      const { background: connection, handover } = store;
+      tellOfBrokenParts(await findBrokenParts({ connection, handover, nowMs: Date.now() }));
+      return await exportTables(connection, directory, done);
     } finally {
       await store.close();
     }

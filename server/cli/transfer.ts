@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
 import type { Config } from '../config.ts';
 import { replaceFile, sync } from '../durable-files.ts';
+import { type BrokenPart, nameParts } from '../store/broken-parts.ts';
 import { CommandError } from './command-error.ts';
 
 /** The contents of an export. Rewritten after every file, so that an interrupted export can continue. */
@@ -60,6 +61,15 @@ export const SMALL_TABLES = [
 /** Progress goes to stderr, because stdout has the result. */
 export function showProgress(line: string): void {
   process.stderr.write(`${line}\n`);
+}
+
+/** The result is usable: to take what is left is a step of the repair. */
+export function tellOfBrokenParts(parts: BrokenPart[]): void {
+  if (parts.length === 0) return;
+  showProgress(
+    `Files of the store are damaged: ${nameParts(parts).join(', ')}. What was in them is not included. ` +
+      'docs/operations.md says how to restore them, under "Damaged files".',
+  );
 }
 
 export function requireEmbedded({ clickhouse }: Config, command: string): void {

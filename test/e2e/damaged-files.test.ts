@@ -9,7 +9,7 @@ import { runOnStore } from '../support/engine.ts';
 import { decisionEvent } from '../support/events.ts';
 import { gate } from '../support/gate.ts';
 import { askLog, checkpointFrom } from '../support/log.ts';
-import { runService } from '../support/processes.ts';
+import { runGate, runService } from '../support/processes.ts';
 import { readMetrics } from '../support/metrics.ts';
 import {
   type Demo,
@@ -96,7 +96,14 @@ describe('damaged files of the embedded store', () => {
 
   it('are made good by a backup and an import of what is left', async () => {
     const [left, restored] = [join(temporaryDirectory(), 'left'), temporaryDirectory()];
-    await gate(dataDir, 'export', '--to', left);
+    for (const args of [
+      ['export', '--to', left],
+      ['backup', '--to', join(temporaryDirectory(), 'damaged')],
+    ]) {
+      const { code, stderr } = await runGate({ dataDir, args });
+      expect(code, stderr).to.equal(0);
+      expect(stderr).to.match(/^Files of the store are damaged: .*log_chunks broken-on-start_/m);
+    }
     await gate(restored, 'restore', '--from', backup);
     const { imported } = await gate<{ imported: number }>(restored, 'import', '--from', left);
 
