@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { Connection } from './connection.ts';
 import type { Handover } from './handover.ts';
 import { sql } from './sql.ts';
@@ -60,7 +61,7 @@ export async function leaveParts(
     ...broken.filter(({ isMissing }) => isMissing),
   ]);
   const { signal } = new AbortController();
-  await handover?.leave(FILE, (file) => file.writeFile(text), { isFinal: true, signal });
+  await handover?.leave(FILE, (file) => file.writeFile(`${crc32(text)}\n${text}`), { isFinal: true, signal });
 }
 
 export function nameParts(parts: BrokenPart[]): string[] {
@@ -71,15 +72,15 @@ function readPresent(connection: Connection): Promise<PresentPart[]> {
   return connection.query<PresentPart>(sql('parts_present'));
 }
 
-/** Nothing when the list is damaged itself: it is an aid, and must not stop the start. */
+/** Nothing when the list is damaged itself: one wrong digit could make a part look missing. */
 async function takeLeft(handover: Handover | undefined): Promise<PresentPart[]> {
   const file = handover?.take(FILE)?.file;
+  if (file === undefined) return [];
   try {
-    return JSON.parse((await file?.readFile('utf8')) ?? '[]') as PresentPart[];
-  } catch {
-    return [];
+    const [checksum, text = ''] = (await file.readFile('utf8')).split('\n');
+    return checksum === `${crc32(text)}` ? (JSON.parse(text) as PresentPart[]) : [];
   } finally {
-    await file?.close();
+    await file.close();
   }
 }
 
