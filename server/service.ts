@@ -23,7 +23,7 @@ import { readLogKey } from './keys/log-key.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 import { KeyRegistry } from './keys/key-registry.ts';
 import { RootKeys } from './keys/root-keys.ts';
-import { readSigningKeys } from './keys/signing-keys.ts';
+import { hasSigningKey, readSigningKeys } from './keys/signing-keys.ts';
 import { createLogHeads, ProjectLog } from './log/project-log.ts';
 import { Witnesses } from './log/witnesses.ts';
 import { LogSigner } from './log/log-signer.ts';
@@ -38,6 +38,8 @@ import {
   nameParts,
   requireInForce,
 } from './store/broken-parts.ts';
+import type { Connection } from './store/connection.ts';
+import { sql } from './store/sql.ts';
 import { createStore, fatalStoreFault, type Store, waitForSchema } from './store/store.ts';
 import { createBoundedStore } from './store/bounded-store.ts';
 import type { RunRead, RunReadBytes } from './store/read-pool.ts';
@@ -78,6 +80,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   if (brokenParts.length > 0) warnOfBrokenParts(brokenParts, logger);
   const isDamaged = (name: string) => brokenParts.some(({ table }) => table === name);
   const isLogDamaged = isDamaged('log_chunks') || isDamaged('log_hashes');
+  if (isSoleWriter && !hasSigningKey(config)) await warnOfLostRootKey(store.background, logger);
   const signing = await readSigningKeys(config);
   const registry = new KeyRegistry(shared);
   const rootKeys = new RootKeys({ ...shared, signing });
@@ -255,6 +258,16 @@ function warnOfBrokenParts(parts: BrokenPart[], logger: Logger): void {
   logger.error(
     { parts: nameParts(parts) },
     'The engine found damaged files in the store: the records in them are missing from every answer. docs/operations.md says how to restore them, under "Damaged files"',
+  );
+}
+
+/** Only the first start of a store makes the root key. */
+async function warnOfLostRootKey(connection: Connection, logger: Logger): Promise<void> {
+  const keys = await connection.queryBytes(sql('table_rows'), { table: 'api_keys' });
+  if (keys.length === 0) return;
+  logger.error(
+    'The root key of this store is missing, and a new one is made: all keys issued before are refused, and clients refuse policies. ' +
+      'Stop the service, and replace signing-key.pem with the file of a backup, or set GATE_SIGNING_KEY',
   );
 }
 

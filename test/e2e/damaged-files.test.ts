@@ -132,6 +132,16 @@ describe('damaged files of the embedded store', () => {
       expect(output).to.match(new RegExp(`^Files of the store are damaged: api_keys ${name}`, 'm'));
     });
 
+  it('are named when the root key is gone, as a new one refuses all keys', async () => {
+    const directory = await storeDirectory();
+    rmSync(join(directory, 'signing-key.pem'));
+
+    const service = await startTestService({ dataDir: directory });
+
+    expect(service.output()).to.contain('The root key of this store is missing');
+    await service.stop();
+  });
+
   type Damage = { which?: string; harm?: (path: string) => void; directory?: string };
 
   /** Harms parts of a table. */
