@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findBrokenParts, leaveParts, nameParts } from '../../../server/store/broken-parts.ts';
+import {
+  findBrokenParts,
+  leaveParts,
+  nameParts,
+  requireInForce,
+} from '../../../server/store/broken-parts.ts';
 import type { Connection } from '../../../server/store/connection.ts';
 import { Handover } from '../../../server/store/handover.ts';
 import { sql } from '../../../server/store/sql.ts';
@@ -58,6 +63,15 @@ describe('parts that are missing at a start', () => {
 
       expect(await find(dataDir, storeOf(present, aside))).to.deep.equal(named);
     });
+
+  it('stop the start, unless their rows expire: the clock may have been ahead', () => {
+    const missing = (expires: number) => [
+      { table: 'sessions', name: 'all_1_1_1', isMissing: true as const, expires },
+    ];
+
+    expect(() => requireInForce(missing(0))).to.throw('sessions all_1_1_1 (missing)');
+    requireInForce(missing(NOW_S + 1));
+  });
 
   it('are not named by a list with a wrong byte', async () => {
     const dataDir = temporaryDirectory();
