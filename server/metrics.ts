@@ -100,7 +100,7 @@ export function createMetrics({
     }),
     brokenParts: new Gauge({
       name: 'gate_store_broken_parts',
-      help: 'Parts of tables that were damaged or missing when the embedded store was opened, and are not read',
+      help: 'Damaged parts of tables that the embedded engine found at the start and does not read',
       // Every process reports what is in the store.
       aggregator: 'max',
       registers,

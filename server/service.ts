@@ -31,13 +31,7 @@ import { LogTables } from './log/log-tables.ts';
 import { Sequencer } from './log/sequencer.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics.ts';
-import {
-  type BrokenPart,
-  findBrokenParts,
-  leaveParts,
-  nameParts,
-  requireInForce,
-} from './store/broken-parts.ts';
+import { type BrokenPart, findBrokenParts, nameParts, requireInForce } from './store/broken-parts.ts';
 import type { Connection } from './store/connection.ts';
 import { sql } from './store/sql.ts';
 import { createStore, fatalStoreFault, type Store, waitForSchema } from './store/store.ts';
@@ -73,8 +67,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       identityFilters: () => commits.identityFilters(),
     }),
   );
-  const parts = { connection: store.background, handover: store.handover };
-  const brokenParts = isSoleWriter ? await findBrokenParts({ ...parts, nowMs: now() }) : [];
+  const brokenParts = isSoleWriter ? await findBrokenParts(store.background) : [];
   requireInForce(brokenParts);
   metrics.brokenParts.set(brokenParts.length);
   if (brokenParts.length > 0) warnOfBrokenParts(brokenParts, logger);
@@ -221,7 +214,6 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       await inTime(Promise.all([emitterStarts.close(), emittedGauge.close()]));
       await commits.close();
       await inTime(sequencer.close());
-      if (isSoleWriter) await inTime(leaveParts(parts, brokenParts));
       await store.close();
     },
   };

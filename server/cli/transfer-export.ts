@@ -47,9 +47,8 @@ export function exportStore(config: Config, to: string): Promise<unknown> {
       throw new CommandError(`${directory} is not empty and does not contain an export.`);
     const store = await openStore(config);
     try {
-      const { background: connection, handover } = store;
-      tellOfBrokenParts(await findBrokenParts({ connection, handover, nowMs: Date.now() }));
-      return await exportTables(connection, directory, done);
+      tellOfBrokenParts(await findBrokenParts(store.background));
+      return await exportTables(store.background, directory, done);
     } finally {
       await store.close();
     }

@@ -23,7 +23,7 @@ const FILLED = 'The identity filter is filled';
 const WITH_LATER = `${USED}, with what came since`;
 
 function leftIn(dataDir: string): string[] {
-  return readdirSync(dataDir).filter((name) => name.startsWith('handover-identities-'));
+  return readdirSync(dataDir).filter((name) => name.startsWith('handover-'));
 }
 
 /** How each stream got its filter, as the log tells it, once both have one. */
