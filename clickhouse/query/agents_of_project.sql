@@ -2,17 +2,7 @@
 -- `after`, which ends behind the first that makes it page_bytes of tools. project_id; after; page_rows; page_bytes.
 -- Of rows with the same version number the first created counts, with its latest signature.
 -- PREWHERE: the tools of older versions and of other pages, up to 1 MB each, are not read.
-SELECT
-    agent_name,
-    version,
-    created_at,
-    agent_version_id,
-    agent_id,
-    created_by,
-    tools,
-    bundle_signature_b64,
-    etag,
-    note
+SELECT * EXCEPT bytes_before
 FROM
 (
     SELECT
