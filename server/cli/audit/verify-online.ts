@@ -13,6 +13,8 @@ import { readHead } from './verify-head.ts';
 
 /** A little more than the log may take, because the clocks of two machines do not tick alike. */
 const SETTLE_WAIT_MS = SETTLE_MS + 500;
+/** Most logs are behind by a second or two. Doubles after each look, since each fetches the proofs of all records. */
+const FIRST_PAUSE_MS = 1_000;
 const WHOLE_WINDOW = '?window=90d';
 
 type VerifyOnline = Pick<VerifyFiles, 'vkey' | 'statePath' | 'receiptsPath'> & {
@@ -38,8 +40,8 @@ export async function verifyOnline({ source, wait, ...options }: VerifyOnline): 
 }
 
 /**
- * Resolves with when the export was made. Where a record is not in the log yet, the proofs are fetched once more when each record of the
- * export must be.
+ * Resolves with when the export was made. Where a record is not in the log yet, the proofs are fetched again, the last time when each
+ * record of the export must be.
  */
 async function fetchRecords(
   source: Source,
@@ -50,15 +52,18 @@ async function fetchRecords(
     fetchFile(source, `${path}${WHOLE_WINDOW}`, { to, progress: new Progress('Fetched bytes') });
   await fetchTo('audit/decisions/export', files.export);
   const atMs = Date.now();
-  const startMs = performance.now();
-  await fetchTo('audit/decisions/export/proofs', files.proofs);
-  if (!hasPending(files.proofs)) return atMs;
-  const waitMs = SETTLE_WAIT_MS - (performance.now() - startMs);
-  if (waitMs > 0)
-    process.stderr.write('Some records are not in the log yet: waiting for up to ten seconds.\n');
-  await wait(Math.max(0, waitMs));
-  await fetchTo('audit/decisions/export/proofs', files.proofs);
-  return atMs;
+  for (let [leftMs, pauseMs] = [SETTLE_WAIT_MS, FIRST_PAUSE_MS]; ; pauseMs *= 2) {
+    const isLast = leftMs <= 0;
+    const startMs = performance.now();
+    await fetchTo('audit/decisions/export/proofs', files.proofs);
+    if (isLast || !hasPending(files.proofs)) return atMs;
+    leftMs -= performance.now() - startMs;
+    if (pauseMs === FIRST_PAUSE_MS && leftMs > 0)
+      process.stderr.write('Some records are not in the log yet: waiting for up to ten seconds.\n');
+    const waitMs = Math.max(0, Math.min(pauseMs, leftMs));
+    await wait(waitMs);
+    leftMs -= waitMs;
+  }
 }
 
 function hasPending(proofsPath: string): boolean {
