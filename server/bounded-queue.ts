@@ -34,7 +34,8 @@ export class BoundedQueue {
   /** Rejects with the refusal when the queue is full, after too long a wait, and when the signal aborts the wait. */
   async run<T>(work: () => Promise<T>, { signal, priority = 0 }: RunOptions = {}): Promise<T> {
     const { runningMax, waitingMax, waitMsMax, refusal, yields } = this.#limits;
-    if (this.#tasks.pending >= runningMax && this.#tasks.sizeBy({ priority }) >= waitingMax) throw refusal();
+    const isFull = this.#tasks.pending >= runningMax && this.#tasks.sizeBy({ priority }) >= waitingMax;
+    if (isFull || signal?.aborted === true) throw refusal();
     // Not the caller's own signal: an abort must end the wait, and must not free the place of running work.
     const wait = new AbortController();
     const refuse = () => wait.abort(refusal());

@@ -5,6 +5,7 @@ import type { Endpoint, Method } from './endpoint.ts';
 import {
   ARRIVING_BYTES_MAX,
   ARRIVING_BYTES_OF_STRANGERS_MAX,
+  BODY_TURNS_MS_MAX,
   HEAVY_BODIES,
   HEAVY_BODIES_OF_STRANGERS,
   LARGE_BODIES,
@@ -29,6 +30,7 @@ export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], dep
       count: 0,
       max: ARRIVING_BYTES_MAX,
       plainBytesMax: PLAIN_BYTES_MAX,
+      turnsMsMax: BODY_TURNS_MS_MAX,
       heavy: new BoundedQueue(HEAVY_BODIES),
       large: new BoundedQueue(LARGE_BODIES),
     },
@@ -36,6 +38,7 @@ export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], dep
       count: 0,
       max: ARRIVING_BYTES_OF_STRANGERS_MAX,
       plainBytesMax: PLAIN_BYTES_OF_STRANGERS_MAX,
+      turnsMsMax: BODY_TURNS_MS_MAX,
       heavy: ofStrangers,
       large: ofStrangers,
     },

@@ -37,16 +37,18 @@ export async function readBody<T>(
     requireCaller();
     return decompress(raw, encoding as Compression);
   };
+  if (isPlain && raw.length <= arriving.plainBytesMax) return parse(textOf(raw));
+  const signal = AbortSignal.timeout(arriving.turnsMsMax);
   const bytes = isPlain
     ? raw
-    : await inTurn(arriving, { bytes: raw.length, queue: arriving.heavy, work: inflate });
+    : await inTurn(arriving, { bytes: raw.length, queue: 'heavy', work: inflate, signal });
   if (bytes.length <= arriving.plainBytesMax) return parse(textOf(bytes));
   const parseLarge = async () => {
     await setImmediate();
     requireCaller();
     return parse(textOf(bytes));
   };
-  return inTurn(arriving, { bytes: bytes.length, queue: arriving.large, work: parseLarge });
+  return inTurn(arriving, { bytes: bytes.length, queue: 'large', work: parseLarge, signal });
 }
 
 function textOf(bytes: Buffer): string {
@@ -102,6 +104,8 @@ export type ArrivingBytes = {
   count: number;
   readonly max: number;
   readonly plainBytesMax: number;
+  /** How long a body waits for both turns together. */
+  readonly turnsMsMax: number;
   readonly heavy: BoundedQueue;
   readonly large: BoundedQueue;
 };
@@ -144,13 +148,12 @@ function readBytes(
   });
 }
 
-async function inTurn<T>(
-  arriving: ArrivingBytes,
-  { bytes, queue, work }: { bytes: number; queue: BoundedQueue; work: () => Promise<T> },
-): Promise<T> {
+type Turn<T> = { bytes: number; queue: 'heavy' | 'large'; work: () => Promise<T>; signal: AbortSignal };
+
+async function inTurn<T>(arriving: ArrivingBytes, { bytes, queue, work, signal }: Turn<T>): Promise<T> {
   arriving.count += bytes;
   try {
-    return await queue.run(work);
+    return await arriving[queue].run(work, { signal });
   } finally {
     arriving.count -= bytes;
   }

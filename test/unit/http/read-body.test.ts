@@ -18,7 +18,7 @@ const PLAIN_MAX = 80_000;
 /** Bodies of which one is inflated or, if it is large, parsed at a time, and one may wait for it. */
 function arrivingOf(max: number, plainBytesMax = max): ArrivingBytes {
   const heavy = new BoundedQueue({ runningMax: 1, waitingMax: 1, waitMsMax: 10_000 });
-  return { count: 0, max, plainBytesMax, heavy, large: heavy };
+  return { count: 0, max, plainBytesMax, turnsMsMax: 10_000, heavy, large: heavy };
 }
 
 const lengthOf = (body: string) => String(body.length);
@@ -113,7 +113,8 @@ describe('bodies that are still arriving', () => {
     },
   ): Promise<number[]> {
     const queue = (runningMax: number) => new BoundedQueue({ runningMax, waitingMax: 10, waitMsMax: 10_000 });
-    const known = { count: 0, max: ARRIVING_MAX, plainBytesMax: 1, heavy: queue(10), large: queue(1) };
+    const bounds = { max: ARRIVING_MAX, plainBytesMax: 1, turnsMsMax: 10_000 };
+    const known = { count: 0, ...bounds, heavy: queue(10), large: queue(1) };
     let [turn, isOver] = [0, false];
     const count = () => {
       turn += 1;
@@ -161,6 +162,28 @@ describe('bodies that are still arriving', () => {
     expect([turns.length, new Set(turns).size]).to.deep.equal([3, 3]);
     expect(items.filter((item) => JSON.stringify(item) !== '{"b":1}')).to.deep.equal([{ a: 1 }, 2, { a: 3 }]);
   });
+
+  for (const [what, busy] of [
+    ['to be inflated', 'heavy'],
+    ['to be parsed, once it is inflated', 'large'],
+  ] as const)
+    it(`wait ${what} no longer than for both turns together`, async () => {
+      const queue = () => new BoundedQueue({ runningMax: 1, waitingMax: 1, waitMsMax: 3_600_000 });
+      const bounds = { max: ARRIVING_MAX, plainBytesMax: 1, turnsMsMax: 100 };
+      const known = { count: 0, ...bounds, heavy: queue(), large: queue() };
+      const { promise: other, resolve: endOther } = Promise.withResolvers<void>();
+      const running = known[busy].run(() => other);
+      const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+      const req = Object.assign(new PassThrough(), { headers, socket: { destroyed: false } });
+      req.end(gzipSync('{}'));
+
+      const reading = readBody(req as unknown as IncomingMessage, { arriving: known, parse: lengthOf });
+
+      expect(problemFrom(await reading.catch((error: unknown) => error)).code).to.equal('overloaded');
+      expect(known.count).to.equal(0);
+      endOther();
+      await running;
+    });
 
   it('are not inflated when their caller is gone', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };

@@ -67,6 +67,8 @@ describe('BoundedQueue', () => {
     gone.abort();
 
     expect(await aborted).to.equal('overloaded');
+    const late = work.run(() => Promise.resolve('late'), { signal: gone.signal }).catch(codeOf);
+    expect(await late).to.equal('overloaded');
     expect(await Promise.race([next, setImmediate('waits')])).to.equal('waits');
     job.end();
     await running;
