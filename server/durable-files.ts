@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, writeSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 
 /** Writes a file in one step: a reader, a crash or a power cut finds the old bytes or the new ones. */
 export function replaceFile(path: string, bytes: Uint8Array | string): void {
@@ -16,23 +16,25 @@ export function replaceFile(path: string, bytes: Uint8Array | string): void {
   renameSync(temporary, path);
 }
 
-/** Renames a file or a directory whose content is on disk, and waits until the name is. */
-export function renameDurably(from: string, to: string): void {
-  renameSync(from, to);
-  sync(dirname(to));
-}
+/** What a sync must not fail with: the path is gone, may not be read, or is a directory of a file system that does not sync them. */
+const NOT_SYNCED = ['ENOENT', 'EACCES', 'EINVAL', 'ENOTSUP', 'EROFS'];
 
-/** Waits until a file, or the list of names in a directory, is on disk. One that is gone by now is left out. */
+/** Waits until a file, or the list of names in a directory, is on disk, where that can be waited for. */
 export function sync(path: string): void {
   let file: number | undefined;
   try {
     file = openSync(path, 'r');
     fsyncSync(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (!NOT_SYNCED.includes(String((error as NodeJS.ErrnoException).code))) throw error;
   } finally {
     if (file !== undefined) closeSync(file);
   }
+}
+
+/** Waits until the name of a file or a directory is on disk, with the names of the directories above it, which may be new, too. */
+export function syncName(path: string): void {
+  for (let at = resolve(path); at !== dirname(at); at = dirname(at)) sync(dirname(at));
 }
 
 /** Waits until a directory is on disk, with everything in it down to this many levels of directories below it. */

@@ -4,13 +4,14 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { renameDurably, sync, syncTree } from '../durable-files.ts';
+import { sync, syncName, syncTree } from '../durable-files.ts';
 import { makeDirectory, UNFINISHED_RESTORE } from '../make-directory.ts';
 import type { Config } from '../config.ts';
 import { isDiskFull } from '../expected-fault.ts';
@@ -51,7 +52,8 @@ export function backUp(config: Config, to: string): Promise<unknown> {
         throw new CommandError(`Files of the backup are cut short. Is the disk of ${directory} full?`);
       const keys = copyKeys(config.dataDir, unfinished, config);
       syncTree(unfinished);
-      renameDurably(unfinished, directory);
+      renameSync(unfinished, directory);
+      syncName(directory);
       return { directory, ...keys, seconds: secondsSince(startMs) };
     } finally {
       rmSync(unfinished, { recursive: true, force: true });
@@ -83,6 +85,7 @@ export function restore(config: Config, from: string): Promise<unknown> {
     syncTree(config.dataDir);
     rmSync(mark);
     sync(config.dataDir);
+    syncName(config.dataDir);
     return { data_dir: config.dataDir, ...keys, seconds: secondsSince(startMs) };
   });
 }

@@ -1,6 +1,6 @@
 import { readdirSync, renameSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { sync } from '../durable-files.ts';
+import { sync, syncName } from '../durable-files.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { Config } from '../config.ts';
 import { findBrokenParts } from '../store/broken-parts.ts';
@@ -48,7 +48,9 @@ export function exportStore(config: Config, to: string): Promise<unknown> {
     const store = await openStore(config);
     try {
       tellOfBrokenParts(await findBrokenParts(store.background));
-      return await exportTables(store.background, directory, done);
+      const exported = await exportTables(store.background, directory, done);
+      syncName(directory);
+      return exported;
     } finally {
       await store.close();
     }

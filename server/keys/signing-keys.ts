@@ -7,13 +7,14 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { calculateJwkThumbprint } from 'jose';
 import { type Config, ConfigError } from '../config.ts';
-import { renameDurably, sync } from '../durable-files.ts';
+import { sync } from '../durable-files.ts';
 import { makeDirectory } from '../make-directory.ts';
 
 /** The DER encoding of a PKCS#8 Ed25519 key up to its seed (RFC 8410 section 7). */
@@ -103,7 +104,8 @@ export function nextKeyFilesIn(dataDir: string): { kid: string; path: string }[]
 
 /** Puts the next key in the place of the current one, atomically. */
 export function installNextKey(dataDir: string, kid: string): void {
-  renameDurably(nextKeyFileOf(dataDir, kid), keyFileOf(dataDir));
+  renameSync(nextKeyFileOf(dataDir, kid), keyFileOf(dataDir));
+  sync(dataDir);
 }
 
 /** With the name under which an interrupted write leaves it, too. */

@@ -2,7 +2,7 @@ import type { ClickHouseSettings } from '@clickhouse/client';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { syncTree } from '../durable-files.ts';
+import { syncName, syncTree } from '../durable-files.ts';
 import { makeDirectory } from '../make-directory.ts';
 import { closeToOthers } from '../private-files.ts';
 import { INSERT_BYTES_MAX, READ_SECONDS_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
@@ -165,7 +165,11 @@ export function createStore(
     await handover?.open();
     const hasChanged = await migrate(background, engines, tell);
     // The engine syncs the files of its tables, but not the names of them.
-    if (clickhouse === undefined && hasChanged) syncTree(join(dataDir, EMBEDDED_FOLDER), TABLE_LEVELS);
+    if (clickhouse === undefined && hasChanged) {
+      const folder = join(dataDir, EMBEDDED_FOLDER);
+      syncTree(folder, TABLE_LEVELS);
+      syncName(folder);
+    }
   };
   const ready = initializeWithRetry(prepare, {
     logger,

@@ -146,7 +146,7 @@ const FIRST_START = ['GATE_DEMO', 'GATE_SIGNING_KEY', 'GATE_CLICKHOUSE_URL'];
 const NO_DEMO: Demo = { project_id: '', agent_name: '', key: '' };
 
 /** The module that each service under test loads first. */
-const PRELOAD = `--import=${new URL('preload.ts', import.meta.url).href}`;
+export const PRELOAD = `--import=${new URL('preload.ts', import.meta.url).href}`;
 
 /** For a service that does not log what it acknowledges. */
 export const WITHOUT_LOG = {
