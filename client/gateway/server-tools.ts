@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { messageOf } from '../errors.ts';
 import { isObject, parsedJson } from '../json.ts';
 import type { Logger } from '../logger.ts';
-import { RemoteServer, type RemoteAddress } from './http.ts';
+import { RemoteServer } from './http.ts';
 import { readLines } from './lines.ts';
 import type { Message } from './message.ts';
+import type { RemoteAddress } from './session.ts';
 import { endServer, type ServerCommand } from './stdio.ts';
 
 export type ServerAddress = ServerCommand | RemoteAddress;
