@@ -1,3 +1,4 @@
+import { isObject } from '../json.ts';
 import { ERROR_TYPES, type Outcome } from '../policy/language/decision.ts';
 import { HINT_BYTES_MAX, ROLE_NAME_LENGTH_MAX, VIOLATIONS_MAX } from '../policy/language/limits.ts';
 import { ARGUMENTS_BYTES_MAX } from '../limits.ts';
@@ -69,6 +70,5 @@ export function timestampOf(value: unknown, nowMs: number): string {
 /** The wire accepts an object or null; wraps any other value in an object. */
 function objectOf({ plain, isCut }: Shaped): Shaped {
   if (plain === undefined || plain === null) return { plain: null, isCut };
-  const isObject = typeof plain === 'object' && !Array.isArray(plain);
-  return { plain: isObject ? plain : { value: plain }, isCut };
+  return { plain: isObject(plain) ? plain : { value: plain }, isCut };
 }

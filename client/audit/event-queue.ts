@@ -3,19 +3,18 @@ import type { EventNumber } from './emitter.ts';
 /** An event as it is sent. */
 export type QueuedEvent = EventNumber & { text: string; bytes: number };
 
+type QueueLimits = { eventsMax: number; bytesMax: number };
 /** `rangesMax`: at most this many contiguous ranges of numbers. */
-type TakeLimits = { eventsMax: number; bytesMax: number; rangesMax?: number };
+type TakeLimits = QueueLimits & { rangesMax?: number };
 
 /** Events waiting to be sent, in the order of their numbers, bounded in count and in bytes. */
 export class EventQueue {
   #events: QueuedEvent[] = [];
   #bytes = 0;
-  readonly #eventsMax: number;
-  readonly #bytesMax: number;
+  readonly #limits: QueueLimits;
 
-  constructor({ eventsMax, bytesMax }: { eventsMax: number; bytesMax: number }) {
-    this.#eventsMax = eventsMax;
-    this.#bytesMax = bytesMax;
+  constructor(limits: QueueLimits) {
+    this.#limits = limits;
   }
 
   get events(): readonly QueuedEvent[] {
@@ -32,13 +31,13 @@ export class EventQueue {
   }
 
   get isFull(): boolean {
-    return this.#events.length >= this.#eventsMax || this.#bytes >= this.#bytesMax;
+    return this.#events.length >= this.#limits.eventsMax || this.#bytes >= this.#limits.bytesMax;
   }
 
   /** For a queue that is not full. Returns false, and takes nothing, when the event is too large for the room that is left. */
   tryPush(text: string, { sequence, dropped }: EventNumber): boolean {
     const bytes = Buffer.byteLength(text) + 1;
-    if (this.#bytes + bytes > this.#bytesMax) return false;
+    if (this.#bytes + bytes > this.#limits.bytesMax) return false;
     this.#events.push({ text, bytes, sequence, dropped });
     this.#bytes += bytes;
     return true;

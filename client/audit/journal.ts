@@ -8,7 +8,7 @@ import type { Logger } from '../logger.ts';
 import type { Emitter, Totals } from './emitter.ts';
 
 /** A line of a journal: the totals of the sender with this event, and its text. An event that was dropped has none. */
-export type JournalLine = Totals & { text: string };
+type JournalLine = Totals & { text: string };
 
 /** A file of a journal, from the event with the number `from` on. `waiting` events of it are not settled. */
 type Segment = { path: string; file: number; from: number; bytes: number; waiting: number };
@@ -48,12 +48,8 @@ export class Journal {
     } catch (error) {
       this.#isBroken = true;
       this.remove();
-      this.#logger.warn(
-        'The journal of audit events cannot be written; a kill of the process loses what waits',
-        {
-          problem: messageOf(error),
-        },
-      );
+      const message = 'The journal of audit events cannot be written; a kill of the process loses what waits';
+      this.#logger.warn(message, { problem: messageOf(error) });
     }
   }
 

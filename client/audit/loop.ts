@@ -80,10 +80,10 @@ export function afterMs(ms: number, callback: () => void): () => void {
 }
 
 /** Keeps the process alive while the promise is pending; sends do not. */
-export async function holdOpen<T>(pending: Promise<T>): Promise<T> {
+export async function holdOpen(pending: Promise<unknown>): Promise<void> {
   const hold = setInterval(() => undefined, 60_000);
   try {
-    return await pending;
+    await pending;
   } finally {
     clearInterval(hold);
   }

@@ -28,30 +28,21 @@ type Sent = { events: number; isKept?: boolean };
 
 /** Counts the outcomes of one sender's events, and warns of those that were not stored. */
 export class Outcomes {
-  readonly #path: string;
-  readonly #logger: Logger;
-  readonly #isKeeping: () => boolean;
+  readonly #options: OutcomesOptions;
   readonly #counts = { sent: 0, failed: 0, dropped: 0 };
   #keyRefusals = 0;
   #holdUps = 0;
 
-  constructor({ path, logger, isKeeping }: OutcomesOptions) {
-    this.#path = path;
-    this.#logger = logger;
-    this.#isKeeping = isKeeping;
+  constructor(options: OutcomesOptions) {
+    this.#options = options;
   }
 
-  counts(): Readonly<{ sent: number; failed: number; dropped: number }> {
+  counts(): Readonly<Tally & { sent: number }> {
     return this.#counts;
   }
 
   get isKeeping(): boolean {
-    return this.#isKeeping();
-  }
-
-  tally(): Tally {
-    const { dropped, failed } = this.#counts;
-    return { dropped, failed };
+    return this.#options.isKeeping();
   }
 
   /** The text of an event; undefined if it cannot be built, which counts as failed. */
@@ -123,7 +114,7 @@ export class Outcomes {
   /** These events did not arrive. */
   lose(events: number, message: string, context: Record<string, unknown> = {}): void {
     const what = events === 1 ? 'event' : 'events';
-    const fate = this.#isKeeping() ? 'kept for the next start' : 'dropped';
+    const fate = this.isKeeping ? 'kept for the next start' : 'dropped';
     this.#fail(events, `${message}; ${what} ${fate}`, { ...context, ...(events > 1 && { events }) });
   }
 
@@ -137,7 +128,8 @@ export class Outcomes {
   }
 
   #tell(level: 'warn' | 'debug', message: string, context: Record<string, unknown>): void {
-    this.#logger[level](message, { path: this.#path, ...context });
+    const { logger, path } = this.#options;
+    logger[level](message, { path, ...context });
   }
 }
 

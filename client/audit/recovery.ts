@@ -47,7 +47,7 @@ async function resend(
   outcomes: Outcomes,
   { batchPostsOf }: RecoveryDeps,
 ): Promise<Totals | undefined> {
-  const outbox = batchPostsOf({ outcomes, emitter: new Emitter(() => outcomes.tally(), journal.emitter) });
+  const outbox = batchPostsOf({ outcomes, emitter: new Emitter(() => outcomes.counts(), journal.emitter) });
   let totals: Totals = { emitted: 0, dropped: 0, failed: 0 };
   for (const lines of journal.files()) {
     for (const { text, ...line } of lines) {

@@ -184,7 +184,7 @@ export class Sender {
     const batchPostsOf = (sender: OneSender, limits: BatchLimits): BatchPosts =>
       new BatchPosts({ ...common, ...sender, sendBatch, limits, sleep, closed: this.#closed.signal });
     const outcomes = this.#outcomes;
-    const emitter = new Emitter(() => outcomes.tally());
+    const emitter = new Emitter(() => outcomes.counts());
     const journal = batch && journals?.open(emitter, this.#target);
     const sender = { outcomes, emitter, journal };
     const outbox = batch ? batchPostsOf(sender, batch) : new SinglePosts({ ...common, ...sender });
