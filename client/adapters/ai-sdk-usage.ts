@@ -5,35 +5,38 @@ import type { Caller } from '../govern/run.ts';
 
 type Wrap = NonNullable<LanguageModelMiddleware['wrapGenerate']>;
 type Model = Parameters<Wrap>[0]['model'];
+type Report = (outcome: Partial<UsageInput>) => void;
 
 /** Records the token usage of every model call once it ends or fails. */
 export function usageMiddleware(binding: PolicyBinding, caller: Caller): LanguageModelMiddleware {
-  const report = (model: Model, startedAtMs: number, outcome: Partial<UsageInput>): void => {
-    binding.gate.emitLlm({
-      agent_name: binding.agentName,
-      model: model.modelId,
-      provider: model.provider,
-      input_tokens: 0,
-      output_tokens: 0,
-      duration_ms: Math.round(performance.now() - startedAtMs),
-      role: caller.role,
-      user_id: caller.userId,
-      session_id: caller.sessionId,
-      ...outcome,
-    });
+  const reporting = (model: Model): Report => {
+    const startedAtMs = performance.now();
+    return (outcome) =>
+      binding.gate.emitLlm({
+        agent_name: binding.agentName,
+        model: model.modelId,
+        provider: model.provider,
+        input_tokens: 0,
+        output_tokens: 0,
+        duration_ms: performance.now() - startedAtMs,
+        role: caller.role,
+        user_id: caller.userId,
+        session_id: caller.sessionId,
+        ...outcome,
+      });
   };
   return {
     specificationVersion: 'v4',
     wrapGenerate: async ({ doGenerate, model }) => {
-      const startedAtMs = performance.now();
-      const result = await failing(doGenerate, (outcome) => report(model, startedAtMs, outcome));
-      report(model, startedAtMs, tokensOf(result));
+      const report = reporting(model);
+      const result = await failing(doGenerate, report);
+      report(tokensOf(result));
       return result;
     },
     wrapStream: async ({ doStream, model }) => {
-      const startedAtMs = performance.now();
-      const { stream, ...rest } = await failing(doStream, (outcome) => report(model, startedAtMs, outcome));
-      return { stream: watched(stream, (outcome) => report(model, startedAtMs, outcome)), ...rest };
+      const report = reporting(model);
+      const { stream, ...rest } = await failing(doStream, report);
+      return { stream: watched(stream, report), ...rest };
     },
   };
 }
@@ -78,13 +81,10 @@ function textIn(...values: unknown[]): string {
  * The same stream, reported once: when it finishes, fails or is cancelled; in the last two cases its tokens are unknown.
  * Not a TransformStream, because some versions of Node do not tell it of a cancel.
  */
-function watched(
-  stream: ReadableStream<StreamPart>,
-  report: (outcome: Partial<UsageInput>) => void,
-): ReadableStream<StreamPart> {
+function watched(stream: ReadableStream<StreamPart>, report: Report): ReadableStream<StreamPart> {
   const reader = stream.getReader();
   let isReported = false;
-  const reportOnce = (outcome: Partial<UsageInput>): void => {
+  const reportOnce: Report = (outcome) => {
     if (!isReported) report(outcome);
     isReported = true;
   };
@@ -105,10 +105,7 @@ function watched(
   return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
 }
 
-async function failing<T>(
-  start: () => PromiseLike<T>,
-  report: (outcome: Partial<UsageInput>) => void,
-): Promise<T> {
+async function failing<T>(start: () => PromiseLike<T>, report: Report): Promise<T> {
   try {
     return await start();
   } catch (error) {
