@@ -15,6 +15,7 @@ import { listServerTools, type ServerAddress } from './gateway/server-tools.ts';
 import { serveStdio } from './gateway/stdio.ts';
 import { bind } from './govern/binding.ts';
 import { registerAgent, shutdown } from './index.ts';
+import { checkedOptions } from './options.ts';
 
 const USAGE = `Usage: gatehouse-client mcp --agent NAME [options] SERVER
        gatehouse-client init --agent NAME [--output FILE] SERVER
@@ -123,7 +124,7 @@ async function serve(agentName: string, server: ServerAddress, values: Values): 
     logger,
   };
   const configure = (given: ConfigureOptions): InnerGate => gates.configure(given, journals);
-  const binding = await bind(options, { ...bindingDeps, configure });
+  const binding = await bind(checkedOptions('bindPolicy', options), { ...bindingDeps, configure });
   const pinned = 'url' in server ? [server.url, ''] : ['', server.command, ...server.args];
   const pinFile = pinFileIn(stateDir, [agentName, ...pinned]);
   try {

@@ -1,6 +1,7 @@
 import { Gates } from './audit/gates.ts';
 import { createLoop, sleep } from './audit/loop.ts';
-import type { BindingDeps } from './govern/binding.ts';
+import { bind, type BindingDeps, type BindingOptions, type PolicyBinding } from './govern/binding.ts';
+import { checkedOptions } from './options.ts';
 import type { ResolvePolicy } from './policy/resolve-policy.ts';
 
 export const gates = /* @__PURE__ */ new Gates({ now: () => Date.now(), sleep, createLoop });
@@ -24,3 +25,7 @@ export const bindingDeps: BindingDeps = {
   current: (gate) => gates.current(gate),
   resolvePolicy,
 };
+
+/** Binds an agent with the gates and the policies of this copy of the package. `of` is the function that an error names. */
+export const bindAs = async (of: string, options: BindingOptions): Promise<PolicyBinding> =>
+  bind(checkedOptions(of, options), bindingDeps);

@@ -1,7 +1,7 @@
 import type { ConfigureOptions } from './audit/gates.ts';
 import type { Gate } from './audit/gate.ts';
-import { bindingDeps, gates } from './defaults.ts';
-import { bind, type AdapterOptions, type PolicyBinding } from './govern/binding.ts';
+import { bindAs, bindingDeps, gates } from './defaults.ts';
+import type { AdapterOptions, PolicyBinding } from './govern/binding.ts';
 import { createGovern } from './govern/govern.ts';
 import { checkedOptions } from './options.ts';
 import type { RegisteredAgent, RegisterOptions } from './policy/register-agent.ts';
@@ -27,7 +27,7 @@ export const govern = /* @__PURE__ */ createGovern(bindingDeps);
  * Binds an agent to its policy and its audit, for a framework of your own: `startRun` at the top of each run, then `run.call` or
  * `run.decide` for every tool call. Throws if there is no policy.
  */
-export const bindPolicy = (options: AdapterOptions): Promise<PolicyBinding> => bind(options, bindingDeps);
+export const bindPolicy = (options: AdapterOptions): Promise<PolicyBinding> => bindAs('bindPolicy', options);
 
 /**
  * Registers an agent and its tools. A new agent gets the default policy; that of a registered one stays. May be called at each start:

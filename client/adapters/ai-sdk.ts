@@ -1,10 +1,10 @@
 import type { LanguageModelMiddleware, ModelMessage, ToolSet } from 'ai';
-import { bindingDeps } from '../defaults.ts';
-import { bind, type AdapterOptions, type Bound, type PolicyBinding } from '../govern/binding.ts';
+import { bindAs } from '../defaults.ts';
+import { withBound, type AdapterOptions, type Bound, type PolicyBinding } from '../govern/binding.ts';
 import { DecisionError } from '../govern/decision-errors.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { safeLogger } from '../logger.ts';
-import { checkedOptions, checkSdkTools } from '../options.ts';
+import { checkSdkTools } from '../options.ts';
 import { SdkApprovals, type ApprovalQuestion, type ApprovalStatus } from './ai-sdk-approvals.ts';
 import { SdkRuns, type Step } from './ai-sdk-runs.ts';
 import { usageMiddleware } from './ai-sdk-usage.ts';
@@ -44,22 +44,16 @@ export async function governTools<Tools extends ToolSet>(
 ): Promise<GovernedToolSet<Tools>> {
   checkSdkTools(tools);
   const toolNames = options.toolNames ?? Object.keys(tools);
-  const binding = await bind({ ...checkedOptions('governTools', options), toolNames }, bindingDeps);
+  const binding = await bindAs('governTools', { ...options, toolNames });
   const onUnseen = once(() => safeLogger(options.logger).warn(UNSEEN, { agent_name: options.agentName }));
   const runsOf = (caller: RunOptions): SdkRuns =>
     new SdkRuns({ start: () => binding.startRun(caller), onUnseen });
-  return {
-    source: binding.source,
-    get gate() {
-      return binding.gate;
-    },
-    ...runFrom(tools, { binding, caller: {}, runs: runsOf({}) }),
-    startRun: async (caller = {}) => {
-      const runs = runsOf(caller);
-      await runs.startNext();
-      return runFrom(tools, { binding, caller, runs });
-    },
+  const startRun = async (caller: RunOptions = {}): Promise<AiSdkRun<Tools>> => {
+    const runs = runsOf(caller);
+    await runs.startNext();
+    return runFrom(tools, { binding, caller, runs });
   };
+  return withBound({ ...runFrom(tools, { binding, caller: {}, runs: runsOf({}) }), startRun }, binding);
 }
 
 type RunParts = { binding: PolicyBinding; caller: RunOptions; runs: SdkRuns };

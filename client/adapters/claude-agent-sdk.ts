@@ -1,10 +1,9 @@
 import { timerMs } from '../config.ts';
-import { bindingDeps } from '../defaults.ts';
+import { bindAs } from '../defaults.ts';
 import { messageOf } from '../errors.ts';
-import { bind, type AdapterOptions, type Bound, type PolicyBinding } from '../govern/binding.ts';
+import { withBound, type AdapterOptions, type Bound, type PolicyBinding } from '../govern/binding.ts';
 import { DecisionError } from '../govern/decision-errors.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
-import { checkedOptions } from '../options.ts';
 
 /** The input that Claude Code passes to every hook. */
 export type HookInput = {
@@ -56,7 +55,7 @@ type ToolInput = HookInput & { tool_name: string; tool_input: unknown };
  * the servers.
  */
 export async function governHooks({ caller, ...options }: GovernHooksOptions): Promise<GovernedHooks> {
-  const binding = await bind(checkedOptions('governHooks', options), bindingDeps);
+  const binding = await bindAs('governHooks', options);
   const sessions = new Sessions(binding, caller);
   const { approvalTimeoutMs = APPROVAL_WAIT_MS_MAX } = options;
   const begin: Hook = async (input) => {
@@ -73,18 +72,13 @@ export async function governHooks({ caller, ...options }: GovernHooksOptions): P
     sessions.end(input);
     return {};
   };
-  return {
-    hooks: {
-      UserPromptSubmit: [{ hooks: [begin], onFailure: 'block' }],
-      // Claude Code gives a hook a minute by default, and an approval may take longer.
-      PreToolUse: [{ hooks: [decide], timeout: timerMs(approvalTimeoutMs) / 1000 + 60, onFailure: 'block' }],
-      SessionEnd: [{ hooks: [end] }],
-    },
-    source: binding.source,
-    get gate() {
-      return binding.gate;
-    },
+  const hooks: GovernedHooks['hooks'] = {
+    UserPromptSubmit: [{ hooks: [begin], onFailure: 'block' }],
+    // Claude Code gives a hook a minute by default, and an approval may take longer.
+    PreToolUse: [{ hooks: [decide], timeout: timerMs(approvalTimeoutMs) / 1000 + 60, onFailure: 'block' }],
+    SessionEnd: [{ hooks: [end] }],
   };
+  return withBound({ hooks }, binding);
 }
 
 type Call = { input: ToolInput; callId: string | undefined; signal: AbortSignal };

@@ -1,9 +1,8 @@
 import type { AgentMiddleware } from 'langchain';
-import { bindingDeps } from '../defaults.ts';
-import { bind, type AdapterOptions, type Bound } from '../govern/binding.ts';
+import { bindAs } from '../defaults.ts';
+import { withBound, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { DecisionError } from '../govern/decision-errors.ts';
 import type { RunOptions } from '../govern/run.ts';
-import { checkedOptions } from '../options.ts';
 import { callOrTell } from './call-or-tell.ts';
 import { MessageRuns, type KnownRun } from './langchain-runs.ts';
 
@@ -35,36 +34,31 @@ export async function governMiddleware<Context = unknown>({
   caller,
   ...options
 }: GovernMiddlewareOptions<Context>): Promise<GovernedMiddleware> {
-  const binding = await bind(checkedOptions('governMiddleware', options), bindingDeps);
+  const binding = await bindAs('governMiddleware', options);
   const runs = new MessageRuns((options) => binding.startRun(options));
   const runOf = (state: State, runtime: object, begun?: object): KnownRun =>
     runs.of(state.messages, { caller: caller?.(runtime) ?? {}, begun });
-  return {
-    source: binding.source,
-    get gate() {
-      return binding.gate;
+  const middleware: AgentMiddleware = {
+    name: 'Gatehouse',
+    beforeAgent: ({ messages }) => runs.forget(messages),
+    wrapModelCall: async (request, handler) => {
+      const known = runOf(request.state, request.runtime);
+      await known.run;
+      return runs.madeBy(known, await wholeMessage(await handler(request)));
     },
-    middleware: {
-      name: 'Gatehouse',
-      beforeAgent: ({ messages }) => runs.forget(messages),
-      wrapModelCall: async (request, handler) => {
-        const known = runOf(request.state, request.runtime);
-        await known.run;
-        return runs.madeBy(known, await wholeMessage(await handler(request)));
-      },
-      wrapToolCall: async (request, handler) => {
-        const { toolCall, state, runtime } = request;
-        const { name, args, id } = toolCall as ToolCall;
-        // A run that was paused may resume in another process, with messages that this process has not seen.
-        const known = runOf(state, runtime, state.messages.at(-1));
-        const execute = (decided: unknown) =>
-          handler({ ...request, toolCall: { ...toolCall, args: decided as Record<string, unknown> } });
-        const tell = (refusal: DecisionError) => toolMessage(refusal, { name, id });
-        const call = { run: await known.run, tool: name, args, callId: id, signal: runtime.signal };
-        return runs.madeBy(known, await callOrTell(call, { execute, tell }));
-      },
+    wrapToolCall: async (request, handler) => {
+      const { toolCall, state, runtime } = request;
+      const { name, args, id } = toolCall as ToolCall;
+      // A run that was paused may resume in another process, with messages that this process has not seen.
+      const known = runOf(state, runtime, state.messages.at(-1));
+      const execute = (decided: unknown) =>
+        handler({ ...request, toolCall: { ...toolCall, args: decided as Record<string, unknown> } });
+      const tell = (refusal: DecisionError) => toolMessage(refusal, { name, id });
+      const call = { run: await known.run, tool: name, args, callId: id, signal: runtime.signal };
+      return runs.madeBy(known, await callOrTell(call, { execute, tell }));
     },
   };
+  return withBound({ middleware }, binding);
 }
 
 /** LangGraph stores a streamed answer as a new message, by which its run would not be known. */

@@ -1,7 +1,6 @@
-import { bindingDeps } from '../defaults.ts';
-import { bind, type AdapterOptions, type Bound } from '../govern/binding.ts';
+import { bindAs } from '../defaults.ts';
+import { withBound, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
-import { checkedOptions } from '../options.ts';
 import { callOrTell } from './call-or-tell.ts';
 
 /** The part of Mastra's RequestContext that is read here. */
@@ -34,7 +33,7 @@ type CallContext = { requestContext?: object; toolCallId?: string; abortSignal?:
  * refreshed before the model is asked. Runs that overlap need a RequestContext each; Mastra makes one where none is given.
  */
 export async function governAgent({ caller, ...options }: GovernAgentOptions): Promise<GovernedAgentParts> {
-  const binding = await bind(checkedOptions('governAgent', options), bindingDeps);
+  const binding = await bindAs('governAgent', options);
   const runs = new WeakMap<object, Promise<PolicyRun>>();
   const begin = (requestContext: object): Promise<PolicyRun> => {
     const run = binding.startRun(caller?.(requestContext as RequestContext));
@@ -42,32 +41,22 @@ export async function governAgent({ caller, ...options }: GovernAgentOptions): P
     run.catch(() => runs.delete(requestContext));
     return run;
   };
-  return {
-    source: binding.source,
-    get gate() {
-      return binding.gate;
-    },
-    inputProcessors: [
-      {
-        id: 'gatehouse',
-        processInput: async ({ messages, requestContext }) => {
-          await begin(Object(requestContext) as object);
-          return messages;
-        },
-      },
-    ],
-    hooks: {
-      beforeToolCall: async ({ toolName, input, context }) => {
-        const { requestContext = {}, toolCallId, abortSignal } = Object(context) as CallContext;
-        const run = await (runs.get(requestContext) ?? begin(requestContext));
-        return callOrTell<void | { proceed: false; output: string }>(
-          { run, tool: toolName, args: input, callId: toolCallId, signal: abortSignal },
-          {
-            execute: () => undefined,
-            tell: (refusal) => ({ proceed: false, output: String(refusal) }),
-          },
-        );
-      },
+  const processor: InputProcessor = {
+    id: 'gatehouse',
+    processInput: async ({ messages, requestContext }) => {
+      await begin(Object(requestContext) as object);
+      return messages;
     },
   };
+  const hooks: GovernedAgentParts['hooks'] = {
+    beforeToolCall: async ({ toolName, input, context }) => {
+      const { requestContext = {}, toolCallId, abortSignal } = Object(context) as CallContext;
+      const run = await (runs.get(requestContext) ?? begin(requestContext));
+      return callOrTell<void | { proceed: false; output: string }>(
+        { run, tool: toolName, args: input, callId: toolCallId, signal: abortSignal },
+        { execute: () => undefined, tell: (refusal) => ({ proceed: false, output: String(refusal) }) },
+      );
+    },
+  };
+  return withBound({ hooks, inputProcessors: [processor] }, binding);
 }

@@ -1,3 +1,4 @@
+import type { DecisionError } from '../govern/decision-errors.ts';
 import { callOrTell, type AdmittingRun } from './call-or-tell.ts';
 import type { CallParams, McpClient } from './mcp.ts';
 
@@ -7,31 +8,45 @@ type Requesting = { request(request: Request, ...rest: unknown[]): Promise<unkno
 /** Ways to call a tool past `callTool` and `request`. */
 const UNGOVERNED = new Set<string | symbol>(['requestStream', 'experimental']);
 
+type ToolCall = { run: AdmittingRun; params: CallParams; rest: readonly unknown[] };
+type Endings = {
+  call: (params: CallParams) => Promise<unknown>;
+  tell: (refusal: DecisionError) => unknown;
+};
+
+/** Makes a call of a tool with the arguments that were decided on, or tells why not. */
+export async function governedCall(
+  { run, params, rest }: ToolCall,
+  { call, tell }: Endings,
+): Promise<unknown> {
+  // The caller's object could change while an approval is pending.
+  const called = { ...params };
+  // The official client takes a schema and request options.
+  const { signal } = (rest[1] ?? {}) as { signal?: AbortSignal };
+  return callOrTell(
+    { run, tool: called.name, args: called.arguments, signal },
+    { execute: (args) => call({ ...called, arguments: args as CallParams['arguments'] }), tell },
+  );
+}
+
 /**
  * The client under the policy of one run, for frameworks that take a client. A refused call is answered with a result of
  * `isError: true`, which frameworks give to the model. Everything else is the client's own, except streamed and experimental requests:
  * they are missing.
  */
 export function clientOf<Client extends McpClient>(client: Client, run: AdmittingRun): Client {
-  const governed = (params: CallParams, rest: unknown[], call: (params: CallParams) => Promise<unknown>) => {
-    const called = { ...params };
-    // The official client takes a schema and request options.
-    const { signal } = (rest[1] ?? {}) as { signal?: AbortSignal };
-    return callOrTell<unknown>(
-      { run, tool: called.name, args: called.arguments, signal },
-      {
-        execute: (args) => call({ ...called, arguments: args as CallParams['arguments'] }),
-        tell: (refusal) => ({ content: [{ type: 'text', text: String(refusal) }], isError: true }),
-      },
-    );
-  };
+  const tell = (refusal: DecisionError) => ({
+    content: [{ type: 'text', text: String(refusal) }],
+    isError: true,
+  });
   const own = {
     callTool: (params: CallParams, ...rest: never[]) =>
-      governed(params, rest, (decided) => client.callTool(decided, ...rest)),
+      governedCall({ run, params, rest }, { call: (decided) => client.callTool(decided, ...rest), tell }),
     request: ({ ...request }: Request, ...rest: unknown[]) => {
-      const ask = (params = request.params) =>
+      const call = (params = request.params) =>
         (client as unknown as Requesting).request({ ...request, ...(params && { params }) }, ...rest);
-      return request.method === 'tools/call' ? governed(request.params ?? { name: '' }, rest, ask) : ask();
+      if (request.method !== 'tools/call') return call();
+      return governedCall({ run, params: request.params ?? { name: '' }, rest }, { call, tell });
     },
   };
   return new Proxy(client, {

@@ -1,10 +1,11 @@
-import { bindingDeps } from '../defaults.ts';
-import { bind, type AdapterOptions, type Bound } from '../govern/binding.ts';
+import { bindAs } from '../defaults.ts';
+import { withBound, type AdapterOptions, type Bound } from '../govern/binding.ts';
+import type { DecisionError } from '../govern/decision-errors.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { safeLogger } from '../logger.ts';
 import { checkedOptions } from '../options.ts';
 import type { AdmittingRun } from './call-or-tell.ts';
-import { clientOf } from './mcp-client.ts';
+import { clientOf, governedCall } from './mcp-client.ts';
 
 export type CallParams = { name: string; arguments?: Record<string, unknown> | undefined };
 
@@ -50,7 +51,7 @@ export async function governMcpClient<Client extends McpClient>(
 ): Promise<GovernedMcpClient<Client>> {
   const checked = checkedOptions('governMcpClient', options);
   const toolNames = options.toolNames ?? (await toolNamesOf(client)).map((name) => toolPrefix + name);
-  const binding = await bind({ ...checked, toolNames }, bindingDeps);
+  const binding = await bindAs('governMcpClient', { ...checked, toolNames });
   const startRun = async (caller?: RunOptions): Promise<AdmittingRun> =>
     prefixed(await binding.startRun(caller), toolPrefix);
   let conversation: Promise<AdmittingRun> | undefined;
@@ -66,11 +67,7 @@ export async function governMcpClient<Client extends McpClient>(
     safeLogger(options.logger).warn(UNSEEN, { agent_name: options.agentName });
     return begin();
   };
-  return {
-    source: binding.source,
-    get gate() {
-      return binding.gate;
-    },
+  const own = {
     callTool: async (params: CallParams, ...rest: never[]) => {
       const called = { ...params };
       return calling(client, await (conversation ?? beginUnseen()))(called, ...rest);
@@ -79,11 +76,12 @@ export async function governMcpClient<Client extends McpClient>(
       if (params?.cursor === undefined) await begin();
       return client.listTools(params, ...rest);
     },
-    startRun: async (caller) => {
+    startRun: async (caller?: RunOptions) => {
       const run = await startRun(caller);
       return { callTool: calling(client, run), client: clientOf(client, run) };
     },
   };
+  return withBound(own, binding);
 }
 
 /** The run for tools whose names in the policy have this prefix. */
@@ -96,14 +94,11 @@ function calling(
   client: McpClient,
   run: AdmittingRun,
 ): (params: CallParams, ...rest: never[]) => Promise<unknown> {
-  return async (params, ...rest) => {
-    // The caller's object could change while an approval is pending.
-    const called = { ...params };
-    // The official client takes a schema and request options.
-    const { signal } = (rest[1] ?? {}) as { signal?: AbortSignal };
-    const admitted = await run.admit(called.name, called.arguments, { signal });
-    return client.callTool({ ...called, arguments: admitted() as CallParams['arguments'] }, ...rest);
+  const tell = (refusal: DecisionError): never => {
+    throw refusal;
   };
+  return (params, ...rest) =>
+    governedCall({ run, params, rest }, { call: (decided) => client.callTool(decided, ...rest), tell });
 }
 
 async function toolNamesOf(client: McpClient): Promise<string[]> {

@@ -1,8 +1,7 @@
-import { bindingDeps } from '../defaults.ts';
+import { bindAs } from '../defaults.ts';
 import { ValueError } from '../errors.ts';
-import { bind, type AdapterOptions, type Bound } from '../govern/binding.ts';
+import { withBound, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { RunOptions } from '../govern/run.ts';
-import { checkedOptions } from '../options.ts';
 import { callOrTell } from './call-or-tell.ts';
 import { agentRuns, type Agent, type RunContext } from './openai-agents-runs.ts';
 import { overridden } from './overridden.ts';
@@ -37,15 +36,10 @@ export async function governTools<Tool extends { type: string }, Context = unkno
 ): Promise<GovernedToolList<Tool>> {
   const own = tools.filter(runsHere);
   const toolNames = options.toolNames ?? own.map(({ name }) => name);
-  const binding = await bind({ ...checkedOptions('governTools', options), toolNames }, bindingDeps);
+  const binding = await bindAs('governTools', { ...options, toolNames });
   const runs = agentRuns(({ context }) => binding.startRun(caller?.(context as Context)));
-  return {
-    tools: tools.map((tool) => (runsHere(tool) ? governed(tool, runs) : tool)),
-    source: binding.source,
-    get gate() {
-      return binding.gate;
-    },
-  };
+  const ruled = tools.map((tool) => (runsHere(tool) ? governed(tool, runs) : tool));
+  return withBound({ tools: ruled }, binding);
 }
 
 /** Whether the tool is to be governed. Hosted tools run on the model's side. */

@@ -3,7 +3,6 @@ import type { Gate, InnerGate } from '../audit/gate.ts';
 import { readEnvironment, warnOfBoth } from '../config.ts';
 import { ValueError } from '../errors.ts';
 import { safeLogger } from '../logger.ts';
-import { checkedOptions } from '../options.ts';
 import type { ResolveOptions, ResolvePolicy } from '../policy/resolve-policy.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 import { Run, type PolicyRun, type RunOptions, type SyncPolicyRun } from './run.ts';
@@ -46,9 +45,19 @@ export type PolicyBinding = {
 /** What every adapter returns beside its own parts. */
 export type Bound = Pick<PolicyBinding, 'source' | 'gate'>;
 
-/** Resolves an agent's policy and opens its audit; throws if there is no policy. */
-export async function bind(given: BindingOptions, deps: BindingDeps): Promise<PolicyBinding> {
-  const options = checkedOptions('bindPolicy', given);
+/** An adapter's own parts, with those that every adapter returns. */
+export function withBound<Own extends object>(own: Own, binding: PolicyBinding): Own & Bound {
+  return {
+    ...own,
+    source: binding.source,
+    get gate() {
+      return binding.gate;
+    },
+  };
+}
+
+/** Resolves an agent's policy and opens its audit; throws if there is no policy. The options are checked before. */
+export async function bind(options: BindingOptions, deps: BindingDeps): Promise<PolicyBinding> {
   const { agentName } = options;
   if (!agentName) throw new ValueError('An agent that is bound to a policy needs a name: set agentName');
   const environment = readEnvironment();
