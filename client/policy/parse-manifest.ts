@@ -8,7 +8,6 @@ type Field = (value: unknown) => boolean;
 const isText: Field = (value) => typeof value === 'string';
 const isHash: Field = (value) => typeof value === 'string' && SHA256_HEX.test(value);
 const isVersion: Field = (value) => Number.isSafeInteger(value) && Number(value) >= 1;
-
 const isTime: Field = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 
 const FIELDS: readonly [keyof BundleManifest, Field][] = [
@@ -22,17 +21,15 @@ const FIELDS: readonly [keyof BundleManifest, Field][] = [
   ['wasm_hash', isHash],
   ['record_hash', isHash],
   ['created_at', isText],
+  ['expires_at', (value) => value === undefined || isTime(value)],
 ];
 
 /** Parses a manifest whose signature is verified. */
 export function parseManifest(text: string): BundleManifest {
   const manifest = parseJsonObject(text, { code: 'manifest_invalid', what: 'The bundle manifest' });
   for (const [name, isGood] of FIELDS) {
-    if (!Object.hasOwn(manifest, name) || !isGood(manifest[name])) {
-      throw new PolicyError('manifest_invalid', `The bundle manifest has no valid ${name}`);
-    }
+    const value = Object.hasOwn(manifest, name) ? manifest[name] : undefined;
+    if (!isGood(value)) throw new PolicyError('manifest_invalid', `The bundle manifest has no valid ${name}`);
   }
-  if (Object.hasOwn(manifest, 'expires_at') && !isTime(manifest['expires_at']))
-    throw new PolicyError('manifest_invalid', 'The bundle manifest has no valid expires_at');
   return manifest as BundleManifest;
 }

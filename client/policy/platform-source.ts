@@ -258,9 +258,8 @@ function expiryFrom(expiresAtMs: number, nowMs: number): Expiry {
 function prepare({ agentName, bearerKey, stateDir, logger }: PlatformOptions, held: HeldRecord): void {
   const { projectId } = parseBearerKey(bearerKey);
   const floor = stateDir === undefined ? undefined : new VersionFloor(stateDir, { projectId, agentName });
-  if (held.origin === 'bundle' && held.version !== undefined) floor?.raise(held.version);
-  else floor?.refuseUnsigned();
-  if (held.origin !== 'yaml') return;
+  if (held.origin === 'bundle' && held.version !== undefined) return floor?.raise(held.version);
+  floor?.refuseUnsigned();
   const message =
     'The policy in force is not signed: whoever answers at the base URL can change it. requireSignature refuses such policies';
   logger.warn(message, { agent_name: agentName });

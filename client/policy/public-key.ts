@@ -1,4 +1,5 @@
 import { PolicyError } from '../errors.ts';
+import { isObject } from '../json.ts';
 import { base64urlFrom, bytesFromBase64 } from './encoding.ts';
 import { utf8From } from './language/runtime.ts';
 import { sha256 } from './signature.ts';
@@ -21,7 +22,7 @@ export function parsePublicKey(input: PublicKeyInput): Uint8Array {
 function bytesOfText(text: string): Uint8Array | undefined {
   if (!text.startsWith('{')) return bytesFromBase64(text);
   try {
-    return bytesOfJwk(JSON.parse(text) as { kty?: unknown });
+    return bytesOfJwk(JSON.parse(text));
   } catch (cause) {
     throw new PolicyError('public_key_invalid', 'The public key looks like a JWK but is not JSON', { cause });
   }
@@ -29,10 +30,9 @@ function bytesOfText(text: string): Uint8Array | undefined {
 
 /** The bytes of an Ed25519 JWK; undefined for any other value. */
 export function bytesOfJwk(value: unknown): Uint8Array | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const jwk: { kty?: unknown; crv?: unknown; x?: unknown } = value;
-  if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519' || typeof jwk.x !== 'string') return undefined;
-  const bytes = bytesFromBase64(jwk.x);
+  const { kty, crv, x } = isObject(value) ? value : {};
+  if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string') return undefined;
+  const bytes = bytesFromBase64(x);
   return bytes?.byteLength === KEY_BYTES ? bytes : undefined;
 }
 

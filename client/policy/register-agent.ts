@@ -80,40 +80,30 @@ export async function registerAgent({
     await loadParser();
     engineFromYaml(policy);
   }
-  const request = {
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    timeoutMs: timerMs(timeoutMs),
-  };
+  const send = (path: string, body: object, method?: 'PUT'): Promise<Answer> =>
+    httpRequest({
+      url: urlOf(baseUrl, path),
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      method,
+      body: JSON.stringify(body),
+      timeoutMs: timerMs(timeoutMs),
+    });
   const registration = { name: agentName, tools, agent_yaml: agentYaml, system_md: systemMd };
-  const answer = await httpRequest({
-    ...request,
-    url: urlOf(baseUrl, '/v1/agents'),
-    body: JSON.stringify(registration),
-  });
-  const registered = agentFrom(answer, 'The registration', key);
+  const registered = agentFrom(await send('/v1/agents', registration), 'The registration', key);
   if (policy === undefined) return registered;
   const { projectId } = parseBearerKey(key);
   const path = `/v1/projects/${encodeURIComponent(projectId)}/agents/${encodeURIComponent(agentName)}`;
-  const saved = await httpRequest({
-    ...request,
-    url: urlOf(baseUrl, path),
-    method: 'PUT',
-    body: JSON.stringify({ policy_yaml: policy }),
-  });
+  const saved = await send(path, { policy_yaml: policy }, 'PUT');
   return { ...agentFrom(saved, 'The save of the policy', key), isNew: registered.isNew };
 }
 
 function agentFrom(answer: Answer, what: string, key: string): RegisteredAgent {
   const { status, text } = answer;
   if (status !== 200 && status !== 201) throw refusalOf(what, answer, key);
-  const { agent_id, agent_version_id, version } = parseJsonObject(text, {
-    code: 'record_invalid',
-    what: `The answer to ${what.toLowerCase()}`,
-  });
+  const answerTo = `The answer to ${what.toLowerCase()}`;
+  const record = parseJsonObject(text, { code: 'record_invalid', what: answerTo });
+  const { agent_id, agent_version_id, version } = record;
   if (typeof agent_id !== 'string' || typeof agent_version_id !== 'string' || typeof version !== 'number')
-    throw new PolicyError(
-      'record_invalid',
-      `The answer to ${what.toLowerCase()} names no version of an agent`,
-    );
+    throw new PolicyError('record_invalid', `${answerTo} names no version of an agent`);
   return { agentId: agent_id, agentVersionId: agent_version_id, version, isNew: status === 201 };
 }

@@ -46,7 +46,6 @@ function valueAt(root: JsonValue | undefined, path: PathStep[]): JsonValue | und
   return value;
 }
 
-/** Gets the value at the path, or undefined if there is none. */
 type ValueTest = (value: JsonValue | undefined) => boolean;
 
 /** Every test is true or false: for a missing value or one of another type only `exists: false`, `ne` and `not_in` hold. */
@@ -115,13 +114,11 @@ function comparisonTest({ relation, value: bound }: Bound): ValueTest {
 }
 
 function lengthTest(bounds: Bound[]): ValueTest {
+  const tests = bounds.map(comparisonTest);
   return (value) => {
     const length = lengthOf(value);
-    if (length === undefined) return false;
-    const exact = decimalFrom(String(length));
-    return bounds.every(
-      ({ relation, value: bound }) => exact && RELATIONS[relation](compareDecimals(exact, bound)),
-    );
+    const exact = length === undefined ? undefined : decimalFrom(String(length));
+    return exact !== undefined && tests.every((test) => test(new JsonNumber(exact)));
   };
 }
 
