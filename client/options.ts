@@ -34,11 +34,6 @@ const OPTIONS: Record<keyof AnyOptions, string> = {
   userId: 'string',
 };
 
-type KeyNames = { key?: string | undefined; policyKey?: string | undefined } & {
-  apiKey?: string | undefined;
-  auditKey?: string | undefined;
-};
-
 /** The options with each key under both of its names. Throws a ValueError for an option that does not exist, or has a value of another type. */
 export function checkedOptions<Options extends object>(of: string, options: Options): Options {
   if (typeof options !== 'object' || options === null)
@@ -54,7 +49,7 @@ export function checkedOptions<Options extends object>(of: string, options: Opti
     const meant = nearestOption(name);
     throw new ValueError(`${of} has no option ${name}${meant ? `; did you mean ${meant}?` : ''}`);
   }
-  const { key, policyKey, apiKey, auditKey } = options as KeyNames;
+  const { key, policyKey, apiKey, auditKey } = options as Partial<AnyOptions>;
   return {
     ...options,
     ...bothNames('key', 'policyKey', [key, policyKey]),
@@ -109,7 +104,7 @@ export function checkAgent(agent: unknown): void {
       'govern takes an agent: { name, tools: { search: (args) => … }, run: ({ tools }, input) => … }',
     );
   for (const [name, tool] of entriesOf(tools, 'functions by name, as { search: (args) => … }')) {
-    if (typeof tool !== 'object' || tool === null || !('execute' in tool)) continue;
+    if (!isObject(tool) || !('execute' in tool)) continue;
     throw new ValueError(
       `tools.${name} is an object with execute: use governTools of @gatehouse/client/ai-sdk for tools of the AI SDK, or give its function`,
     );

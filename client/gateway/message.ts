@@ -14,7 +14,7 @@ export type Message = {
 /** Why a message is refused; `id` is that of the message, where it has one. */
 export type Refusal = { id: unknown; code: number; problem: string };
 
-export type ReadMessage = { ok: true; message: Message } | ({ ok: false } & Refusal);
+type ReadMessage = { ok: true; message: Message } | ({ ok: false } & Refusal);
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;

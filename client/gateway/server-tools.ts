@@ -134,12 +134,8 @@ function overStdio({ command, args }: ServerCommand): Conversation {
 }
 
 function overHttp(address: RemoteAddress, logger: Logger): Conversation {
-  const onMessage = (line: string): void => conversation.take(line);
-  const server = new RemoteServer({ ...address, logger, onMessage });
-  const conversation = new Conversation({
-    send: (line) => server.send(line),
-    end: () => server.close(),
-  });
+  const server = new RemoteServer({ ...address, logger, onMessage: (line) => conversation.take(line) });
+  const conversation = new Conversation({ send: (line) => server.send(line), end: () => server.close() });
   return conversation;
 }
 
@@ -151,9 +147,8 @@ function toolFrom(value: unknown): ListedTool[] {
     ...(typeof readOnlyHint === 'boolean' && { readOnlyHint }),
     ...(typeof destructiveHint === 'boolean' && { destructiveHint }),
   };
-  const text =
-    typeof description === 'string'
-      ? { description: Array.from(description).slice(0, DESCRIPTION_CHARACTERS_MAX).join('') }
-      : {};
+  const text = typeof description === 'string' && {
+    description: Array.from(description).slice(0, DESCRIPTION_CHARACTERS_MAX).join(''),
+  };
   return [{ name, ...text, ...(Object.keys(hints).length > 0 && { annotations: hints }) }];
 }

@@ -11,7 +11,7 @@ const RESUME_TRIES_MAX = 5;
 
 export type Body = ReadableStream<Uint8Array>;
 
-export type StreamOptions = {
+type StreamOptions = {
   session: Session;
   /** A stream of a session that was replaced is not opened again. */
   isCurrent: () => boolean;

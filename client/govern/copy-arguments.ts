@@ -1,7 +1,7 @@
 import type { Unreadable } from '../policy/language/runtime.ts';
 import { addMember, TooLarge, Walk, type Copy } from '../policy/language/walk.ts';
 
-export type CopiedArguments = { ok: true; value: unknown } | { ok: false; code: Unreadable };
+type CopiedArguments = { ok: true; value: unknown } | { ok: false; code: Unreadable };
 
 /**
  * Copies the arguments as they are now, each property read once: the policy decides on the copy and the tool gets it,

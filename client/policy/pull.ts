@@ -26,7 +26,7 @@ export type Pulled =
   | { kind: 'fresh'; record: FetchedRecord; etag: string | null; signed: SignedFacts | undefined };
 
 /** From the verified bundle. */
-export type SignedFacts = {
+type SignedFacts = {
   module: Uint8Array;
   kid: string;
   version: number;
@@ -42,7 +42,7 @@ export type PullResult = {
   warnings: readonly KeyWarning[];
 };
 
-export type KeyWarning = { message: string; context: Record<string, unknown> };
+type KeyWarning = { message: string; context: Record<string, unknown> };
 
 /** Fetches an agent's record and verifies it in full; throws a PolicyError if that fails. */
 export async function pullPolicy(request: PullRequest): Promise<PullResult> {

@@ -19,7 +19,7 @@ export type RecordProof = {
   checkpoint: string;
 };
 
-/** Which checks of a proof hold. All four together prove that the log with this key holds the record as it stands in `line`. */
+/** Which checks of a proof hold. All together prove that the log with this key holds the record as it stands in `line`. */
 export type ProofVerdict = {
   /** The entry is the hash of salt and line, and the line is of this event. */
   entry: boolean;

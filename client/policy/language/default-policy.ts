@@ -1,9 +1,9 @@
 import { POLICY_TEXT_BYTES_MAX } from './limits.ts';
 import { utf8Length } from './utf8.ts';
 
-export type ManifestTool = { name: string; annotations?: { readOnlyHint?: boolean | undefined } | undefined };
+type ManifestTool = { name: string; annotations?: { readOnlyHint?: boolean | undefined } | undefined };
 
-export type AgentManifest = { name: string; tools: readonly (ManifestTool | string)[] };
+type AgentManifest = { name: string; tools: readonly (ManifestTool | string)[] };
 
 /**
  * The policy of an agent that has none: the role admin may use every tool; any other role may use read-only tools and needs
