@@ -1,6 +1,7 @@
 import { Gates, type GatesDeps } from '../../client/audit/gates.ts';
 import { sleep } from '../../client/audit/loop.ts';
-import type { DecisionInput } from '../../client/index.ts';
+import type { ConfigureOptions, DecisionInput } from '../../client/index.ts';
+import { captureLogger } from './capture-logger.ts';
 import { startMockServer, type MockServer, type Reply, type SeenRequest } from './mock-server.ts';
 
 export const DECISIONS = 'POST /v1/audit/decisions';
@@ -20,6 +21,14 @@ export function decision(more: Partial<DecisionInput> = {}): DecisionInput {
 export function gatesWith(deps: Partial<GatesDeps> = {}): Gates {
   const loop = { identity: () => 'one', isRunning: () => true };
   return new Gates({ now: Date.now, sleep, createLoop: () => loop, ...deps });
+}
+
+/** A gate to this service, by default one POST per event. */
+export function openGate(mock: MockServer, options: ConfigureOptions = {}, deps: Partial<GatesDeps> = {}) {
+  const gates = gatesWith(deps);
+  const logger = captureLogger();
+  const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger, ...options });
+  return { gates, logger, gate };
 }
 
 /** A service that takes every event. */

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { GatesDeps } from '../../../client/audit/gates.ts';
 import type { ConfigureOptions } from '../../../client/index.ts';
-import { captureLogger } from '../../support/capture-logger.ts';
 import {
   acceptAll,
   batchesOf,
@@ -10,7 +9,7 @@ import {
   DECISION_BATCH,
   DECISIONS,
   decision,
-  gatesWith,
+  openGate,
   startAuditServer,
 } from '../../support/emission.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
@@ -20,9 +19,7 @@ describe('client batches: what the service answers', () => {
 
   /** Emits so many events and waits until they are settled. */
   async function emitAll(count: number, options: ConfigureOptions = {}, deps: Partial<GatesDeps> = {}) {
-    const gates = gatesWith(deps);
-    const logger = captureLogger();
-    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger, batch: true, ...options });
+    const { gates, logger, gate } = openGate(mock, { batch: true, ...options }, deps);
     for (let i = 0; i < count; i += 1) gate.emit(decision({ reason: String(i) }));
     await gates.flush();
     const stats = gate.stats();
@@ -132,9 +129,7 @@ describe('client batches: what the service answers', () => {
 
     it('its events do not wait again', async () => {
       mock.on(DECISION_BATCH, { status: 413 }, acceptAll);
-      const gates = gatesWith();
-      const batch = { maxEvents: 3, maxWaitMs: 60_000 };
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, batch });
+      const { gates, gate } = openGate(mock, { batch: { maxEvents: 3, maxWaitMs: 60_000 } });
       gate.emit(decision({ reason: 'x'.repeat(3_000) }));
       gate.emit(decision());
       gate.emit(decision());
@@ -181,13 +176,8 @@ describe('client batches: what the service answers', () => {
       mock.on(DECISION_BATCH, { status: 503 });
       const waiting = Promise.withResolvers<void>();
       const go = Promise.withResolvers<void>();
-      const gates = gatesWith({ sleep: () => (waiting.resolve(), go.promise) });
-      const gate = gates.configure({
-        apiKey: 'k',
-        baseUrl: mock.url,
-        batch: { maxEvents: 2 },
-        logger: captureLogger(),
-      });
+      const sleep = () => (waiting.resolve(), go.promise);
+      const { gates, gate } = openGate(mock, { batch: { maxEvents: 2 } }, { sleep });
       gate.emit(decision());
       gate.emit(decision());
       await waiting.promise;

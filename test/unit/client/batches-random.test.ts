@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'chai';
-import { captureLogger } from '../../support/capture-logger.ts';
-import { DECISION_BATCH, DECISIONS, decision, gatesWith } from '../../support/emission.ts';
+import { DECISION_BATCH, DECISIONS, decision, openGate } from '../../support/emission.ts';
 import { startMockServer, type Reply, type SeenRequest } from '../../support/mock-server.ts';
 
 const RUNS = 60;
@@ -47,9 +46,8 @@ async function holds({ answers, bursts, maxEvents, maxPending }: World): Promise
     stored.push([Number((JSON.parse(request.text) as { reason: string }).reason)]);
     return { status: 202 };
   });
-  const gates = gatesWith({ sleep: () => Promise.resolve() });
   const batch = { maxEvents, maxPending, maxWaitMs: 1 };
-  const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, batch, logger: captureLogger() });
+  const { gates, gate } = openGate(mock, { batch }, { sleep: () => Promise.resolve() });
   let emitted = 0;
   for (const burst of bursts) {
     for (let i = 0; i < burst; i += 1) gate.emit(decision({ reason: String((emitted += 1)) }));

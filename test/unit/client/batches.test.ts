@@ -4,7 +4,6 @@ import nodeTimers from 'node:timers';
 import { expect } from 'chai';
 import type { GatesDeps } from '../../../client/audit/gates.ts';
 import { ValueError, type BatchOptions } from '../../../client/index.ts';
-import { captureLogger } from '../../support/capture-logger.ts';
 import {
   batchesOf,
   batchSizes,
@@ -12,6 +11,7 @@ import {
   DECISIONS,
   decision,
   gatesWith,
+  openGate,
   startAuditServer,
   usage,
   USAGE_BATCH,
@@ -32,13 +32,11 @@ describe('client batches', () => {
   afterEach(() => fakeTimeouts.reset());
 
   function open(batch: boolean | BatchOptions = true, deps: Partial<GatesDeps> = {}) {
-    const gates = gatesWith(deps);
-    const logger = captureLogger();
-    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger, batch });
+    const opened = openGate(mock, { batch }, deps);
     const emit = (count: number, more = {}): void => {
-      for (let i = 0; i < count; i += 1) gate.emit(decision({ reason: String(i), ...more }));
+      for (let i = 0; i < count; i += 1) opened.gate.emit(decision({ reason: String(i), ...more }));
     };
-    return { gates, logger, gate, emit };
+    return { ...opened, emit };
   }
 
   const reasons = (): unknown[] =>
@@ -253,17 +251,6 @@ describe('client batches', () => {
   });
 
   describe('the running event loop', () => {
-    it('without one nothing is sent', async () => {
-      const { gates, logger, gate, emit } = open(true, {
-        createLoop: () => ({ identity: () => 'one', isRunning: () => false }),
-      });
-      emit(2);
-      await gates.shutdown();
-
-      expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 0 });
-      expect(logger.at('warn')).to.have.length(1);
-    });
-
     it('at its end a batch is waited for once, up to 15 seconds', async () => {
       mock.on(DECISION_BATCH, { fault: 'hang' });
       fakeTimeouts.enable();
@@ -275,14 +262,7 @@ describe('client batches', () => {
         beforeEnd = given;
         return { identity: () => 'one', isRunning: () => true };
       };
-      const gates = gatesWith({ createLoop });
-      const gate = gates.configure({
-        apiKey: 'k',
-        baseUrl: mock.url,
-        batch: true,
-        timeoutMs: 60_000,
-        logger: captureLogger(),
-      });
+      const { gates, gate } = openGate(mock, { batch: true, timeoutMs: 60_000 }, { createLoop });
       beforeEnd();
       expect(waits()).to.equal(0);
       gate.emit(decision());

@@ -1,12 +1,11 @@
 import { expect } from 'chai';
 import type { DecisionInput } from '../../../client/index.ts';
-import { captureLogger } from '../../support/capture-logger.ts';
 import {
   DECISIONS,
   USAGE,
   bodiesOf,
   decision,
-  gatesWith,
+  openGate,
   startAuditServer,
   usage,
 } from '../../support/emission.ts';
@@ -19,9 +18,7 @@ describe('client emission rules', () => {
     it('the 33rd event is dropped and counted; another path and another key have their own 32', async () => {
       mock.on(DECISIONS, { fault: 'hang' });
       mock.on(USAGE, { fault: 'hang' });
-      const gates = gatesWith();
-      const logger = captureLogger();
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+      const { gates, logger, gate } = openGate(mock);
       const other = gates.configure({ apiKey: 'k2', baseUrl: mock.url, logger });
       for (let i = 0; i < 33; i += 1) gate.emit(decision());
       for (let i = 0; i < 34; i += 1) gate.emitLlm(usage);
@@ -37,8 +34,7 @@ describe('client emission rules', () => {
 
     it('reads nothing of a dropped event', async () => {
       mock.on(DECISIONS, { fault: 'hang' });
-      const gates = gatesWith();
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
+      const { gates, gate } = openGate(mock);
       for (let i = 0; i < 32; i += 1) gate.emit(decision());
       let reads = 0;
       gate.emit(new Proxy(decision(), { get: () => (reads += 1) }));
@@ -48,8 +44,7 @@ describe('client emission rules', () => {
     });
 
     it('frees a slot when its event is settled', async () => {
-      const gates = gatesWith();
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+      const { gates, gate } = openGate(mock);
       for (let round = 0; round < 3; round += 1) {
         for (let i = 0; i < 32; i += 1) gate.emit(decision());
         await gates.flush();
@@ -74,8 +69,8 @@ describe('client emission rules', () => {
       });
 
     async function bodyOf(more: Partial<DecisionInput>): Promise<Body> {
-      const gates = gatesWith();
-      gates.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision(more));
+      const { gates, gate } = openGate(mock);
+      gate.emit(decision(more));
       await gates.flush();
       await gates.shutdown();
       return bodiesOf(mock, DECISIONS)[0] as Body;
@@ -119,33 +114,26 @@ describe('client emission rules', () => {
   });
 
   describe('with no running event loop, emission does nothing', () => {
-    it('and logs a one-time warning', async () => {
-      const logger = captureLogger();
-      const gates = gatesWith({ createLoop: () => ({ identity: () => 'one', isRunning: () => false }) });
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
-      gate.emit(decision());
-      gate.emit(decision());
-      await gates.shutdown();
+    const createLoop = () => ({ identity: () => 'one', isRunning: () => false });
+    for (const batch of [false, true])
+      it(`and logs a one-time warning, batch: ${batch}`, async () => {
+        const { gates, logger, gate } = openGate(mock, { batch }, { createLoop });
+        gate.emit(decision());
+        gate.emit(decision());
+        await gates.shutdown();
 
-      expect(mock.requests).to.have.length(0);
-      expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 0 });
-      expect(logger.at('warn')).to.have.length(1);
-    });
+        expect(mock.requests).to.have.length(0);
+        expect(gate.stats()).to.deep.equal({ sent: 0, failed: 0, dropped: 0, in_flight: 0 });
+        expect(logger.at('warn')).to.have.length(1);
+      });
   });
 
   describe('when the running event loop changes', () => {
     it('makes new connections and a new limit of sends in flight', async () => {
       mock.on(DECISIONS, { fault: 'hang' });
       let identity = 'one';
-      const gates = gatesWith({
-        createLoop: () => ({ identity: () => identity, isRunning: () => true }),
-      });
-      const gate = gates.configure({
-        apiKey: 'k',
-        baseUrl: mock.url,
-        logger: captureLogger(),
-        timeoutMs: 300,
-      });
+      const createLoop = () => ({ identity: () => identity, isRunning: () => true });
+      const { gates, gate } = openGate(mock, { timeoutMs: 300 }, { createLoop });
       for (let i = 0; i < 33; i += 1) gate.emit(decision());
       await mock.arrived(DECISIONS, 32);
       expect(gate.stats()).to.include({ dropped: 1, in_flight: 32 });

@@ -3,7 +3,7 @@ import type { GatesDeps } from '../../../client/audit/gates.ts';
 import type { ConfigureOptions, Gate } from '../../../client/index.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
-import { DECISIONS, decision, gatesWith, startAuditServer, usage } from '../../support/emission.ts';
+import { DECISIONS, decision, gatesWith, openGate, startAuditServer, usage } from '../../support/emission.ts';
 import { withEnvironment } from '../../support/environment.ts';
 import { fakeTimeouts } from '../../support/fake-timeouts.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
@@ -37,11 +37,7 @@ describe('client emission rules', () => {
 
   afterEach(() => fakeTimeouts.reset());
 
-  function open(options: ConfigureOptions = {}, deps: Partial<GatesDeps> = {}) {
-    const gates = gatesWith(deps);
-    const logger = captureLogger();
-    return { gates, logger, gate: gates.configure({ apiKey: 'k', baseUrl: mock.url, logger, ...options }) };
-  }
+  const open = (options?: ConfigureOptions, deps?: Partial<GatesDeps>) => openGate(mock, options, deps);
 
   /** Emits one event and waits until it is settled. */
   async function emitOne(options?: ConfigureOptions, deps?: Partial<GatesDeps>) {

@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import type { DecisionInput } from '../../../client/index.ts';
-import { captureLogger } from '../../support/capture-logger.ts';
 import {
   bodiesOf,
   decision,
   DECISIONS,
-  gatesWith,
+  openGate,
   startAuditServer,
   usage,
   USAGE,
@@ -16,8 +15,7 @@ describe('client emission rules: emission is non-blocking and asynchronous', () 
   const mock = forEachTest(startAuditServer);
 
   it('emit returns before anything is on the wire', async () => {
-    const gates = gatesWith();
-    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+    const { gates, gate } = openGate(mock);
 
     expect(gate.emit(decision())).to.equal(undefined);
     expect(mock.connections()).to.equal(0);
@@ -29,9 +27,9 @@ describe('client emission rules: emission is non-blocking and asynchronous', () 
   });
 
   it('records the arguments as they were at emit', async () => {
-    const gates = gatesWith();
+    const { gates, gate } = openGate(mock);
     const args = { n: 1, list: [1] };
-    gates.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision({ arguments: args }));
+    gate.emit(decision({ arguments: args }));
     args.n = 2;
     args.list.push(2);
     await gates.shutdown();
@@ -40,8 +38,9 @@ describe('client emission rules: emission is non-blocking and asynchronous', () 
   });
 
   it('sends the thirteen keys, and the bearer key', async () => {
-    const gates = gatesWith({ now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678) });
-    gates.configure({ apiKey: 'k', baseUrl: `${mock.url}/` }).emit(decision({ outcome: 'deny' }));
+    const now = () => Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+    const { gates, gate } = openGate(mock, { baseUrl: `${mock.url}/` }, { now });
+    gate.emit(decision({ outcome: 'deny' }));
     await gates.shutdown();
     const [request] = mock.seen(DECISIONS);
     const { event_id, ...event } = bodiesOf(mock, DECISIONS)[0] ?? {};
@@ -66,9 +65,8 @@ describe('client emission rules: emission is non-blocking and asynchronous', () 
   });
 
   it('redacts arguments and hint, and truncates arguments only', async () => {
-    const gates = gatesWith();
+    const { gates, gate } = openGate(mock);
     const hint = { token: 'x', text: 'y'.repeat(9_000) };
-    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
     gate.emit(decision({ hint, arguments: { password: 'x', text: 'z'.repeat(9_000) } }));
     await gates.shutdown();
     const [body] = bodiesOf(mock, DECISIONS);
@@ -87,8 +85,7 @@ describe('client emission rules: emission is non-blocking and asynchronous', () 
       ['😀'.repeat(200), '😀'.repeat(200)],
       [`x${'😀'.repeat(200)}`, `x${'😀'.repeat(199)}`],
     ];
-    const gates = gatesWith();
-    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+    const { gates, gate } = openGate(mock);
     for (const [given] of NAMES) gate.emit(decision({ tool_name: given }));
     const long = 'y'.repeat(201);
     gate.emit(decision({ agent_name: long, role: long, user_id: long, session_id: long }));
@@ -108,11 +105,11 @@ describe('client emission rules: emission is non-blocking and asynchronous', () 
   });
 
   it('shapes the names of a model call as the service takes them', async () => {
-    const gates = gatesWith();
+    const { gates, gate } = openGate(mock);
     const long = 'é'.repeat(201);
     const names = { agent_name: long, model: long, user_id: long, session_id: long };
     const labels = { provider: long, operation: long, finish_reason: long, error_type: long, role: long };
-    gates.configure({ apiKey: 'k', baseUrl: mock.url }).emitLlm({ ...usage, ...names, ...labels });
+    gate.emitLlm({ ...usage, ...names, ...labels });
     await gates.shutdown();
     const [body] = bodiesOf(mock, USAGE);
 
@@ -121,8 +118,7 @@ describe('client emission rules: emission is non-blocking and asynchronous', () 
   });
 
   it('ends for cycles and for lists of 4e9 holes', async () => {
-    const gates = gatesWith();
-    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
+    const { gates, gate } = openGate(mock);
     const cycle: Record<string, unknown> = {};
     cycle['self'] = cycle;
     const sparse: string[] = [];
@@ -136,9 +132,7 @@ describe('client emission rules: emission is non-blocking and asynchronous', () 
   });
 
   it('never throws', async () => {
-    const logger = captureLogger();
-    const gates = gatesWith();
-    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+    const { gates, logger, gate } = openGate(mock);
     const hostile = new Proxy({} as DecisionInput, {
       get: () => {
         throw new Error('no');

@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import { Emitter, rangesOf } from '../../../client/audit/emitter.ts';
-import { captureLogger } from '../../support/capture-logger.ts';
 import {
   acceptAll,
   DECISION_BATCH,
   DECISIONS,
   USAGE,
   decision,
-  gatesWith,
+  openGate,
   startAuditServer,
   usage,
 } from '../../support/emission.ts';
@@ -30,11 +29,7 @@ function closesOf(mock: MockServer): { emitter: string; totals: unknown }[] {
 
 describe('what the client tells of the events that do not arrive', () => {
   const mock = forEachTest(startAuditServer);
-  const world = (options: object = {}, deps = {}) => {
-    const gates = gatesWith(deps);
-    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger(), ...options });
-    return { gates, gate };
-  };
+  const world = (options: object = {}, deps = {}) => openGate(mock, options, deps);
 
   it('numbers the events of each sender from 1, those that are dropped too', async () => {
     const { gates, gate } = world();

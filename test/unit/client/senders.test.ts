@@ -6,6 +6,7 @@ import {
   bodiesOf,
   decision,
   gatesWith,
+  openGate,
   startAuditServer,
   usage,
 } from '../../support/emission.ts';
@@ -75,8 +76,7 @@ describe('one sender per (key, path)', () => {
   });
 
   it('LLM usage: sends every key of the usage event', async () => {
-    const gates = gatesWith({ now: () => 0 });
-    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+    const { gates, gate } = openGate(mock, {}, { now: () => 0 });
     gate.emitLlm({ ...usage, event_id: 'e', occurred_at: new Date(1), duration_ms: 1.6 });
     await gates.shutdown();
 

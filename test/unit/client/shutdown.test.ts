@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { captureLogger } from '../../support/capture-logger.ts';
 import {
   DECISION_BATCH,
   DECISIONS,
   USAGE,
   decision,
   gatesWith,
+  openGate,
   startAuditServer,
   usage,
 } from '../../support/emission.ts';
@@ -36,8 +36,8 @@ describe('client emission rules: shutdown', () => {
   });
 
   it('closes the connections', async () => {
-    const gates = gatesWith();
-    gates.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision());
+    const { gates, gate } = openGate(mock);
+    gate.emit(decision());
     await gates.flush();
     expect(mock.connections()).to.equal(1);
     await gates.shutdown();
@@ -61,9 +61,7 @@ describe('client emission rules: shutdown', () => {
   it('aborts events at its timeout, including one that waits for its retry', async () => {
     mock.on(DECISIONS, { fault: 'hang' });
     mock.on(USAGE, { status: 503 });
-    const logger = captureLogger();
-    const gates = gatesWith();
-    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger });
+    const { gates, gate } = openGate(mock);
     gate.emit(decision());
     gate.emitLlm(usage);
     await mock.arrived(USAGE, 1);
@@ -77,8 +75,8 @@ describe('client emission rules: shutdown', () => {
   it('ends even if an aborted event does not', async () => {
     mock.on(DECISIONS, { status: 503 });
     const forever = new Promise<void>(() => undefined);
-    const gates = gatesWith({ sleep: () => forever });
-    gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() }).emit(decision());
+    const { gates, gate } = openGate(mock, {}, { sleep: () => forever });
+    gate.emit(decision());
     await mock.arrived(DECISIONS, 1);
 
     await gates.shutdown({ timeoutMs: 1 });
@@ -86,8 +84,7 @@ describe('client emission rules: shutdown', () => {
 
   it('accepts a timeout beyond the range of setTimeout', async () => {
     mock.on(DECISIONS, { status: 202, delay_ms: 50 });
-    const gates = gatesWith();
-    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+    const { gates, gate } = openGate(mock);
     gate.emit(decision());
     await gates.shutdown({ timeoutMs: 2 ** 31 });
 
@@ -95,8 +92,7 @@ describe('client emission rules: shutdown', () => {
   });
 
   it('lets configure start anew', async () => {
-    const gates = gatesWith();
-    const first = gates.configure({ apiKey: 'k', baseUrl: mock.url });
+    const { gates, gate: first } = openGate(mock);
     await gates.shutdown();
     const second = gates.configure({ apiKey: 'k', baseUrl: mock.url });
     second.emit(decision());
@@ -110,8 +106,7 @@ describe('client emission rules: shutdown', () => {
     it(`flush does not wait for what is emitted after it, ${batch ? 'in batches' : 'one by one'}`, async () => {
       const route = batch ? DECISION_BATCH : DECISIONS;
       mock.on(route, { status: 202, delay_ms: 20 }, { fault: 'hang' });
-      const gates = gatesWith();
-      const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger(), batch });
+      const { gates, gate } = openGate(mock, { batch });
       gate.emit(decision());
       const flushed = gates.flush();
       await mock.arrived(route, 1);
