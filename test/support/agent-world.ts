@@ -1,4 +1,5 @@
 import { govern, shutdown, type GovernedAgent, type GovernOptions } from '../../client/index.ts';
+import type { AdapterOptions } from '../../client/govern/binding.ts';
 import { bodiesOf, DECISIONS } from './emission.ts';
 import { startPolicyWorld, type PolicyWorld } from './policy-world.ts';
 
@@ -15,11 +16,13 @@ export type TestAgent = {
 };
 
 export type AgentWorld = PolicyWorld & {
+  /** Bind the agent to the platform, and open its audit. */
+  options: AdapterOptions;
   agent: TestAgent;
   /** The calls that reached a tool. */
   ran: Call[];
   toolNamed: (name: string) => TestTool;
-  governed: (options?: GovernOptions) => Promise<GovernedAgent<Call[], Promise<CallResult[]>>>;
+  governed: (more?: GovernOptions) => Promise<GovernedAgent<Call[], Promise<CallResult[]>>>;
   /** Shuts the client down and tells what it sent. */
   events: () => Promise<Record<string, unknown>[]>;
 };
@@ -38,13 +41,14 @@ export async function startAgentWorld(): Promise<AgentWorld> {
   };
   const tools = { search: toolNamed('search'), write: toolNamed('write'), transfer: toolNamed('transfer') };
   const agent: TestAgent = { name: 'support-bot', tools, run: runCalls };
+  const options = { agentName: agent.name, key, apiKey: 'k', baseUrl: mock.url, logger };
   return {
     ...world,
+    options,
     agent,
     ran,
     toolNamed,
-    governed: (options = {}) =>
-      govern(agent, { key, apiKey: 'k', baseUrl: mock.url, logger, ...options, bindPolicy: true }),
+    governed: (more = {}) => govern(agent, { ...options, ...more, bindPolicy: true }),
     events: async () => {
       await shutdown();
       return bodiesOf(mock, DECISIONS);

@@ -43,11 +43,8 @@ const CALLER = { role: 'editor', userId: 'u-1', sessionId: 's-1' };
 export function adapterContract(name: string, harness: AdapterHarness): void {
   describe(`the adapter contract: ${name}`, () => {
     const world = forEachTest(startAgentWorld);
-    const bound = ({ tools = world.agent.tools, ...more }: Given = {}) => {
-      const { key, mock, logger } = world;
-      const options = { agentName: 'support-bot', key, apiKey: 'k', baseUrl: mock.url, logger, ...more };
-      return harness.bind(tools, options);
-    };
+    const bound = ({ tools = world.agent.tools, ...more }: Given = {}) =>
+      harness.bind(tools, { ...world.options, ...more });
     const told = async (call: ModelCall, more: Given = {}): Promise<string> =>
       (await (await bound(more))([[call]], { caller: CALLER }))[0] ?? '';
     const recorded = async (): Promise<unknown[]> =>

@@ -27,14 +27,11 @@ describe('@gatehouse/client/ai-sdk refreshes at the top of each run', () => {
   };
   type Tools = typeof tools;
 
-  const governed = (more: object = {}) =>
-    governTools(tools, {
-      agentName: 'support-bot',
-      key: world.key,
-      baseUrl: world.mock.url,
-      logger: world.logger,
-      ...more,
-    });
+  const options = () => {
+    const { key, mock, logger } = world;
+    return { agentName: 'support-bot', key, baseUrl: mock.url, logger };
+  };
+  const governed = (more: object = {}) => governTools(tools, { ...options(), ...more });
   /** Refreshes so far, without the first fetch. */
   const refreshes = (): number => world.mock.seen(AGENT_ROUTE).length - 1;
   const unseen = () => world.logger.at('warn').filter((message) => UNSEEN.test(message));
@@ -140,10 +137,8 @@ describe('@gatehouse/client/ai-sdk refreshes at the top of each run', () => {
   });
 
   it('a run that resumes with the SDK’s own approvals is one run', async () => {
-    const binding = await governTools(
-      { write: tool({ inputSchema, needsApproval: true, execute: () => void ran.push('write') }) },
-      { agentName: 'support-bot', key: world.key, baseUrl: world.mock.url, logger: world.logger },
-    );
+    const write = tool({ inputSchema, needsApproval: true, execute: () => void ran.push('write') });
+    const binding = await governTools({ write }, options());
     const { prepareStep } = binding;
     const ask = (messages: ModelMessage[], model: MockLanguageModelV4) =>
       generateText({ model, tools: binding.tools, prepareStep, messages, stopWhen: stepCountIs(5) });
@@ -167,11 +162,7 @@ describe('@gatehouse/client/ai-sdk refreshes at the top of each run', () => {
     const execute = async function* () {
       yield 'one';
     };
-    const { key, mock, logger } = world;
-    const { tools: only } = await governTools(
-      { search: tool({ inputSchema, execute }) },
-      { agentName: 'support-bot', key, baseUrl: mock.url, logger },
-    );
+    const { tools: only } = await governTools({ search: tool({ inputSchema, execute }) }, options());
     const call = (messages: ModelMessage[]) =>
       only.search.execute?.({}, { toolCallId: '1', messages, context: {} });
     const messages: ModelMessage[] = [{ role: 'user', content: 'Search.' }];

@@ -9,16 +9,9 @@ import {
 } from '../../../client/index.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
 import { withEnvironment } from '../../support/environment.ts';
-import { startMockServer, type MockServer } from '../../support/mock-server.ts';
-import {
-  conditionally,
-  createSigner,
-  policyYaml,
-  publishedAgent,
-  serveKeys,
-  yamlRecord,
-  type Signer,
-} from '../../support/platform.ts';
+import { forEachTest } from '../../support/for-each-test.ts';
+import { conditionally, policyYaml, publishedAgent, yamlRecord } from '../../support/platform.ts';
+import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
 
 const POLICY = policyYaml({ allow: ['search'] });
@@ -30,26 +23,14 @@ const agentNamed = (name?: string) => ({
 });
 
 describe('bind_policy', () => {
-  let mock: MockServer;
-  let signer: Signer;
-  let key: string;
+  afterEach(() => shutdown());
+  const world = forEachTest(startPolicyWorld);
+  let { mock, key } = world;
   let file: string;
-
-  before(async () => {
-    signer = await createSigner();
-    key = await signer.bearerKey('p-1');
-    file = await temporaryFile('policy.yaml', POLICY);
-  });
-
-  beforeEach(async () => {
-    mock = await startMockServer();
-    serveKeys(mock, signer);
-    mock.on('GET /v1/agents/support-bot', conditionally(yamlRecord(publishedAgent())));
-  });
-
-  afterEach(async () => {
-    await shutdown();
-    await mock.close();
+  before(async () => void (file = await temporaryFile('policy.yaml', POLICY)));
+  beforeEach(() => {
+    ({ mock, key } = world);
+    mock.on(AGENT_ROUTE, conditionally(yamlRecord(publishedAgent())));
   });
 
   /** The result: the origin it is bound to, the bare agent, or the error. */

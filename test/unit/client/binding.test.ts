@@ -18,10 +18,7 @@ import { forEachTest } from '../../support/for-each-test.ts';
 
 describe('bindPolicy', () => {
   const world = forEachTest(startAgentWorld);
-  const bound = (more: object = {}): Promise<PolicyBinding> => {
-    const { key, mock, logger } = world;
-    return bindPolicy({ agentName: 'support-bot', key, apiKey: 'k', baseUrl: mock.url, logger, ...more });
-  };
+  const bound = (more: object = {}): Promise<PolicyBinding> => bindPolicy({ ...world.options, ...more });
   const failureOf = async (options: RunOptions, more: object = {}): Promise<ApprovalRequiredError> => {
     const run = await (await bound(more)).startRun(options);
     const fault: unknown = await run

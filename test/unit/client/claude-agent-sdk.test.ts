@@ -15,10 +15,8 @@ const POLICY = [
 
 describe('@gatehouse/client/claude-agent-sdk', () => {
   const world = forEachTest(startAgentWorld);
-  const bound = (more: Omit<BindingOptions, 'agentName'> & { caller?: () => object } = {}) => {
-    const { key, mock, logger } = world;
-    return governHooks({ agentName: 'support-bot', key, apiKey: 'k', baseUrl: mock.url, logger, ...more });
-  };
+  const bound = (more: Omit<BindingOptions, 'agentName'> & { caller?: () => object } = {}) =>
+    governHooks({ ...world.options, ...more });
   const { signal } = new AbortController();
   const session = { session_id: 's-1', prompt_id: 'p-1' };
 

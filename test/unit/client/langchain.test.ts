@@ -20,18 +20,9 @@ describe('@gatehouse/client/langchain', () => {
   const named = (name: string) =>
     tool((args) => world.toolNamed(name)(args), { name, schema: z.object({ query: z.string() }) });
   const tools = [named('search'), named('write'), named('transfer')];
-  const governed = (more: Omit<BindingOptions, 'agentName'> = {}) => {
-    const { key, mock, logger } = world;
-    return governMiddleware({
-      agentName: 'support-bot',
-      key,
-      apiKey: 'k',
-      baseUrl: mock.url,
-      logger,
-      caller: ({ context = {} }: { context?: RunOptions }) => context,
-      ...more,
-    });
-  };
+  const caller = ({ context = {} }: { context?: RunOptions }) => context;
+  const governed = (more: Omit<BindingOptions, 'agentName'> = {}) =>
+    governMiddleware({ ...world.options, caller, ...more });
   const fetches = (): number => world.mock.seen(AGENT_ROUTE).length;
 
   it('an approver may pause the graph with interrupt, and the answer resumes it', async () => {

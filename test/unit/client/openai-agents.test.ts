@@ -13,17 +13,13 @@ describe('@gatehouse/client/openai-agents', () => {
   const world = forEachTest(startAgentWorld);
   const named = (name: string, parameters = z.object({ query: z.string() })) =>
     tool({ name, description: name, parameters, execute: (args) => world.toolNamed(name)(args) as string });
-  const options = () => {
-    const { key, mock, logger } = world;
-    return { agentName: 'support-bot', key, apiKey: 'k', baseUrl: mock.url, logger };
-  };
   const runner = new Runner({ tracingDisabled: true });
   const fetches = (): number => world.mock.seen(AGENT_ROUTE).length;
 
   it('denies arguments that are not JSON, even of a tool that would take them', async () => {
-    const { tools } = await governTools([named('search')], options());
+    const { tools } = await governTools([named('search')], world.options);
     const custom = { ...named('search'), invoke: async () => void world.ran.push(['search']) };
-    const { tools: customs } = await governTools([custom], options());
+    const { tools: customs } = await governTools([custom], world.options);
 
     for (const own of [...tools, ...customs])
       expect(await own.invoke(new RunContext(), '{"query": ')).to.include('"violations":["bad_call"]');
@@ -32,7 +28,7 @@ describe('@gatehouse/client/openai-agents', () => {
 
   it('gives the tool what was decided on, where a key comes twice', async () => {
     const custom = { ...named('search'), invoke: async (_: unknown, input: string) => input };
-    const { tools } = await governTools([custom], options());
+    const { tools } = await governTools([custom], world.options);
 
     expect(await tools[0]?.invoke(new RunContext(), '{"query":"cats","query":"dogs"}')).to.equal(
       '{"query":"dogs"}',
@@ -42,7 +38,7 @@ describe('@gatehouse/client/openai-agents', () => {
 
   it('runs a tool that inherits its members, as an instance of a class does', async () => {
     const own = Object.create(named('search')) as ReturnType<typeof named>;
-    const { tools } = await governTools([own], options());
+    const { tools } = await governTools([own], world.options);
     const call = functionCall('search', { query: 'cats' }, { callId: 'call_1' });
     const model = new ScriptedModel([[call], [assistantMessage('done')]]);
     await runner.run(new Agent({ name: 'support-bot', model, tools }), 'Go.');
@@ -59,7 +55,7 @@ describe('@gatehouse/client/openai-agents', () => {
       setImmediate(() => abort.abort());
       return new Promise(() => undefined);
     };
-    const { tools } = await governTools([named('transfer')], { ...options(), onApproval });
+    const { tools } = await governTools([named('transfer')], { ...world.options, onApproval });
     const call = functionCall('transfer', { query: 'cats' }, { callId: 'call_1' });
     const model = new ScriptedModel([[call], [assistantMessage('done')]]);
     const agent = new Agent({ name: 'support-bot', model, tools });
@@ -72,7 +68,7 @@ describe('@gatehouse/client/openai-agents', () => {
 
   it('is one run across handoffs and the SDK’s own approvals', async () => {
     const careful = { ...named('search'), needsApproval: () => Promise.resolve(true) };
-    const { tools } = await governTools([careful], options());
+    const { tools } = await governTools([careful], world.options);
     const call = functionCall('search', { query: 'cats' }, { callId: '1' });
     const model = new ScriptedModel([
       [functionCall('transfer_to_second', {}, { callId: '0' })],
@@ -92,7 +88,7 @@ describe('@gatehouse/client/openai-agents', () => {
 
   it('each run with the same RunContext refreshes the policy and asks for the caller', async () => {
     const { tools } = await governTools([named('write')], {
-      ...options(),
+      ...world.options,
       caller: (context: RunOptions) => context,
     });
     const write = functionCall('write', { query: 'cats' }, { callId: '1' });
@@ -115,7 +111,7 @@ describe('@gatehouse/client/openai-agents', () => {
   });
 
   it('an agent that is used as a tool begins a run of its own, and its caller keeps the policy', async () => {
-    const { tools } = await governTools([named('write')], options());
+    const { tools } = await governTools([named('write')], world.options);
     const write = functionCall('write', { query: 'cats' }, { callId: '1' });
     const done = assistantMessage('done');
     const inner = new Agent({ name: 'inner', model: new ScriptedModel([[write], [done]]), tools });
@@ -142,7 +138,7 @@ describe('@gatehouse/client/openai-agents', () => {
       execute: () => '',
       isEnabled: ({ runContext }) => (runContext.context as RunOptions).role === 'editor',
     });
-    const { tools } = await governTools([search, webSearchTool()], options());
+    const { tools } = await governTools([search, webSearchTool()], world.options);
     const agent = new Agent<RunOptions>({ name: 'support-bot', tools });
     const namesFor = async (role: string) =>
       (await agent.getAllTools(new RunContext({ role }))).map(({ name }) => name);
@@ -153,7 +149,7 @@ describe('@gatehouse/client/openai-agents', () => {
 
   it('refuses tools that run here and cannot be governed', async () => {
     const shell = shellTool({ shell: { run: () => expect.fail('it ran') } });
-    const fault: unknown = await governTools([shell], options()).catch((error: unknown) => error);
+    const fault: unknown = await governTools([shell], world.options).catch((error: unknown) => error);
 
     expect(fault).to.be.instanceOf(ValueError);
     expect(fault).to.have.property('message').that.includes('of type shell');
