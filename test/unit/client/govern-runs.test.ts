@@ -12,19 +12,6 @@ describe('govern: a run', () => {
   let { mock, key, v2, logger, ran, governed, agent, toolNamed } = world;
   beforeEach(() => void ({ mock, key, v2, logger, ran, governed, agent, toolNamed } = world));
 
-  it('refreshes once before anything runs, and not at tool calls', async () => {
-    const bound = await governed();
-    await bound.run([
-      ['search', {}],
-      ['search', {}],
-      ['write', {}],
-    ]);
-
-    expect(mock.seen(AGENT_ROUTE)).to.have.length(2);
-    await bound.run([]);
-    expect(mock.seen(AGENT_ROUTE)).to.have.length(3);
-  });
-
   it('keeps its policy; a change takes effect on the next run', async () => {
     const bound = await governed({
       onApproval: async () => {
