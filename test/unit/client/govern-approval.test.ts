@@ -71,19 +71,6 @@ describe('govern: onApproval', () => {
     expect(ran).to.deep.equal([['transfer', { amount: 5 }]]);
   });
 
-  it('refuses an approval by a handler that changes the arguments', async () => {
-    const bound = await governed({
-      onApproval: ({ arguments: given }) => {
-        (given as { amount: number }).amount = 5_000;
-        return true;
-      },
-    });
-    const [outcome] = await bound.run([['transfer', { amount: 5 }]]);
-
-    expect((outcome as { error: unknown }).error).to.be.instanceOf(ApprovalRequiredError);
-    expect(ran).to.deep.equal([]);
-  });
-
   it('refuses arguments that change between the approval and the call, at any turn of the loop', async () => {
     for (let turns = 0; turns < 20; turns += 1) {
       const changeLater = async (given: unknown): Promise<void> => {
