@@ -21,15 +21,6 @@ describe('resolve: the platform path', () => {
     expect(source.policy).to.equal(source.policy);
   });
 
-  it('gets 304 at the first refresh', async () => {
-    const source = await resolve({ key });
-    const { policy } = source;
-    await source.refresh();
-
-    expect(mock.seen(AGENT_ROUTE)[1]?.headers['if-none-match']).to.equal(etagOf(v1));
-    expect(source.policy).to.equal(policy);
-  });
-
   it('uses policy_yaml without a bundle', async () => {
     mock.on(AGENT_ROUTE, conditionally(yamlRecord(publishedAgent())));
     const source = await resolve({ key });
