@@ -30,9 +30,7 @@ export type DecisionEvent = ReturnType<typeof decisionEventFrom>;
 
 /** Builds the body: every key present, redacted, then cut to size. */
 export function decisionEventFrom(decision: DecisionInput, nowMs: number) {
-  const copier = new EventCopier();
-  const text = (value: unknown): string => copier.text(value);
-  const name = (value: unknown, lengthMax?: number): string => copier.name(value, lengthMax);
+  const { text, name, redacted } = new EventCopier();
   const outcome = text(decision.outcome);
   // Before the arguments, which may use up the event's read budget.
   const [user_id, session_id] = [name(decision.user_id), name(decision.session_id)];
@@ -48,8 +46,8 @@ export function decisionEventFrom(decision: DecisionInput, nowMs: number) {
     violations: Array.isArray(decision.violations)
       ? decision.violations.slice(0, VIOLATIONS_MAX).map(text)
       : [],
-    hint: hintFrom(objectOf(copier.redacted(decision.hint))),
-    arguments: fitted(objectOf(copier.redacted(decision.arguments)), ARGUMENTS_BYTES_MAX),
+    hint: hintFrom(objectOf(redacted(decision.hint))),
+    arguments: fitted(objectOf(redacted(decision.arguments)), ARGUMENTS_BYTES_MAX),
     user_id,
     session_id,
   };

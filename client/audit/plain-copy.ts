@@ -38,24 +38,19 @@ export class EventCopier {
   #valuesLeft = EVENT_VALUES_MAX;
 
   /** A text as it is; any other value as the JSON text of its copy. */
-  text(value: unknown): string {
+  readonly text = (value: unknown): string => {
     this.#valuesLeft -= 1;
     if (typeof value === 'string') return value;
-    return value === undefined || value === null ? '' : jsonText(this.#copy(value, false).plain);
-  }
+    return value === undefined || value === null ? '' : jsonText(this.plain(value));
+  };
 
   /** A text that the service stores: a model may call a tool by any name, and the denial must be recorded. */
-  name(value: unknown, lengthMax = NAME_LENGTH_MAX): string {
-    return storable(this.text(value), lengthMax);
-  }
+  readonly name = (value: unknown, lengthMax = NAME_LENGTH_MAX): string =>
+    storable(this.text(value), lengthMax);
 
-  redacted(value: unknown): Shaped {
-    return this.#copy(value, true);
-  }
+  readonly redacted = (value: unknown): Shaped => this.#copy(value, true);
 
-  plain(value: unknown): unknown {
-    return this.#copy(value, false).plain;
-  }
+  readonly plain = (value: unknown): unknown => this.#copy(value, false).plain;
 
   #copy(value: unknown, redacts: boolean): Shaped {
     const recorder = new Recorder(redacts, this.#valuesLeft);

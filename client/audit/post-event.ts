@@ -60,18 +60,14 @@ export function postEvent({ url, agent, contentType, ...limits }: PostTarget): S
   return async (body, signal, more) => {
     await nextTurn();
     try {
-      return await exchange((answer) => {
-        const bytes = Buffer.from(body);
-        const headers = {
-          Authorization: `Bearer ${limits.apiKey}`,
-          'Content-Type': contentType,
-          'Content-Length': bytes.byteLength,
-          ...more,
-        };
-        const sending = request(url, { method: 'POST', agent, headers, signal }, answer);
-        sending.end(bytes);
-        return sending;
-      }, limits);
+      const bytes = Buffer.from(body);
+      const headers = {
+        Authorization: `Bearer ${limits.apiKey}`,
+        'Content-Type': contentType,
+        'Content-Length': bytes.byteLength,
+        ...more,
+      };
+      return await exchange(request(url, { method: 'POST', agent, headers, signal }), bytes, limits);
     } catch (error) {
       return { kind: 'unreachable', problem: messageOf(error) };
     }
@@ -79,11 +75,11 @@ export function postEvent({ url, agent, contentType, ...limits }: PostTarget): S
 }
 
 type AnswerLimits = Pick<PostTarget, 'apiKey' | 'timeoutMs' | 'answerCharactersMax'>;
-type Start = (answer: (response: http.IncomingMessage) => void) => http.ClientRequest;
 
 /** Resolves when the answer is complete, without the key, which must not reach a log. Neither the timer nor the socket keeps the process alive. */
 function exchange(
-  start: Start,
+  sending: http.ClientRequest,
+  bytes: Buffer,
   { apiKey, timeoutMs, answerCharactersMax }: AnswerLimits,
 ): Promise<SendResult> {
   return new Promise((resolve, reject) => {
@@ -91,7 +87,7 @@ function exchange(
       cancelTimeout();
       reject(new Error('closed before the answer was complete'));
     };
-    const sending = start((response) => {
+    sending.once('response', (response) => {
       // The response may end after the request does.
       sending.off('close', onClose);
       let text = '';
@@ -111,6 +107,7 @@ function exchange(
     sending.on('error', reject);
     // The only event for a response that switches protocols.
     sending.on('close', onClose);
+    sending.end(bytes);
   });
 }
 
