@@ -45,7 +45,7 @@ export type PolicyBinding = {
 /** What every adapter returns beside its own parts. */
 export type Bound = Pick<PolicyBinding, 'source' | 'gate'>;
 
-/** An adapter's own parts, with those that every adapter returns. */
+/** What is bound, with the parts that `govern` and every adapter return. */
 export function withBound<Own extends object>(own: Own, binding: PolicyBinding): Own & Bound {
   return {
     ...own,

@@ -3,7 +3,8 @@ import { readEnvironment } from '../config.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 import { ValueError } from '../errors.ts';
 import { checkAgent, checkedOptions } from '../options.ts';
-import { bind, openGate, type BindingDeps, type BindingOptions, type PolicyBinding } from './binding.ts';
+import { bind, openGate, withBound } from './binding.ts';
+import type { BindingDeps, BindingOptions, PolicyBinding } from './binding.ts';
 import type { Execute, RunOptions } from './run.ts';
 
 /** An agent's own tools, as an object or an instance of a class. Parameters after the first reach a tool as they are given. */
@@ -115,14 +116,7 @@ function governed<Input, Output>(
     return Object.fromEntries(tools) as Record<string, (args?: unknown) => unknown>;
   };
   const { tools: _, ...own } = agent;
-  return {
-    ...own,
-    name: binding.agentName,
-    source: binding.source,
-    get gate() {
-      return binding.gate;
-    },
-    isGoverned: true,
+  const runs: Pick<GovernedAgent<Input, Output>, 'run' | 'runSync'> = {
     run: async (input, options): Promise<Awaited<Output>> => {
       const run = await binding.startRun(options);
       return await agent.run({ tools: toolsOf((...call) => run.call(...call)) }, input);
@@ -132,6 +126,7 @@ function governed<Input, Output>(
       return agent.run({ tools: toolsOf((...call) => run.callSync(...call)) }, input);
     },
   };
+  return withBound({ ...own, ...runs, name: binding.agentName, isGoverned: true }, binding);
 }
 
 /** Of the functions and getters of an object, and of the classes that it is an instance of. */
