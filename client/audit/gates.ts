@@ -22,7 +22,7 @@ export type ConfigureOptions = {
   auditKey?: string | undefined;
   /** Default GATE_BASE_URL, else http://localhost:8000. */
   baseUrl?: string | undefined;
-  /** For one request; default 5,000. */
+  /** For one request, in milliseconds; default 5,000. */
   timeoutMs?: number | undefined;
   /** Sends events in batches; default false, one POST per event. */
   batch?: boolean | BatchOptions | undefined;

@@ -1,11 +1,13 @@
 import { LABEL_LENGTH_MAX } from '../limits.ts';
 import { ROLE_NAME_LENGTH_MAX } from '../policy/language/limits.ts';
-import { timestampOf } from './decision-event.ts';
+import { timestampOf, type DecisionInput } from './decision-event.ts';
 import { EventCopier } from './plain-copy.ts';
 
 /** The token usage of one model call. Names follow OpenTelemetry's GenAI conventions. */
-export type UsageInput = {
-  agent_name: string;
+export type UsageInput = Pick<
+  DecisionInput,
+  'agent_name' | 'role' | 'user_id' | 'session_id' | 'event_id' | 'occurred_at'
+> & {
   model: string;
   input_tokens: number;
   output_tokens: number;
@@ -17,23 +19,16 @@ export type UsageInput = {
   cost_usd?: number | null | undefined;
   finish_reason?: string | undefined;
   error_type?: string | undefined;
-  role?: string | undefined;
-  user_id?: string | undefined;
-  session_id?: string | undefined;
-  event_id?: string | undefined;
-  occurred_at?: string | Date | undefined;
 };
 
 const OPERATION_DEFAULT = 'chat';
 
 /** Builds the body: every key present, as plain data. */
 export function usageEventFrom(usage: UsageInput, nowMs: number): Record<string, unknown> {
-  const copier = new EventCopier();
-  const name = (value: unknown, lengthMax?: number): string => copier.name(value, lengthMax);
+  const { text, name, plain } = new EventCopier();
   const label = (value: unknown): string => name(value, LABEL_LENGTH_MAX);
-  const plain = (value: unknown): unknown => copier.plain(value);
   return {
-    event_id: copier.text(usage.event_id) || crypto.randomUUID(),
+    event_id: text(usage.event_id) || crypto.randomUUID(),
     occurred_at: timestampOf(usage.occurred_at, nowMs),
     agent_name: name(usage.agent_name),
     model: name(usage.model),

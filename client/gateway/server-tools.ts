@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { messageOf } from '../errors.ts';
 import { isObject, parsedJson } from '../json.ts';
 import type { Logger } from '../logger.ts';
+import type { AgentTool } from '../policy/register-agent.ts';
 import { RemoteServer } from './http.ts';
 import { readLines } from './lines.ts';
 import type { Message } from './message.ts';
@@ -11,11 +12,7 @@ import { endServer, type ServerCommand } from './stdio.ts';
 export type ServerAddress = ServerCommand | RemoteAddress;
 
 /** A tool as its server lists it. The annotations are the server's own claims. */
-export type ListedTool = {
-  name: string;
-  description?: string;
-  annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean };
-};
+export type ListedTool = Exclude<AgentTool, string>;
 
 /** A server may have to be downloaded first. */
 const LIST_MS_MAX = 120_000;

@@ -8,13 +8,14 @@ import {
 } from '../config.ts';
 import { PolicyError, ValueError } from '../errors.ts';
 import { HTTP_TIMEOUT_MS } from '../limits.ts';
-import { safeLogger, type Logger } from '../logger.ts';
+import { safeLogger } from '../logger.ts';
 import { checkedOptions } from '../options.ts';
 import { parseBearerKey } from './bearer-key.ts';
 import { parseJsonObject } from './encoding.ts';
 import { engineFromYaml } from './engine.ts';
 import { httpRequest, refusalOf, type Answer } from './http-request.ts';
 import { loadParser } from './load-parser.ts';
+import type { ResolveOptions } from './resolve-policy.ts';
 
 /** A tool of an agent. The default policy lets those with `readOnlyHint` run; the others need an approval. */
 export type AgentTool =
@@ -25,7 +26,7 @@ export type AgentTool =
       annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean } | undefined;
     };
 
-export type RegisterOptions = {
+export type RegisterOptions = Pick<ResolveOptions, 'policyKey' | 'baseUrl' | 'timeoutMs' | 'logger'> & {
   /** The agent, as its policy names it. A name that is not known yet registers a new agent. */
   agentName: string;
   /** All tools that the agent has. */
@@ -38,14 +39,6 @@ export type RegisterOptions = {
   policy?: string | undefined;
   /** A bearer key that may register agents; default GATE_KEY. */
   key?: string | undefined;
-  /** The same as `key`. */
-  policyKey?: string | undefined;
-  /** Default GATE_BASE_URL, else http://localhost:8000. */
-  baseUrl?: string | undefined;
-  /** Default 5,000. */
-  timeoutMs?: number | undefined;
-  /** Default console. */
-  logger?: Logger | undefined;
 };
 
 export type RegisteredAgent = {

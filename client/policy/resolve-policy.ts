@@ -1,4 +1,5 @@
 import { addressOf, type Gate } from '../audit/gate.ts';
+import type { ConfigureOptions } from '../audit/gates.ts';
 import {
   BASE_URL_DEFAULT,
   isLocalMode,
@@ -9,7 +10,7 @@ import {
   warnOfPlaintext,
 } from '../config.ts';
 import { HTTP_TIMEOUT_MS } from '../limits.ts';
-import { safeLogger, type Logger } from '../logger.ts';
+import { safeLogger } from '../logger.ts';
 import { PolicyError, ValueError, type PolicyErrorCode } from '../errors.ts';
 import { checkedOptions } from '../options.ts';
 import { toolsAbsentFrom } from './engine.ts';
@@ -19,7 +20,7 @@ import type { PolicySource } from './policy-source.ts';
 import { parsePublicKey, type PublicKeyInput } from './public-key.ts';
 import { Trusts } from './trust.ts';
 
-export type ResolveOptions = {
+export type ResolveOptions = Pick<ConfigureOptions, 'baseUrl' | 'timeoutMs' | 'logger'> & {
   /** The agent, as it is registered. */
   agentName: string;
   /** The bearer key for the policy; default GATE_KEY. The key for audit does not stand in for it. */
@@ -28,8 +29,6 @@ export type ResolveOptions = {
   policyKey?: string | undefined;
   /** A gate from `configure`: without `key` and `baseUrl`, its key and base URL serve for the policy, too. */
   client?: Gate | undefined;
-  /** Default GATE_BASE_URL, else http://localhost:8000. */
-  baseUrl?: string | undefined;
   /** The key that must have signed the policy; default GATE_PUBLIC_KEY, else the service's key set at its first use. */
   publicKey?: PublicKeyInput | undefined;
   /**
@@ -45,10 +44,6 @@ export type ResolveOptions = {
   stateDir?: string | undefined;
   /** The agent's tools: a warning lists those that the policy does not have. */
   toolNames?: readonly string[] | undefined;
-  /** For one request, in milliseconds; default 5,000. */
-  timeoutMs?: number | undefined;
-  /** Default console. */
-  logger?: Logger | undefined;
 };
 
 type Settings = ReturnType<typeof settingsFrom>;
