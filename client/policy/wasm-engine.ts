@@ -2,12 +2,14 @@ import {
   callTextFrom,
   decisionText,
   ENGINE_FAILED,
+  ERROR_TYPES,
   unreadableCall,
   utf8From,
   type Decision,
   type PolicyEngine,
 } from './language/runtime.ts';
 import { messageOf, PolicyError } from '../errors.ts';
+import { isObject } from '../json.ts';
 import { compileModule, hasWebAssembly, WasmPolicy, type WasmModule } from './wasm-policy.ts';
 
 /**
@@ -67,7 +69,7 @@ function parsedOwn(text: string): Decision {
   return JSON.parse(text) as Decision;
 }
 
-const OUTCOMES: readonly unknown[] = ['allow', 'deny', 'needs_approval'];
+const OUTCOMES: readonly unknown[] = Object.keys(ERROR_TYPES);
 
 /** Throws if the text is not a decision. */
 function parseDecision(text: string): Decision {
@@ -77,8 +79,8 @@ function parseDecision(text: string): Decision {
 }
 
 function isDecision(value: unknown): value is Decision {
-  if (typeof value !== 'object' || value === null) return false;
-  const { outcome, reason, violations, hint, ...others } = value as Record<string, unknown>;
+  if (!isObject(value)) return false;
+  const { outcome, reason, violations, hint, ...others } = value;
   return (
     OUTCOMES.includes(outcome) &&
     typeof reason === 'string' &&

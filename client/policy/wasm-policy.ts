@@ -18,7 +18,8 @@ export class WasmPolicy {
   readonly #exports: Exports;
 
   constructor(module: WasmModule) {
-    this.#exports = exportsOf(instantiateModule(module));
+    // Without an import object: a module that needs imports does not instantiate.
+    this.#exports = exportsOf(new (api().Instance)(module).exports);
     if (this.#exports.abi_version() !== BUNDLE_ABI) throw new Error('The module has another ABI version');
   }
 
@@ -76,11 +77,6 @@ function exportsOf(exports: Record<string, unknown>): Exports {
   const isComplete = FUNCTIONS.every((name) => typeof exports[name] === 'function');
   if (!isComplete || !(memory?.buffer instanceof ArrayBuffer)) throw new Error('It lacks one of its exports');
   return exports as Exports;
-}
-
-/** Without an import object: a module that needs imports does not instantiate. */
-function instantiateModule(module: WasmModule): Record<string, unknown> {
-  return new (api().Instance)(module).exports;
 }
 
 export function hasWebAssembly(): boolean {

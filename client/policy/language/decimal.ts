@@ -20,8 +20,8 @@ export function decimalFrom(text: string): Decimal | undefined {
   if (exponentDigits.length > EXPONENT_DIGITS_MAX) return undefined;
   const written = Number(exponentDigits) * (exponentSign === '-' ? -1 : 1);
   const all = whole + fraction;
-  const first = firstSignificant(all);
-  if (first === all.length) return ZERO;
+  const first = all.search(/[1-9]/);
+  if (first === -1) return ZERO;
   return {
     negative: sign === '-',
     digits: all.slice(first, lastSignificant(all) + 1),
@@ -30,12 +30,6 @@ export function decimalFrom(text: string): Decimal | undefined {
 }
 
 /** Not with /0+$/, which takes quadratic time on a long run of zeros before another digit. */
-function firstSignificant(digits: string): number {
-  let index = 0;
-  while (index < digits.length && digits.charCodeAt(index) === 0x30) index += 1;
-  return index;
-}
-
 function lastSignificant(digits: string): number {
   let index = digits.length - 1;
   while (digits.charCodeAt(index) === 0x30) index -= 1;

@@ -26,14 +26,9 @@ export function isLowSurrogate(unit: number): boolean {
 
 /** Compares by UTF-8 bytes, which is the order of code points, not of UTF-16 units. */
 export function compareUtf8(a: string, b: string): number {
-  const bytesA = utf8From(a);
-  const bytesB = utf8From(b);
-  const shared = Math.min(bytesA.length, bytesB.length);
-  for (let index = 0; index < shared; index += 1) {
-    const difference = (bytesA[index] ?? 0) - (bytesB[index] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return bytesA.length - bytesB.length;
+  const [bytesA, bytesB] = [utf8From(a), utf8From(b)];
+  const at = bytesA.findIndex((byte, index) => byte !== bytesB[index]);
+  return at === -1 ? bytesA.length - bytesB.length : (bytesA[at] ?? 0) - (bytesB[at] ?? -1);
 }
 
 /** Folds A to Z only, as ignore_case does. */
