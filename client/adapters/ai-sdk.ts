@@ -45,7 +45,11 @@ export async function governTools<Tools extends ToolSet>(
   checkSdkTools(tools);
   const toolNames = options.toolNames ?? Object.keys(tools);
   const binding = await bindAs('governTools', { ...options, toolNames });
-  const onUnseen = once(() => safeLogger(options.logger).warn(UNSEEN, { agent_name: options.agentName }));
+  let isTold = false;
+  const onUnseen = (): void => {
+    if (!isTold) safeLogger(options.logger).warn(UNSEEN, { agent_name: options.agentName });
+    isTold = true;
+  };
   const runsOf = (caller: RunOptions): SdkRuns =>
     new SdkRuns({ start: () => binding.startRun(caller), onUnseen });
   const startRun = async (caller: RunOptions = {}): Promise<AiSdkRun<Tools>> => {
@@ -70,14 +74,6 @@ function runFrom<Tools extends ToolSet>(tools: Tools, { binding, caller, runs }:
     },
     prepareStep: (step) => runs.prepareStep(step),
     usage: usageMiddleware(binding, binding.optionsOf(caller)),
-  };
-}
-
-function once(run: () => void): () => void {
-  let hasRun = false;
-  return () => {
-    if (!hasRun) run();
-    hasRun = true;
   };
 }
 
