@@ -24,6 +24,12 @@ describe('token usage from the AI SDK', () => {
       },
     );
 
+  /** The model under the middleware of a run. */
+  const recording = async (options: ConstructorParameters<typeof MockLanguageModelV4>[0]) => {
+    const { usage: middleware } = await (await governed()).startRun();
+    return wrapLanguageModel({ model: new MockLanguageModelV4(options), middleware });
+  };
+
   it('records the tokens of every model call as the SDK counts them', async () => {
     const { tools, usage: middleware } = await (await governed()).startRun({ userId: 'u-1' });
     const model = wrapLanguageModel({ model: modelCalling(callOf('search', { query: 'x' })), middleware });
@@ -49,20 +55,14 @@ describe('token usage from the AI SDK', () => {
   });
 
   it('records a stream when it finishes, and does not change it', async () => {
-    const { usage: middleware } = await (await governed()).startRun();
     const chunks = [
       { type: 'text-start', id: '1' },
       { type: 'text-delta', id: '1', delta: 'hello' },
       { type: 'text-end', id: '1' },
       { type: 'finish', finishReason: { unified: 'length', raw: undefined }, usage },
     ] as const;
-    const inner = new MockLanguageModelV4({
-      doStream: { stream: simulateReadableStream({ chunks: [...chunks] }) },
-    });
-    const result = streamText({
-      model: wrapLanguageModel({ model: inner, middleware }),
-      prompt: 'Say hello.',
-    });
+    const model = await recording({ doStream: { stream: simulateReadableStream({ chunks: [...chunks] }) } });
+    const result = streamText({ model, prompt: 'Say hello.' });
 
     expect(await result.text).to.equal('hello');
     await shutdown();
@@ -88,16 +88,13 @@ describe('token usage from the AI SDK', () => {
       { what: 'records 0 for counts that are none', finished: { usage: odd }, expected: none },
       { what: 'records 0 without a usage', finished: {}, expected: none },
     ]) {
-      const modelAnswering = async () => {
-        const { usage: middleware } = await (await governed()).startRun();
-        const model = new MockLanguageModelV4({
+      const modelAnswering = () =>
+        recording({
           doGenerate: { content: [], warnings: [], ...finished } as never,
           doStream: {
             stream: simulateReadableStream({ chunks: [{ type: 'finish', ...finished }] as never[] }),
           },
         });
-        return wrapLanguageModel({ model, middleware });
-      };
 
       it(`${what}, and does not change the answer`, async () => {
         const answer = await (await modelAnswering()).doGenerate({ prompt: [] });
@@ -129,15 +126,12 @@ describe('token usage from the AI SDK', () => {
     { what: 'a reason', finished: { usage: {}, finishReason: unreadable } },
     { what: 'a usage', finished: Object.defineProperty({}, 'usage', { get: refuse }) },
   ]) {
-    const answered = async () => {
-      const { usage: middleware } = await (await governed()).startRun();
-      const part = Object.defineProperties({ type: 'finish' }, Object.getOwnPropertyDescriptors(finished));
-      const model = new MockLanguageModelV4({
+    const part = Object.defineProperties({ type: 'finish' }, Object.getOwnPropertyDescriptors(finished));
+    const answered = () =>
+      recording({
         doGenerate: () => Promise.resolve(finished as never),
         doStream: { stream: simulateReadableStream({ chunks: [part, { type: 'raw' }] as never[] }) },
       });
-      return wrapLanguageModel({ model, middleware });
-    };
 
     it(`records 0 for ${what} that cannot be read, and does not fail the call`, async () => {
       expect(await (await answered()).doGenerate({ prompt: [] })).to.equal(finished);
@@ -164,14 +158,13 @@ describe('token usage from the AI SDK', () => {
     let setBackMs = 0;
     Date.now = () => now() - setBackMs;
     try {
-      const { usage: middleware } = await (await governed()).startRun();
-      const model = new MockLanguageModelV4({
+      const model = await recording({
         doGenerate: () => {
           setBackMs = 3_600_000;
           return Promise.resolve({ content: [], warnings: [] } as never);
         },
       });
-      await wrapLanguageModel({ model, middleware }).doGenerate({ prompt: [] });
+      await model.doGenerate({ prompt: [] });
     } finally {
       Date.now = now;
     }
@@ -188,11 +181,8 @@ describe('token usage from the AI SDK', () => {
   ] as const;
 
   /** The stream that the middleware returns, without the SDK. */
-  const streamed = async (stream: ReadableStream<(typeof partial)[number]>) => {
-    const { usage: middleware } = await (await governed()).startRun();
-    const model = wrapLanguageModel({ model: new MockLanguageModelV4({ doStream: { stream } }), middleware });
-    return (await model.doStream({ prompt: [] })).stream;
-  };
+  const streamed = async (stream: ReadableStream<(typeof partial)[number]>) =>
+    (await (await recording({ doStream: { stream } })).doStream({ prompt: [] })).stream;
 
   it('records a stream that fails, once, and passes the failure on', async () => {
     const broken = new ReadableStream<(typeof partial)[number]>({
@@ -239,13 +229,11 @@ describe('token usage from the AI SDK', () => {
   });
 
   it('records a failed call, and passes the failure on', async () => {
-    const { usage: middleware } = await (await governed()).startRun();
-    const inner = new MockLanguageModelV4({
+    const model = await recording({
       doGenerate: () => {
         throw new RangeError('too long');
       },
     });
-    const model = wrapLanguageModel({ model: inner, middleware });
     const fault: unknown = await generateText({ model, prompt: 'x', maxRetries: 0 }).catch(
       (error: unknown) => error,
     );
@@ -256,11 +244,10 @@ describe('token usage from the AI SDK', () => {
   });
 
   it('passes a failure on whose name cannot be read', async () => {
-    const { usage: middleware } = await (await governed()).startRun();
     const failure = Object.defineProperty(new Error('failed'), 'name', { get: refuse });
-    const inner = new MockLanguageModelV4({ doGenerate: () => Promise.reject(failure) });
-    const call = wrapLanguageModel({ model: inner, middleware }).doGenerate({ prompt: [] });
-    const fault: unknown = await Promise.resolve(call).catch((error: unknown) => error);
+    const model = await recording({ doGenerate: () => Promise.reject(failure) });
+    const call = Promise.resolve(model.doGenerate({ prompt: [] }));
+    const fault: unknown = await call.catch((error: unknown) => error);
     await shutdown();
 
     expect(fault === failure).to.equal(true);
