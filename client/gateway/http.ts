@@ -118,14 +118,7 @@ export class RemoteServer implements Source {
     const { body } = response;
     if (!response.ok)
       throw new Error(`The server answered ${response.status}: ${(await this.#text(body)).slice(0, 500)}`);
-    if (message.method === 'notifications/initialized')
-      this.#stream(session, this.#closing.signal)
-        .listen()
-        .catch((error: unknown) =>
-          this.#options.logger.warn('Messages of the MCP server are not read any more', {
-            problem: messageOf(error),
-          }),
-        );
+    if (message.method === 'notifications/initialized') void this.#listen(session);
     const type = response.headers.get('content-type') ?? '';
     const isAnswered =
       type.includes('text/event-stream') && body !== null
@@ -143,6 +136,16 @@ export class RemoteServer implements Source {
     const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
     for (const message of [initialize, initialized])
       await this.#post(JSON.stringify(message), message, signal, 'renewal');
+  }
+
+  /** Passes on what the server sends of its own accord. */
+  async #listen(session: Session): Promise<void> {
+    try {
+      await this.#stream(session, this.#closing.signal).listen();
+    } catch (error) {
+      const problem = messageOf(error);
+      this.#options.logger.warn('Messages of the MCP server are not read any more', { problem });
+    }
   }
 
   #stream(session: Session, signal: AbortSignal, id?: unknown): SessionStream {
