@@ -27,7 +27,7 @@ export type InnerGate = Gate & {
 type Senders = { decisions: Sender; usage: Sender };
 
 /** The key and the base URL of a gate. Kept apart from it, so that nothing prints the key. */
-export type GateAddress = { apiKey: string | undefined; baseUrl: string | undefined };
+type GateAddress = { apiKey: string | undefined; baseUrl: string | undefined };
 
 const addresses = new WeakMap<Gate, GateAddress>();
 

@@ -33,10 +33,10 @@ type Expiry = { expiresAtMs: number; askAtMs: number };
 /** The state of a source: replaced as a whole, and only by a verified policy. */
 type HeldRecord = Omit<PolicySource, 'refresh' | 'refreshSync'> &
   Readonly<{
-    kid: string | undefined;
     version: number | undefined;
-    wasmHash: string | undefined;
-    expiry: Expiry | undefined;
+    kid?: string;
+    wasmHash?: string;
+    expiry?: Expiry | undefined;
   }>;
 
 /** How often a blocking refresh waits as long as before a failure. */
@@ -92,17 +92,15 @@ class PlatformSource implements PolicySource {
   }
 
   refreshSync(): void {
-    const { trust } = this.#options;
+    const { trust, timeoutMs } = this.#options;
     const startedAtMs = performance.now();
     // Nothing continues behind a blocked thread, so the full time is allowed again now and then.
     const isShort = this.#failedAtMs !== undefined && startedAtMs < this.#failedAtMs + FULL_WAIT_EVERY_MS;
     try {
       refuseInLocalMode();
       const request = { ...requestFrom(this.#options, this.#held), trusted: trust.keys };
-      const timeoutMs = isShort
-        ? Math.min(request.timeoutMs, REFRESH_WAIT_AFTER_FAILURE_MS)
-        : request.timeoutMs;
-      const result = pullBlocking({ ...request, timeoutMs });
+      const waitMs = isShort ? Math.min(timeoutMs, REFRESH_WAIT_AFTER_FAILURE_MS) : timeoutMs;
+      const result = pullBlocking({ ...request, timeoutMs: waitMs });
       keepTrusted(trust, result);
       logWarnings(this.#options, result);
       this.#install(result, (this.#fetches += 1));
@@ -245,8 +243,7 @@ function heldFrom(options: PlatformOptions, { record, etag, signed }: Fresh): He
   const agentVersionId = record.agent_version_id ?? null;
   // Nothing proves its version, but an older policy must not follow it, not even a signed one.
   const { version } = record;
-  const nothing = { kid: undefined, wasmHash: undefined, expiry: undefined };
-  return Object.freeze({ origin: 'yaml', etag, agentVersionId, version, ...nothing, policy });
+  return Object.freeze({ origin: 'yaml', etag, agentVersionId, version, policy });
 }
 
 /** Asks from the middle of the time that is left. */
