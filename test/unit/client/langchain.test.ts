@@ -77,6 +77,13 @@ describe('@gatehouse/client/langchain', () => {
     expect(world.ran.map(([name]) => name)).to.deep.equal(['write']);
   });
 
+  /** A model that calls the tool in each of two runs. */
+  const twice = (name: string) =>
+    fakeModel()
+      .respondWithTools([callOf(name)])
+      .respond(new AIMessage('done'))
+      .respondWithTools([callOf(name)])
+      .respond(new AIMessage('done'));
   const beforeIt = createMiddleware({
     name: 'Jump',
     beforeAgent: { canJumpTo: ['model'], hook: () => ({ jumpTo: 'model' as const }) },
@@ -87,12 +94,7 @@ describe('@gatehouse/client/langchain', () => {
   ] as const) {
     it(`a history that another run made begins a run of its own${what}`, async () => {
       const { middleware } = await governed();
-      const model = fakeModel()
-        .respondWithTools([callOf('search')])
-        .respond(new AIMessage('done'))
-        .respondWithTools([callOf('search')])
-        .respond(new AIMessage('done'));
-      const agent = createAgent({ model, tools, middleware: [...others, middleware] });
+      const agent = createAgent({ model: twice('search'), tools, middleware: [...others, middleware] });
       const { messages } = await agent.invoke(GO, { context: { userId: 'u-1' } });
       await agent.invoke({ messages: messages.slice(0, -1) }, { context: { userId: 'u-2' } });
 
@@ -103,12 +105,7 @@ describe('@gatehouse/client/langchain', () => {
 
   it('a history that the same caller made begins a run of its own', async () => {
     const { middleware } = await governed();
-    const model = fakeModel()
-      .respondWithTools([callOf('write')])
-      .respond(new AIMessage('done'))
-      .respondWithTools([callOf('write')])
-      .respond(new AIMessage('done'));
-    const agent = createAgent({ model, tools, middleware: [middleware] });
+    const agent = createAgent({ model: twice('write'), tools, middleware: [middleware] });
     const { messages } = await agent.invoke(GO, { context: {} });
     world.mock.on(AGENT_ROUTE, conditionally(world.v2));
     await agent.invoke({ messages }, { context: {} });
