@@ -1,7 +1,7 @@
 import { ConfigError } from './config.ts';
 import { SchemaTooNewError } from './store/migrate.ts';
 import { clickhouseCode } from './store/store-error.ts';
-import { StoreOpenError } from './store/store.ts';
+import { StoreInUseError, StoreOpenError } from './store/store.ts';
 
 const KINDS = [ConfigError, StoreOpenError, SchemaTooNewError];
 const NOT_ENOUGH_SPACE = 243;
@@ -9,6 +9,8 @@ type SystemError = NodeJS.ErrnoException & { address?: string; port?: number; ho
 
 /** One message that says what to do, for a fault of the configuration or the machine. Undefined for anything else. */
 export function expectedFaultText(error: unknown): string | undefined {
+  if (error instanceof StoreInUseError)
+    return `${error.message} Stop that process, or set GATE_DATA_DIR to another directory.`;
   if (KINDS.some((kind) => error instanceof kind)) return (error as Error).message;
   const { code, message, address, port, hostname, path } = (error ?? {}) as SystemError;
   if (isDiskFull(error))

@@ -40,10 +40,7 @@ export class StoreOpenError extends Error {}
 /** The data directory belongs to another process. */
 export class StoreInUseError extends StoreOpenError {
   constructor(dataDir: string) {
-    super(
-      `The data directory ${dataDir} is in use by another process. ` +
-        'Stop that process, or give this one another directory with GATE_DATA_DIR.',
-    );
+    super(`The data directory ${dataDir} is in use by another process.`);
     this.name = 'StoreInUseError';
   }
 }

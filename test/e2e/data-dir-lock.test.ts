@@ -17,7 +17,7 @@ describe('a data directory in use by another process', () => {
     expect(stderr.trimEnd().split('\n')).to.have.length(1);
     expect(stderr)
       .to.contain(service.dataDir)
-      .and.match(/in use by another process/);
+      .and.match(/in use by another process\. Stop that process, or set GATE_DATA_DIR/);
     expect(stdout).to.not.contain('is listening');
     expect((await sendDecision(service, decisionEvent())).status).to.equal(202);
   });
@@ -39,8 +39,8 @@ describe('a data directory in use by another process', () => {
 
     expect([code, stdout]).to.deep.equal([1, '']);
     expect(stderr)
-      .to.match(/in use by another process/)
-      .and.match(/stop the service/i);
+      .to.match(/in use by another process\. Stop the service and run this command again\./)
+      .and.not.contain('GATE_DATA_DIR');
     expect(stderr).to.not.match(/^\s+at /m);
     expect(fault).to.be.instanceOf(StoreInUseError);
   });
