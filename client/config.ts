@@ -60,7 +60,10 @@ export function warnOfPlaintext(baseUrl: string, logger: Logger): void {
   const { protocol, hostname, origin } = new URL(baseUrl);
   if (protocol !== 'http:' || LOOPBACK.test(hostname) || warnedOfPlaintext.has(origin)) return;
   warnedOfPlaintext.add(origin);
-  logger.warn('The base URL is plaintext: whoever is on the way can read the key and the events. Use https', {
-    base_url: baseUrl,
-  });
+  logger.warn(
+    'The base URL is not encrypted: anyone on the network path can read the key and the events. Use https',
+    {
+      base_url: baseUrl,
+    },
+  );
 }

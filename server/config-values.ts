@@ -85,7 +85,7 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new Error('has a % that begins no escape; write %25 for a % itself');
+    throw new Error('has a % that is not part of an escape; write %25 for a literal %');
   }
 }
 

@@ -208,9 +208,9 @@ export function* configWarnings({
   else if (metricsToken === undefined)
     yield 'GET /metrics is open to everyone who can reach this address. GATE_METRICS_TOKEN=<token> closes it.';
   if (tls !== undefined && dashboardUrl.startsWith('http:'))
-    yield 'GATE_DASHBOARD_URL is plaintext: mailed links are, too, and session cookies are not Secure. Set it to the https address.';
+    yield 'GATE_DASHBOARD_URL is http: mailed links are not encrypted, and session cookies are not Secure. Set it to the https address.';
   else if (dashboardUrl === DASHBOARD_URL && port !== 8000 && port !== 0)
-    yield `Mailed links lead to ${DASHBOARD_URL}, but the port is ${port}. Set GATE_DASHBOARD_URL to the address that people open.`;
+    yield `Mailed links point to ${DASHBOARD_URL}, but the port is ${port}. Set GATE_DASHBOARD_URL to the address that people open.`;
   if (!passwordLogin && oidc === undefined)
     yield 'Nobody can sign in: GATE_PASSWORD_LOGIN is 0 and there is no single sign-on. Set GATE_OIDC_ISSUER, too.';
 }

@@ -58,12 +58,12 @@ export function createMetrics({
     }),
     queueRows: new Gauge({
       name: 'gate_ingest_queue_rows',
-      help: 'Rows waiting for a group commit',
+      help: 'Decisions waiting for a group commit',
       registers,
     }),
     identityFilterComplete: new Gauge({
       name: 'gate_identity_filter_complete',
-      help: '1 if the filter of identities holds all living ones, 0 while events are looked up in the store',
+      help: '1 if the identity filter is complete, 0 while every event is looked up in the store',
       labelNames: ['stream'] as const,
       aggregator: 'min',
       registers,
@@ -83,7 +83,7 @@ export function createMetrics({
     }),
     emittedEvents: new Gauge({
       name: 'gate_emitted_events',
-      help: 'Events of the last full hour whose senders number them, by what became of them',
+      help: 'Numbered events of the last full hour, by what became of them',
       labelNames: ['stream', 'state'] as const,
       // Every process reports what is in the store.
       aggregator: 'max',
@@ -100,7 +100,7 @@ export function createMetrics({
     }),
     brokenParts: new Gauge({
       name: 'gate_store_broken_parts',
-      help: 'Damaged parts of tables that the embedded engine found at the start and does not read',
+      help: 'Damaged parts of tables that the embedded engine set aside at the start',
       // Every process reports what is in the store.
       aggregator: 'max',
       registers,
@@ -108,10 +108,10 @@ export function createMetrics({
     policyFetches: counter('gate_policy_fetch_total', 'Policy fetches, by result', 'result'),
     policySignings: counter(
       'gate_policy_sign_total',
-      'Bundles that had to be signed again before they expire, by result',
+      'Bundles due to be signed again before they expire, by result',
       'result',
     ),
-    alerts: counter('gate_alerts_total', 'Alerts for the people of projects, by rule', 'rule'),
+    alerts: counter('gate_alerts_total', 'Alerts for the members of projects, by rule', 'rule'),
     alertWebhooks: counter('gate_alert_webhooks_total', 'Webhooks of alerts, by result', 'result'),
     mail: counter('gate_mail_total', 'Mails, by kind and result', 'kind', 'result'),
   };

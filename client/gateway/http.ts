@@ -144,7 +144,7 @@ export class RemoteServer implements Source {
       await this.#stream(session, this.#closing.signal).listen();
     } catch (error) {
       const problem = messageOf(error);
-      this.#options.logger.warn('Messages of the MCP server are not read any more', { problem });
+      this.#options.logger.warn('No longer reading the messages of the MCP server', { problem });
     }
   }
 

@@ -76,7 +76,9 @@ export class Pins {
     } catch (error) {
       const problem = messageOf(error);
       if (!this.#isUnsaved)
-        this.#logger.warn('The pins cannot be written; those of new tools are lost at the end', { problem });
+        this.#logger.warn('The pins cannot be written; those of new tools are lost when the gateway ends', {
+          problem,
+        });
       this.#isUnsaved = true;
     }
   }

@@ -121,7 +121,7 @@ async function requireMember(
   if (role === undefined) throw noAccess();
   const isSelf = rule.orSelf !== undefined && params[rule.orSelf] === account.id;
   if (!isSelf && !hasRole(role, rule.role))
-    throw new RequestError('forbidden', `This call needs the role ${rule.role}. You are ${role}`);
+    throw new RequestError('forbidden', `This call needs the role ${rule.role}. Your role is ${role}`);
   return { actor: actorFrom(account), role };
 }
 
@@ -174,7 +174,7 @@ function withScope(key: KeyIdentity, scope: Scope): KeyIdentity {
 export function requireAgent(caller: Caller, agentName: string): void {
   const agents = caller !== undefined && 'agents' in caller ? caller.agents : undefined;
   if (agents?.has(agentName) !== false) return;
-  throw new RequestError('forbidden', 'The bearer key is narrowed to other agents');
+  throw new RequestError('forbidden', 'The bearer key is limited to other agents');
 }
 
 export function actorFrom({ id, email }: { id: string; email: string }): Actor {

@@ -101,7 +101,7 @@ export function sessionEndpoints(deps: SessionDeps) {
       method: 'GET',
       path: '/v1/auth/me',
       id: 'me',
-      summary: 'Show the own account',
+      summary: 'Show your account',
       description: 'The account of the session, and its projects.',
       answers: { 200: { description: 'The account', schema: ME } },
       handle: ({ caller: { account } }) => meOf(account),
@@ -112,7 +112,8 @@ export function sessionEndpoints(deps: SessionDeps) {
       path: '/v1/auth/session',
       id: 'session',
       summary: 'Show who is signed in',
-      description: 'As `GET /v1/auth/me`, but `account` is null, and not an error, without a valid session.',
+      description:
+        'Like `GET /v1/auth/me`, but without a valid session `account` is null instead of an error.',
       answers: {
         200: {
           description: 'The account of the session, or null',
@@ -149,7 +150,7 @@ function changePasswordEndpoint({ accounts, signIn }: SessionDeps) {
     method: 'POST',
     path: '/v1/auth/change-password',
     id: 'changePassword',
-    summary: 'Change the own password',
+    summary: 'Change your password',
     description: 'Ends the other sessions of the account. A wrong password counts as a failed login.',
     body: {
       schema: PASSWORD_CHANGE,
@@ -172,7 +173,7 @@ function ownSessionEndpoints({ accounts, sessions }: SessionDeps) {
       method: 'GET',
       path: '/v1/auth/sessions',
       id: 'listSessions',
-      summary: 'List the own sessions',
+      summary: 'List your sessions',
       description:
         'The sessions of the account, the last used first. Their last use is stored every five minutes.',
       answers: { 200: { description: 'The sessions', schema: listOf(SESSION) } },
@@ -184,7 +185,7 @@ function ownSessionEndpoints({ accounts, sessions }: SessionDeps) {
       path: '/v1/auth/sessions',
       id: 'endOtherSessions',
       summary: 'End the other sessions',
-      description: 'Ends all sessions of the account but the one of this call.',
+      description: 'Ends all sessions of the account except the one of this call.',
       answers: { 204: { description: 'The other sessions have ended' } },
       handle: async ({ req, caller }) => {
         await accounts.endOtherSessions(caller, addressOf(req));

@@ -22,7 +22,7 @@ const PROBLEMS = ['not_found', 'provider_unavailable', 'overloaded'] as const;
 const NEXT = Type.String({
   maxLength: SIGN_ON_NEXT_CHARS_MAX,
   pattern: '^/[!-~]*$',
-  description: 'The page of the dashboard to go on at, as path and query. The sign-in page checks it.',
+  description: 'The page of the dashboard to return to, as path and query. The sign-in page checks it.',
 });
 type Begun = SignOn & { next?: string };
 
@@ -40,11 +40,11 @@ export function singleSignOnEndpoints({ singleSignOn, dashboardUrl }: SingleSign
       id: 'startSingleSignOn',
       summary: 'Sign in by single sign-on',
       description:
-        'Sends the browser to the OpenID Connect provider, with a cookie that knows it when it comes back.',
+        'Sends the browser to the OpenID Connect provider, with a cookie that identifies it on its return.',
       query: Type.Object({ next: Type.Optional(NEXT) }),
       answers: {
         302: {
-          description: 'To the provider, or with what failed to the sign-in page',
+          description: 'To the provider, or to the sign-in page with the error',
           headers: ['Location'],
         },
       },
@@ -67,7 +67,7 @@ export function singleSignOnEndpoints({ singleSignOn, dashboardUrl }: SingleSign
         'The provider sends the browser here. Starts a session and sets the cookie `gate_session`.',
       answers: {
         302: {
-          description: 'To the dashboard, or with what failed to the sign-in page',
+          description: 'To the dashboard, or to the sign-in page with the error',
           headers: ['Location'],
         },
       },

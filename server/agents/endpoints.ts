@@ -82,7 +82,7 @@ function clientEndpoints(deps: AgentDeps) {
       id: 'registerAgent',
       summary: 'Register an agent',
       description:
-        'Registers an agent by its name and its tools. The first registration makes a default policy and a signed bundle; later ones never change the policy.',
+        'Registers an agent by its name and its tools. The first registration creates a default policy and a signed bundle; later ones never change the policy.',
       allow: { scope: 'register_agent' },
       agentOf: ({ body: { name } }) => name,
       body: { schema: REGISTRATION, example: { name: 'support-bot', tools: ['search'] } },
@@ -251,7 +251,7 @@ function historyEndpoints({ fleet, runRead }: AgentDeps) {
       id: 'showFleet',
       summary: 'Show which versions clients hold',
       description:
-        'The versions that the bearer keys of the project fetched lately, as far as this process has seen.',
+        'The versions that the bearer keys of the project fetched from this process in the last 24 hours.',
       answers: { 200: { description: 'The versions', schema: FLEET } },
       handle: async ({ params: { id, name }, signal }) => {
         const { latest, all } = await versionsOf(id, name, signal);

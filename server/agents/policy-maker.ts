@@ -31,7 +31,7 @@ export class PolicyMaker {
     const [first] = faults;
     if (first === undefined) return;
     const where = `line ${first.line}, column ${first.column}: ${first.message}`;
-    throw new RequestError('body_invalid', `The definition is no YAML: ${where}`, {
+    throw new RequestError('body_invalid', `The definition is not valid YAML: ${where}`, {
       errors: faults.map((fault) => ({ path: '/agent_yaml', ...fault })),
     });
   }

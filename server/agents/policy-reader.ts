@@ -83,7 +83,7 @@ export class PolicyReader {
         ? new Date(served.expiresAtMs).toISOString()
         : null;
       const context = { err, project_id: projectId, agent_name: agentName, expires_at };
-      logger?.warn(context, 'The bundle must be signed again before it expires, and could not be');
+      logger?.warn(context, 'The bundle could not be signed again before it expires');
       return undefined;
     });
     const next = version === undefined ? served : this.add(version);

@@ -46,13 +46,13 @@ const ALERT = answer(
     fired_at: TIME,
     rule: oneOf(RULES),
     agent_name: STRING,
-    tool_name: nullable<string>('string', { description: 'Null: all tools of the agent, or none' }),
+    tool_name: nullable<string>('string', { description: 'Null: all tools of the agent, or no tool' }),
     from: TIME,
     to: TIME,
     total: COUNT,
     denied: COUNT,
     usual: answer({ total: COUNT, denied: COUNT }),
-    state: oneOf(STATES, { description: 'What became of it. `failed`: nobody could be told' }),
+    state: oneOf(STATES, { description: 'What became of it. `failed`: nobody could be notified' }),
   },
   'Alert',
 );
@@ -158,7 +158,7 @@ export function alertEndpoints({
       path: '/v1/projects/{id}/alerts/settings',
       id: 'readAlertSettings',
       summary: 'Read the alert settings',
-      description: 'Which rules are on, and who is told. All rules are off at first.',
+      description: 'Which rules are on, and who is notified. All rules are off by default.',
       allow: { role: 'viewer' },
       answers: { 200: { description: 'The settings', schema: SETTINGS } },
       handle: async ({ params: { id } }) => told(await alertSettings.of(id)),
@@ -169,7 +169,8 @@ export function alertEndpoints({
       path: '/v1/projects/{id}/alerts/settings',
       id: 'changeAlertSettings',
       summary: 'Change the alert settings',
-      description: 'Switches rules on or off, or mutes all of them until a time. What is left out stays.',
+      description:
+        'Switches rules on or off, or mutes all of them until a time. Omitted fields stay as they are.',
       allow: { role: 'editor' },
       body: { schema: CHANGES, example: { rules: { denials: true } } },
       answers: { 200: { description: 'The settings', schema: SETTINGS } },
@@ -194,7 +195,7 @@ export function alertEndpoints({
       id: 'setAlertWebhook',
       summary: 'Set the webhook of alerts',
       description:
-        'Alerts are posted to this address, signed as Standard Webhooks says. The secret is new each time, and in this answer only.',
+        'Alerts are posted to this address, signed as Standard Webhooks says. Each call makes a new secret, and only this answer contains it.',
       allow: { role: 'admin' },
       body: {
         schema: Type.Object({ url: Type.String({ maxLength: WEBHOOK_URL_CHARS_MAX, format: 'text' }) }),
@@ -218,7 +219,7 @@ export function alertEndpoints({
       path: '/v1/projects/{id}/alerts/webhook',
       id: 'removeAlertWebhook',
       summary: 'Remove the webhook of alerts',
-      description: 'Alerts are not posted any more.',
+      description: 'Alerts are no longer posted.',
       allow: { role: 'admin' },
       answers: { 204: { description: 'There is no webhook' } },
       handle: async ({ req, caller: { actor }, params: { id } }) => {

@@ -126,7 +126,9 @@ const COMMANDS: Record<string, Command> = {
         throw new CommandError('There is no account with this e-mail. "member invite" makes one.');
       // Anyone can register an address that is not theirs.
       if (!account.is_verified)
-        throw new CommandError('This account has not verified its e-mail address, so it may be anybody.');
+        throw new CommandError(
+          'This account has not verified its e-mail address, so it could belong to anyone.',
+        );
       const { id: account_id, email } = account;
       const role = roleOf(options);
       await setRole(admin, projectId, { ...account, role });
@@ -135,7 +137,7 @@ const COMMANDS: Record<string, Command> = {
   },
   'member invite': {
     usage: '--project ID --email EMAIL [--role ROLE]',
-    help: 'Make an account, add it to a project, and print the link that sets its password.',
+    help: 'Create an account, add it to a project, and print the link that sets its password.',
     run: withProject(async (admin, options, projectId) => {
       const role = roleOf(options);
       const account = await admin.invite(required(options, 'email'));
@@ -155,7 +157,7 @@ const COMMANDS: Record<string, Command> = {
   },
   verify: {
     usage: '--project ID [--window 24h|7d|30d|90d]',
-    help: 'Compare every fast read with the rows themselves (default: 90d).',
+    help: 'Compare every fast read with the stored rows (default: 90d).',
     run: withProject(async ({ verify }, { window = '90d' }, projectId) => {
       const differences = (await verify(projectId, window)).map(
         ({ what, fast, checked }) =>
@@ -173,7 +175,7 @@ const COMMANDS: Record<string, Command> = {
   },
   'audit mirror': {
     usage: '--project ID --url URL [--bearer KEY] [--vkey KEY] --to DIRECTORY',
-    help: 'Fetch what is new in the log of a project into a directory.',
+    help: 'Copy the log of a project into a directory; later runs fetch only what is new.',
     run: (_readConfig, options) => auditMirror(required(options, 'project'), options),
   },
   export: {
@@ -213,8 +215,8 @@ export function usageOf(name: string): string {
 export const USAGE = `${usageOf('')}
 The commands use the store and the root key that the environment names, as the service does:
 GATE_DATA_DIR, GATE_CLICKHOUSE_URL, GATE_SIGNING_KEY. "audit" commands need none of them; without
---bearer they take the key from GATE_API_KEY, which nobody sees in a list of processes.
-Only "project create" and "import" make a store where none is. With --json they print JSON.
+--bearer they take the key from GATE_API_KEY, which the list of processes does not show.
+Only "project create" and "import" create a store. With --json the commands print JSON.
 `;
 
 /** Undefined for a name such as "constructor", which every object has. */

@@ -39,7 +39,7 @@ export class EmitterStarts {
     this.#running = ready()
       .then(() => this.fill())
       .catch((error: unknown) =>
-        logger.warn({ err: error }, 'Senders of old records are not kept; a day later again'),
+        logger.warn({ err: error }, 'Senders of old records could not be stored; trying again in a day'),
       );
   }
 

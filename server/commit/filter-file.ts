@@ -89,7 +89,7 @@ type Reader = Belonging & { isFinal: boolean; ageMsMax: number };
 export async function openFilterFile(file: FileHandle, reader: Reader): Promise<FilterFile> {
   const { size } = await file.stat();
   const start = await readAll(file, Buffer.alloc(START_BYTES));
-  if (!start.subarray(0, MAGIC.length).equals(MAGIC)) throw new FilterFileError('it is no filter');
+  if (!start.subarray(0, MAGIC.length).equals(MAGIC)) throw new FilterFileError('it is not a filter');
   const length = start.readUInt32LE(MAGIC.length);
   if (length > HEADER_BYTES_MAX) throw new FilterFileError('its header is damaged');
   const text = await readAll(file, Buffer.alloc(length));
@@ -138,17 +138,17 @@ function headerFrom(text: Buffer): Header {
 function checkBelonging(header: Header, { stream, state, nowMs, isFinal, ageMsMax }: Reader) {
   if (header.version !== FILTER_FILE_VERSION) throw new FilterFileError('it has another version');
   if (header.endianness !== endianness()) throw new FilterFileError('it has another byte order');
-  if (header.stream !== stream) throw new FilterFileError('it is of the other stream');
+  if (header.stream !== stream) throw new FilterFileError('it belongs to the other stream');
   const { filled_at_ms: filled, saved_at_ms: saved } = header;
   if (filled > saved || saved > nowMs) throw new FilterFileError('the clock was set back');
   if (nowMs - filled > ageMsMax) throw new FilterFileError('it is too old');
   if (!isFinal) {
     const saved = identitiesIn(header.state);
     // An empty table belongs to every store.
-    if (saved.length === 0) throw new FilterFileError('it was saved of an empty store');
+    if (saved.length === 0) throw new FilterFileError('it was saved for an empty store');
     for (const [place, newest] of saved)
       if (!(Number(state[place]) >= Number(newest)))
-        throw new FilterFileError('the store is older, or another one');
+        throw new FilterFileError('the store is older, or it is another store');
     return;
   }
   for (const [place, newest] of Object.entries(state))

@@ -60,7 +60,10 @@ export class SavedFilters {
       // A file that does not fit the store now could seem to fit it later. If it cannot be removed, the next start checks it again.
       await handover.remove(nameOf(stream)).catch(() => undefined);
       this.#savedKeys.delete(stream);
-      logger.info({ stream, reason }, 'The identity filter of the last run is not used; it is filled anew');
+      logger.info(
+        { stream, reason },
+        'The saved identity filter is not used; the filter is filled from the store',
+      );
       return undefined;
     };
     try {
@@ -131,7 +134,7 @@ export class SavedFilters {
 
   #warn(error: unknown): void {
     const { logger } = this.#options;
-    logger.warn({ err: error }, 'The identity filter was not saved; the next start takes longer to have it');
+    logger.warn({ err: error }, 'The identity filter was not saved; the next start takes longer to fill it');
   }
 
   async #save(

@@ -86,7 +86,7 @@ export type Endpoint<
 export const TAGS = {
   Ingest: 'Record decisions and token usage.',
   'Audit reads': 'Query the recorded decisions and token usage of a project.',
-  'Transparency log': 'Prove that no record was lost, altered, slipped in or taken out.',
+  'Transparency log': 'Prove that no record was lost, altered, added or removed.',
   'Agents and policies': 'Register agents, fetch and edit their policies, and verify signatures.',
   Accounts: 'Register, sign in and out, verify an e-mail address, reset a password.',
   Projects: 'Projects with their members, bearer keys and activity.',

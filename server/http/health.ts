@@ -31,9 +31,9 @@ export function healthEndpoints({ metrics, isStoreUp, identityFilters }: HealthD
       ...PUBLIC,
       path: '/healthz',
       id: 'health',
-      summary: 'Check that the process lives',
-      description: 'Looks at nothing outside the process.',
-      answers: { 200: { description: 'The process lives', schema: STATUS } },
+      summary: 'Check that the process runs',
+      description: 'Checks nothing outside the process.',
+      answers: { 200: { description: 'The process runs', schema: STATUS } },
       handle: () => ({ status: 'ok' }),
     }),
     endpoint({
@@ -41,7 +41,7 @@ export function healthEndpoints({ metrics, isStoreUp, identityFilters }: HealthD
       path: '/readyz',
       id: 'ready',
       summary: 'Check that the store answers',
-      description: 'Asks the store.',
+      description: 'Sends a query to the store.',
       answers: { 200: { description: 'The store answers', schema: READINESS } },
       problems: ['store_unavailable'],
       handle: async () => {

@@ -36,8 +36,10 @@ const INGEST = {
   allow: { scope: 'emit_audit' },
   headers: {
     'Gate-Emitter': 'A UUID of the sender, made when it starts',
-    'Gate-Sequence': 'The number of the event at its sender, from 1; of a batch ranges such as `5-60,63-70`',
-    'Gate-Dropped': 'How many events with lower numbers the sender dropped; of a batch below its last number',
+    'Gate-Sequence':
+      'The number that the sender gave the event, from 1; for a batch ranges such as `5-60,63-70`',
+    'Gate-Dropped':
+      'How many events with lower numbers the sender dropped; for a batch, below its last number',
   },
   log: 'deferred',
 } as const;
@@ -49,7 +51,7 @@ const ONE = {
 const HEADERS_OF_DECISIONS = {
   ...INGEST.headers,
   'Gate-Want-Receipt':
-    '`1`: give a receipt, a compact JWS of the root key that names the entry of the record in the log: in the header `Gate-Receipt`, of a batch in `receipts`',
+    '`1`: return a receipt, a compact JWS that the root key signs and that names the entry of the record in the log, in the header `Gate-Receipt`, or for a batch in `receipts`',
 };
 const BATCH = {
   answers: {
@@ -118,7 +120,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       path: '/v1/audit/llm-invocations',
       id: 'recordLlmInvocation',
       summary: 'Record token usage',
-      description: 'Records the token usage of one model call, by the rules of decisions.',
+      description: 'Records the token usage of one model call, under the same rules as decisions.',
       agentOf: ({ body: { agent_name } }) => agent_name,
       body: { schema: llmInvocationSchema, example: USAGE },
       problems: PROBLEMS,
@@ -133,7 +135,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       summary: 'Record many decisions',
       headers: HEADERS_OF_DECISIONS,
       description:
-        'Judges each decision alone, and answers when those that are accepted are on disk. The answer lists the others.',
+        'Checks each decision by itself, and answers when the accepted ones are on disk. The answer lists the rejected ones.',
       body: { schema: listOfEvents(decisionEventSchema), example: [DECISION], isList: true },
       onProblem: (code) => countProblem(metrics.ingest, code),
       handle: createBatchIngest(deps, decisionKind),
@@ -144,7 +146,8 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       path: '/v1/audit/llm-invocations/batch',
       id: 'recordLlmInvocations',
       summary: 'Record token usage of many calls',
-      description: 'Records the token usage of many model calls, by the rules of batches of decisions.',
+      description:
+        'Records the token usage of many model calls, under the same rules as batches of decisions.',
       body: { schema: listOfEvents(llmInvocationSchema), example: [USAGE], isList: true },
       onProblem: (code) => countProblem(metrics.ingestLlm, code),
       handle: createBatchIngest(deps, usageKind),
@@ -157,7 +160,7 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       id: 'closeEmitter',
       summary: 'Report that a sender has ended',
       description:
-        'How many events the sender numbered, dropped and failed to send, so that a loss at its end shows. The first report of a sender stands.',
+        'How many events the sender numbered, dropped and failed to send, so that losses at its end are counted, too. The first report of a sender counts.',
       params: {
         emitter: Type.String({
           format: 'uuid',
@@ -166,7 +169,10 @@ export function ingestEndpoints(deps: IngestEndpointDeps) {
       },
       body: { schema: CLOSE, example: { stream: 'decisions', emitted: 10_000, dropped: 137, failed: 4 } },
       answers: {
-        202: { description: 'A report of the sender is durable', schema: answer({ emitter: UUID }) },
+        202: {
+          description: 'The report, or an earlier one of the sender, is durable',
+          schema: answer({ emitter: UUID }),
+        },
       },
       problems: ['not_found', 'overloaded'],
       handle: async ({ caller: { project_id }, params, body }) => {

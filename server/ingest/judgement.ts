@@ -37,7 +37,7 @@ export const BATCH_ANSWER = answer(
       Type.Array(
         answer({ index: COUNT, receipt: Type.String({ description: 'A compact JWS' }) }, 'Receipt'),
         {
-          description: 'Of the events that were not rejected, when asked for',
+          description: 'One for each event that was not rejected, if requested',
         },
       ),
     ),

@@ -28,7 +28,9 @@ const KEY = {
 const LISTED = {
   ...KEY,
   revoked_at: NULLABLE_TIME,
-  created_by: Type.String({ description: 'The e-mail of who issued it, empty when that is not known' }),
+  created_by: Type.String({
+    description: 'The e-mail address of the member who issued it, empty if unknown',
+  }),
 };
 const JWK = answer({
   kty: Type.Literal('OKP'),
@@ -93,7 +95,7 @@ export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivit
       path: '/v1/projects/{id}/keys',
       id: 'issueKey',
       summary: 'Issue a bearer key',
-      description: 'The key is in this answer only; it cannot be read again.',
+      description: 'Only this answer contains the key; it cannot be read again.',
       params: { id: PROJECT_ID },
       body: {
         schema: NEW_KEY,
@@ -120,7 +122,7 @@ export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivit
       id: 'revokeKey',
       summary: 'Revoke a bearer key',
       description:
-        'The key stops working for good: on this process at once, on every other within 5 seconds.',
+        'The key stops working permanently: in this process at once, in every other within 5 seconds.',
       params: { id: PROJECT_ID, key_id: STRING },
       answers: { 204: { description: 'The key is revoked' } },
       problems: ['not_found'],

@@ -17,7 +17,7 @@ export const NEW_KEY = Type.Object({
     Type.Array(Type.String({ minLength: 1, maxLength: AGENT_NAME_CHARS_MAX, format: 'agent-name' }), {
       minItems: 1,
       maxItems: KEY_AGENTS_MAX,
-      description: 'The agents that the key records, fetches, registers and saves. Absent: all agents.',
+      description: 'The agents for which the key records, fetches, registers and saves. Absent: all agents.',
     }),
   ),
 });

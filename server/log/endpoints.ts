@@ -52,7 +52,7 @@ const WITNESS = answer(
     vkey: Type.String({ description: 'The key of its cosignatures, in one line (C2SP signed-note)' }),
     size: Type.Integer({
       minimum: 0,
-      description: 'The entries of the largest checkpoint that it signed; 0: none',
+      description: 'The size of the largest checkpoint that it signed; 0: none',
     }),
     checkpoint: Type.Union([Type.String(), Type.Null()], {
       description:
@@ -120,7 +120,7 @@ export function logEndpoints(deps: LogDeps) {
       id: 'readTile',
       summary: 'Read a tile of the log',
       description:
-        'Hashes of the tree (`<L>/<N>[.p/<W>]`) or entries (`entries/<N>[.p/<W>]`), as C2SP tlog-tiles says. They never change. 404 for a path that is not written so, and for a tile that the log does not have (yet).',
+        'Hashes of the tree (`<L>/<N>[.p/<W>]`) or entries (`entries/<N>[.p/<W>]`), as C2SP tlog-tiles says. They never change. 404 for a path in another form, and for a tile that the log does not have yet.',
       params: {
         ...LOG.params,
         tile: Type.String({
@@ -143,7 +143,7 @@ export function logEndpoints(deps: LogDeps) {
       id: 'readProof',
       summary: 'Prove that a decision is in the log',
       description:
-        'What a verifier needs to see, without trusting this service, that the record stands in the log as it is. 409 `proof_pending` with Retry-After in the first seconds after the record was received.',
+        'Everything that a verifier needs to check, without trusting this service, that the record is in the log unchanged. 409 `proof_pending` with Retry-After in the first seconds after the record was received.',
       params: { ...LOG.params, event_id: Type.String({ description: 'The `event_id`, in any case' }) },
       answers: { 200: { description: 'The proof', schema: PROOF } },
       problems: [...SIGNED, 'proof_pending'],

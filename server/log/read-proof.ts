@@ -64,7 +64,11 @@ function indexIn(pieces: LogPiece[], entry: Uint8Array): number | undefined {
 }
 
 function pending(): RequestError {
-  return new RequestError('proof_pending', 'The record has not entered the log yet. It takes some seconds', {
-    headers: { 'Retry-After': String(PROOF_RETRY_AFTER_SECONDS) },
-  });
+  return new RequestError(
+    'proof_pending',
+    'The record has not entered the log yet. Try again in a few seconds',
+    {
+      headers: { 'Retry-After': String(PROOF_RETRY_AFTER_SECONDS) },
+    },
+  );
 }

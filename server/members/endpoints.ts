@@ -85,7 +85,7 @@ export function memberEndpoints(deps: MemberDeps) {
           throw new RequestError('not_found', 'There is no account with that verified e-mail address');
         await change(call, { account_id: account.id, email: account.email }, (held, own) => {
           requireMayManage(own, role);
-          if (held !== undefined) throw new RequestError('conflict', 'That account is a member already');
+          if (held !== undefined) throw new RequestError('conflict', 'That account is already a member');
           return role;
         });
         if (!account.is_verified)
@@ -99,7 +99,7 @@ export function memberEndpoints(deps: MemberDeps) {
       id: 'changeRole',
       summary: 'Change the role of a member',
       description:
-        'Only owners change the role of admins and owners, and give these roles. A project keeps at least one owner.',
+        'Only owners may give, change or take away the roles admin and owner. A project keeps at least one owner.',
       allow: { role: 'admin' },
       body: { schema: Type.Object({ role: ROLE }), example: { role: 'viewer' } },
       answers: { 200: { description: 'The member', schema: MEMBER } },
@@ -123,11 +123,11 @@ export function memberEndpoints(deps: MemberDeps) {
       description:
         'Members of any role may leave. Only owners remove admins and owners. A project keeps at least one owner.',
       allow: { role: 'admin', orSelf: 'account_id' },
-      answers: { 204: { description: 'The account is not a member any more' } },
+      answers: { 204: { description: 'The account is no longer a member' } },
       query: Type.Object({
         revoke_keys: oneOf(['true', 'false'], {
           default: 'false',
-          description: 'Whether the keys that the member issued are revoked, which needs the role admin',
+          description: 'Whether to revoke the keys that the member issued, which needs the role admin',
         }),
       }),
       handle: async (call) => {
@@ -197,7 +197,8 @@ function createChanges({ members, bearerKeys, recordActivity }: MemberDeps) {
 /** Throws forbidden when the caller may not manage members with one of these roles. */
 function requireMayManage(own: Role | undefined, ...managed: Role[]): void {
   if (own !== undefined && mayManage(own, managed)) return;
-  throw new RequestError('forbidden', `Only owners manage admins and owners. You are ${own ?? 'no member'}`);
+  const yours = own === undefined ? 'You are not a member' : `Your role is ${own}`;
+  throw new RequestError('forbidden', `Only owners manage admins and owners. ${yours}`);
 }
 
 function noSuchMember(): RequestError {

@@ -62,7 +62,7 @@ export class Members {
         const role = change(before, memberOf(changedBy)?.role);
         if (role === before) return { before, role };
         if (before === 'owner' && !list.some((one) => one.role === 'owner' && one !== held))
-          throw new RequestError('conflict', 'A project needs an owner, and this is the last one');
+          throw new RequestError('conflict', 'A project needs an owner, and this member is the last one');
         if (await this.#write(membership, { held, role, newest })) return { before, role };
       }
       throw new RequestError('overloaded', 'Too many requests change the members of the project. Try again.');

@@ -60,7 +60,7 @@ export function openapiEndpoints(others: readonly Endpoint[]) {
       path: '/docs',
       id: 'docs',
       summary: 'Read this description',
-      description: 'This document as a page for people.',
+      description: 'This document as a page for browsers.',
       answers: { 200: { description: 'The page', mediaTypes: ['text/html'] }, 304: NOT_MODIFIED },
       handle: ({ req, res }) =>
         sendDocs(req, res, '', {

@@ -20,7 +20,7 @@ export function projectEndpoints({ projects, recordActivity }: ProjectDeps) {
       ...SIGNED_IN,
       method: 'GET',
       id: 'listProjects',
-      summary: 'List own projects',
+      summary: 'List your projects',
       description: 'The projects that the account is a member of.',
       answers: { 200: { description: 'The projects', schema: listOf(PROJECT) } },
       handle: async ({ caller: { account } }) => ({ items: await projects.listOf(account.id) }),
@@ -31,7 +31,7 @@ export function projectEndpoints({ projects, recordActivity }: ProjectDeps) {
       id: 'createProject',
       summary: 'Create a project',
       description:
-        'The account becomes its owner. Names of projects are unique for an account, ignoring case.',
+        'The account becomes its owner. The name must differ from those of other projects of the account, ignoring case.',
       body: { schema: NEW_PROJECT, example: { name: 'Support' } },
       answers: { 201: { description: 'The new project', schema: PROJECT } },
       problems: ['conflict'],

@@ -36,8 +36,7 @@ export class Projects {
         await store.append({ table: 'projects', values, token });
       },
     });
-    if (holder.id !== id)
-      throw new RequestError('conflict', 'You have already made a project with this name');
+    if (holder.id !== id) throw new RequestError('conflict', 'You already have a project with this name');
     return holder;
   }
 

@@ -30,15 +30,18 @@ const LEFT_OUT = answer({ entries: COUNT, ...COUNTS });
 const OTHERS = nullable<Static<typeof LEFT_OUT>>('object', LEFT_OUT);
 
 const COMPLETENESS_COUNTS = {
-  emitters: Type.Integer({ minimum: 0, description: 'Senders that told of themselves' }),
+  emitters: Type.Integer({ minimum: 0, description: 'Senders with numbered events in this period' }),
   unclosed: Type.Integer({
     minimum: 0,
-    description: 'Senders that were silent for an hour and have not reported that they ended',
+    description: 'Senders that have sent nothing for an hour and have not reported their end',
   }),
   emitted: Type.Integer({ minimum: 0, description: 'received + dropped + missing' }),
   received: COUNT,
-  dropped: Type.Integer({ minimum: 0, description: 'Events that their senders dropped, and said so' }),
-  missing: Type.Integer({ minimum: 0, description: 'Numbered events that nobody knows more of' }),
+  dropped: Type.Integer({ minimum: 0, description: 'Events that their senders reported as dropped' }),
+  missing: Type.Integer({
+    minimum: 0,
+    description: 'Numbered events that did not arrive for an unknown reason',
+  }),
   percent: Type.Unsafe<number | null>({
     type: ['number', 'null'],
     minimum: 0,
@@ -79,7 +82,7 @@ export const SUMMARY = answer(
     others: answer({ by_agent: OTHERS, by_role: OTHERS, by_tool: OTHERS }),
     completeness: nullable<Static<typeof COMPLETENESS_OF_DECISIONS>>('object', {
       ...COMPLETENESS_OF_DECISIONS,
-      description: 'What arrived of what was emitted; null where no sender told',
+      description: 'How many of the emitted events arrived; null when no sender numbers its events',
     }),
   },
   'Summary',

@@ -58,7 +58,7 @@ export class EmittedGauge {
       if (signal.aborted) return;
       // The old counts are no longer true.
       gauge.reset();
-      logger.warn({ err: error }, 'What did not arrive cannot be counted; trying again later');
+      logger.warn({ err: error }, 'Lost events cannot be counted; trying again later');
     }
     if (signal.aborted) return;
     const tookMs = performance.now() - startMs;

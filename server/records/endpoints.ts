@@ -118,7 +118,7 @@ export function recordEndpoints(deps: ReadDeps) {
       id: 'readCompleteness',
       summary: 'Count what did not arrive',
       description:
-        'What arrived of what the senders numbered, over decisions and token usage: received, dropped by the sender, missing.',
+        'What became of the events that senders numbered, decisions and token usage together: received, dropped by the sender, missing.',
       query: Type.Object(RANGE),
       answers: { 200: { description: 'The counts', schema: COMPLETENESS } },
       handle: async (call) => readCompleteness(reads, await startRead('completeness', call)),
@@ -223,7 +223,7 @@ export function recordEndpoints(deps: ReadDeps) {
       id: 'exportProofs',
       summary: 'Export the places of decisions in the log',
       description:
-        'One line for each record of the export with the same parameters, in its order: `event_id`, `index` in the log (null until it entered) and `salt` (base64). With the export and the log they prove every record.',
+        'One line for each record of the export with the same parameters, in the same order: `event_id`, `index` in the log (null until the record has entered it) and `salt` (base64). With the export and the log they prove every record.',
       query: Type.Object({ ...RANGE, ...FILTERS, ...SEARCH }),
       answers: { 200: { description: 'All records', mediaTypes: ['application/x-ndjson'] } },
       handle: (call) => sendExport(call, 'proofs'),
@@ -234,7 +234,7 @@ export function recordEndpoints(deps: ReadDeps) {
       path: '/v1/projects/{id}/audit/decisions/{event_id}',
       id: 'readDecision',
       summary: 'Read a decision',
-      description: 'One record by its id, however old. 404 also for a text that is no UUID.',
+      description: 'One record by its id, until it expires. 404 also for a text that is not a UUID.',
       params: { ...READ.params, event_id: Type.String({ description: 'The `event_id`, in any case' }) },
       answers: { 200: { description: 'The record', schema: DECISION } },
       problems: [...READ.problems, 'not_found'],

@@ -24,8 +24,9 @@ function listOf<S extends typeof value | typeof outcome>(items: S, description: 
   return Type.Optional(Type.Array(items, { maxItems: FILTER_VALUES_MAX, description }));
 }
 
-const ANY = 'Records with this value, repeated: with any of them. Empty: records where the field is empty.';
-const NONE = 'Not the records with this value, repeated: with any of them';
+const ANY =
+  'Records with this value; if repeated, with any of the values. Empty: records where the field is empty.';
+const NONE = 'Records without this value; if repeated, without any of the values';
 
 /** The query parameters of a filter: `agent` and `not.agent`. */
 function parametersOf<N extends AnyFilterName>(names: readonly N[]) {

@@ -90,12 +90,12 @@ describe('Alerts in a browser', function () {
     await page.getByLabel('Address').fill('https://hooks.example.com/mine');
     await page.request.put(`${path}/webhook`, { data: { url: 'https://hooks.example.com/theirs' } });
     await page.getByRole('button', { name: 'Set webhook' }).click();
-    await page.getByText('Somebody else has set a webhook meanwhile.').waitFor();
+    await page.getByText('Someone else has set a webhook in the meantime.').waitFor();
     await page.getByText('https://hooks.example.com/theirs').waitFor();
     const muted_until = at(24 * HOUR_MS);
     await page.request.put(`${path}/settings`, { data: { muted_until } });
     await page.getByRole('button', { name: 'Mute for 1 hour' }).click();
-    await page.getByText('Somebody else has muted the alerts meanwhile.').waitFor();
+    await page.getByText('Someone else has muted the alerts in the meantime.').waitFor();
     await page.getByRole('button', { name: 'Unmute' }).waitFor();
     const held = await settings();
     await page.request.delete(`${path}/webhook`);

@@ -28,14 +28,14 @@ describe('Decisions in a browser', function () {
     // For those who may edit policies alone, and not before the service has told who they are.
     const forEditors = drawer.getByText('the call cannot be tried again');
     await forEditors.waitFor();
-    await drawer.getByText('Whether it decides the same').waitFor();
+    await drawer.getByText('the decision cannot be compared').waitFor();
     const drawerText = (await drawer.innerText()).replace(`${await forEditors.innerText()}\n\n`, '');
     const seen = { total: await totalOf(page), drawer: drawerText, rows: await rowsOf(page) };
 
     const other = await world.newPage({ isSignedIn: false });
     await other.page.goto(addressOf(page));
     const sameDrawer = other.page.getByRole('complementary', { name: 'Decision' });
-    await sameDrawer.getByText('Whether it decides the same').waitFor();
+    await sameDrawer.getByText('the decision cannot be compared').waitFor();
 
     expect(addressOf(page))
       .to.include('window=7d')
@@ -213,7 +213,11 @@ describe('Decisions in a browser', function () {
 
   for (const [decided, words, link] of [
     [{ outcome: 'allow' }, 'It decides the recorded call the same.', 'version 1, line 6'],
-    [{ outcome: 'deny', reason: 'Over the limit.' }, 'It decides the recorded call otherwise.', 'version 1'],
+    [
+      { outcome: 'deny', reason: 'Over the limit.' },
+      'It decides the recorded call differently.',
+      'version 1',
+    ],
   ] as const)
     it(`says of the latest policy about a decision to ${decided.outcome}: ${words}`, async () => {
       const { page } = await world.newPage();

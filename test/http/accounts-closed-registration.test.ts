@@ -128,7 +128,7 @@ describe('npm run gate -- member', () => {
 
     expect([added.code, added.stderr]).to.deep.equal([
       1,
-      'This account has not verified its e-mail address, so it may be anybody.\n',
+      'This account has not verified its e-mail address, so it could belong to anyone.\n',
     ]);
     expect(refused.map(({ code, stderr }) => [code, stderr])).to.deep.equal([
       [1, '"not an address" is not an e-mail address.\n'],

@@ -132,7 +132,7 @@ describe('a bad parameter of a read', () => {
     });
   }
 
-  it('is 422 when it is no filter and repeated', async () => {
+  it('is 422 when it is not a filter and repeated', async () => {
     for (const [endpoint, { once }] of Object.entries(NAMES)) {
       for (const name of once) {
         const { errors } = await problem(endpoint, `${name}=7d&x=1&${name}=7d`);

@@ -258,7 +258,7 @@ describe('readConfig', () => {
   for (const [warning, env] of [
     ['The audit read endpoints are open', {}],
     ['GET /metrics is open', { GATE_READ_AUTH: 'required' }],
-    ['Mailed links lead to http://localhost:8000, but the port is 9000', { GATE_PORT: '9000' }],
+    ['Mailed links point to http://localhost:8000, but the port is 9000', { GATE_PORT: '9000' }],
     ['Nobody can sign in', { GATE_PASSWORD_LOGIN: '0' }],
   ] as [string, Record<string, string>][])
     it(`warns of what is likely not meant: ${warning}`, () => {

@@ -143,7 +143,7 @@ describe('the file of an identity filter', () => {
       [{ version: 1 }, 'it has another version'],
       [{ version: '1' }, 'its header is damaged'],
       [{ endianness: 'BE' }, 'it has another byte order'],
-      [{ stream: 'llm_invocations' }, 'it is of the other stream'],
+      [{ stream: 'llm_invocations' }, 'it belongs to the other stream'],
       [{ filled_at_ms: NOW_MS + 1 }, 'the clock was set back'],
       [{ saved_at_ms: NOW_MS + 1 }, 'the clock was set back'],
       [{ filled_at_ms: NOW_MS - AGE_MS_MAX - 1 }, 'it is too old'],
@@ -188,13 +188,15 @@ describe('the file of an identity filter', () => {
     const { 'event_identities b all': _identities, ...without } = STATE;
     const restored = { ...without, 'event_identities restored all': '12' };
     for (const state of [without, restored, { ...STATE, 'event_identities b all': '11' }])
-      expect(await readBack(saved, { state, isFinal })).to.equal('the store is older, or another one');
+      expect(await readBack(saved, { state, isFinal })).to.equal(
+        'the store is older, or it is another store',
+      );
     const ofNothing = withHeader((header) => Object.assign(header, { state: {} }));
-    expect(await readBack(ofNothing, { isFinal })).to.equal('it was saved of an empty store');
+    expect(await readBack(ofNothing, { isFinal })).to.equal('it was saved for an empty store');
   });
 
   it('is not used for the other stream, or by a clock that is behind', async () => {
-    expect(await readBack(saved, { stream: 'llm_invocations' })).to.equal('it is of the other stream');
+    expect(await readBack(saved, { stream: 'llm_invocations' })).to.equal('it belongs to the other stream');
     expect(await readBack(saved, { nowMs: NOW_MS - 1 })).to.equal('the clock was set back');
   });
 });

@@ -100,7 +100,7 @@ function Facet({ projectId, period, filters, path, name, label, ofCalls, q }: Fa
         <p class="muted">A filter takes at most {FILTER_VALUES_MAX} values.</p>
       )}
       {matching.length > SHOWN_MAX && <p class="muted">Type to find the others.</p>}
-      {!isKnown && matching.length !== 1 && <p class="muted">Enter filters by exactly this text.</p>}
+      {!isKnown && matching.length !== 1 && <p class="muted">Press Enter to filter by exactly this text.</p>}
       {found !== undefined && all.length === 0 && <p class="muted">None in this period.</p>}
     </>
   );

@@ -20,7 +20,7 @@ export function OpenProject() {
         spellcheck={false}
         autocomplete="off"
         required
-        help="Ask a member for it. Without an account you can read only where the service lets everybody read."
+        help="Ask a member for it. Without an account you can read only if the service allows everybody to."
       />
       <button type="submit">Open</button>
     </form>

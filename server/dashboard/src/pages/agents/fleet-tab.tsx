@@ -19,7 +19,7 @@ export function FleetTab({ projectId, agentName }: AgentTabProps) {
   if (data === undefined) return <Waiting answer={fleet} />;
   if (data.items.length === 0) {
     return (
-      <EmptyState title="No fetch of this policy is known">
+      <EmptyState title="No fetches of this policy yet">
         <p>
           Clients report their version at the start of each run. The service remembers the reports of the last
           24 hours, and forgets them when it restarts.

@@ -16,7 +16,7 @@ export function Mute({ projectId, settings: { muted_until }, current, onChanged,
     const body = { muted_until: until };
     // A mute that somebody else has just set may be longer.
     if (until !== null && (await current()).muted_until !== null)
-      say('Somebody else has muted the alerts meanwhile.');
+      say('Someone else has muted the alerts in the meantime.');
     else await request(call('PUT /v1/projects/{id}/alerts/settings', { id: projectId }), { body });
     onChanged();
   });

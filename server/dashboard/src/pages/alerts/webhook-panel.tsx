@@ -20,7 +20,7 @@ export function WebhookPanel(props: SettingsProps) {
   const params = { id: projectId };
   const { onSubmit, isRunning, error } = useForm(async ({ url = '' }) => {
     // The secret of a webhook that somebody else has just set would be lost.
-    if ((await current()).webhook !== null) say('Somebody else has set a webhook meanwhile.');
+    if ((await current()).webhook !== null) say('Someone else has set a webhook in the meantime.');
     else setMade(await request(call('PUT /v1/projects/{id}/alerts/webhook', params), { body: { url } }));
     onChanged();
   });
@@ -73,7 +73,7 @@ export function WebhookPanel(props: SettingsProps) {
       {isRemoving && (
         <Confirm
           title="Remove the webhook?"
-          text="Alerts are not posted any more. A new webhook gets a new secret."
+          text="Alerts are no longer posted. A new webhook gets a new secret."
           action="Remove"
           work={remove}
           onClose={() => setIsRemoving(false)}

@@ -65,8 +65,8 @@ export function PolicySection({ record }: { record: DecisionRecord }) {
 function wordsOf({ isSame }: Explained): string {
   if (isSame === true) return 'It decides the recorded call the same.';
   if (isSame === false)
-    return 'It decides the recorded call otherwise. The client ran another version, or decided by itself.';
-  return 'Whether it decides the same cannot be told: the arguments were redacted or truncated.';
+    return 'It decides the recorded call differently. The client ran another version, or decided by itself.';
+  return 'The arguments were redacted or truncated, so the decision cannot be compared.';
 }
 
 function versionHref({ project_id, agent_name }: DecisionRecord, version: number, line: number | undefined) {

@@ -53,7 +53,7 @@ export function TopUsage(props: TopProps) {
         (isOpen || rest > 0) && (
           <p class="panel-foot">
             {!isByCost && unlisted > 0 && (
-              <span class="muted">Sorted are the {formatCount(ROWS_SORTED)} that cost most. </span>
+              <span class="muted">Only the {formatCount(ROWS_SORTED)} that cost most are sorted. </span>
             )}
             {isOpen && rest > 0 && <span class="muted">{formatCount(rest)} more. </span>}
             <a href={hrefWith({ all: isOpen ? undefined : by })}>

@@ -61,7 +61,7 @@ export function SortedUsage(props: SortedProps) {
       foot={
         unlisted('calls') > 0 && (
           <p class="panel-foot muted">
-            Listed are the {formatCount(rows.length)} with the most calls. The others made{' '}
+            Only the {formatCount(rows.length)} with the most calls are listed. The others made{' '}
             {countText(unlisted('calls'), 'call')} for {formatCost(unlisted('cost_usd'))}.
           </p>
         )
