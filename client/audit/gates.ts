@@ -88,7 +88,7 @@ export class Gates {
     return gate;
   }
 
-  /** The open gate for the key of this one: another one after `shutdown`, once `configure` has started anew. */
+  /** The open gate for the key of this one: another one after `shutdown`, once `configure` has started again. */
   current(gate: Gate): InnerGate {
     const { apiKey = '' } = addressOf(gate);
     return this.#open.get(apiKey)?.gate ?? (gate as InnerGate);

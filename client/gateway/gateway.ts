@@ -25,7 +25,7 @@ type ToolList = Message & { result: { tools: unknown[] } };
 const CHANGED = {
   reason: 'The description of this tool changed since the agent was registered.',
   violations: ['tool_changed'],
-  hint: { code: 'tool_changed', what_to_do: 'Review the tool, then register the agent anew.' },
+  hint: { code: 'tool_changed', what_to_do: 'Review the tool, then register the agent again.' },
 };
 
 /**

@@ -29,7 +29,7 @@ export class RemoteServer implements Source {
   readonly #options: RemoteServerOptions;
   readonly #closing = new AbortController();
   #session: Session;
-  /** The latest one, which begins the session anew if the server forgets it. */
+  /** The latest one, which begins the session again if the server forgets it. */
   #initialize: Message | undefined;
   #renewed: Promise<void> | undefined;
   /** Of the `initialize` of a renewal, whose answer is not for the client. */

@@ -76,7 +76,7 @@ const TOKEN = /[{}[\],:"]|[^\s{}[\],:"]+/g;
 
 /**
  * Why this JSON does not mean the same to every parser: equal keys in one object, in a call also those that differ in case only. A
- * call is written anew, so it may not have a number that JavaScript would round; of other messages only the outermost keys count.
+ * call is serialized again, so it may not have a number that JavaScript would round; of other messages only the outermost keys count.
  */
 function ambiguityOf(text: string, isCall: boolean): string | undefined {
   const open: (Set<string> | undefined)[] = [];

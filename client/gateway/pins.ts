@@ -17,7 +17,7 @@ type Kept = { agent_version_id: string | null; tools: Record<string, string> };
 
 /**
  * The hashes of the descriptions under which tools were first seen. A tool whose description changed is held until the agent is
- * registered anew. Kept in a file, where there is one; while it cannot be written, in memory alone.
+ * registered again. Kept in a file, where there is one; while it cannot be written, in memory alone.
  */
 export class Pins {
   readonly #path: string | undefined;
@@ -94,7 +94,7 @@ function keptIn(path: string): Kept | undefined {
     throw error;
   }
   const kept = parsedJson(text);
-  if (!isKept(kept)) throw new Error(`${path} is damaged. Restore it, or delete it to pin all tools anew.`);
+  if (!isKept(kept)) throw new Error(`${path} is damaged. Restore it, or delete it to pin all tools again.`);
   return kept;
 }
 

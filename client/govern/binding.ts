@@ -98,7 +98,7 @@ export async function bind(options: BindingOptions, deps: BindingDeps): Promise<
   };
 }
 
-/** The gate for audit, looked up at each use: `configure` may start anew after `shutdown`. */
+/** The gate for audit, looked up at each use: `configure` may start again after `shutdown`. */
 export function openGate(options: BindingOptions, { configure, current }: BindingDeps): () => InnerGate {
   const { client, apiKey } = options;
   const gate = client !== undefined && apiKey === undefined ? current(client) : configure(options);

@@ -6,7 +6,7 @@ type CopiedArguments = { ok: true; value: unknown } | { ok: false; code: Unreada
 /**
  * Copies the arguments as they are now, each property read once: the policy decides on the copy and the tool gets it,
  * whatever a getter, a proxy or another holder of the objects says later. Preserves shared references and cycles. Dates,
- * URLs and typed arrays are built anew; an object with a `toJSON` is copied as what it returns.
+ * URLs and typed arrays are copied; an object with a `toJSON` is copied as what it returns.
  */
 export function copyArguments(args: unknown): CopiedArguments {
   try {

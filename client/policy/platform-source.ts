@@ -110,7 +110,7 @@ class PlatformSource implements PolicySource {
     }
   }
 
-  /** Each asks anew: a request that hangs must not keep the next run from a service that is back. */
+  /** Each asks again: a request that hangs must not keep the next run from a service that is back. */
   async #refresh(): Promise<void> {
     const isShort = this.#failedAtMs !== undefined;
     const refresh = { number: (this.#fetches += 1), isLate: false };

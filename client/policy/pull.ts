@@ -64,7 +64,7 @@ export async function pullPolicy(request: PullRequest): Promise<PullResult> {
 
 /**
  * The tag of an answer, null if it is not one tag, or that of another module. It is not signed: asking with such a tag, the client
- * would be told for ever that nothing has changed.
+ * would be told forever that nothing has changed.
  */
 function tagOf(etag: string | null, signed: SignedFacts | undefined): string | null {
   const [, tag] = /^(?:W\/)?"([^"]*)"$/.exec(etag ?? '') ?? [];

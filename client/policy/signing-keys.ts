@@ -27,7 +27,7 @@ export class SigningKeys {
   }
 
   /**
-   * The public key with this kid. A key that is not trusted yet is taken only if successions, fetched anew, lead to it from a trusted
+   * The public key with this kid. A key that is not trusted yet is taken only if successions, fetched again, lead to it from a trusted
    * one; else throws `signing_key_untrusted`. `what` is the subject of the message, as in "The policy".
    */
   async find(kid: string, what: string): Promise<Uint8Array> {

@@ -46,7 +46,10 @@ export async function verifyBundle(bundle: BundleToVerify): Promise<VerifiedBund
     refuse('version_rollback', `has version ${manifest.version}, but version ${heldVersion} is in use`);
   }
   if (manifest.expires_at !== undefined && Date.parse(manifest.expires_at) <= nowMs)
-    refuse('bundle_expired', `expired at ${manifest.expires_at}; save or register the agent to sign it anew`);
+    refuse(
+      'bundle_expired',
+      `expired at ${manifest.expires_at}; save or register the agent to sign it again`,
+    );
   return { manifest, module };
 }
 

@@ -33,7 +33,7 @@ type Group = { projectIds: string[]; past?: Past };
 const CALLS_MS = 8 * DAY_MS + HOUR_MS;
 
 /**
- * Reads the data that the rules evaluate, of many projects at once. The windows are read anew for each evaluation, exactly. The time
+ * Reads the data that the rules evaluate, of many projects at once. The windows are read again for each evaluation, exactly. The time
  * before them is read once an hour, from the projections.
  */
 export class AlertReads {

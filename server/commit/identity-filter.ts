@@ -13,7 +13,7 @@ import type { Pair, Stream } from './identity.ts';
 
 export const FILTER_SIZES = { keysFirst: 250_000, bytesMax: 1024 * 1024 * 1024 };
 const GRANULE_ROWS = 256;
-/** Room in a new filter, so that it seldom grows before it is filled anew: growth doubles its size, in memory and on disk. */
+/** Room in a new filter, so that it seldom grows before it is filled again: growth doubles its size, in memory and on disk. */
 const ROOM = 1.25;
 const PAGE_GRANULES = 2048;
 /** Keys added before a look at the clock, and the time after which other work has its turn. New pages of memory may take ten times as long. */

@@ -9,7 +9,7 @@ import { DAY_MS } from '../durations.ts';
 
 /** A stop must end within 10 s, and the steps before may have taken 5 s of them. */
 const SAVE_MS_MAX = 3000;
-/** Then the filter is filled anew, without the identities that have expired since. */
+/** Then the filter is filled again, without the identities that have expired since. */
 const AGE_MS_MAX = 30 * DAY_MS;
 const GROWN_CHECK_MS = 2000;
 /** A start after a crash reads the identities since the last save: at most about this share, or this many. */

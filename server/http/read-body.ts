@@ -139,7 +139,7 @@ function readBytes(
       release();
       resolve(gathered.take());
     });
-    // The caller has disconnected. Nobody receives this error, but the handler must not wait for ever.
+    // The caller has disconnected. Nobody receives this error, but the handler must not wait forever.
     const endEarly = () => {
       release();
       if (!req.complete) reject(endedEarly());

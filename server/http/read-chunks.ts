@@ -64,7 +64,7 @@ export function readChunks(
       end();
       resolve();
     });
-    // The caller has disconnected. Nobody receives this error, but the handler must not wait for ever.
+    // The caller has disconnected. Nobody receives this error, but the handler must not wait forever.
     const endEarly = () => {
       if (!req.complete) fail(endedEarly());
     };

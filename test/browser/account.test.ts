@@ -94,7 +94,7 @@ describe('the account pages in a browser', function () {
     expect((await logIn({ url }, email, NEW_PASSWORD)).status).to.equal(200);
   });
 
-  it('leave nothing of who signs out in the page, no draft either', async () => {
+  it('leave nothing of a signed-out user in the page, not even a draft', async () => {
     // A session of its own: the others share one, which would end here.
     const { page } = await world.newPage({ isSignedIn: false });
     const { email = '', password = '' } = world.service.demo.dashboard ?? {};

@@ -61,7 +61,7 @@ describe('Alerts in a browser', function () {
     await page.request.put(path, { data: { rules: { denials: false, new_names: false, silence: false } } });
   });
 
-  it('a secret is shown no more once somebody else has set another webhook', async () => {
+  it('hides a secret once somebody else has set another webhook', async () => {
     const { page } = await world.newPage();
     const webhook = `/v1/projects/${world.projectId}/alerts/webhook`;
     await page.goto(world.projectPath('alerts'));
@@ -144,7 +144,7 @@ describe('Alerts in a browser', function () {
     expect(texts.filter((row) => !row.includes('Sent'))).to.deep.equal([]);
   });
 
-  it('what is wrong with the address of a webhook is said once', async () => {
+  it('reports an invalid webhook address once', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('alerts'));
     await page.getByLabel('Address').fill('gopher://hooks.example.com');

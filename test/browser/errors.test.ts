@@ -149,7 +149,7 @@ describe('error states in a browser', function () {
     });
   }
 
-  it('tell a stranger who is signed in why nothing can be edited', async () => {
+  it('tell a signed-in non-member why nothing can be edited', async () => {
     const { page } = await world.newPage({ isSignedIn: false });
     const data = {
       email: `eve-${randomUUID().slice(0, 8)}@example.org`,
@@ -168,7 +168,7 @@ describe('error states in a browser', function () {
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
   });
 
-  it('of a later page of decisions stop the list from asking until it is told to', async () => {
+  it('of a later page of decisions stop the list from loading until the user retries', async () => {
     const { page } = await world.newPage();
     let asked = 0;
     await page.route(/cursor=/, (route) => {
@@ -303,7 +303,7 @@ describe('error states in a browser', function () {
     await expectAccessible(page);
   });
 
-  it('of the question who is signed in sign nobody out', async () => {
+  it('of the session request sign nobody out', async () => {
     const { page } = await world.newPage();
     await page.route(/auth\/session$/, (route) => route.fulfill(problem(503, 'store_unavailable')));
     await page.goto('/account');

@@ -142,7 +142,7 @@ describe('model calls in a browser', function () {
     expect(await stepsOf(page).count()).to.be.below(RENDERED_MAX);
   });
 
-  it('leads from each sum of the page Usage to the calls behind it, and from there to the session', async () => {
+  it('links each sum of the page Usage to its calls, and these to the session', async () => {
     const { page, faults } = await world.newPage();
     const region = (name: string) => page.getByRole('region', { name, exact: true });
     const follow = async (link: Locator, query: Record<string, string>, total: number) => {
@@ -267,7 +267,7 @@ describe('model calls in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('shows large costs short where they have no room, and exactly beside that', async () => {
+  it('abbreviates large costs where space is tight, and shows the exact value nearby', async () => {
     const { page } = await world.newPage();
     await record('llm-invocations', [
       call(0, { agent_name: 'dear', cost_usd: 23_456_789.12 }),

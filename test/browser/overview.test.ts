@@ -350,7 +350,7 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     expect(faults).to.deep.equal([]);
   });
 
-  it('shows the last minutes, hours and days by a button each, and goes on as time passes', async () => {
+  it('has a button for each of the last minutes, hours and days, and moves on as time passes', async () => {
     const { page } = await world.newPage();
     const lasts = {
       '15 minutes': 0.25,

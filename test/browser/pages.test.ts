@@ -114,7 +114,7 @@ describe('every page with demo data in a browser', function () {
     }
   });
 
-  it('has a door for who is not signed in, and shows an open project by its id', async () => {
+  it('lets visitors without an account open a project by its id', async () => {
     const { page, faults } = await world.newPage({ isSignedIn: false });
     await page.goto('/');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -256,7 +256,7 @@ describe('every page with demo data in a browser', function () {
     await page.waitForURL(/decisions\?.*tool=never_seen_before/);
   });
 
-  it('compares what is new with all that is kept, shows all of it, and says what it did not look at', async () => {
+  it('compares new names with all stored records, lists all of them, and says what it did not compare', async () => {
     const at = (days: number, event: Record<string, unknown>) => {
       const occurred_at = new Date(Date.now() - days * 86_400_000).toISOString();
       return decisionEvent({ agent_name: 'newcomer', tool_name: 'old_tool', occurred_at, ...event });

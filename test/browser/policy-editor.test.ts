@@ -200,7 +200,7 @@ describe('the policy editor in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('keeps the save button in its place, and waits for the replay unless told otherwise', async () => {
+  it('keeps the save button in its place, and waits for the replay by default', async () => {
     const { page } = await world.newPage();
     const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
     await page.route(/\/check$/, async (route) => {
@@ -245,7 +245,7 @@ describe('the policy editor in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('shows the newer version to who has discarded a draft', async () => {
+  it('shows the newer version after a draft was discarded', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('agents/demo-agent'));
     const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
@@ -280,7 +280,7 @@ describe('the policy editor in a browser', function () {
     await discard.waitFor({ state: 'detached' });
   });
 
-  it('shows no result beside another question than its own', async () => {
+  it('never shows a result next to another question', async () => {
     const { page } = await world.newPage();
     await page.route(/\/check$/, async (route) => {
       const { replay, ...body } = (await (await route.fetch()).json()) as { replay?: object };
@@ -336,7 +336,7 @@ describe('the policy editor in a browser', function () {
     expect(await editor.innerText()).not.to.include('# one more');
   });
 
-  it('is read-only for who is not a member', async () => {
+  it('is read-only for non-members', async () => {
     const { page } = await world.newPage({ isSignedIn: false });
     await page.goto(world.projectPath('agents/support-triage'));
     await page.getByText('as a member to edit.').waitFor();

@@ -89,7 +89,7 @@ describe('Projects, keys and members in a browser', function () {
     expect(await once.getByRole('region').getAttribute('aria-label')).to.equal('Key first of two');
   });
 
-  it('offers a new key no more once it is revoked, and keeps the focus among the keys, on a phone, too', async () => {
+  it('stops offering a new key once it is revoked, and keeps the focus among the keys, on a phone, too', async () => {
     const { page } = await world.newPage({ viewport: PHONE });
     await page.goto(world.projectPath('keys'));
     await page.getByLabel('Name').fill('short-lived');
@@ -320,7 +320,7 @@ describe('Projects, keys and members in a browser', function () {
     await page.getByText('created a key').first().waitFor();
   });
 
-  it('shows on a phone that a table goes on beyond its edge', async () => {
+  it('shows on a phone that a table extends beyond the edge', async () => {
     const { page } = await world.newPage({ viewport: { width: 390, height: 800 } });
     await page.goto(world.projectPath('activity'));
     const table = page.getByRole('region', { name: 'Activity' });

@@ -69,7 +69,7 @@ describe('periods, filters and records in a browser', function () {
     await page.waitForURL(new RegExp(items[100]?.event_id ?? '-'));
   });
 
-  it('steps from a record outside of the list to those beside it, also of the same millisecond', async () => {
+  it('steps from a record outside of the list to its neighbours, also within one millisecond', async () => {
     const { page, faults } = await world.newPage();
     const at = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
     const same = at(40);

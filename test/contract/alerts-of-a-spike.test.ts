@@ -100,7 +100,7 @@ describe('the alerts of 100 projects', function () {
     expect(Math.max(...tookMs)).to.be.below(MINUTE_MS / 6);
   });
 
-  it('that another service left are told to nobody where they are muted by now, or an hour old', async () => {
+  it('that another service left are not sent if they are muted by now, or an hour old', async () => {
     const { evaluation, alertStore, alertSettings, projectIds, mails, received } = world;
     const nowMs = NOW_MS + 20 * MINUTE_MS;
     const before = [mails.length, received.length];
@@ -128,7 +128,7 @@ describe('the alerts of 100 projects', function () {
 
   it('are made of a new tool while another project makes up thousands of names', async () => {
     const { evaluation, call, projectIds } = world;
-    // Another hour, for which the time before is read anew.
+    // Another hour, for which the time before is read again.
     const nowMs = NOW_MS + HOUR_MS / 2;
     const [crowded = '', usual = ''] = projectIds.slice(10);
     const made = async (projectId: string, tools: number) => {

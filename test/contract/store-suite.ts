@@ -227,7 +227,7 @@ export function storeSuite(
       });
     });
 
-    it('fills in the identities of living records alone: that of an expired one may be taken anew', async () => {
+    it('fills in the identities of living records alone: that of an expired one may be taken again', async () => {
       const { background } = store;
       const project_id = randomUUID();
       const nowMs = Date.now();

@@ -136,7 +136,7 @@ describe('the identity filter across a restart', () => {
     expect(await filtersOf(service)).to.deep.equal(bothAre(FILLED));
     expect(service.output()).to.contain('the store was written to since');
     expect(await postAll(service)).to.equal(1);
-    // It is filled and saved anew while the service runs.
+    // It is filled and saved again while the service runs.
     await eventually(() => BEHIND.every((name) => leftIn(dataDir).includes(name)));
     await service.kill();
     await (await startWithLater()).stop();

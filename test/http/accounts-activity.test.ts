@@ -145,7 +145,7 @@ describe('GET /v1/projects/{id}/activity', () => {
     expect(ids).to.deep.equal(all.items.map(({ id }) => id));
   });
 
-  it('has no next page behind a full last one', async () => {
+  it('has no next page after a full last one', async () => {
     const { items } = await jsonOf<Items<Entry>>(read('?limit=500'));
 
     const full = await jsonOf(read(`?limit=${items.length}`));

@@ -33,7 +33,7 @@ describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token, by th
     );
   });
 
-  it('hold a caller who never pauses to some requests a second', async () => {
+  it('limit a caller who never pauses to some requests a second', async () => {
     const endMs = performance.now() + 3000;
     let answered = 0;
     const loop = async () => {

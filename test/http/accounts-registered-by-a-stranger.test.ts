@@ -112,7 +112,7 @@ describe('an account that a stranger registered on the address of somebody else'
     expect(await ingest(service, key)).to.equal(202);
   });
 
-  it('is proved by a password change of nobody who is only signed in', async () => {
+  it('is not proved by a password change while signed in', async () => {
     const email = newEmail();
     const { stranger, ways } = await registerOn(email);
     const body = { password: 'correct horse battery', new_password: 'changed by the stranger' };

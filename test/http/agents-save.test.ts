@@ -53,7 +53,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     expect([first.version, second.version]).to.deep.equal([1, 1]);
   });
 
-  it('keeps a note with the version that it says why of, and leaves answers without one as they were', async () => {
+  it('keeps a note with its version, and leaves answers without one unchanged', async () => {
     const note = 'Tickets 12 and 13:\nsearch is back. <b>"é"</b> 😀';
     await register(service, { name: 'noted', tools: ['search'] });
     const plain = await jsonOf<SavedAgent>(save(service, 'noted', { system_md: 'one' }));

@@ -59,7 +59,7 @@ describe('npm run gate -- audit verify', () => {
     );
   });
 
-  it('hints at a wrong id where nothing is to verify, on standard error beside JSON', async () => {
+  it('hints at a wrong id where there is nothing to verify, with JSON on standard error', async () => {
     const args = ['audit', 'verify', '--project', 'nope', '--url', service.url, '--json'];
 
     const { code, stdout, stderr } = await runGate({ dataDir: service.dataDir, args });

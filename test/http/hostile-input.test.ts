@@ -87,7 +87,7 @@ describe('a hostile request', () => {
     await eventually(() => /"id":"abc"[^\n]*"statusCode":400/.test(service.output()));
   });
 
-  it('a request that breaks in its head gets a new id, also behind another request', async () => {
+  it('a request with a broken head gets a new id, also after another request', async () => {
     const first = JSON.stringify(decisionEvent());
     const connection = await openRaw(service.url);
     await connection.write(
@@ -230,7 +230,7 @@ describe('a hostile request', () => {
       expect(await refusal(bytes), JSON.stringify(bytes)).to.deep.equal([400, 'request_invalid']);
   });
 
-  it('errors that Node answers by itself have a request id and a problem body', async () => {
+  it('errors that Node itself answers have a request id and a problem body', async () => {
     const id = 'given-by-the-caller';
     const given = `X-Request-Id: ${id}\r\n`;
     const hostless = await exchange(service.url, `GET /healthz HTTP/1.1\r\n${given}\r\n`);

@@ -102,7 +102,7 @@ describe('POST /v1/audit/decisions/batch', () => {
     expect([status, accepted, rejected.length]).to.deep.equal([207, 0, 2]);
   });
 
-  it('keeps the first of two events with one identity, in a batch, across batches and beside single ones', async () => {
+  it('keeps the first of two events with one identity, in a batch, across batches and among single events', async () => {
     const agent_name = randomUUID();
     const [first, other] = eventsOf(2, { agent_name, reason: 'first' });
     const later = { ...first, reason: 'later' };
@@ -129,7 +129,7 @@ describe('POST /v1/audit/decisions/batch', () => {
     ]);
   });
 
-  it('sent several times at once, and beside its events alone, is stored once and accepted once', async () => {
+  it('sent several times at once, and together with its single events, is stored once and accepted once', async () => {
     const agent_name = randomUUID();
     const events = eventsOf(300, { agent_name });
 
@@ -194,7 +194,7 @@ describe('POST /v1/audit/decisions/batch', () => {
     expect(await stored(agent_name)).to.deep.equal([]);
   });
 
-  it('takes every member of gzip and every frame of zstd, and refuses other bytes behind them', async () => {
+  it('takes every member of gzip and every frame of zstd, and refuses other bytes after them', async () => {
     const lines = eventsOf(4).map((event) => `${JSON.stringify(event)}\n`);
     for (const [encoding, compress] of Object.entries({ gzip: gzipSync, zstd: zstdCompressSync })) {
       const agent_name = randomUUID();

@@ -158,7 +158,7 @@ describe('JSON around hint and arguments', () => {
     expect(await outcomeOf(await sendDecision(service, body))).to.deep.equal(invalid);
   });
 
-  it('ignores __proto__ and constructor beside a whole event', async () => {
+  it('ignores __proto__ and constructor next to a whole event', async () => {
     const session_id = randomUUID();
     const body = `{"__proto__":{"role":"admin"},"constructor":1,${JSON.stringify(decisionEvent({ session_id, role: undefined })).slice(1)}`;
 

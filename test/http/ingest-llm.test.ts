@@ -174,7 +174,7 @@ describe('50 usage reports of one event_id at once', () => {
 });
 
 describe('a usage report in the store', () => {
-  it('is one row in its own table, the first of its event_id, beside a decision with that event_id', async () => {
+  it('is one row in its own table, the first of its event_id, even if a decision has that event_id', async () => {
     const service = await startTestService();
     const whole = llmInvocation({
       provider: 'acme',

@@ -25,7 +25,7 @@ describe('what senders tell of their own count', () => {
     expect(await readSummary(service)).to.include({ completeness: null });
   });
 
-  it('what is between two numbers was dropped as far as the later one tells, and is missing beyond', async () => {
+  it('counts a gap as dropped as far as the later number reports, and the rest as missing', async () => {
     const service = await sharedService();
     const emitter = emitterOf(service);
     for (const [sequence, dropped] of [
@@ -77,7 +77,7 @@ describe('what senders tell of their own count', () => {
     expect(gap?.before).to.equal(record?.received_at);
   });
 
-  it('a close report is a neighbour behind its last number, and of two the first stands', async () => {
+  it('a close report is a neighbour after the last number, and the first of two counts', async () => {
     const service = await sharedService();
     const emitter = emitterOf(service);
     await emitter.send({ sequence: 1, dropped: 0 }, { agent_name: 'bot' });

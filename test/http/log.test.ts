@@ -123,7 +123,7 @@ describe('the log of a project', () => {
     expect(verifyRecordProof(proof, { ...key, publicKey: Buffer.alloc(32, 2) }).checkpoint).to.equal(false);
   });
 
-  it('answers 404 for the proof of what is not there, and 409 before a record is in the log', async () => {
+  it('answers 404 for the proof of a missing record, and 409 before a record is in the log', async () => {
     const fresh = decisionEvent();
     await sendDecision(service, fresh);
     const early = await ask(service, `decisions/${String(fresh['event_id'])}/proof`);
@@ -190,7 +190,7 @@ describe('the log of a project', () => {
     expect(service.output().slice(before)).not.to.include('Cannot write the log yet');
   });
 
-  it('serves tiles to be kept for ever, and 404 for all other paths', async () => {
+  it('serves tiles to be kept forever, and 404 for all other paths', async () => {
     await sendDecision(service, decisionEvent());
     await checkpointFrom(service, 1);
     const full = await askLog(service, 'tile/0/000.p/1');

@@ -41,7 +41,7 @@ describe('roles of members', () => {
   };
   const roleOf = async ({ id }: Person) => (await roles())[id];
 
-  it('are in the list: the one who made the project is its owner', async () => {
+  it('are in the list, with the creator of the project as its owner', async () => {
     const { owner, viewer, editor, admin, other } = people;
     expect(await roles()).to.deep.equal({
       [owner.id]: 'owner',
@@ -248,7 +248,7 @@ describe('a right that is withdrawn while the body of a call arrives', () => {
     expect(outcomes).to.deep.equal(held.map(() => [401, 'unauthenticated']));
   });
 
-  it('is the one that is left: an admin who is a viewer by then issues no key', async () => {
+  it('is checked again: an admin who has become a viewer issues no key', async () => {
     const send = await holdAs(admin, keysPath(owner), {});
     const role = { cookie: owner.cookie, method: 'PUT', body: { role: 'viewer' } };
     expect((await call(service, `${members()}/${admin.id}`, role)).status).to.equal(200);

@@ -151,7 +151,7 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(statuses).length).to.equal(all.length);
   });
 
-  it('tells what is answered without a credential, with a wrong body and with wrong parameters', async () => {
+  it('states the answers to a missing credential, a wrong body and wrong parameters', async () => {
     const world = { id: randomUUID(), name: 'nobody', version: '0', key_id: 'x', account_id: 'x' };
     for (const { path, method, operation } of operationsOf(document)) {
       const { url, body } = requestFrom(path, operation, world);
@@ -237,7 +237,7 @@ describe('the reference page', () => {
     expect(html).to.include('<code class="name">agent_name</code>').and.to.include('1 to 200 characters');
   });
 
-  it('is sent compressed, and not again to who has it', async () => {
+  it('is sent compressed, and answered with 304 to a caller that has it', async () => {
     for (const path of ['/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui-bundle.js']) {
       const plain = await fetch(service.url + path, { headers: { 'Accept-Encoding': 'identity' } });
       const small = await fetch(service.url + path, { headers: { 'Accept-Encoding': 'br' } });

@@ -70,7 +70,7 @@ describe('receipts', () => {
     expect(await batch.json()).to.not.have.property('receipts');
   });
 
-  it('of a re-post are those of the record that stands, whatever the re-post says', async () => {
+  it('of a re-post are those of the stored record, whatever the re-post says', async () => {
     const event = decisionEvent({ occurred_at: timeFromNow(-5000) });
     const first = await claimsOf(await receiptOf(event));
 

@@ -73,7 +73,7 @@ describe('a row that the storage layer rejects', () => {
     expect((await idsOf('ten')).length).to.equal(90);
   });
 
-  it('fails alone out of a batch of a thousand, with single events beside it', async () => {
+  it('fails alone in a batch of a thousand, with single events at the same time', async () => {
     const before = await readMetrics(service);
     const events = eventsOf(1000, 'thousand');
     const poison: Record<string, unknown> = { ...events[617], tool_name: 'poison' };

@@ -85,7 +85,7 @@ describe('the bounds of a request', () => {
     ]);
   });
 
-  it('closes a connection behind its last answer, although the caller keeps its side open', async () => {
+  it('closes a connection after its last answer, although the caller keeps its side open', async () => {
     const login = head('/v1/auth/login', { 'Content-Type': 'text/plain', 'Content-Length': 500 });
     const half = head('/v1/audit/decisions', { Authorization: 'Bearer x', 'Content-Length': 500 });
 

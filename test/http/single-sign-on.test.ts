@@ -122,7 +122,7 @@ describe('single sign-on', () => {
     expect(service.output()).to.contain('/v1/auth/oidc/callback?code=[redacted]&state=[redacted]');
   });
 
-  it('makes one account and one project of a person who signs in three times at once', async () => {
+  it('makes one account and one project for a person who signs in three times at once', async () => {
     provider.people.set('tri', { email: newEmail(), email_verified: true });
     const jars = [new CookieJar(), new CookieJar(), new CookieJar()];
     const answers = await Promise.all(jars.map(async (jar) => jar.fetch(await back(jar, 'tri'))));

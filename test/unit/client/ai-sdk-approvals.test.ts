@@ -80,7 +80,7 @@ describe('approvals of the AI SDK (toolApproval)', () => {
     expect(ran).to.deep.equal(['search']);
   });
 
-  it('are asked for anew where the messages end with an older approval and its result', async () => {
+  it('are asked for again where the messages end with an older approval and its result', async () => {
     const output = { type: 'text', value: 'sent 5' } as const;
     const result = { type: 'tool-result', toolCallId: 'earlier', toolName: 'transfer', output } as const;
     const request = { type: 'tool-approval-request', approvalId: 'old', toolCallId: 'earlier' } as const;

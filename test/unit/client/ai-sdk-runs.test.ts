@@ -118,7 +118,7 @@ describe('@gatehouse/client/ai-sdk refreshes at the top of each run', () => {
     expect(unseen()).to.have.length(1);
   });
 
-  it('for streamText and agents alike', async () => {
+  it('for streamText and for agents', async () => {
     const { tools: own, prepareStep } = await governed();
     const stream = streamText({
       model: modelCalling(callOf('search', {})),

@@ -80,7 +80,7 @@ describe('client batches', () => {
       expect(batchSizes(mock, DECISION_BATCH)).to.deep.equal([2]);
     });
 
-    it('maxWaitMs is counted anew after a batch that was full', async () => {
+    it('maxWaitMs is counted again after a batch that was full', async () => {
       fakeTimeouts.enable();
       const { gates, emit } = open({ maxEvents: 2 });
       emit(2);
@@ -324,7 +324,7 @@ describe('client batches', () => {
       });
     }
 
-    it('what is no object is a ValueError', () => {
+    it('a value that is not an object is a ValueError', () => {
       expect(() => gatesWith().configure({ batch: 100 as never })).to.throw(ValueError, 'batch must be');
     });
 

@@ -162,7 +162,7 @@ describe('bindPolicy', () => {
       });
     });
 
-    it('is told by its signal that its answer would be late', async () => {
+    it('learns from its signal that its answer would be late', async () => {
       let signal: AbortSignal | undefined;
       const onApproval = (_: unknown, context: ApprovalContext): Promise<boolean> => {
         ({ signal } = context);
@@ -198,7 +198,7 @@ describe('bindPolicy', () => {
       }
     });
 
-    it('that is missing leaves nothing behind on the signal of the run', async () => {
+    it('that is missing leaves no listener on the signal of the run', async () => {
       const { signal } = new AbortController();
       const run = await (await bound()).startRun({ signal });
       await run.call('transfer', { amount: 1 }, () => expect.fail('the tool ran')).catch(() => undefined);

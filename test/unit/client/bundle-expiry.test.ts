@@ -49,7 +49,7 @@ describe('a bundle that expires', () => {
     expect(logger.lines).to.deep.equal([]);
   });
 
-  it('stays in force when the service does not sign it anew, with a warning at every refresh', async () => {
+  it('stays in force when the service does not sign it again, with a warning at every refresh', async () => {
     await serveUntil(DAY_MS);
     const source = await resolveByKey();
     const { policy } = source;

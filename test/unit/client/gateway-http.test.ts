@@ -294,7 +294,7 @@ describe('RemoteServer', () => {
     expect(lines).to.have.length(1);
   });
 
-  it('reads no more while it is paused', async () => {
+  it('does not read while it is paused', async () => {
     let written = 0;
     const event = `data: {"method":"${'x'.repeat(1024 * 1024)}"}\n\n`;
     const { http, remote, lines } = await start((_request, response) => {

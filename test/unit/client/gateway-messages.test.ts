@@ -270,7 +270,7 @@ describe('the MCP gateway', () => {
       expect(world.logger.at('warn').join()).to.include('held: search');
     });
 
-    it('is held in the next process, until the agent is registered anew', async () => {
+    it('is held in the next process, until the agent is registered again', async () => {
       const file = await temporaryFile('pins.json', '{"agent_version_id":"v-1","tools":{}}');
       const search = (description: string) => [{ name: 'search', description }];
       const check = (description: string, version: string): string[] =>

@@ -54,7 +54,7 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
       text.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>),
     ); // prettier-ignore
 
-  it('calls what is allowed, denies the rest, shows only what may be called, and records everything', async () => {
+  it('calls allowed tools, denies the rest, shows only tools that may be called, and records everything', async () => {
     await connect();
     expect((await client.listTools()).tools.map(({ name }) => name)).to.deep.equal([
       'search',
@@ -135,7 +135,7 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
     expect((await once(gateway, 'close'))[0]).to.equal(128 + constants.signals.SIGTERM);
   });
 
-  it('passes on a call whose client ends its input right behind it', async () => {
+  it('passes on a call whose client ends its input right after it', async () => {
     const gateway = spawn(
       process.execPath,
       command(process.execPath, '-e', 'process.stdin.pipe(process.stdout)'),
@@ -149,7 +149,7 @@ describe('npx @gatehouse/client mcp, between the official client and a real serv
     expect(JSON.parse(await text(gateway.stdout))).to.deep.equal(call);
   });
 
-  it('leaves no server behind when it is killed', async () => {
+  it('leaves no server running when it is killed', async () => {
     const script = 'console.error(process.pid); process.stdin.resume().on("end", () => process.exit())';
     const gateway = spawn(process.execPath, command(process.execPath, '-e', script), { env: env() });
     const pid = await new Promise<number>((resolve) => {

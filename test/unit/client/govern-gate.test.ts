@@ -12,7 +12,7 @@ describe('govern: the gate', () => {
     configure({ apiKey, baseUrl: world.mock.url, logger: world.logger });
   const sent = () => bodiesOf(world.mock, DECISIONS).map(({ tool_name }) => tool_name);
 
-  it('of a bound agent goes on when configure starts anew after shutdown, even during a run', async () => {
+  it('of a bound agent continues when configure is called again after shutdown, even during a run', async () => {
     const bound = await world.governed({
       onApproval: async () => {
         await shutdown();

@@ -76,7 +76,7 @@ describe('the journal of the MCP gateway', () => {
     expect(await files()).to.deep.equal([]);
   });
 
-  it('leaves nothing behind after a shutdown', async () => {
+  it('leaves no files after a shutdown', async () => {
     const { gates, emit } = start();
     emit('1', '2');
     expect(await files()).to.have.length(1);
@@ -337,7 +337,7 @@ describe('the journal of the MCP gateway', () => {
     expect(await files()).to.deep.equal([]);
   });
 
-  it('warns once, and goes on, when the directory cannot be used', async () => {
+  it('warns once and continues when the directory cannot be used', async () => {
     const { gates, emit } = start({ at: '/dev/null' });
     emit('1', '2');
     await gates.shutdown();

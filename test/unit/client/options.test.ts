@@ -83,7 +83,7 @@ describe('options', () => {
     expect(fault.message).to.equal('batch has no option maxEvent; it has maxEvents, maxWaitMs, maxPending');
   });
 
-  it('what is no agent is an error that says what one has', async () => {
+  it('a value that is not an agent is an error that says what an agent has', async () => {
     for (const agent of [null, undefined, {}, { tools: {} }]) {
       const fault = await faultOf(() => govern(agent as never));
       expect(fault).to.be.instanceOf(ValueError);

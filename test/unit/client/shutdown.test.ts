@@ -91,7 +91,7 @@ describe('client emission rules: shutdown', () => {
     expect(gate.stats()).to.include({ sent: 1, failed: 0 });
   });
 
-  it('lets configure start anew', async () => {
+  it('lets configure be called again', async () => {
     const { gates, gate: first } = openGate(mock);
     await gates.shutdown();
     const second = gates.configure({ apiKey: 'k', baseUrl: mock.url });

@@ -103,7 +103,7 @@ describe('the signing keys that a client trusts', () => {
         expect((await resolveByKey(options())).agentVersionId).to.equal('v-2');
       });
 
-      it('asks for the successions anew, past any cache', async () => {
+      it('asks for the successions again, past any cache', async () => {
         const stranger = await createSigner();
         const source = await resolveByKey(options());
         await serveSignedBy(stranger);

@@ -134,7 +134,7 @@ describe('the feed of decisions', () => {
       expect(numbersOf(feed)).to.deep.equal([...range(left, length).toReversed(), 0]);
     });
 
-  it('starts anew when so much is new that there would be a gap', async () => {
+  it('starts again when so much is new that there would be a gap', async () => {
     const records = new Records(...range(0, 50));
     const feed = await feedOf(records, 1);
     records.add(...range(100, 3100));
@@ -199,7 +199,7 @@ describe('the feed of decisions', () => {
     expect(numbersOf(feed)).to.deep.equal(range(0, 6000).toReversed());
   });
 
-  it('drops a page that comes after the list was started anew', async () => {
+  it('drops a page that comes after the list was started again', async () => {
     const records = new Records(...range(0, 300));
     let answerLate: (() => void) | undefined;
     const feed = new DecisionFeed(

@@ -60,7 +60,7 @@ describe('the dashboard as it is served', () => {
     expect(await (await get('/robots.txt')).text()).to.include('Disallow: /v1/');
   });
 
-  it('leaves every other path to the routes behind it', async () => {
+  it('leaves every other path to the routes after it', async () => {
     const paths = [
       '/v1/projects/p/audit', '/v1', '/healthz', '/metrics', '/openapi.json', '/docs', '/nothing', '/assets/no.js',
       '/assets/..%2findex.html',
@@ -75,7 +75,7 @@ describe('the dashboard as it is served', () => {
     }
   });
 
-  it('serves its files compressed where the browser takes it, for ever, and 304 when it has them', async () => {
+  it('serves its files compressed where the browser takes it, forever, and 304 when it has them', async () => {
     const answer = await get('/assets/index-abc.js', { 'Accept-Encoding': 'gzip' });
     const etag = answer.headers.get('ETag') ?? '';
     expect(answer.headers.get('Content-Encoding')).to.equal('gzip');

@@ -22,7 +22,7 @@ describe('parts of a page that ask for the same', () => {
       return promise;
     }).catch((error: Error) => error.name);
 
-  it('share one read and its answer or error, and the next begins anew', async () => {
+  it('share one read and its answer or error, and the next begins again', async () => {
     const first = [ask(), ask()];
     reads[0]?.end('keys');
     expect(await Promise.all(first)).to.deep.equal(['keys', 'keys']);

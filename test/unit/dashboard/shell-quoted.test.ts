@@ -3,7 +3,7 @@ import { shellQuoted } from '../../../server/dashboard/src/text/shell-quoted.ts'
 import { runCommand } from '../../support/processes.ts';
 
 describe('a value in a command of the dashboard', () => {
-  it('reaches the program as it is, whatever it contains, and hides nothing from who reads it', async () => {
+  it('reaches the program unchanged, whatever it contains, and hides nothing from its reader', async () => {
     const value = { name: `it's "$HOME" \`id\` \\ \n`, tools: ['\u202egnp.exe', '\u{e0041}', '\ud800', 'é'] };
 
     const quoted = shellQuoted(value);

@@ -118,7 +118,7 @@ describe('the connections of a server', () => {
     expect([bytes > LARGE_BYTES, await isAnswered(idler)]).to.deep.equal([true, true]);
   });
 
-  it('are closed when too many bytes wait behind an answer, the largest first', async () => {
+  it('are closed when too many bytes wait after an answer, the largest first', async () => {
     const [modest, greedy] = [await open(ONE), await open(TWO)];
     const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
     modest.write(request('/busy') + request('/large'));

@@ -76,7 +76,7 @@ describe('FlushQueue', () => {
     expect(numbers(queue.take(ALL))).to.deep.equal([3, 8]);
   });
 
-  it('keeps what is younger than asked for, and remembers since when it waits', () => {
+  it('keeps inserts younger than requested, and remembers since when they wait', () => {
     queue.ended(1n, WRITTEN);
     const since = queue.oldestMs ?? 0;
 

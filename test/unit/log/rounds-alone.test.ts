@@ -86,14 +86,14 @@ describe('the rounds of the log of a process that has the store to itself', () =
     expect(reads).to.equal(4);
   });
 
-  it('do not append again what an insert beside new ones has in the log', async () => {
+  it('do not append again rows of an insert that are already in the log', async () => {
     const [first, second] = [await insert(1), await insert(2)];
     await rounds.run(workOf([first]));
     await rounds.run({ ...workOf([second]), careful: [{ flush: first, isFinal: true }] });
     expect(store.entries()).to.deep.equal(['x1', 'x2']);
   });
 
-  it('append the pieces of a project one behind another', async () => {
+  it('append the pieces of a project one after another', async () => {
     await rounds.run(workOf([await insert(1)]));
     const piece = { project_id: 'p', received_from: '2', received_to: '2' };
     tables.pieces = () =>
@@ -145,7 +145,7 @@ describe('the rounds of the log of a process that has the store to itself', () =
       };
     }
 
-    it('look again, so that a row that came meanwhile does not enter beside its record', async () => {
+    it('look again, so that a row that arrived meanwhile does not enter in addition to its record', async () => {
       await insert(1);
       arrive(2);
 

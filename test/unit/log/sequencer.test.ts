@@ -146,7 +146,7 @@ describe('a scan of the log for inserts that are not in it', () => {
     expect(appended).to.deep.equal([String(flush)]);
   });
 
-  it('goes on looking for rows from before the log where an older service may write beside it', async () => {
+  it('keeps looking for rows from before the log where an older service may write, too', async () => {
     start(true);
 
     await eventually(() => looksForHours > 2);

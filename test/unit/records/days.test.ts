@@ -158,7 +158,7 @@ describe('few rows', () => {
       expect(await days.hasFewRows(WINDOW)).to.equal(isFew);
     });
 
-  it('are counted again after five seconds, and once for all who ask at the same time', async () => {
+  it('are counted again after five seconds, and once for all simultaneous requests', async () => {
     const { store, days } = fakeStore('several');
     store.listed = [part('2026-03-09', 'a')];
     await Promise.all([days.hasFewRows(WINDOW), days.hasFewRows(WINDOW)]);

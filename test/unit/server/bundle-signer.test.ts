@@ -115,7 +115,7 @@ describe('a bundle that is signed again, on the embedded engine', () => {
     expect(await served(open(next), 'clocks')).to.include({ kid: next.kid });
   });
 
-  it('stays as it is in a process that a rotation left behind', async () => {
+  it('does not change in a process that missed a rotation', async () => {
     const [old, fresh] = [await makeKey(), await makeKey()];
     const left = open(old);
     await left.saver.register({ name: 'behind', tools }, BY);

@@ -239,7 +239,7 @@ describe('readConfig', () => {
     expect(readConfig(defaults)).to.deep.equal(readConfig({}));
   });
 
-  it('lets the server of a cluster merge inserts, unless told otherwise', () => {
+  it('lets the server of a cluster merge inserts by default', () => {
     const GATE_CLICKHOUSE_URL = 'http://h/db';
     const cluster = { GATE_CLICKHOUSE_URL, GATE_CLICKHOUSE_CLUSTER: 'fleet' };
     const of = (env: Record<string, string>) => {
@@ -305,7 +305,7 @@ describe('readConfig', () => {
     ]);
   });
 
-  it('says of an address that has all but a host what is missing', () => {
+  it('names the missing host of an address', () => {
     expect(faultsOf({ MAILER_SMTP_URL: 'smtp://' })).to.contain(
       'MAILER_SMTP_URL must name a host, as in smtp://host',
     );

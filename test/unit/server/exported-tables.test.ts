@@ -8,11 +8,11 @@ import { EVENT_TABLES, linesOf, LOG_TABLE, SMALL_TABLES } from '../../../server/
 import { temporaryDirectory } from '../../support/service.ts';
 
 const MIGRATIONS = new URL('../../../clickhouse/migrations/', import.meta.url);
-/** Identities and hashes are made anew by the import; rounds of alerts are those of the services on one store. */
+/** Identities and hashes are made again by the import; rounds of alerts are those of the services on one store. */
 const NOT_EXPORTED = ['event_identities', 'log_hashes', 'alert_rounds'];
 
 describe('an export', () => {
-  it('has every table of the schema that is not made anew', () => {
+  it('has every table of the schema that an import does not rebuild', () => {
     const statements = readdirSync(MIGRATIONS).map((name) => readFileSync(new URL(name, MIGRATIONS), 'utf8'));
     const tables = [...statements.join('\n').matchAll(/CREATE TABLE IF NOT EXISTS (\w+)/g)].map(
       ([, name]) => name,

@@ -23,7 +23,7 @@ describe('FlushNumbers', () => {
     expect(numbers.isOwn(others.next())).to.equal(false);
   });
 
-  it('goes on after the number of another process, and knows its own from then on', () => {
+  it('continues after the number of another process, and knows its own from then on', () => {
     const [numbers, ahead] = [new FlushNumbers(), numberAt(2 * Date.now()) + 7n];
     numbers.startAfter(ahead);
     numbers.startAfter(1n);
@@ -35,7 +35,7 @@ describe('FlushNumbers', () => {
     expect(numbers.isOwn(ahead)).to.equal(false);
   });
 
-  it('knows no number that it has not given', () => {
+  it('does not know a number that it has not given', () => {
     const numbers = new FlushNumbers();
     const step = numberAt(1);
     expect(numbers.isOwn(0n)).to.equal(false);

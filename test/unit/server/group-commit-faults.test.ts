@@ -139,7 +139,7 @@ describe('GroupCommit on an engine whose answers are lost', () => {
     expect([await isLeftAfter(['fine']), await isLeftAfter(['lost'])]).to.deep.equal([true, false]);
   });
 
-  describe('tells who numbers the inserts', () => {
+  describe('reports how each insert ended', () => {
     const OTHER = randomUUID();
     type Ended = FlushOutcome & { flush: bigint };
 
@@ -219,7 +219,7 @@ describe('GroupCommit on an engine whose answers are lost', () => {
       return { ...makeCommit(store, { connection }), release: released.resolve };
     }
 
-    it('fails who has waited too long: in the flush, behind it, and for the same identity; drops only what has not begun', async () => {
+    it('fails callers who have waited too long: in the flush, after it, and for the same identity; drops only rows whose write has not begun', async () => {
       const made = waiting();
       const [inFlush, behind, later] = entriesOf(3, project) as [Entry, Entry, Entry];
       const longAgoMs = performance.now() - WRITE_WAIT_MS_MAX;

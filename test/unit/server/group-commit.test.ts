@@ -255,7 +255,7 @@ describe('GroupCommit on the embedded engine', () => {
       expect(results.flat()).to.deep.equal(Array.from({ length: 401 }, () => 'accepted'));
     });
 
-    it('does not keep a larger unit waiting behind a stream of single rows', async () => {
+    it('does not keep a larger unit waiting while single rows keep coming', async () => {
       const [made, project] = [make({ batchRowsMax: 20 }), randomUUID()];
 
       const singles = writeAll(made, entriesOf(60, project));

@@ -75,7 +75,7 @@ describe('IdentityIndex on the embedded engine', () => {
     await index.close();
   });
 
-  it('settles what a service that is gone left behind, as long as it runs beside others', async () => {
+  it('settles conflicts that a stopped service left, as long as other services run', async () => {
     const stream = 'llm_invocations';
     const { background, lookups, engines } = store;
     const shared = { background, stream, logger: createLogger('silent'), now: Date.now } as const;
@@ -99,7 +99,7 @@ describe('IdentityIndex on the embedded engine', () => {
     await index.close();
   });
 
-  it('looks again beside other services when the answer is old, as after the process was frozen', async () => {
+  it('looks again, with other services on the store, when the answer is old, as after a freeze of the process', async () => {
     const { background, lookups, engines } = store;
     const shared = {
       background,
@@ -126,7 +126,7 @@ describe('IdentityIndex on the embedded engine', () => {
     await index.close();
   });
 
-  it('finds one that is missing where another stands twice, and copies no other', async () => {
+  it('finds a missing identity where another is stored twice, and copies no other', async () => {
     const project = randomUUID();
     const agoMs = (ms: number) => ({ ...identityOf(project), receivedAtMs: SLICE_END_MS - ms });
     const [twice, lost, ...others] = [1, 2, 3, 10_001].map(agoMs) as [Identity, Identity, ...Identity[]];

@@ -37,7 +37,7 @@ describe('KeyedMutex', () => {
     ]);
   });
 
-  it('rejects after 4 s behind work that does not end, and runs again when it has ended', async () => {
+  it('rejects after 4 s while earlier work does not end, and runs again when it has ended', async () => {
     const mutex = new KeyedMutex(ANSWERING);
     const hanging = Promise.withResolvers<void>();
     const running = mutex.run('a', () => hanging.promise);
@@ -65,7 +65,7 @@ describe('KeyedMutex', () => {
     await slow;
   });
 
-  it('rejects behind other work as soon as the store has answered nothing for 1.5 s', async () => {
+  it('rejects while waiting for other work as soon as the store has been silent for 1.5 s', async () => {
     const startMs = performance.now();
     const mutex = new KeyedMutex({ silentMs: () => performance.now() - startMs });
     const hanging = Promise.withResolvers<void>();

@@ -37,7 +37,7 @@ describe('A time as the store reads it', () => {
     expect(clickhouseTime(NOW_MS + 1.9)).to.equal('2026-01-02 03:04:00.001');
   });
 
-  it('is not made of what is no time', () => {
+  it('rejects a text that is not a time', () => {
     expect(() => clickhouseTime(Number.NaN)).to.throw(RangeError);
   });
 });

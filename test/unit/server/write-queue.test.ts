@@ -25,7 +25,7 @@ describe('WriteQueue', () => {
 
   const singles = (count: number): number[] => Array.from({ length: count }, () => 1);
 
-  it('divides larger units beside a stream of single callers, until it has been gone for a while', () => {
+  it('divides larger units while single callers keep coming, and for a while afterwards', () => {
     const queue = queueOf(300, ...singles(16), 200, 300);
 
     const rows = [0, 10, 20, 199, 200].map((nowMs) => queue.takeBatch(nowMs).length);
@@ -33,7 +33,7 @@ describe('WriteQueue', () => {
     expect(rows).to.deep.equal([16 + 128, 128, 44, 128, 72 + 300]);
   });
 
-  it('gives fewer single callers a whole unit beside them', () => {
+  it('adds a whole unit to a few single callers', () => {
     const queue = queueOf(600, ...singles(15), 200, 200, 200);
 
     const rows = [0, 10, 20].map((nowMs) => queue.takeBatch(nowMs).length);
@@ -91,7 +91,7 @@ describe('WriteQueue', () => {
     expect(queueOf(9).isFullFor(1, 10_000)).to.equal(false);
   });
 
-  it('gives back those who have waited too long, of both kinds and among followers, and keeps the others', () => {
+  it('returns callers who have waited too long, of both kinds and among followers, and keeps the others', () => {
     const reported: number[] = [];
     const queue = new WriteQueue({ ...BOUNDS, queueBytesMax: 5 * BYTES }, (rows) => reported.push(rows));
     const first = rowOf(unitOf(1, 30));

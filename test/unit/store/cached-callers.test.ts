@@ -39,7 +39,7 @@ describe('CallerCache', () => {
     return rows;
   };
 
-  it('asks the store once, for all who ask at once or later', async () => {
+  it('asks the store once for all callers', async () => {
     const both = [cached.query(SESSION, session), cached.query(SESSION, session)];
     asked[0]?.resolve([1]);
 

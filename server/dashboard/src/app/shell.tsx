@@ -18,7 +18,7 @@ export function Shell({ page, children }: { page: Page | undefined; children: Co
   const projectId = page !== undefined && 'projectId' in page ? page.projectId : undefined;
   const layout = projectId === undefined ? 'shell shell-plain' : 'shell';
   return (
-    // Created anew for each layout, because elements that move count as a layout shift: https://web.dev/articles/cls
+    // Created again for each layout, because elements that move count as a layout shift: https://web.dev/articles/cls
     <div key={layout} class={layout}>
       <a class="skip-link" href="#content">
         Skip to content

@@ -16,7 +16,7 @@ export async function brokenEngine({ file, from, to }: PlantedBug): Promise<Make
   try {
     cpSync(LANGUAGE, copy, { recursive: true });
     const source = readFileSync(join(copy, file), 'utf8');
-    if (!source.includes(from)) throw new Error(`${file} has no "${from}" any more: plant the bug anew`);
+    if (!source.includes(from)) throw new Error(`${file} has no "${from}" any more: plant the bug again`);
     writeFileSync(join(copy, file), source.replaceAll(from, to));
     const broken = (await import(pathToFileURL(join(copy, 'index.ts')).href)) as typeof language;
     return (policy) => {

@@ -79,7 +79,7 @@ describe('the state of an auditor', () => {
     expect(nextState(state({ seen, late }), visit).late).to.deep.equal([late[1]]);
   });
 
-  it('lets a late record expire from the begin of its day on, at some time of which it did', () => {
+  it('lets a late record expire from the beginning of its day', () => {
     const late: AuditorState['late'] = [[5, 7, '2026-08-20']];
     const beginMs = Date.parse('2026-08-20T00:00:00Z');
 

@@ -354,7 +354,7 @@ describe('audit mirror', () => {
       expect([data['added'], data['too_new']]).to.deep.equal([1, 0]);
     });
 
-    it('leaves no file behind', async () => {
+    it('leaves no file', async () => {
       const before = process.env['TMPDIR'];
       const directory = temporaryDirectory();
       process.env['TMPDIR'] = directory;

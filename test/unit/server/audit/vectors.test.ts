@@ -66,7 +66,7 @@ describe('the test vectors of docs/proof.md', () => {
       expect(exitCode).to.equal(report.exit_code);
     });
 
-  it('are verified alike by docs/verify.py', async () => {
+  it('get the same verdict from docs/verify.py', async () => {
     const ended = await runPython(CASES.map(optionsOf));
 
     const reports = ended.map(([code, output]) => {
@@ -158,7 +158,7 @@ describe('a verifier', () => {
     );
   });
 
-  it('in Python or not says of a receipt without kid, or of another issuer, that its signature is invalid', async () => {
+  it('in both languages reports a receipt without kid, or of another issuer, as an invalid signature', async () => {
     const payload = JSON.parse(Buffer.from(PAYLOAD, 'base64url').toString()) as Record<string, unknown>;
     const forged = [
       `${base64urlOf({ alg: 'EdDSA', typ: 'gate-receipt+jwt' })}.${PAYLOAD}.AA`,
