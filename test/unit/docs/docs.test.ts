@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { createTypescriptEngine, parsePolicy } from '../../../client/policy/language/index.ts';
 import { USAGE } from '../../../server/cli/commands.ts';
@@ -81,6 +81,15 @@ describe('the documents', () => {
       }
     }
     expect(broken).to.deep.equal([]);
+  });
+
+  it('list every decision by its title', () => {
+    const index = text('docs/decisions/README.md').replaceAll(/ +\|/g, ' |');
+    const missing = git('ls-files', 'docs/decisions/0*.md').filter((file) => {
+      const [, title = ''] = /^# \d+\. (.*)$/m.exec(text(file)) ?? [];
+      return !index.includes(`(${basename(file)}) | ${title} |`);
+    });
+    expect(missing).to.deep.equal([]);
   });
 
   it('name tests that exist', () => {
