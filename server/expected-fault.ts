@@ -1,7 +1,7 @@
 import { ConfigError } from './config.ts';
 import { SchemaTooNewError } from './store/migrate.ts';
+import { StoreInUseError, StoreOpenError } from './store/open-faults.ts';
 import { clickhouseCode } from './store/store-error.ts';
-import { StoreInUseError, StoreOpenError } from './store/store.ts';
 
 const KINDS = [ConfigError, StoreOpenError, SchemaTooNewError];
 const NOT_ENOUGH_SPACE = 243;

@@ -34,7 +34,9 @@ import { createMetrics } from './metrics.ts';
 import { type BrokenPart, findBrokenParts, nameParts, requireInForce } from './store/broken-parts.ts';
 import type { Connection } from './store/connection.ts';
 import { sql } from './store/sql.ts';
-import { createStore, fatalStoreFault, type Store, waitForSchema } from './store/store.ts';
+import { waitForSchema } from './store/initialize-with-retry.ts';
+import { fatalStoreFault } from './store/open-faults.ts';
+import { createStore, type Store } from './store/store.ts';
 import { createBoundedStore } from './store/bounded-store.ts';
 import type { RunRead, RunReadBytes } from './store/read-pool.ts';
 import { withTimeout } from './store/with-timeout.ts';
@@ -289,7 +291,7 @@ async function openStore(
   { config, logger }: { config: Config; logger: Logger },
 ): Promise<void> {
   try {
-    await waitForSchema(store, SCHEMA_WAITS);
+    await waitForSchema(store.ready, SCHEMA_WAITS);
   } catch (error) {
     const fatal = fatalStoreFault(error, config.dataDir);
     if (fatal !== undefined) throw fatal;

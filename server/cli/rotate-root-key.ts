@@ -10,7 +10,7 @@ import {
   type SigningKeys,
 } from '../keys/signing-keys.ts';
 import { ROOT_KEYS_AGE_MS_MAX } from '../limits.ts';
-import { StoreInUseError } from '../store/store.ts';
+import { StoreInUseError } from '../store/open-faults.ts';
 import { type Admin, openAdmin } from './admin.ts';
 import { CommandError } from './command-error.ts';
 import { showProgress } from './transfer.ts';

@@ -3,7 +3,7 @@ import { problemFrom } from '../http/error-handler.ts';
 import { expectedFaultText } from '../expected-fault.ts';
 import { makeFilesPrivate } from '../private-files.ts';
 import { clickhouseCode, StoreError } from '../store/store-error.ts';
-import { StoreInUseError } from '../store/store.ts';
+import { StoreInUseError } from '../store/open-faults.ts';
 import { Report } from './audit/report.ts';
 import { CommandError, UsageError } from './command-error.ts';
 import { findCommand, parseOptions, splitCommandLine, USAGE, usageOf } from './commands.ts';

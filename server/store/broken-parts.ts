@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts';
 import { sql } from './sql.ts';
-import { StoreOpenError } from './store.ts';
+import { StoreOpenError } from './open-faults.ts';
 
 /** A part of a table that was damaged when the engine opened the store. Its rows are missing from every answer. */
 export type BrokenPart = { table: string; name: string };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StoreInUseError } from '../../server/store/store.ts';
+import { StoreInUseError } from '../../server/store/open-faults.ts';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { gateFault } from '../support/gate.ts';

@@ -1,0 +1,34 @@
+import { SchemaTooNewError } from './migrate.ts';
+import { StoreError } from './store-error.ts';
+
+/** The embedded store cannot be opened. */
+export class StoreOpenError extends Error {}
+
+/** The data directory belongs to another process. */
+export class StoreInUseError extends StoreOpenError {
+  constructor(dataDir: string) {
+    super(`The data directory ${dataDir} is in use by another process.`);
+    this.name = 'StoreInUseError';
+  }
+}
+
+/** The error that must stop the start of the service, because retrying would not help; else undefined. */
+export function fatalStoreFault(error: unknown, dataDir: string): Error | undefined {
+  const origin = error instanceof StoreError ? error.cause : error;
+  if (origin instanceof SchemaTooNewError || origin instanceof StoreOpenError) return origin;
+  const cause = String(origin);
+  // The engine tells the reason only on standard error. Our own lock does not see a process in another container, or of another program.
+  if (cause.includes('Failed to create connection')) {
+    return new StoreOpenError(
+      `The store in ${dataDir} cannot be opened: see the message of the engine above. If its disk is full, free some ` +
+        'space. If another process uses it, stop that process. If it is damaged, restore a backup (docs/operations.md).',
+    );
+  }
+  if (cause.includes('ERR_MODULE_NOT_FOUND') || cause.includes("Cannot find package 'chdb'")) {
+    return new Error(
+      'The embedded engine (npm package chdb) is not installed for this platform. ' +
+        'Run npm ci without --omit=optional, or set GATE_CLICKHOUSE_URL to a ClickHouse server.',
+    );
+  }
+  return undefined;
+}
