@@ -1,6 +1,6 @@
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { RateLimit, addressOf } from '../http/rate-limit.ts';
+import { RateLimit } from '../http/rate-limit.ts';
 import { answer } from '../http/schemas.ts';
 import { REGISTRATIONS_PER_ADDRESS_MAX, STRANGERS_PACE, TOKEN_FAILURES_PER_ADDRESS_MAX } from '../limits.ts';
 import type { TokenMailKind } from '../mail/messages.ts';
@@ -49,10 +49,9 @@ function registerEndpoint({ accounts, signIn }: AccountDeps) {
       if (signIn.registration === 'closed')
         throw new RequestError('forbidden', 'Registration is closed. Ask a member of a project to add you');
     },
-    handle: async ({ req, body }) => {
+    handle: async ({ body, address }) => {
       requirePasswordBytes(body.password);
       await pace.turn();
-      const address = addressOf(req);
       await perAddress.consume(address);
       try {
         return publicAccount(await accounts.register(body, { address }));
@@ -82,9 +81,9 @@ function tokenEndpoints({ accounts, mailRequests, signIn }: AccountDeps) {
       requireOpen: () => {
         if (kind === 'reset') requirePasswordLogin(signIn);
       },
-      handle: async ({ req, body: { email } }) => {
+      handle: async ({ body: { email }, address }) => {
         await mailPace.turn();
-        mailRequests.post({ kind, email, address: addressOf(req) });
+        mailRequests.post({ kind, email, address });
         return { status: 'accepted' as const };
       },
     });
@@ -126,8 +125,7 @@ function tokenEndpoints({ accounts, mailRequests, signIn }: AccountDeps) {
       body: { schema: TOKEN, example: TOKEN_EXAMPLE },
       answers: ACCOUNT_ANSWER,
       problems: [...PUBLIC_PROBLEMS, 'token_invalid', 'rate_limited'],
-      handle: ({ req, body: { token } }) =>
-        useToken(addressOf(req), () => accounts.verify(token, addressOf(req))),
+      handle: ({ body: { token }, address }) => useToken(address, () => accounts.verify(token, address)),
     }),
     endpoint({
       ...PUBLIC,
@@ -139,9 +137,9 @@ function tokenEndpoints({ accounts, mailRequests, signIn }: AccountDeps) {
       answers: ACCOUNT_ANSWER,
       problems: [...PUBLIC_PROBLEMS, 'token_invalid', 'rate_limited', 'overloaded'],
       requireOpen: () => requirePasswordLogin(signIn),
-      handle: ({ req, body }) => {
+      handle: ({ body, address }) => {
         requirePasswordBytes(body.password);
-        return useToken(addressOf(req), () => accounts.resetPassword(body, addressOf(req)));
+        return useToken(address, () => accounts.resetPassword(body, address));
       },
     }),
   ];

@@ -2,7 +2,6 @@ import type { Request } from 'express';
 import { sessionSecretOf, setSessionCookie } from '../access/session-cookie.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { addressOf } from '../http/rate-limit.ts';
 import { answer, BOOLEAN, listOf, oneOf, STRING, TIME } from '../http/schemas.ts';
 import { STRANGERS_PACE } from '../limits.ts';
 import { Pace } from '../pace.ts';
@@ -76,9 +75,9 @@ export function sessionEndpoints(deps: SessionDeps) {
       answers: { 200: { ...ACCOUNT_ANSWER[200], headers: ['Set-Cookie'] } },
       problems: [...PUBLIC_PROBLEMS, 'unauthenticated', 'rate_limited', 'overloaded'],
       requireOpen: () => requirePasswordLogin(signIn),
-      handle: async ({ req, res, body }) => {
+      handle: async ({ req, res, body, address }) => {
         await pace.turn();
-        const { account, secret } = await accounts.logIn(body, originOf(req));
+        const { account, secret } = await accounts.logIn(body, originOf({ req, address }));
         setSessionCookie(res, secret, dashboardUrl);
         return publicAccount(account);
       },
@@ -91,8 +90,8 @@ export function sessionEndpoints(deps: SessionDeps) {
       summary: 'Sign out',
       description: 'Ends the session and removes its cookie.',
       answers: { 204: { description: 'The session has ended' } },
-      handle: async ({ req, res, caller }) => {
-        await accounts.logOut(caller, addressOf(req));
+      handle: async ({ res, caller, address }) => {
+        await accounts.logOut(caller, address);
         setSessionCookie(res, undefined, dashboardUrl);
       },
     }),
@@ -159,9 +158,9 @@ function changePasswordEndpoint({ accounts, signIn }: SessionDeps) {
     answers: { 204: { description: 'The password is changed' } },
     problems: ['conflict', 'rate_limited', 'overloaded'],
     requireOpen: () => requirePasswordLogin(signIn),
-    handle: async ({ req, caller, body }) => {
+    handle: async ({ caller, body, address }) => {
       requirePasswordBytes(body.new_password, '/new_password');
-      await accounts.changePassword(caller, body, addressOf(req));
+      await accounts.changePassword(caller, body, address);
     },
   });
 }
@@ -187,8 +186,8 @@ function ownSessionEndpoints({ accounts, sessions }: SessionDeps) {
       summary: 'End the other sessions',
       description: 'Ends all sessions of the account except the one of this call.',
       answers: { 204: { description: 'The other sessions have ended' } },
-      handle: async ({ req, caller }) => {
-        await accounts.endOtherSessions(caller, addressOf(req));
+      handle: async ({ caller, address }) => {
+        await accounts.endOtherSessions(caller, address);
       },
     }),
     endpoint({
@@ -201,8 +200,8 @@ function ownSessionEndpoints({ accounts, sessions }: SessionDeps) {
       params: { id: STRING },
       answers: { 204: { description: 'The session has ended' } },
       problems: ['not_found'],
-      handle: async ({ req, caller, params }) => {
-        if (await accounts.endSession(caller, params.id, addressOf(req))) return undefined;
+      handle: async ({ caller, params, address }) => {
+        if (await accounts.endSession(caller, params.id, address)) return undefined;
         throw new RequestError('not_found', 'The account has no such session');
       },
     }),
@@ -210,6 +209,6 @@ function ownSessionEndpoints({ accounts, sessions }: SessionDeps) {
 }
 
 /** Where a session is opened from. */
-export function originOf(req: Request): SessionOrigin {
-  return { address: addressOf(req), userAgent: req.headers['user-agent'] ?? '' };
+export function originOf({ req, address }: { req: Request; address: string }): SessionOrigin {
+  return { address, userAgent: req.headers['user-agent'] ?? '' };
 }

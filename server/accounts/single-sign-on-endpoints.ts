@@ -72,7 +72,7 @@ export function singleSignOnEndpoints({ singleSignOn, dashboardUrl }: SingleSign
         },
       },
       problems: [...PROBLEMS, 'token_invalid', 'store_unavailable'],
-      handle: ({ req, res }) =>
+      handle: ({ req, res, address }) =>
         inBrowser({ req, res, dashboardUrl }, async () => {
           const { provider, people } = requireConfigured();
           await callbackPace.turn();
@@ -85,7 +85,7 @@ export function singleSignOnEndpoints({ singleSignOn, dashboardUrl }: SingleSign
               'This browser has no sign-in under way, or it has expired. Start again',
             );
           const person = await provider.finish(new URL(req.originalUrl, dashboardUrl).search, signOn);
-          setSessionCookie(res, await people.signIn(person, originOf(req)), dashboardUrl);
+          setSessionCookie(res, await people.signIn(person, originOf({ req, address })), dashboardUrl);
           const { next } = signOn;
           return `${dashboardUrl}/${next === undefined ? '' : `sign-in?next=${encodeURIComponent(next)}`}`;
         }),

@@ -5,7 +5,6 @@ import type { RecordReads } from '../activity/record-reads.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { etagMatches, singleEntityTag } from '../http/etag.ts';
-import { addressOf } from '../http/rate-limit.ts';
 import { listOf, PROJECT_ID } from '../http/schemas.ts';
 import { sendPages } from '../http/send-pages.ts';
 import type { KeyIdentity } from '../keys/bearer-keys.ts';
@@ -144,14 +143,14 @@ function editEndpoints(deps: AgentDeps) {
       body: { schema: EDIT, example: { system_md: 'You help people.' } },
       answers: { 200: { description: 'The saved version', schema: SAVED } },
       problems: [...PROBLEMS, 'policy_invalid', 'precondition_failed'],
-      handle: async ({ req, caller: { actor }, params: { id: projectId, name }, body: edit }) => {
+      handle: async ({ req, caller: { actor }, params: { id: projectId, name }, body: edit, address }) => {
         const change = { edit, ifMatch: req.headers['if-match'] };
         const saved = await deps.agentSaver.edit(name, change, { projectId, by: actorName(actor) });
         const { version, created, isNew, absentReason } = saved;
         if (isNew) {
           const detail = { agent_name: name, version: version.version, ...noteOf(version) };
           const entry = { event: 'policy_saved', project_id: projectId, detail } as const;
-          await deps.recordActivity({ ...entry, actor, address: addressOf(req) });
+          await deps.recordActivity({ ...entry, actor, address });
         }
         const reason = absentReason === undefined ? {} : { bundle_absent_reason: absentReason };
         return { ...savedBody(version, created), bundle: bundleOf(version), ...reason, ...noteOf(version) };
@@ -171,10 +170,10 @@ function editEndpoints(deps: AgentDeps) {
       answers: { 200: { description: 'The result', schema: CHECKED } },
       problems: ['overloaded'],
       handle: async (call) => {
-        const { req, caller, body, text, signal, params } = call;
+        const { caller, body, text, signal, params, address } = call;
         const { id: projectId, name: agentName } = params;
-        const read = { projectId, actor: caller.actor, address: addressOf(req) };
-        if (body.replay !== undefined) await deps.recordReads.read('replay', read);
+        if (body.replay !== undefined)
+          await deps.recordReads.read('replay', { projectId, actor: caller.actor, address });
         const { agentStore, policyThreads: threads, runRead, runReadBytes, now } = deps;
         const reads = { agentStore, threads, runRead, runReadBytes, now };
         return checkPolicy(body, { projectId, agentName, ...reads, text, signal });

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Request } from 'express';
 import type { MemberCaller } from '../access/access.ts';
 import type { ActivityEntry, RecordActivity } from '../activity/activity.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { addressOf } from '../http/rate-limit.ts';
 import {
   answer,
   BOOLEAN,
@@ -90,14 +88,14 @@ export function alertEndpoints({
   recordActivity,
   now,
 }: AlertDeps) {
-  type Call = { req: Request; caller: MemberCaller; params: { id: string } };
+  type Call = { caller: MemberCaller; params: { id: string }; readonly address: string };
   const change = async (
-    { req, caller: { actor }, params: { id } }: Call,
+    { caller: { actor }, params: { id }, address }: Call,
     { event, detail }: Pick<ActivityEntry, 'event'> & { detail: Record<string, unknown> },
     changes: (held: AlertSettings) => Partial<AlertSettings>,
   ) => {
     const settings = await alertSettings.change(id, actor.account_id, changes);
-    await recordActivity({ event, project_id: id, detail, actor, address: addressOf(req) });
+    await recordActivity({ event, project_id: id, detail, actor, address });
     return settings;
   };
   const told = ({ project_id, rules, mutedUntilMs, webhook }: AlertSettings) => ({
@@ -222,9 +220,9 @@ export function alertEndpoints({
       description: 'Alerts are no longer posted.',
       allow: { role: 'admin' },
       answers: { 204: { description: 'There is no webhook' } },
-      handle: async ({ req, caller: { actor }, params: { id } }) => {
+      handle: async ({ caller: { actor }, params: { id }, address }) => {
         if (await alertSettings.removeWebhook(id, actor.account_id))
-          await recordActivity({ event: 'webhook_removed', project_id: id, actor, address: addressOf(req) });
+          await recordActivity({ event: 'webhook_removed', project_id: id, actor, address });
       },
     }),
   ];

@@ -35,6 +35,8 @@ export type Call<P extends string, W extends Audience, Q extends TObject, B exte
   sinceMs: number;
   /** Aborts when the caller disconnects before it has its answer. */
   readonly signal: AbortSignal;
+  /** The caller's network address, as rate limits and activities use it. */
+  readonly address: string;
 };
 
 /** The one declaration of an endpoint: routing, authorization, validation, the OpenAPI document and types follow from it. */

@@ -10,6 +10,7 @@ import { answerError, problemFrom } from './error-handler.ts';
 import type { Observe } from './observe.ts';
 import { NO_CACHE } from './problem.ts';
 import { createQueryParser } from './query.ts';
+import { addressOf } from './rate-limit.ts';
 import { type ArrivingBytes, readBody } from './read-body.ts';
 import { type Item, readItems } from './read-items.ts';
 
@@ -135,6 +136,10 @@ class EndpointCall implements Call<string, Audience, TObject, TSchema> {
   get signal(): AbortSignal {
     this.#signal ??= disconnectSignal(this.res);
     return this.#signal;
+  }
+
+  get address(): string {
+    return addressOf(this.req);
   }
 
   /** True once the handler's work was aborted: nobody waits for its result. */

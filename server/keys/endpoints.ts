@@ -1,7 +1,7 @@
 import type { RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { addressOf, RateLimit } from '../http/rate-limit.ts';
+import { RateLimit } from '../http/rate-limit.ts';
 import { answer, listOf, NULLABLE_TIME, PROJECT_ID, STRING, TIME, UUID } from '../http/schemas.ts';
 import type { BearerKeys } from './bearer-keys.ts';
 import type { KeyRecord } from './key-registry.ts';
@@ -105,13 +105,13 @@ export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivit
         201: { description: 'The new key', schema: answer({ ...KEY, key: STRING }, 'IssuedKey') },
       },
       problems: ['rate_limited'],
-      handle: async ({ req, caller: { actor }, params: { id: project_id }, body }) => {
+      handle: async ({ caller: { actor }, params: { id: project_id }, body, address }) => {
         await issues.consume(actor.account_id);
         const issued = await bearerKeys.issue(project_id, body, actor.account_id);
         const { key_id, name, key, scope, created_at, expires_at } = issued;
         const agents = narrowing(issued.agents);
         const detail = { key_id, name, scope, ...agents, expires_at };
-        await recordActivity({ event: 'key_issued', project_id, detail, actor, address: addressOf(req) });
+        await recordActivity({ event: 'key_issued', project_id, detail, actor, address });
         return { key_id, name, key, scope, ...agents, created_at, expires_at };
       },
     }),
@@ -126,11 +126,11 @@ export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivit
       params: { id: PROJECT_ID, key_id: STRING },
       answers: { 204: { description: 'The key is revoked' } },
       problems: ['not_found'],
-      handle: async ({ req, caller: { actor }, params: { id: project_id, key_id } }) => {
+      handle: async ({ caller: { actor }, params: { id: project_id, key_id }, address }) => {
         if (!(await bearerKeys.revoke(project_id, key_id)))
           throw new RequestError('not_found', 'The project has no such key');
         const detail = { key_id };
-        await recordActivity({ event: 'key_revoked', project_id, detail, actor, address: addressOf(req) });
+        await recordActivity({ event: 'key_revoked', project_id, detail, actor, address });
       },
     }),
   ];

@@ -2,7 +2,6 @@ import { bundleFrom, parseTilePath, tileWidth, verifierKeyText } from '../../cli
 import type { RecordReads } from '../activity/record-reads.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { addressOf } from '../http/rate-limit.ts';
 import { answer, COUNT, listOf, PROJECT_ID, STRING, UUID } from '../http/schemas.ts';
 import type { Witness } from '../config-values.ts';
 import type { RunRead, RunReadBytes } from '../store/read-pool.ts';
@@ -149,8 +148,8 @@ export function logEndpoints(deps: LogDeps) {
       problems: [...SIGNED, 'proof_pending'],
       handle: async (call) => {
         const { id: projectId, event_id: eventId } = call.params;
-        const { req, caller, signal } = call;
-        await recordReads.read('decisions', { projectId, actor: caller.actor, address: addressOf(req) });
+        const { caller, signal, address } = call;
+        await recordReads.read('decisions', { projectId, actor: caller.actor, address });
         return readProof({ runRead, log: logOf(call) }, { projectId, eventId, nowMs: now(), signal });
       },
     }),

@@ -1,10 +1,9 @@
-import type { Request } from 'express';
 import type { MemberCaller } from '../access/access.ts';
 import { hasRole, mayManage, type Role, ROLES } from '../rights.ts';
 import type { ActivityEntry, RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { addressOf, RateLimit } from '../http/rate-limit.ts';
+import { RateLimit } from '../http/rate-limit.ts';
 import { answer, BOOLEAN, listOf, oneOf, PROJECT_ID, STRING, TIME, UUID } from '../http/schemas.ts';
 import { EMAIL_CHARS_MAX, MEMBERS_ADDED_PER_ACCOUNT_MAX } from '../limits.ts';
 import { type Change, memberEntry, type Members } from './members.ts';
@@ -80,7 +79,7 @@ export function memberEndpoints(deps: MemberDeps) {
         const { email, role } = call.body;
         requireMayManage(call.caller.role, role);
         await additions.consume(call.caller.actor.account_id);
-        const account = await deps.findInvitee(email, addressOf(call.req));
+        const account = await deps.findInvitee(email, call.address);
         if (account === undefined)
           throw new RequestError('not_found', 'There is no account with that verified e-mail address');
         await change(call, { account_id: account.id, email: account.email }, (held, own) => {
@@ -89,7 +88,7 @@ export function memberEndpoints(deps: MemberDeps) {
           return role;
         });
         if (!account.is_verified)
-          deps.mailRequests.post({ kind: 'invite', email: account.email, address: addressOf(call.req) });
+          deps.mailRequests.post({ kind: 'invite', email: account.email, address: call.address });
         return memberOf(call.params.id, account.id);
       },
     }),
@@ -163,14 +162,14 @@ function createMemberReads({ accountStore, members }: MemberDeps) {
   return { membersOf, memberOf };
 }
 
-type MemberCall = { req: Request; caller: MemberCaller; params: { id: string; account_id?: string } };
+type MemberCall = { caller: MemberCaller; params: { id: string }; readonly address: string };
 type Named = { account_id: string; email: string };
 
 function createChanges({ members, bearerKeys, recordActivity }: MemberDeps) {
   const record = (
-    { req, caller: { actor }, params }: MemberCall,
+    { caller: { actor }, params, address }: MemberCall,
     entry: Pick<ActivityEntry, 'event' | 'detail'>,
-  ) => recordActivity({ ...entry, project_id: params.id, actor, address: addressOf(req) });
+  ) => recordActivity({ ...entry, project_id: params.id, actor, address });
   const change = async (call: MemberCall, { account_id, email }: Named, roleFrom: Change) => {
     const membership = {
       projectId: call.params.id,

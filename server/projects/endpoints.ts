@@ -1,7 +1,6 @@
 import { actorFrom } from '../access/access.ts';
 import type { RecordActivity } from '../activity/activity.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { addressOf } from '../http/rate-limit.ts';
 import { RequestError } from '../errors.ts';
 import { answer, listOf, PROJECT_ID, STRING, TIME } from '../http/schemas.ts';
 import { NEW_PROJECT, parseProjectName } from './project-name.ts';
@@ -35,11 +34,11 @@ export function projectEndpoints({ projects, recordActivity }: ProjectDeps) {
       body: { schema: NEW_PROJECT, example: { name: 'Support' } },
       answers: { 201: { description: 'The new project', schema: PROJECT } },
       problems: ['conflict'],
-      handle: async ({ req, caller: { account }, body }) => {
+      handle: async ({ caller: { account }, body, address }) => {
         const name = parseProjectName(body);
         const project = await projects.create(name, account.id);
         const entry = { event: 'project_created', project_id: project.id, detail: { name } } as const;
-        await recordActivity({ ...entry, actor: actorFrom(account), address: addressOf(req) });
+        await recordActivity({ ...entry, actor: actorFrom(account), address });
         return project;
       },
     }),

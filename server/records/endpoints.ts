@@ -3,7 +3,6 @@ import type { Actor } from '../access/access.ts';
 import type { ReadKind, RecordReads } from '../activity/record-reads.ts';
 import { RequestError } from '../errors.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { addressOf } from '../http/rate-limit.ts';
 import { oneOf, PAGE, PROJECT_ID } from '../http/schemas.ts';
 import {
   BREAKDOWN_ANSWER,
@@ -251,11 +250,11 @@ export function recordEndpoints(deps: ReadDeps) {
   ];
 }
 
-type ReadCall = { req: Request; caller: { actor: Actor }; params: { id: string } };
+type ReadCall = { caller: { actor: Actor }; params: { id: string }; readonly address: string };
 
 type Query = { window?: string; from?: string; to?: string };
 type ScopedCall = ReadCall & { query: Query; readonly signal: AbortSignal };
-type ExportCall = ScopedCall & { res: Response };
+type ExportCall = ScopedCall & { req: Request; res: Response };
 
 type PageQuery = Omit<PageRequest, 'cursor'> & { cursor?: string };
 
@@ -263,6 +262,6 @@ function pageFrom({ limit, offset, cursor }: PageQuery): PageRequest {
   return { limit, offset, cursor: cursor === undefined ? undefined : parseCursor(cursor) };
 }
 
-function readFrom({ req, caller, params }: ReadCall) {
-  return { projectId: params.id, actor: caller.actor, address: addressOf(req) };
+function readFrom({ caller, params, address }: ReadCall) {
+  return { projectId: params.id, actor: caller.actor, address };
 }
