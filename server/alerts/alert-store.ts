@@ -85,11 +85,7 @@ export class AlertStore {
 }
 
 function rowOf({ id: alert_id, ...alert }: Alert, version: number) {
-  const [fired_at, range_from, range_to, renewed_at] = [
-    alert.fired_at,
-    alert.range_from,
-    alert.range_to,
-    alert.renewed_at,
-  ].map((time) => clickhouseTime(Date.parse(time)));
-  return { ...alert, alert_id, fired_at, range_from, range_to, renewed_at, version };
+  const names = ['fired_at', 'range_from', 'range_to', 'renewed_at'] as const;
+  const times = names.map((name) => [name, clickhouseTime(Date.parse(alert[name]))]);
+  return { ...alert, alert_id, ...Object.fromEntries(times), version };
 }

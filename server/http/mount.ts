@@ -44,10 +44,8 @@ export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], dep
     },
   };
   const edge = { ...deps, arriving };
-  const [others = [], deferred = []] = [undefined, 'deferred'].map((log) =>
-    endpoints.filter((one) => one.log === log),
-  );
-  for (const one of deferred) app[VERBS[one.method]](expressPath(one), createHandler(one, edge));
+  for (const one of endpoints)
+    if (one.log === 'deferred') app[VERBS[one.method]](expressPath(one), createHandler(one, edge));
   app.use((req, res, next) => {
     deps.observe(req, res);
     next();
@@ -55,7 +53,7 @@ export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], dep
   for (const path of new Set(endpoints.map((one) => one.path))) {
     const same = endpoints.filter((one) => one.path === path);
     const route = app.route(expressPath(same[0] as Endpoint));
-    for (const one of same) if (others.includes(one)) route[VERBS[one.method]](createHandler(one, edge));
+    for (const one of same) if (one.log === undefined) route[VERBS[one.method]](createHandler(one, edge));
     const allow = same.flatMap(({ method }) => allowed(method));
     route.all((req) => {
       throw methodNotAllowed(req.method, allow.join(', '));

@@ -1,3 +1,4 @@
+import { append } from '../store/bounded-store.ts';
 import type { Connection } from '../store/connection.ts';
 import { chunksOf, idsOf } from '../commit/identity.ts';
 import type { LostRow } from '../commit/remove-rows.ts';
@@ -23,11 +24,11 @@ export type Piece = {
 
 /** A row of a round. `size`: of the log of its project with this row. */
 export type NewsRow = { round: number; proposal: string; project_id: string; size: number; counts: boolean };
-export type News = { now: string; rows: NewsRow[] };
+type News = { now: string; rows: NewsRow[] };
 /** One of several rows of an identity. */
 export type Rival = LostRow & { flush: string; received_at: string; entry: string };
 /** When records were received. */
-export type Extent = { received_from: string; received_to: string };
+type Extent = { received_from: string; received_to: string };
 export type ChunkRow = {
   project_id: string;
   start: number;
@@ -49,17 +50,6 @@ type Contested = { project_id: string; event_id: string; times: string[] };
 
 /** How many rounds back inserts are still looked for: an hour's rounds of several services. */
 const ROUNDS_BACK = 20_000;
-const CHUNK_COLUMNS = [
-  'round',
-  'proposal',
-  'proposed_at',
-  'project_id',
-  'start',
-  'entries_hex',
-  'received_from',
-  'received_to',
-  'flushes',
-] as const;
 
 /** The sequencer's statements. Every method rejects with a StoreError. */
 export class LogTables {
@@ -160,21 +150,11 @@ export class LogTables {
 
   /** Of several proposals for one round the store keeps the first and silently discards the others. */
   commit({ round, proposal, proposed_at, rows }: Proposal): Promise<void> {
-    const lines = rows.map(({ project_id, start, entries, received_from, received_to, flushes }) =>
-      JSON.stringify([
-        round,
-        proposal,
-        proposed_at,
-        project_id,
-        start,
-        entries,
-        received_from,
-        received_to,
-        flushes,
-      ]),
-    );
-    const token = `log round ${round}`;
-    return this.#connection.insert({ table: 'log_chunks', columns: CHUNK_COLUMNS, lines, token });
+    const values = rows.map(({ project_id, start, entries, received_from, received_to, flushes }) => {
+      const piece = { project_id, start, entries_hex: entries, received_from, received_to, flushes };
+      return { round, proposal, proposed_at, ...piece };
+    });
+    return append(this.#connection, { table: 'log_chunks', values, token: `log round ${round}` });
   }
 
   /** Numbers of inserts in this range that no round after `sinceRound` made complete. */

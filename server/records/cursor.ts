@@ -15,22 +15,16 @@ export function cursorText({ occurredAtMs, event_id }: Cursor): string {
   return Buffer.from(`${VERSION} ${occurredAtMs} ${event_id}`).toString('base64url');
 }
 
-/** Undefined for any text that is not a cursor. */
-function cursorFrom(text: string): Cursor | undefined {
-  const plain = Buffer.from(text, 'base64url').toString('latin1');
-  const [, ms, event_id] = PATTERN.exec(plain) ?? [];
-  const cursor = { occurredAtMs: Number(ms), event_id: event_id ?? '' };
-  const isInRange = cursor.occurredAtMs >= MS_MIN && cursor.occurredAtMs <= MS_MAX;
-  return isInRange && cursorText(cursor) === text ? cursor : undefined;
-}
-
 /** For any text that is not a cursor, throws the error that `fail` returns; by default query_invalid. */
 export function parseCursor(
   text: string,
   { path, fail }: { path: string; fail: (fault: Fault) => RequestError } = IN_QUERY,
 ): Cursor {
-  const cursor = cursorFrom(text);
-  if (cursor !== undefined) return cursor;
+  const plain = Buffer.from(text, 'base64url').toString('latin1');
+  const [, ms, event_id = ''] = PATTERN.exec(plain) ?? [];
+  const cursor = { occurredAtMs: Number(ms), event_id };
+  const isInRange = cursor.occurredAtMs >= MS_MIN && cursor.occurredAtMs <= MS_MAX;
+  if (isInRange && cursorText(cursor) === text) return cursor;
   throw fail({ path, message: `must be the next_cursor of an answer, not ${quoted(text)}` });
 }
 

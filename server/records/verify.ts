@@ -11,6 +11,7 @@ import { readLlmUsage } from './llm-usage.ts';
 /** Two answers to one question that differ. */
 export type Difference = { what: string; fast: unknown; checked: unknown };
 type Answers = Record<string, unknown>;
+type Entry = [string, unknown];
 
 /**
  * Runs every read twice for the same instant: as the endpoints do, and from rows alone, with FINAL on every day. Resolves with the
@@ -41,27 +42,24 @@ async function answersOf(reads: AuditReads, scope: ReadScope): Promise<Answers> 
   const breakdowns = await Promise.all(
     DIMENSION_NAMES.map((by) => readBreakdown(reads, scope, { by, limit: GROUPS_MAX })),
   );
-  const entries: [string, unknown][] = [
+  const entries: Entry[] = [
     ['summary totals', summary.totals],
     ['summary others', summary.others],
     ['completeness', JSON.stringify(await completenessOf(reads, scope, STREAMS))],
-    ...summary.by_agent.map((row): [string, unknown] => [`summary agent ${row.agent_name}`, row]),
-    ...summary.by_role.map((row): [string, unknown] => [`summary role ${row.role}`, row]),
-    ...summary.by_tool.map((row): [string, unknown] => [`summary tool ${row.tool_name}`, row]),
-    ...buckets.map(({ start, ...row }): [string, unknown] => [`timeseries ${start}`, row]),
-    ...breakdowns.flatMap(({ by, items, others }): [string, unknown][] => [
+    ...summary.by_agent.map((row): Entry => [`summary agent ${row.agent_name}`, row]),
+    ...summary.by_role.map((row): Entry => [`summary role ${row.role}`, row]),
+    ...summary.by_tool.map((row): Entry => [`summary tool ${row.tool_name}`, row]),
+    ...buckets.map(({ start, ...row }): Entry => [`timeseries ${start}`, row]),
+    ...breakdowns.flatMap(({ by, items, others }): Entry[] => [
       [`breakdown ${by} others`, others],
-      ...items.map((item): [string, unknown] => [`breakdown ${by} ${item.value}`, item]),
+      ...items.map((item): Entry => [`breakdown ${by} ${item.value}`, item]),
     ]),
-    ...counts.map(({ day, total }): [string, unknown] => [`decisions ${day}`, total]),
-    ...calls.map(({ day, total }): [string, unknown] => [`model calls ${day}`, total]),
+    ...counts.map(({ day, total }): Entry => [`decisions ${day}`, total]),
+    ...calls.map(({ day, total }): Entry => [`model calls ${day}`, total]),
     // The sums are raw JSON and compare as text.
     ['llm usage totals', JSON.stringify(usage.totals)],
-    ...usage.by_model.map((row): [string, unknown] => [`llm usage model ${row.model}`, JSON.stringify(row)]),
-    ...usage.by_agent.map((row): [string, unknown] => [
-      `llm usage agent ${row.agent_name}`,
-      JSON.stringify(row),
-    ]),
+    ...usage.by_model.map((row): Entry => [`llm usage model ${row.model}`, JSON.stringify(row)]),
+    ...usage.by_agent.map((row): Entry => [`llm usage agent ${row.agent_name}`, JSON.stringify(row)]),
   ];
   return Object.fromEntries(entries);
 }
