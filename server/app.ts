@@ -34,7 +34,7 @@ type EndpointDeps = IngestEndpointDeps &
   ActivityDeps &
   AlertDeps &
   HealthDeps;
-export type AppDeps = EndpointDeps & { access: Access; logger: Logger; trustedProxies: string[] };
+type AppDeps = EndpointDeps & { access: Access; logger: Logger; trustedProxies: string[] };
 
 /** Every call of the interface by `METHOD path`, with its parameters, body and answer. */
 export type Api = ApiOf<ReturnType<typeof createEndpoints>[number]>;

@@ -34,7 +34,7 @@ const MARK = `number:${randomUUID()}:`;
 const MARKED = new RegExp(`"${MARK}([^"]*)"`, 'g');
 
 /** `textOf` writes a part of the value as JSON.stringify would, but with the original digits of its numbers. */
-export type ExactJson = { value: unknown; textOf: (part: unknown) => string };
+type ExactJson = { value: unknown; textOf: (part: unknown) => string };
 
 /**
  * Parses valid JSON and keeps the digits of its numbers. Numbers that JSON.stringify would write differently pass through

@@ -12,7 +12,7 @@ import { BEHIND_LOGINS, type Hashing, type Passwords } from './passwords.ts';
 import type { Credentials } from './credentials.ts';
 import type { SessionOrigin, Sessions } from './sessions.ts';
 
-export type AccountsDeps = {
+type AccountsDeps = {
   store: AccountStore;
   passwords: Passwords;
   tokens: MailedTokens;

@@ -11,7 +11,7 @@ type Store = Pick<AgentStore, 'find'>;
 type Signer = Pick<BundleSigner, 'dueAtMs'>;
 
 /** The answer to a policy fetch, ready to send. */
-export type ServedPolicy = {
+type ServedPolicy = {
   agent_version_id: string;
   etag: string;
   body: Buffer;

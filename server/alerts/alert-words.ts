@@ -2,7 +2,7 @@ import type { Alert } from './alert.ts';
 import { HOUR_MS } from '../durations.ts';
 
 /** The facts of an alert. The dashboard puts them in the same words. */
-export type AlertFacts = Omit<Alert, 'id' | 'fired_at' | 'state' | 'renewed_at'>;
+type AlertFacts = Omit<Alert, 'id' | 'fired_at' | 'state' | 'renewed_at'>;
 
 /** The page of the dashboard with the very decisions: of a silence, those of the hour before it. */
 export function linkOf(alert: AlertFacts, dashboardUrl: string): string {

@@ -14,7 +14,7 @@ const LOOK_EVERY_MS = 1000;
 /** An alert is taken over when its service has not renewed it for this long, and given up after an hour. */
 const TAKE_OVER_MS = 2 * MINUTE_MS;
 
-export type AlertsDeps = {
+type AlertsDeps = {
   settings: Pick<AlertSettingsStore, 'inUse'>;
   store: AlertStore;
   reads: Pick<AlertReads, 'at'>;

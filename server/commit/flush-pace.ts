@@ -11,7 +11,7 @@ const IDLE_MS = 50;
 export type FlushInterval = { intervalMs: number; rowsMin: number };
 
 /** How many rows a flush should wait for, and for how long at most. */
-export type GatherPlan = { rows: number; waitMs: number };
+type GatherPlan = { rows: number; waitMs: number };
 
 /** A flush of `rows` that took `tookMs`, during which `queued` other rows arrived. */
 type Flush = { rows: number; queued: number; tookMs: number; nowMs: number };

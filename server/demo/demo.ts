@@ -20,7 +20,7 @@ export type Demo = {
   fleet_project_id?: string;
 };
 
-export type DemoDeps = {
+type DemoDeps = {
   accounts: Accounts;
   accountStore: AccountStore;
   projects: Projects;

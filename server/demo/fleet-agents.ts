@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { createTypescriptEngine, type Decision, parsePolicy } from '../../client/policy/language/index.ts';
 
 /** An agent of the demo fleet, as fleet-agents.yaml says. */
-export type FleetAgent = {
+type FleetAgent = {
   name: string;
   /** Its traffic relative to the other agents. */
   share: number;

@@ -15,7 +15,7 @@ import {
 export type OnItem = (chunk: Buffer, start: number, end: number) => void;
 
 /** Divides a body into items as it arrives. `push` and `end` return false when the body is not of this form. */
-export type Splitter = { push(chunk: Buffer): boolean; end(): boolean };
+type Splitter = { push(chunk: Buffer): boolean; end(): boolean };
 
 /** Text that began in earlier chunks. */
 class Carried {

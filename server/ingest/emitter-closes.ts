@@ -5,7 +5,7 @@ import { StoreError } from '../store/store-error.ts';
 import { clickhouseTime } from '../store/time.ts';
 
 /** The report of a sender that ends: its emitter, the kind of events, and how many it emitted, dropped and failed to send. */
-export type CloseReport = Emitter & { emitted: number; dropped: number; failed: number };
+type CloseReport = Emitter & { emitted: number; dropped: number; failed: number };
 type Emitter = { project_id: string; stream: string; emitter: string };
 
 type Waiting = { report: CloseReport; resolve: () => void; reject: (error: unknown) => void };

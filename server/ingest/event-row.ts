@@ -4,7 +4,7 @@ import { LEDGER_COLUMNS, UNTOLD } from './ledger.ts';
 import { nextSalt } from './salt.ts';
 
 /** The fields that the service adds to an event. */
-export type ServerFields = { project_id: string; agent_version_id: string; receivedAtMs: number };
+type ServerFields = { project_id: string; agent_version_id: string; receivedAtMs: number };
 
 /** The columns that the service adds before the event, in the order of `lineStartFrom`. */
 const SERVER_COLUMNS = ['project_id', 'agent_version_id', 'received_at', 'version'] as const;

@@ -3,7 +3,7 @@ import { parseRfc3339 } from '../rfc3339.ts';
 import { text } from '../validate.ts';
 import { Type } from '../type.ts';
 
-export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
 export const UUID_TEXT = new RegExp(UUID_PATTERN);
 
 /** The fields that every kind of event has. */

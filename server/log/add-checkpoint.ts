@@ -9,7 +9,7 @@ import type { Witness } from '../config-values.ts';
 import { WITNESS_ANSWER_CHARS_MAX, WITNESS_MS_MAX } from '../limits.ts';
 
 /** An offer of a log to a witness: its signed checkpoint, and the proof that it extends the one of `oldSize`. */
-export type Offer = { oldSize: number; proof: readonly Uint8Array[]; checkpoint: string };
+type Offer = { oldSize: number; proof: readonly Uint8Array[]; checkpoint: string };
 /** `at_size`: the witness is at another size than `oldSize`. */
 export type WitnessAnswer =
   | { kind: 'cosigned'; signature: NoteSignature }

@@ -9,7 +9,7 @@ import type { LogTables } from './log-tables.ts';
 import { LogRounds, NO_INSERTS, type Work } from './rounds.ts';
 import { SubtreeHashes } from './subtree-hashes.ts';
 
-export type SequencerOptions = {
+type SequencerOptions = {
   tables: LogTables;
   /** Other services write to this store. */
   isShared: boolean;

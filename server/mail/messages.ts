@@ -7,7 +7,7 @@ export type MailKind = TokenMailKind | 'alert';
 /** A mail that any sender can send. */
 export type Message = { kind: MailKind; to: string; subject: string; text: string; html: string };
 
-export type Letterhead = { serviceName: string; dashboardUrl: string };
+type Letterhead = { serviceName: string; dashboardUrl: string };
 
 type Words = {
   subject: string;

@@ -8,7 +8,7 @@ export function isMailbox(text: string): boolean {
   return /^[^\s@<>,;\p{Cc}]+@[^\s@<>,;\p{Cc}]+$/u.test(address);
 }
 
-export type SmtpOptions = { smtpUrl: string; apiKey: string; from: string };
+type SmtpOptions = { smtpUrl: string; apiKey: string; from: string };
 
 /**
  * Sends over SMTP through a pool of connections. The URL gives the host, port, user and TLS mode; the API key is the

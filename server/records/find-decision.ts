@@ -14,7 +14,7 @@ type Wanted = { projectId: string; eventId: string; nowMs: number; signal: Abort
 /** The columns of decision_line.sql. */
 type DecisionLineRow = { received_at: string; line: string; salt: string };
 /** The data of a record that the log is made of. received_at: as the store prints it. */
-export type DecisionLine = { received_at: string; line: string; salt: Uint8Array; entry: Uint8Array };
+type DecisionLine = { received_at: string; line: string; salt: Uint8Array; entry: Uint8Array };
 type Reads = Pick<AuditReads, 'runRead'>;
 
 /** When a record occurred and was received, as the store prints it. */

@@ -17,7 +17,7 @@ export type Gap = [first: number, size: number, told: number, isInside: 0 | 1];
 /** A gap on a page; see ledger.sql. */
 type ListedGap = [first: number, end: number, agent: string, afterMs: number, beforeMs: number];
 
-export type LedgerRow = {
+type LedgerRow = {
   emitters: number;
   unclosed: number;
   received: number;

@@ -89,7 +89,7 @@ function windowInvalid(path: string, message: string) {
 }
 
 /** The whole days and the whole hours of a range, for the statements that read them from projections; null for none. */
-export type WholeParts = Record<'days_from' | 'days_until' | 'hours_from' | 'hours_until', string | null>;
+type WholeParts = Record<'days_from' | 'days_until' | 'hours_from' | 'hours_until', string | null>;
 
 export const NO_WHOLE_PARTS: WholeParts = {
   days_from: null,

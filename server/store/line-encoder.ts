@@ -4,7 +4,7 @@ const BYTES_PER_UNIT_MAX = 3;
 const NEWLINE = 0x0a;
 
 /** Lines as bytes, which stay as they are until they are released. */
-export type EncodedLines = { value: Buffer; release: () => void };
+type EncodedLines = { value: Buffer; release: () => void };
 
 /** Writes lines of text into a buffer that the next insert reuses: new pages of memory took a tenth of each insert's time. */
 export class LineEncoder {

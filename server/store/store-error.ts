@@ -1,5 +1,5 @@
 /** What the caller of the store can do: nothing, wait, or try again. */
-export type StoreFault = 'row_rejected' | 'overloaded' | 'store_unavailable';
+type StoreFault = 'row_rejected' | 'overloaded' | 'store_unavailable';
 
 /** The only error of the store. The edge turns it into the problem of the same name; its message is for the caller. */
 export class StoreError extends Error {

@@ -13,7 +13,7 @@ import { GRACE_MS, isTooNew } from './times.ts';
 export type RecordFiles = { export: string; proofs: string };
 /** A record that was received more than GRACE_MS after it occurred, and so expires early. */
 export type LateRecord = { index: number; occurredMs: number };
-export type CheckedRecords = {
+type CheckedRecords = {
   counts: { checked: number; altered: number; added: number; too_new: number };
   holders: Holders;
   /** Of the records that hold an index: when the first one occurred, and when the last one was received. */

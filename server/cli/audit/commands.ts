@@ -8,7 +8,7 @@ import { verifyFiles } from './verify-files.ts';
 import { verifyOnline } from './verify-online.ts';
 
 /** The options of the command line that these commands take. */
-export type AuditOptions = Partial<
+type AuditOptions = Partial<
   Record<'url' | 'bearer' | 'export' | 'proofs' | 'log' | 'vkey' | 'state' | 'receipts' | 'at' | 'to', string>
 >;
 

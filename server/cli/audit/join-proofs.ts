@@ -6,7 +6,7 @@ import { fieldsOfLine, type RecordFields } from './record-line.ts';
 /** A line of `…/export/proofs`. index: null as long as the record is not in the log. */
 export type ProofLine = { event_id: string; index: number | null; salt: string };
 /** A line of an export: fields undefined when no record can have it, proof undefined when the proofs have no line for it. */
-export type JoinedRecord = { line: Buffer; fields: RecordFields | undefined; proof: ProofLine | undefined };
+type JoinedRecord = { line: Buffer; fields: RecordFields | undefined; proof: ProofLine | undefined };
 
 /**
  * The records of an export, each with its proof. Both files have the same order, so that few lines wait for the other file.
