@@ -1,46 +1,17 @@
-import { parseArgs } from 'node:util';
 import { DEFAULT_SCOPE, type Role, ROLES } from '../rights.ts';
 import type { Config } from '../config.ts';
-import { KEY_DAYS_MAX } from '../limits.ts';
 import { parseNewKey } from '../keys/new-key.ts';
 import { memberEntry } from '../members/members.ts';
 import { parseProjectName } from '../projects/project-name.ts';
 import { type Admin, openAdmin } from './admin.ts';
 import { auditMirror, auditVerify } from './audit/commands.ts';
-import { CommandError, UsageError } from './command-error.ts';
+import { CommandError } from './command-error.ts';
+import { daysOf, type Options, required, roleOf } from './options.ts';
 import { rotateRootKey } from './rotate-root-key.ts';
 import { backUp, restore } from './transfer-backup.ts';
 import { exportStore } from './transfer-export.ts';
 import { importStore } from './transfer-import.ts';
 
-const TEXT = { type: 'string' } as const;
-const TEXTS = {
-  name: TEXT,
-  project: TEXT,
-  key: TEXT,
-  days: TEXT,
-  email: TEXT,
-  role: TEXT,
-  window: TEXT,
-  to: TEXT,
-  from: TEXT,
-  scope: TEXT,
-  url: TEXT,
-  bearer: TEXT,
-  export: TEXT,
-  proofs: TEXT,
-  log: TEXT,
-  vkey: TEXT,
-  state: TEXT,
-  receipts: TEXT,
-  at: TEXT,
-};
-const LISTS = { agent: { type: 'string', multiple: true } } as const;
-const FLAGS = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
-
-type Options = { [name in keyof typeof TEXTS]?: string } & {
-  [name in keyof typeof LISTS]?: string[];
-} & { [name in keyof typeof FLAGS]?: boolean };
 type Command = {
   /** Names every option that the command takes. */
   usage: string;
@@ -224,27 +195,6 @@ export function findCommand(name: string): Command | undefined {
   return Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
 }
 
-/** The command is what comes before the first option. */
-export function splitCommandLine(args: string[]): { name: string; rest: string[] } {
-  const first = args.findIndex((arg) => arg.startsWith('-'));
-  const end = first < 0 ? args.length : first;
-  return { name: args.slice(0, end).join(' '), rest: args.slice(end) };
-}
-
-/** Throws an error of parseArgs for an option that the command does not take. */
-export function parseOptions({ usage }: Command, args: string[]): Options {
-  const named = Object.entries({ ...TEXTS, ...LISTS }).filter(([name]) => usage.includes(`--${name} `));
-  const { values, tokens } = parseArgs({
-    args,
-    options: { ...Object.fromEntries(named), ...FLAGS },
-    tokens: true,
-  });
-  const given = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
-  const twice = given.find((name, at) => given.indexOf(name) < at && !Object.hasOwn(LISTS, name));
-  if (twice !== undefined) throw new UsageError(`--${twice} is given twice.`);
-  return values;
-}
-
 function withAdmin(
   run: (admin: Admin, options: Options) => Promise<unknown>,
   opening?: { mayCreate: boolean },
@@ -278,23 +228,4 @@ async function setRole(
   const change = await members.change({ projectId, accountId: id, changedBy: '' }, () => role);
   const entry = memberEntry({ account_id: id, email }, change);
   if (entry !== undefined) await record(entry.event, projectId, entry.detail ?? {});
-}
-
-function required(options: Options, name: keyof typeof TEXTS): string {
-  const value = options[name];
-  if (value === undefined || value === '') throw new UsageError(`--${name} is missing.`);
-  return value;
-}
-
-function daysOf({ days }: Options): number | undefined {
-  if (days === undefined) return undefined;
-  if (/^\d{1,5}$/.test(days) && Number(days) > 0 && Number(days) <= KEY_DAYS_MAX) return Number(days);
-  throw new CommandError(`--days must be a whole number from 1 to ${KEY_DAYS_MAX}, not "${days}".`);
-}
-
-function roleOf({ role = 'editor' }: Options): Role {
-  const known = ROLES.find((one) => one === role);
-  if (known === undefined)
-    throw new CommandError(`--role must be one of ${ROLES.join(', ')}, not "${role}".`);
-  return known;
 }

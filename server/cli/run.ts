@@ -6,7 +6,8 @@ import { clickhouseCode, StoreError } from '../store/store-error.ts';
 import { StoreInUseError } from '../store/open-faults.ts';
 import { Report } from './audit/report.ts';
 import { CommandError, UsageError } from './command-error.ts';
-import { findCommand, parseOptions, splitCommandLine, USAGE, usageOf } from './commands.ts';
+import { findCommand, USAGE, usageOf } from './commands.ts';
+import { parseOptions, splitCommandLine } from './options.ts';
 
 const IN_USE_HELP =
   'Stop the service and run this command again. Projects and keys can be managed through the running service, too ' +

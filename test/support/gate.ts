@@ -1,4 +1,5 @@
-import { findCommand, parseOptions, splitCommandLine } from '../../server/cli/commands.ts';
+import { findCommand } from '../../server/cli/commands.ts';
+import { parseOptions, splitCommandLine } from '../../server/cli/options.ts';
 import { readConfig } from '../../server/config.ts';
 import { oneStoreAtATime } from './engine.ts';
 import { environmentOf, storeDirectory } from './service.ts';

@@ -2,20 +2,16 @@ import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../command-error.ts';
 import { withFileFaults } from '../file-faults.ts';
+import type { Options } from '../options.ts';
 import { mirrorLog } from './mirror.ts';
 import { type Report, reportOf } from './report.ts';
 import { verifyFiles } from './verify-files.ts';
 import { verifyOnline } from './verify-online.ts';
 
-/** The options of the command line that these commands take. */
-type AuditOptions = Partial<
-  Record<'url' | 'bearer' | 'export' | 'proofs' | 'log' | 'vkey' | 'state' | 'receipts' | 'at' | 'to', string>
->;
-
 /** `audit verify`: checks the files that the options name, or the answers of a running service. */
 export function auditVerify(
   projectId: string,
-  options: AuditOptions,
+  options: Options,
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<Report> {
   return withFileFaults({}, async () => {
@@ -40,7 +36,7 @@ export function auditVerify(
 }
 
 /** `audit mirror` */
-export function auditMirror(projectId: string, options: AuditOptions): Promise<Report> {
+export function auditMirror(projectId: string, options: Options): Promise<Report> {
   return withFileFaults({}, () => {
     const { url, vkey, to } = options;
     if (url === undefined || to === undefined) throw new CommandError('Give --url URL and --to DIRECTORY.');
@@ -49,12 +45,12 @@ export function auditMirror(projectId: string, options: AuditOptions): Promise<R
 }
 
 /** Anyone who lists processes can read a key on a command line, and npm prints it. */
-function bearerOf({ bearer }: AuditOptions): string | undefined {
+function bearerOf({ bearer }: Options): string | undefined {
   return bearer ?? (process.env['GATE_API_KEY'] || undefined);
 }
 
 /** The error of a read from a directory names no path. */
-function requireFiles(options: AuditOptions): void {
+function requireFiles(options: Options): void {
   for (const name of ['export', 'proofs', 'state', 'receipts'] as const) {
     const path = options[name];
     if (path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
