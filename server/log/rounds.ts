@@ -28,19 +28,7 @@ export type Outcome = {
 };
 
 export type RoundDeps = {
-  tables: Pick<
-    LogTables,
-    | 'newestRound'
-    | 'newsAfter'
-    | 'sizeAt'
-    | 'extentOf'
-    | 'pieces'
-    | 'mark'
-    | 'rivals'
-    | 'logged'
-    | 'commit'
-    | 'append'
-  >;
+  tables: Omit<LogTables, 'unlisted' | 'newestFlush' | 'hours' | 'hash' | 'hashesOf'>;
   /** Other services write to this store. */
   isShared: boolean;
   /** Removes rows that lost against one that is in the log. */
