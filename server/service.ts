@@ -31,9 +31,9 @@ import { LogTables } from './log/log-tables.ts';
 import { Sequencer } from './log/sequencer.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics.ts';
-import { type BrokenPart, findBrokenParts, nameParts, requireInForce } from './store/broken-parts.ts';
+import { warnOfBrokenParts, warnOfLogKey, warnOfLostRootKey, warnOfSuccessor } from './start-warnings.ts';
+import { findBrokenParts, requireInForce } from './store/broken-parts.ts';
 import type { Connection } from './store/connection.ts';
-import { sql } from './store/sql.ts';
 import { waitForSchema } from './store/initialize-with-retry.ts';
 import { fatalStoreFault } from './store/open-faults.ts';
 import { createStore, type Store } from './store/store.ts';
@@ -61,6 +61,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const store = createStore(config, logger);
   await openStore(store, { config, logger });
   const isSoleWriter = store.kind === 'embedded';
+  const bounded = (connection: Connection) => createBoundedStore(connection, store.ready);
   const shared = { connection: store.lookups, ready: store.ready, isSoleWriter, now };
   const metrics = shareMetrics(
     createMetrics({
@@ -82,7 +83,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const bearerKeys = new BearerKeys(rootKeys, registry, now);
   const mailer = createMailer(config, { logger, counter: metrics.mail });
   const accountServices = createAccountServices({
-    store: createBoundedStore(store.accounts, store.ready),
+    store: bounded(store.accounts),
     bearerKeys,
     removeWebhook: (projectId, changedBy) => alerts.alertSettings.removeWebhook(projectId, changedBy),
     mailer,
@@ -123,7 +124,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     store.ready().then(() => store.reads.queryBytes(text, params, signal));
   const reads = createReads({ runRead, runReadBytes, writers: writersOf(config), now });
   const emittedGauge = new EmittedGauge({ reads, gauge: metrics.emittedEvents, logger });
-  const logKeyStore = createBoundedStore(store.accounts, store.ready);
+  const logKeyStore = bounded(store.accounts);
   const logSigner = new LogSigner({
     logKey: readLogKey(config),
     store: logKeyStore,
@@ -134,15 +135,15 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const logHeads = createLogHeads(logSigner);
   const witnesses = new Witnesses({
     witnesses: config.witnesses,
-    store: createBoundedStore(store.background, store.ready),
+    store: bounded(store.background),
     logOf: (projectId) => new ProjectLog(projectId, logHeads, store.background),
     logger,
     now,
   });
   const emitterStarts = new EmitterStarts({ connection: store.background, ready: store.ready, logger, now });
   const { evaluation, ...alerts } = createAlerts({
-    store: createBoundedStore(store.accounts, store.ready),
-    background: createBoundedStore(store.background, store.ready),
+    store: bounded(store.accounts),
+    background: bounded(store.background),
     reads,
     mailer,
     accounts: accountServices,
@@ -168,13 +169,13 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     policyThreads: agents.threads,
     decisions: commits.decisions,
     llmInvocations: commits.llmInvocations,
-    emitterCloses: new EmitterCloses({ store: createBoundedStore(store.accounts, store.ready), now }),
+    emitterCloses: new EmitterCloses({ store: bounded(store.accounts), now }),
     runRead,
     runReadBytes,
     reads,
     logHeads,
     witnesses: config.witnesses,
-    receipts: new Receipts({ store: createBoundedStore(store.lookups, store.ready), rootKeys, now }),
+    receipts: new Receipts({ store: bounded(store.lookups), rootKeys, now }),
     readAuth: config.readAuth,
     isStoreUp: store.isUp,
     identityFilters: commits.identityFilters,
@@ -245,41 +246,6 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       return undefined;
     });
   }
-}
-
-/** The service runs on, because events of now matter, too. */
-function warnOfBrokenParts(parts: BrokenPart[], logger: Logger): void {
-  logger.error(
-    { parts: nameParts(parts) },
-    'The engine found damaged files in the store: the records in them are missing from every answer. docs/operations.md says how to restore them, under "Damaged files"',
-  );
-}
-
-/** Only the first start of a store makes the root key. */
-async function warnOfLostRootKey(connection: Connection, logger: Logger): Promise<void> {
-  const keys = await connection.queryBytes(sql('table_rows'), { table: 'api_keys' });
-  if (keys.length === 0) return;
-  logger.error(
-    'The root key of this store is missing, and a new one is made: all keys issued before are refused, and clients refuse policies. ' +
-      'Stop the service, and replace signing-key.pem with the file of a backup, or set GATE_SIGNING_KEY',
-  );
-}
-
-/** A replaced root key still works, but clients that know only its successors refuse its signatures. */
-async function warnOfSuccessor(rootKeys: RootKeys, logger: Logger): Promise<void> {
-  const successor = await rootKeys.successor();
-  if (successor === undefined) return;
-  logger.warn(
-    { kid: rootKeys.current.kid, successor },
-    'The root key of this process was replaced. Give it the new one: set GATE_SIGNING_KEY, or replace the key file',
-  );
-}
-
-/** The service runs on, because records matter more than their proofs. */
-async function warnOfLogKey(logSigner: LogSigner, logger: Logger): Promise<void> {
-  // With the store away, the first call for a checkpoint finds out.
-  const fault = await logSigner.fault().catch(() => undefined);
-  if (fault !== undefined) logger.error({ code: fault.code }, fault.message);
 }
 
 /** To create the schema of an empty store takes longer than a caller waits for a statement. */

@@ -1,0 +1,41 @@
+import type { Logger } from 'pino';
+import type { RootKeys } from './keys/root-keys.ts';
+import type { LogSigner } from './log/log-signer.ts';
+import { type BrokenPart, nameParts } from './store/broken-parts.ts';
+import type { Connection } from './store/connection.ts';
+import { sql } from './store/sql.ts';
+
+/** The service runs on, because events of now matter, too. */
+export function warnOfBrokenParts(parts: BrokenPart[], logger: Logger): void {
+  logger.error(
+    { parts: nameParts(parts) },
+    'The engine found damaged files in the store: the records in them are missing from every answer. docs/operations.md says how to restore them, under "Damaged files"',
+  );
+}
+
+/** Only the first start of a store makes the root key. */
+export async function warnOfLostRootKey(connection: Connection, logger: Logger): Promise<void> {
+  const keys = await connection.queryBytes(sql('table_rows'), { table: 'api_keys' });
+  if (keys.length === 0) return;
+  logger.error(
+    'The root key of this store is missing, and a new one is made: all keys issued before are refused, and clients refuse policies. ' +
+      'Stop the service, and replace signing-key.pem with the file of a backup, or set GATE_SIGNING_KEY',
+  );
+}
+
+/** A replaced root key still works, but clients that know only its successors refuse its signatures. */
+export async function warnOfSuccessor(rootKeys: RootKeys, logger: Logger): Promise<void> {
+  const successor = await rootKeys.successor();
+  if (successor === undefined) return;
+  logger.warn(
+    { kid: rootKeys.current.kid, successor },
+    'The root key of this process was replaced. Give it the new one: set GATE_SIGNING_KEY, or replace the key file',
+  );
+}
+
+/** The service runs on, because records matter more than their proofs. */
+export async function warnOfLogKey(logSigner: LogSigner, logger: Logger): Promise<void> {
+  // With the store away, the first call for a checkpoint finds out.
+  const fault = await logSigner.fault().catch(() => undefined);
+  if (fault !== undefined) logger.error({ code: fault.code }, fault.message);
+}
