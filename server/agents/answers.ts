@@ -24,13 +24,7 @@ const VERSION_FIELDS = {
   etag: STRING,
 };
 const NOTED = { note: Type.Optional(Type.String({ description: 'Why the version was saved' })) };
-const SUMMARY_FIELDS = {
-  ...VERSION_FIELDS,
-  bundle: BUNDLE,
-  created_at: TIME,
-  created_by: STRING,
-  ...NOTED,
-};
+const SUMMARY_FIELDS = { ...VERSION_FIELDS, bundle: BUNDLE, created_at: TIME, created_by: STRING, ...NOTED };
 const TEXTS = { agent_yaml: STRING, policy_yaml: STRING, system_md: STRING };
 /** Absent in a version without a module. */
 const BUNDLE_PARTS = {

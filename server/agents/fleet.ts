@@ -48,11 +48,7 @@ export class Fleet {
       }
     }
     const versions = [...byEtag]
-      .map(([etag, { keys, seenMs }]) => ({
-        etag,
-        keys,
-        last_seen: new Date(seenMs).toISOString(),
-      }))
+      .map(([etag, { keys, seenMs }]) => ({ etag, keys, last_seen: new Date(seenMs).toISOString() }))
       .sort((a, b) => b.keys - a.keys || (a.last_seen < b.last_seen ? 1 : -1));
     return { keys: keysSeen, versions };
   }

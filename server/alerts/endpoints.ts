@@ -118,12 +118,7 @@ export function alertEndpoints({
         200: {
           description: 'One page',
           schema: answer(
-            {
-              project_id: STRING,
-              items: Type.Array(ALERT),
-              limit: COUNT,
-              next_cursor: NEXT_CURSOR,
-            },
+            { project_id: STRING, items: Type.Array(ALERT), limit: COUNT, next_cursor: NEXT_CURSOR },
             'Alerts',
           ),
         },

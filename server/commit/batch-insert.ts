@@ -23,10 +23,7 @@ export type BatchInsertOptions = {
 type Attempt = { token: string | undefined; flush: bigint | undefined };
 type Failed = Attempt & { fault: StoreError };
 
-type Outcomes = {
-  onWritten: (row: Row) => void;
-  onFailed: (row: Row, fault: StoreError) => void;
-};
+type Outcomes = { onWritten: (row: Row) => void; onFailed: (row: Row, fault: StoreError) => void };
 
 const RETRY_AFTER_MS = [50, 300] as const;
 /** A cluster gathers twice: on the node that takes the insert, and on each shard. */

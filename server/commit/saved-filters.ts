@@ -23,12 +23,7 @@ export type TakenFilter = Pick<SavedFilter, 'lacks'> & {
   read: (signal: AbortSignal) => Promise<IdentityFilter | undefined>;
 };
 
-type SavedFiltersOptions = {
-  handover: Handover;
-  connection: Connection;
-  logger: Logger;
-  now: () => number;
-};
+type SavedFiltersOptions = { handover: Handover; connection: Connection; logger: Logger; now: () => number };
 
 /**
  * Keeps the filters of the two streams for the next start. A filter that lacks a living identity would let it be written

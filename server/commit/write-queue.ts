@@ -25,12 +25,7 @@ export type Unit = {
 };
 
 /** A row, and the later ones with the same identity, which wait for its result. */
-export type Row = {
-  entry: Entry;
-  unit: Unit;
-  place: number;
-  followers: Row[] | undefined;
-};
+export type Row = { entry: Entry; unit: Unit; place: number; followers: Row[] | undefined };
 
 export type QueueBounds = { batchRowsMax: number; queueRowsMax: number; queueBytesMax: number };
 

@@ -14,10 +14,7 @@ import {
 import { createSlices, discardRest } from './slices.ts';
 import { ZstdFrames } from './zstd-frames.ts';
 
-const INFLATE = {
-  gzip: createGunzip,
-  zstd: (options: ZstdOptions) => new ZstdFrames(options),
-};
+const INFLATE = { gzip: createGunzip, zstd: (options: ZstdOptions) => new ZstdFrames(options) };
 const CHUNK_BYTES = 64 * 1024;
 
 /**

@@ -35,8 +35,6 @@ export const PAGE = {
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'The length of a page' }),
   cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the page before' })),
 };
-export const NEXT_CURSOR = nullable<string>('string', {
-  description: 'For `cursor`; null on the last page',
-});
+export const NEXT_CURSOR = nullable<string>('string', { description: 'For `cursor`; null on the last page' });
 
 export const PROJECT_ID = Type.String({ description: 'The id of a project' });

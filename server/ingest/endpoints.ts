@@ -44,9 +44,7 @@ const INGEST = {
   log: 'deferred',
 } as const;
 const ONE = {
-  answers: {
-    202: { description: 'The event is durable', schema: answer({ event_id: UUID }, 'Accepted') },
-  },
+  answers: { 202: { description: 'The event is durable', schema: answer({ event_id: UUID }, 'Accepted') } },
 } as const;
 const HEADERS_OF_DECISIONS = {
   ...INGEST.headers,

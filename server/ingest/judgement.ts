@@ -36,9 +36,7 @@ export const BATCH_ANSWER = answer(
     receipts: Type.Optional(
       Type.Array(
         answer({ index: COUNT, receipt: Type.String({ description: 'A compact JWS' }) }, 'Receipt'),
-        {
-          description: 'One for each event that was not rejected, if requested',
-        },
+        { description: 'One for each event that was not rejected, if requested' },
       ),
     ),
   },

@@ -74,9 +74,7 @@ export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivit
       summary: 'List bearer keys',
       description: 'All bearer keys of the project, oldest first, without the keys themselves.',
       params: { id: PROJECT_ID },
-      answers: {
-        200: { description: 'The keys', schema: listOf(answer(LISTED)) },
-      },
+      answers: { 200: { description: 'The keys', schema: listOf(answer(LISTED)) } },
       handle: async ({ params }) => {
         const keys = await bearerKeys.list(params.id);
         const issuers = new Set(keys.map(({ created_by }) => created_by));
@@ -97,13 +95,8 @@ export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivit
       summary: 'Issue a bearer key',
       description: 'Only this answer contains the key; it cannot be read again.',
       params: { id: PROJECT_ID },
-      body: {
-        schema: NEW_KEY,
-        example: { name: 'production', expires_in_days: 90 },
-      },
-      answers: {
-        201: { description: 'The new key', schema: answer({ ...KEY, key: STRING }, 'IssuedKey') },
-      },
+      body: { schema: NEW_KEY, example: { name: 'production', expires_in_days: 90 } },
+      answers: { 201: { description: 'The new key', schema: answer({ ...KEY, key: STRING }, 'IssuedKey') } },
       problems: ['rate_limited'],
       handle: async ({ caller: { actor }, params: { id: project_id }, body, address }) => {
         await issues.consume(actor.account_id);

@@ -79,11 +79,7 @@ export class LogSigner {
         'not_found',
         'There is no such project: an id has no spaces, control characters or "+"',
       );
-    return verifierKeyFrom({
-      name,
-      type: 'ed25519',
-      publicKey: this.#options.logKey.publicKey,
-    });
+    return verifierKeyFrom({ name, type: 'ed25519', publicKey: this.#options.logKey.publicKey });
   }
 
   #claim(): Promise<void> {

@@ -9,13 +9,7 @@ export type Message = { kind: MailKind; to: string; subject: string; text: strin
 
 type Letterhead = { serviceName: string; dashboardUrl: string };
 
-type Words = {
-  subject: string;
-  why: string;
-  action: string;
-  validity: string;
-  otherwise: string;
-};
+type Words = { subject: string; why: string; action: string; validity: string; otherwise: string };
 
 /** `isClaimed`: whether anybody has proved the address of the account. */
 export type TokenMail = { kind: TokenMailKind; to: string; token: string; isClaimed: boolean };

@@ -10,9 +10,7 @@ import { type Change, memberEntry, type Members } from './members.ts';
 import { Type } from '../type.ts';
 
 export type MemberDeps = {
-  accountStore: {
-    emailsOf(accountIds: string[]): Promise<Map<string, string>>;
-  };
+  accountStore: { emailsOf(accountIds: string[]): Promise<Map<string, string>> };
   /** The account that may become a member. One that is not verified is invited. */
   findInvitee(
     email: string,

@@ -76,10 +76,7 @@ export function openapiEndpoints(others: readonly Endpoint[]) {
       summary: 'Get a file of that page',
       description: 'The scripts, styles and images of the page at /docs.',
       params: { file: Type.String({ description: 'The name of the file' }) },
-      answers: {
-        200: { description: 'The file', mediaTypes: Object.values(TYPES) },
-        304: NOT_MODIFIED,
-      },
+      answers: { 200: { description: 'The file', mediaTypes: Object.values(TYPES) }, 304: NOT_MODIFIED },
       problems: ['not_found'],
       handle: ({ req, res, params: { file } }) => sendDocs(req, res, file, contentOf(file)),
     }),

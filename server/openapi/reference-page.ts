@@ -3,13 +3,7 @@ import type { openapiDocument } from './document.ts';
 import { fieldsHtml, inlineHtml, type Schema, schemaHtml, schemaId } from './schema-html.ts';
 
 type Content = Record<string, { schema: Schema; example?: unknown }>;
-type Parameter = {
-  name: string;
-  in: string;
-  required?: boolean;
-  description?: string;
-  schema: Schema;
-};
+type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: Schema };
 type Operation = {
   operationId: string;
   tags: [string];

@@ -19,9 +19,7 @@ export type Dimension = keyof typeof DIMENSIONS;
 export const DIMENSION_NAMES = Object.keys(DIMENSIONS) as Dimension[];
 
 /** Each row has the totals, too. */
-type BreakdownRow = OutcomeCounts & {
-  [Key in keyof OutcomeCounts as `all_${Key}`]: number;
-} & {
+type BreakdownRow = OutcomeCounts & { [Key in keyof OutcomeCounts as `all_${Key}`]: number } & {
   name: string;
   entries: number;
   first_at: string;

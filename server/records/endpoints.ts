@@ -38,11 +38,7 @@ import { sendExportPages } from './send-export.ts';
 import { readRange } from './window.ts';
 import { Type } from '../type.ts';
 
-export type ReadDeps = {
-  reads: AuditReads;
-  now: () => number;
-  recordReads: RecordReads;
-};
+export type ReadDeps = { reads: AuditReads; now: () => number; recordReads: RecordReads };
 
 const READ = {
   method: 'GET',

@@ -33,9 +33,7 @@ export type UsageDimension = keyof typeof DIMENSIONS;
 export const USAGE_DIMENSION_NAMES = Object.keys(DIMENSIONS) as UsageDimension[];
 
 /** Each row has the sums over all values, too. */
-type BreakdownRow = Sums & {
-  [Key in keyof Sums as `all_${Key}`]: Sums[Key];
-} & {
+type BreakdownRow = Sums & { [Key in keyof Sums as `all_${Key}`]: Sums[Key] } & {
   name: string;
   entries: number;
   first_at: string;

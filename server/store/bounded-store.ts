@@ -4,11 +4,7 @@ import { StoreError } from './store-error.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** Rows of the same columns to add, in one insert. Of several inserts with one token the store keeps only the first. */
-type Append = {
-  table: string;
-  values: Record<string, unknown> | Record<string, unknown>[];
-  token?: string;
-};
+type Append = { table: string; values: Record<string, unknown> | Record<string, unknown>[]; token?: string };
 
 /**
  * The store for work that a caller waits for. A late statement rejects with store_unavailable, and one beyond the

@@ -73,10 +73,7 @@ async function apply(
   for (const statement of statements.flatMap(engines.render)) await connection.command(statement);
   await connection.command(
     'INSERT INTO schema_migrations (version, name) VALUES ({version: UInt32}, {name: String})',
-    {
-      version,
-      name,
-    },
+    { version, name },
   );
 }
 
