@@ -1,3 +1,5 @@
+import { readLeb128 } from '../leb128.ts';
+
 const MAGIC_AND_VERSION = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 const CUSTOM_SECTION = 0;
 const START_SECTION = 8;
@@ -44,19 +46,8 @@ function assertPlainRuntime(runtime: Uint8Array): void {
     if (id === START_SECTION || id === DATA_SECTION || id === DATA_COUNT_SECTION) {
       throw new Error(`The policy runtime has a section ${id}, so no policy can be appended`);
     }
-    const { value, next } = readUnsignedLeb(runtime, at + 1);
-    at = next + value;
-  }
-}
-
-function readUnsignedLeb(bytes: Uint8Array, start: number): { value: number; next: number } {
-  let value = 0;
-  let at = start;
-  for (let shift = 0; ; shift += 7) {
-    const byte = bytes[at] ?? 0;
-    at += 1;
-    value += (byte & 0x7f) * 2 ** shift;
-    if (byte < 0x80) return { value, next: at };
+    const { value: length, end } = readLeb128(runtime, at + 1);
+    at = end + length;
   }
 }
 

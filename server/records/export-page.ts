@@ -1,10 +1,10 @@
+import { readLeb128 } from '../leb128.ts';
 import type { Cursor } from './cursor.ts';
 
 /** A page of decisions_export.sql: its lines, how many they are, and the place of the last one. */
 export type ExportPage = { bytes: Buffer; rows: number; last: Cursor | undefined };
 
 const TIME_BYTES = 8;
-const MORE = 0x80;
 
 /** Parses a result in RowBinary: an Int64 and two strings, each behind its length. */
 export function parseExportPage(result: Buffer): ExportPage {
@@ -21,15 +21,8 @@ export function parseExportPage(result: Buffer): ExportPage {
   return { bytes: Buffer.concat(lines), rows: lines.length, last };
 }
 
-/** A string with its length before it, as a LEB128 number. */
+/** A string with its length before it. */
 function textAt(result: Buffer, start: number): { text: Buffer; end: number } {
-  let length = 0;
-  let at = start;
-  for (let shift = 0; ; shift += 7) {
-    const byte = result.readUInt8(at);
-    at += 1;
-    length += (byte & ~MORE) * 2 ** shift;
-    if (byte < MORE) break;
-  }
+  const { value: length, end: at } = readLeb128(result, start);
   return { text: result.subarray(at, at + length), end: at + length };
 }
