@@ -26,7 +26,7 @@ type Edit = {
   /** Why it is saved. Without another change it makes no version, and is ignored. */
   note?: string | undefined;
 };
-type Saved = { version: AgentVersion; created: boolean; isNew: boolean; absentReason?: string };
+type Saved = { version: AgentVersion; created: boolean; isNew: boolean; absentReason?: string | undefined };
 
 type Saver = { projectId: string; by: string; note?: string | undefined };
 type Texts = Pick<AgentVersion, 'tools' | 'agent_yaml' | 'policy_yaml' | 'system_md'>;
@@ -156,23 +156,19 @@ export class AgentSaver {
     const made = await policyMaker.compile(saver.projectId, policy);
     if (!made.ok) throw policyInvalid(made.errors);
     const parts = { record, record_hash, compiled: made.compiled, ...identity };
-    const bundle = await makeBundle({ ...parts, expires_at: signer.expiresAt() }, key);
-    const isSigned = bundle.kind === 'signed';
+    const expires_at = signer.expiresAt();
+    const { absentReason, ...bundle } = await makeBundle({ ...parts, expires_at }, key);
     const saved: AgentVersion = {
       ...record,
       ...identity,
       agent_id: latest?.agent_id ?? randomUUID(),
       created_by: saver.by,
       tools,
-      bundle_wasm_b64: isSigned ? Buffer.from(bundle.module).toString('base64') : '',
-      bundle_manifest: isSigned ? bundle.manifest : '',
-      bundle_signature_b64: isSigned ? bundle.signature : '',
-      etag: bundle.etag,
+      ...bundle,
       signed_at: identity.created_at,
       note: saver.note ?? '',
     };
-    const reason = isSigned ? {} : { absentReason: bundle.absentReason };
-    return { version: saved, created: latest === undefined, isNew: true, ...reason };
+    return { version: saved, created: latest === undefined, isNew: true, absentReason };
   }
 }
 

@@ -14,22 +14,21 @@ type BundleParts = {
   expires_at?: string | undefined;
 };
 
-/** The part of a version that a save stores and a fetch serves. Without a module nothing is signed. */
-export type Bundle =
-  | { kind: 'signed'; module: Uint8Array; manifest: string; signature: string; etag: string }
-  | { kind: 'absent'; absentReason: string; etag: string };
+/** The part of a version that a save stores and a fetch serves. */
+type Bundle = Record<'bundle_wasm_b64' | 'bundle_manifest' | 'bundle_signature_b64' | 'etag', string>;
 
-/** Signs one version of an agent. */
+const ABSENT = { bundle_wasm_b64: '', bundle_manifest: '', bundle_signature_b64: '' };
+
+/** Signs one version of an agent. Without a module nothing is signed, and `absentReason` says why. */
 export async function makeBundle(
   { record, compiled, ...identity }: BundleParts,
   key: SigningKey,
-): Promise<Bundle> {
-  if (compiled.module === null) {
-    return { kind: 'absent', absentReason: compiled.absentReason, etag: `"yaml-${identity.record_hash}"` };
-  }
-  const { module } = compiled;
-  const wasm_hash = sha256Hex(module);
-  const manifest = manifestText({ ...record, ...identity, kid: key.kid, wasm_hash });
-  const signature = await signManifest(manifest, key);
-  return { kind: 'signed', module, manifest, signature, etag: `"${wasm_hash}"` };
+): Promise<Bundle & { absentReason?: string }> {
+  if (compiled.module === null)
+    return { ...ABSENT, absentReason: compiled.absentReason, etag: `"yaml-${identity.record_hash}"` };
+  const wasm_hash = sha256Hex(compiled.module);
+  const bundle_manifest = manifestText({ ...record, ...identity, kid: key.kid, wasm_hash });
+  const bundle_signature_b64 = await signManifest(bundle_manifest, key);
+  const bundle_wasm_b64 = Buffer.from(compiled.module).toString('base64');
+  return { bundle_wasm_b64, bundle_manifest, bundle_signature_b64, etag: `"${wasm_hash}"` };
 }

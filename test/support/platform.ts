@@ -90,14 +90,9 @@ export async function signedRecord(agent: PublishedAgent, signer: Signer): Promi
     agent_version_id: `v-${agent.version}`,
     created_at: '2026-01-01T00:00:00.000Z',
   };
-  const bundle = await makeBundle(parts, signer.signingKey);
-  if (bundle.kind === 'absent') throw new Error(bundle.absentReason);
-  return {
-    ...yamlRecord(agent),
-    bundle_wasm_b64: Buffer.from(bundle.module).toString('base64'),
-    bundle_manifest: bundle.manifest,
-    bundle_signature_b64: bundle.signature,
-  };
+  const { absentReason, etag: _etag, ...bundle } = await makeBundle(parts, signer.signingKey);
+  if (absentReason !== undefined) throw new Error(absentReason);
+  return { ...yamlRecord(agent), ...bundle };
 }
 
 /** The record with other facts in its manifest, under a good signature. */

@@ -5,7 +5,7 @@ import { PolicyError } from '../../../client/errors.ts';
 import { verifyBundle, type BundleToVerify } from '../../../client/policy/verify-bundle.ts';
 import { compilePolicy } from '../../../server/policy/compile-policy.ts';
 import { loadRuntime } from '../../../server/policy/load-runtime.ts';
-import { makeBundle, type Bundle } from '../../../server/policy/make-bundle.ts';
+import { makeBundle } from '../../../server/policy/make-bundle.ts';
 import { recordHash } from '../../../server/policy/record-hash.ts';
 import type { SigningKey } from '../../../server/policy/sign-bundle.ts';
 import { irOf } from './support/engines.ts';
@@ -26,7 +26,7 @@ const RECORD = {
   system_md: 'Be kind.',
 };
 
-type Signed = Extract<Bundle, { kind: 'signed' }>;
+type Signed = { module: Buffer; manifest: string; signature: string; etag: string };
 
 async function bundleOf(changes: Partial<typeof RECORD> = {}, key = KEY): Promise<Signed> {
   const record = { ...RECORD, ...changes };
@@ -34,9 +34,10 @@ async function bundleOf(changes: Partial<typeof RECORD> = {}, key = KEY): Promis
   const record_hash = recordHash(record);
   const compiled = compilePolicy({ ir, runtime: loadRuntime(), recordHash: record_hash });
   const identity = { agent_version_id: 'version-3', created_at: '2026-01-02T03:04:05.678Z' };
-  const bundle = await makeBundle({ record, record_hash, compiled, ...identity }, key);
-  if (bundle.kind !== 'signed') throw new Error(bundle.absentReason);
-  return bundle;
+  const made = await makeBundle({ record, record_hash, compiled, ...identity }, key);
+  if (made.absentReason !== undefined) throw new Error(made.absentReason);
+  const { bundle_wasm_b64, bundle_manifest: manifest, bundle_signature_b64: signature, etag } = made;
+  return { module: Buffer.from(bundle_wasm_b64, 'base64'), manifest, signature, etag };
 }
 
 function received(bundle: Signed, changes: Partial<typeof RECORD> = {}): BundleToVerify {
@@ -46,7 +47,7 @@ function received(bundle: Signed, changes: Partial<typeof RECORD> = {}): BundleT
       agent_yaml,
       policy_yaml,
       system_md,
-      bundle_wasm_b64: Buffer.from(bundle.module).toString('base64'),
+      bundle_wasm_b64: bundle.module.toString('base64'),
       bundle_manifest: bundle.manifest,
       bundle_signature_b64: bundle.signature,
     },
