@@ -70,9 +70,8 @@ export function smtpUrl(text: string): string {
 export function clickhouseUrl(text: string): ClickHouseConfig {
   const { origin, pathname, username, password } = webUrl(text);
   const database = decoded(pathname.slice(1));
-  if (!/^(?:[A-Za-z_][A-Za-z0-9_]*)?$/.test(database)) {
+  if (!/^(?:[A-Za-z_][A-Za-z0-9_]*)?$/.test(database))
     throw new Error('must name a database of letters, digits and _, as in http://host:8123/gatehouse');
-  }
   return {
     url: origin,
     username: decoded(username) || 'default',

@@ -68,9 +68,8 @@ export function restore(config: Config, from: string): Promise<unknown> {
   const directory = resolve(from);
   if (!isWhole(directory)) throw new CommandError(`${directory} does not contain a whole backup.`);
   requireBackupPath(directory);
-  if (existsSync(config.dataDir) && readdirSync(config.dataDir).length > 0) {
+  if (existsSync(config.dataDir) && readdirSync(config.dataDir).length > 0)
     throw new CommandError(`${config.dataDir} is not empty. Set GATE_DATA_DIR to a new directory.`);
-  }
   const startMs = performance.now();
   return withFileFaults({ directory }, async () => {
     makeDirectory(config.dataDir);

@@ -27,9 +27,8 @@ export function createMailer(config: Config, { logger, counter }: MailerDeps): M
     emailFrom === undefined || mailerApiKey === undefined
       ? undefined
       : createSmtpSender({ smtpUrl: mailerSmtpUrl, apiKey: mailerApiKey, from: emailFrom });
-  if (provider === undefined && (emailFrom ?? mailerApiKey) !== undefined) {
+  if (provider === undefined && (emailFrom ?? mailerApiKey) !== undefined)
     logger.warn('Mails are printed, not sent: set both MAILER_API_KEY and GATE_EMAIL_FROM to send them.');
-  }
   if (provider !== undefined && emailFrom !== undefined && !isMailbox(emailFrom)) {
     logger.error(
       'No mail can be sent: GATE_EMAIL_FROM must be an address such as gate@example.com or Gatehouse <gate@example.com>',

@@ -82,9 +82,8 @@ export class BlobWriter {
     const view = new DataView(bytes.buffer);
     this.#words.forEach((word, index) => view.setUint32(index * 4, word, true));
     const poolAddress = this.address;
-    for (const index of this.#poolWords) {
+    for (const index of this.#poolWords)
       view.setUint32(index * 4, poolAddress + (this.#words[index] ?? 0), true);
-    }
     let at = this.#words.length * 4;
     for (const part of this.#pool) {
       bytes.set(part, at);

@@ -37,15 +37,13 @@ function customSection({ name, text }: CustomSection): Uint8Array {
 
 /** A second data section would be invalid, and abi 1 has no start section. */
 function assertPlainRuntime(runtime: Uint8Array): void {
-  if (!MAGIC_AND_VERSION.every((byte, index) => runtime[index] === byte)) {
+  if (!MAGIC_AND_VERSION.every((byte, index) => runtime[index] === byte))
     throw new Error('The policy runtime is not a WebAssembly module');
-  }
   let at = MAGIC_AND_VERSION.length;
   while (at < runtime.length) {
     const id = runtime[at];
-    if (id === START_SECTION || id === DATA_SECTION || id === DATA_COUNT_SECTION) {
+    if (id === START_SECTION || id === DATA_SECTION || id === DATA_COUNT_SECTION)
       throw new Error(`The policy runtime has a section ${id}, so no policy can be appended`);
-    }
     const { value: length, end } = readLeb128(runtime, at + 1);
     at = end + length;
   }

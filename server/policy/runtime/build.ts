@@ -31,9 +31,8 @@ async function compile(): Promise<Uint8Array> {
     },
     listFiles: () => [],
   });
-  if (error !== null || wasm === undefined || messages !== '') {
+  if (error !== null || wasm === undefined || messages !== '')
     throw new Error(`The policy runtime does not compile cleanly:\n${messages}`, { cause: error });
-  }
   return wasm;
 }
 
