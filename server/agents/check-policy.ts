@@ -23,7 +23,7 @@ type CheckContext = {
   projectId: string;
   agentName: string;
   agentStore: AgentStore;
-  threads: PolicyThreads;
+  policyThreads: PolicyThreads;
   runRead: RunRead;
   runReadBytes: RunReadBytes;
   now: () => number;
@@ -39,7 +39,7 @@ const IN_BODY = { path: '/replay/cursor', fail: (fault: Fault) => bodyInvalid([f
 
 /** Checks a draft without saving it: its errors, its size, its decisions, and what it changes for recorded calls. */
 export async function checkPolicy({ policy_yaml, calls, replay }: Check, context: CheckContext) {
-  const { agentStore, projectId, agentName, threads, signal } = context;
+  const { agentStore, projectId, agentName, policyThreads, signal } = context;
   const texts = calls && callTexts(calls, context.text);
   const after = replay?.cursor === undefined ? undefined : parseCursor(replay.cursor, IN_BODY);
   const saved = replay && (await agentStore.find(projectId, agentName));
@@ -48,7 +48,7 @@ export async function checkPolicy({ policy_yaml, calls, replay }: Check, context
     if (!checked.valid || replay === undefined) return checked;
     return { ...checked, replay: await replayRecorded(ask, { replay, after, saved }, context) };
   };
-  return threads.run(projectId, check, signal);
+  return policyThreads.run(projectId, check, signal);
 }
 
 /** The pause between pages, as a multiple of the time that a page takes: a replay leaves the store to ingest most of the time. */
@@ -71,6 +71,7 @@ async function replayRecorded(
   const bounds = { ...agent, ...cursorParams(after), since: clickhouseTime(fromMs), limit: limit + 1 };
   const found = await runRead<Place>(sql('replay_places'), bounds, signal);
   const places = found.slice(0, limit);
+  const last = found.length > limit ? places.at(-1) : undefined;
   let tookMs = 0;
   for (const page of chunksOf(places, REPLAY_PAGE_ROWS)) {
     await sleep(REPLAY_PAUSE * tookMs, undefined, { signal });
@@ -85,15 +86,10 @@ async function replayRecorded(
   return {
     window: name,
     ...recorded,
-    next_cursor: found.length > places.length ? cursorAfter(places.at(-1)) : null,
+    next_cursor:
+      last === undefined ? null : cursorText({ occurredAtMs: last.occurred_ms, event_id: last.event_id }),
     current: saved === undefined || current === null ? null : { version: saved.version, ...current },
   };
-}
-
-function cursorAfter(place: Place | undefined): string | null {
-  return place === undefined
-    ? null
-    : cursorText({ occurredAtMs: place.occurred_ms, event_id: place.event_id });
 }
 
 function rangeOf(page: Place[]) {

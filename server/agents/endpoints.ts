@@ -174,9 +174,7 @@ function editEndpoints(deps: AgentDeps) {
         const { id: projectId, name: agentName } = params;
         if (body.replay !== undefined)
           await deps.recordReads.read('replay', { projectId, actor: caller.actor, address });
-        const { agentStore, policyThreads: threads, runRead, runReadBytes, now } = deps;
-        const reads = { agentStore, threads, runRead, runReadBytes, now };
-        return checkPolicy(body, { projectId, agentName, ...reads, text, signal });
+        return checkPolicy(body, { ...deps, projectId, agentName, text, signal });
       },
     }),
   ];
