@@ -28,16 +28,12 @@ export function isPublicAddress(address: string): boolean {
   return !SPECIAL.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '');
-}
-
 /** Why the address of a webhook is refused, for the person who sets it; undefined if it is not. */
 export function webhookFault(text: string, mayBePrivate: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.username !== '' || url.password !== '' || url.hash !== '')
     return 'must be a URL without user, password and fragment';
-  const host = hostOf(url);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
   const isLoopback = ['localhost', '127.0.0.1', '::1'].includes(host);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && mayBePrivate && isLoopback))
     return 'must begin with https://';

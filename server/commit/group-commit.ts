@@ -168,7 +168,10 @@ export class GroupCommit {
   /** Rejects callers that have waited too long. Their queued rows are discarded; rows in a flush may still be written. */
   #failOverdue(): void {
     const sinceMs = performance.now() - WRITE_WAIT_MS_MAX;
-    const fault = unavailable();
+    const fault = new StoreError(
+      'store_unavailable',
+      'The store did not accept the record in time. Try again.',
+    );
     for (const row of this.#queue.takeOlderThan(sinceMs)) this.#fail(row, fault);
     for (const [, row] of this.#pending.entries()) {
       for (const { unit } of this.#queue.takeFollowers(row, sinceMs)) failUnit(unit, fault);
@@ -196,8 +199,4 @@ function failUnit(unit: Unit, fault: StoreError): void {
   if (unit.isSettled) return;
   unit.isSettled = true;
   unit.reject(fault);
-}
-
-function unavailable(): StoreError {
-  return new StoreError('store_unavailable', 'The store did not accept the record in time. Try again.');
 }

@@ -16,7 +16,8 @@ export function packRules(packed: PackedConditions, rules: Rule[]): number {
     blob.word(clause?.when ?? 0);
     blob.word(clause?.require ?? 0);
     blob.ref(blob.sizedText(violationJson(rule)));
-    blob.word(reasonOffset(rule));
+    // The violation ends with the reason, so the reason is not stored again. Ids need no JSON escapes.
+    blob.word(`"${rule.id}: `.length);
     blob.ref(blob.sizedText(rule.hintText));
   });
   return table;
@@ -24,9 +25,4 @@ export function packRules(packed: PackedConditions, rules: Rule[]): number {
 
 export function violationJson({ id, reason }: Rule): string {
   return JSON.stringify(`${id}: ${reason}`);
-}
-
-/** The violation ends with the reason, so the reason is not stored again. Ids need no JSON escapes. */
-function reasonOffset({ id }: Rule): number {
-  return `"${id}: `.length;
 }

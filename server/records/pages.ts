@@ -31,19 +31,17 @@ export async function readRecords<Row extends Placed>(
     scope.signal,
   );
   const listed = rows.slice(0, page.limit);
-  const last = listed.at(-1);
+  const last = rows.length > listed.length ? listed.at(-1) : undefined;
   const counted = counts.reduce((sum, { total }) => sum + total, 0);
   return {
     // Records that arrived between the two statements are only in the page.
     total: rows.length === 0 ? counted : Math.max(counted, page.offset + rows.length),
-    next_cursor: rows.length > listed.length && last !== undefined ? cursorText(cursorAt(last)) : null,
+    next_cursor:
+      last === undefined
+        ? null
+        : cursorText({ occurredAtMs: msFromClickhouse(last.occurred_at), event_id: last.event_id }),
     rows: listed,
   };
-}
-
-/** The place in the list after this row. */
-function cursorAt({ occurred_at, event_id }: Placed): Cursor {
-  return { occurredAtMs: msFromClickhouse(occurred_at), event_id };
 }
 
 /** Counts the records per day and reads the page from the days that hold it. Meanwhile it reads the most likely day. */
