@@ -82,7 +82,7 @@ export class AlertReads {
   async #read(group: Group, where: Where): Promise<[string, Seen][]> {
     const { projectIds } = group;
     const past = (group.past ??= await this.#pastOf({ ...where, projectIds }));
-    const counts = Map.groupBy(await this.#counts({ ...where, projectIds }), ({ project_id }) => project_id);
+    const counts = Map.groupBy(await this.#counts({ ...where, projectIds }), projectOf);
     return projectIds.map((projectId) => {
       const now = (counts.get(projectId) ?? []).map(countsFrom);
       const history = (past.history.get(projectId) ?? []).map(historyFrom);
@@ -110,15 +110,7 @@ export class AlertReads {
   async #pastOf(where: Where): Promise<Past> {
     const hourMs = hourOf(where.nowMs);
     const [history, calls] = [await this.#history(where, hourMs), await this.#calls(where, hourMs)];
-    return {
-      history: Map.groupBy(history, ({ project_id }) => project_id),
-      calls: new Map(
-        Array.from(
-          Map.groupBy(calls, ({ project_id }) => project_id),
-          ([id, rows]) => [id, rows.map(callsFrom)],
-        ),
-      ),
-    };
+    return { history: Map.groupBy(history, projectOf), calls: Map.groupBy(calls.map(callsFrom), projectOf) };
   }
 
   /** Up to the first hour that a window of this hour may reach into. */
@@ -147,6 +139,10 @@ export class AlertReads {
   }
 }
 
+function projectOf({ project_id }: { project_id: string }): string {
+  return project_id;
+}
+
 function countsFrom({ agent_name, tool_name, first_at, last_at, ...row }: CountsRow): ToolCounts {
   return {
     agent_name,
@@ -163,8 +159,9 @@ function historyFrom({ agent_name, tool_name, total, denied, first_at }: History
   return { agent_name, tool_name, total, denied, firstMs: msFromClickhouse(first_at) };
 }
 
-function callsFrom({ agent_name, last_at, hours, calls }: CallsRow): AgentCalls {
+function callsFrom({ project_id, agent_name, last_at, hours, calls }: CallsRow) {
   return {
+    project_id,
     agent_name,
     lastMs: msFromClickhouse(last_at),
     hours: new Map(hours.map((seconds, index) => [seconds * 1000, calls[index] ?? 0])),
