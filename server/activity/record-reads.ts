@@ -42,13 +42,8 @@ export function createRecordReads(deps: Deps): RecordReads {
   return {
     read: async (kind, { projectId, actor, address }) => {
       if (readAuth === 'open') return;
-      const entry = {
-        event: 'records_read',
-        project_id: projectId,
-        actor,
-        address,
-        detail: { kind },
-      } as const;
+      const by = { project_id: projectId, actor, address };
+      const entry = { event: 'records_read', ...by, detail: { kind } } as const;
       const hour = Math.floor(now() / HOUR_MS);
       const key = [projectId, actor.account_id, actor.key_id, kind, hour].join(' ');
       const before = known.get(key);

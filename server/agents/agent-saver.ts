@@ -141,14 +141,8 @@ export class AgentSaver {
   ): Promise<Saved> {
     const { signingKey: key, signer, policyMaker, now } = this.#options;
     const version = (latest?.version ?? 0) + 1;
-    const record = {
-      project_id: saver.projectId,
-      agent_name: name,
-      version,
-      agent_yaml,
-      policy_yaml,
-      system_md,
-    };
+    const texts = { agent_yaml, policy_yaml, system_md };
+    const record = { project_id: saver.projectId, agent_name: name, version, ...texts };
     const identity = { agent_version_id: randomUUID(), created_at: new Date(now()).toISOString() };
     const record_hash = recordHash(record);
     // Only the first version has a text of our own making.

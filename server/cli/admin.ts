@@ -98,13 +98,8 @@ export async function openAdmin(config: Config, { mayCreate = false } = {}) {
       }),
     /** The differences between the reads of a project and its rows; see verifyReads. */
     verify: (projectId: string, window: string) => {
-      const signal = new AbortController().signal;
-      return verifyReads(auditReads, {
-        projectId,
-        window: readWindow(window, now()),
-        filters: NO_FILTERS,
-        signal,
-      });
+      const scope = { projectId, window: readWindow(window, now()), filters: NO_FILTERS };
+      return verifyReads(auditReads, { ...scope, signal: new AbortController().signal });
     },
     close: () => store.close(),
   };

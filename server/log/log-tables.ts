@@ -180,16 +180,8 @@ export class LogTables {
 
   /** Hashes complete subtrees of a level. from, to: their positions in the level. */
   hash(project_id: string, { level, from, to }: { level: number; from: number; to: number }): Promise<void> {
-    const isFirst = level === 1;
-    const params = {
-      project_id,
-      level,
-      from,
-      to,
-      leaves: isFirst ? 1 : null,
-      below: isFirst ? null : level - 1,
-    };
-    return this.#connection.command(sql('log_hash'), params);
+    const below = level === 1 ? { leaves: 1, below: null } : { leaves: null, below: level - 1 };
+    return this.#connection.command(sql('log_hash'), { project_id, level, from, to, ...below });
   }
 
   /** How many hashes of a level are stored, which has no gaps. */
