@@ -23,8 +23,14 @@ export async function warnOfLostRootKey(connection: Connection, logger: Logger):
   );
 }
 
-/** A replaced root key still works, but clients that know only its successors refuse its signatures. */
-export async function warnOfSuccessor(rootKeys: RootKeys, logger: Logger): Promise<void> {
+/** An older root key still works, but clients that know only its successors refuse its signatures. */
+export async function warnOfOldRootKey(rootKeys: RootKeys, logger: Logger): Promise<void> {
+  if (await rootKeys.isForgotten().catch(() => false))
+    return logger.error(
+      { kid: rootKeys.current.kid },
+      'The root key of this process was forgotten: it may have leaked, and this process trusts what it signed. ' +
+        'Stop the process, and give it the present one: set GATE_SIGNING_KEY, or replace the key file',
+    );
   const successor = await rootKeys.successor();
   if (successor === undefined) return;
   logger.warn(

@@ -1,12 +1,12 @@
--- The rotations of the root key that count, oldest first. Few: one a year, say.
+-- The rotations of the root key, oldest first. Few: one a year, say. One with a version above 0 was forgotten.
 SELECT
     kid,
     previous_kid,
     succession,
-    acknowledgement
+    acknowledgement,
+    version
 FROM root_key_successions
 FINAL
-WHERE version = 0
 ORDER BY
     created_at,
     kid

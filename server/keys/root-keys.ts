@@ -9,7 +9,17 @@ import type { PublicJwk, SigningKeys } from './signing-keys.ts';
 import { ACKNOWLEDGEMENT, SUCCESSION, type Type, vouch, vouchedKey } from './successions.ts';
 
 /** One rotation of the root key, as it is stored. */
-export type Rotation = { kid: string; previous_kid: string; succession: string; acknowledgement: string };
+export type Rotation = {
+  kid: string;
+  previous_kid: string;
+  succession: string;
+  acknowledgement: string;
+  version: number;
+};
+/** The versions of a rotation: it counts, or one of its two keys was forgotten. */
+const COUNTS = 0;
+const PREVIOUS_FORGOTTEN = 1;
+const NEXT_FORGOTTEN = 2;
 /** What `/v1/.well-known/keys` answers. */
 export type KeySet = { keys: PublicJwk[]; successions: string[] };
 
@@ -75,8 +85,21 @@ export class RootKeys {
     return next;
   }
 
-  /** The rotations of the store, trusted or not. Rejects when the store is away. */
+  /** Whether the trust in the current key was ended, by its own name or by that of a later key. Rejects when the store is away. */
+  async isForgotten(): Promise<boolean> {
+    const { signing } = this.#options;
+    const rotations = await this.#rows();
+    const { successors } = await knownFrom(signing, rotations);
+    const later = new Set([signing.kid, ...successors]);
+    return rotations.some((one) => one.version === PREVIOUS_FORGOTTEN && later.has(one.previous_kid));
+  }
+
+  /** The rotations of the store that count, trusted or not. Rejects when the store is away. */
   async rotations(): Promise<Rotation[]> {
+    return (await this.#rows()).filter(({ version }) => version === COUNTS);
+  }
+
+  async #rows(): Promise<Rotation[]> {
     await this.#options.ready();
     return this.#options.connection.query<Rotation>(sql('root_key_successions'));
   }
@@ -87,7 +110,8 @@ export class RootKeys {
     const nowMs = now();
     const succession = await vouch(signing, next.jwk, { typ: SUCCESSION, nowMs });
     const acknowledgement = await vouch(next, signing.jwk, { typ: ACKNOWLEDGEMENT, nowMs });
-    await this.#write({ kid: next.kid, previous_kid: signing.kid, succession, acknowledgement }, 0);
+    const rotation = { kid: next.kid, previous_kid: signing.kid, succession, acknowledgement };
+    await this.#write({ ...rotation, version: COUNTS });
   }
 
   /** Ends the trust in a key through the rotations of the store. Services see it when they start. */
@@ -95,13 +119,13 @@ export class RootKeys {
     const rotations = (await this.rotations()).filter(
       (rotation) => rotation.kid === kid || rotation.previous_kid === kid,
     );
-    for (const rotation of rotations) await this.#write(rotation, 1);
+    for (const rotation of rotations)
+      await this.#write({ ...rotation, version: rotation.kid === kid ? NEXT_FORGOTTEN : PREVIOUS_FORGOTTEN });
     return rotations.length;
   }
 
-  async #write({ kid, previous_kid, succession, acknowledgement }: Rotation, version: 0 | 1): Promise<void> {
-    const created_at = clickhouseTime(this.#options.now());
-    const values = { kid, previous_kid, created_at, succession, acknowledgement, version };
+  async #write(rotation: Rotation): Promise<void> {
+    const values = { ...rotation, created_at: clickhouseTime(this.#options.now()) };
     await append(this.#options.connection, { table: 'root_key_successions', values });
   }
 

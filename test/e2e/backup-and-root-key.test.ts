@@ -11,6 +11,7 @@ import { base64Of, issue, demoOwner } from '../support/keys.ts';
 import { sendDecision, timeFromNow } from '../support/audit.ts';
 import { sendBatch } from '../support/batch.ts';
 import { decisionEvent } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
 import { gate, gateFault } from '../support/gate.ts';
 import { openToOthers } from '../support/file-modes.ts';
 import { checkpointFrom, logText } from '../support/log.ts';
@@ -109,6 +110,19 @@ describe('operations on the embedded store', () => {
 
     expect(message).to.equal(`${backup} does not contain a whole backup.`);
     expect(readdirSync(restored)).to.deep.equal([]);
+  });
+
+  it('log an error when a root key that was forgotten is back, as in an old backup', async () => {
+    const dataDir = await storeDirectory();
+    const file = join(dataDir, 'signing-key.pem');
+    const old = readFileSync(file);
+    const { previous_kid } = await gate<{ previous_kid: string }>(dataDir, 'key', 'rotate');
+    await gate(dataDir, 'key', 'forget', '--key', previous_kid);
+    writeFileSync(file, old);
+
+    const service = await startTestService({ dataDir });
+    await eventually(() => service.output().includes('The root key of this process was forgotten'));
+    await service.stop();
   });
 
   it('keep the root key of GATE_SIGNING_KEY out of the backup, and an older one in the directory, too', async () => {

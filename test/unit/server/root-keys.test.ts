@@ -133,6 +133,25 @@ describe('RootKeys, on the embedded engine', () => {
     expect(await kidsOf(c)).to.deep.equal({ kids: [c.kid], successions: 0 });
     expect(await open(c).forget('unknown')).to.equal(0);
   });
+
+  it('says which root keys were forgotten: not the one that lost its successor', async () => {
+    const [a, b, c, lost] = [await makeKey(), await makeKey(), await makeKey(), await makeKey()];
+    const forgotten = () => Promise.all([a, b, c].map((key) => open(key).isForgotten()));
+    await open(a).recordRotation(b);
+    await open(b).recordRotation(c);
+    await open(c).recordRotation(lost);
+    const before = await forgotten();
+
+    await open(c).forget(lost.kid);
+    const afterLoss = await forgotten();
+    await open(c).forget(b.kid);
+
+    expect([before, afterLoss]).to.deep.equal([
+      [false, false, false],
+      [false, false, false],
+    ]);
+    expect(await forgotten()).to.deep.equal([true, true, false]);
+  });
 });
 
 describe('the root key in its file', () => {
