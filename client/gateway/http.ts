@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
-import { isObject } from '../json.ts';
+import { isObject, parsedJson } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import { readText, reasonOf } from '../policy/http-request.ts';
 import { LINE_BYTES_MAX, type Source } from './lines.ts';
@@ -13,6 +13,8 @@ const END_MS = 2_000;
 /** A message without an answer holds the next one for this long at most. */
 const ACCEPT_MS = 10_000;
 const UNREACHABLE = -32000;
+/** Characters of a bad answer that are shown. */
+const TOLD_MAX = 500;
 
 type RemoteServerOptions = RemoteAddress & {
   logger: Logger;
@@ -116,8 +118,7 @@ export class RemoteServer implements Source {
     // The client began another one meanwhile.
     if (isBeginning && session !== this.#session) this.#await(session.end());
     const { body } = response;
-    if (!response.ok)
-      throw new Error(`The server answered ${response.status}: ${(await this.#text(body)).slice(0, 500)}`);
+    if (!response.ok) throw new Error(refusalOf(response, await this.#text(body), isBeginning));
     if (message.method === 'notifications/initialized') void this.#listen(session);
     const type = response.headers.get('content-type') ?? '';
     const isAnswered =
@@ -174,7 +175,8 @@ export class RemoteServer implements Source {
   /** Passes messages on, in one line; true if one is the answer to this id. */
   #take(text: string, id?: unknown): boolean {
     if (text.trim() === '') return false;
-    const value: unknown = JSON.parse(text);
+    const value = parsedJson(text);
+    if (value === undefined) throw new Error(`The server did not answer in JSON: ${text.slice(0, TOLD_MAX)}`);
     const messages: unknown[] = Array.isArray(value) ? value : [value];
     const answers = messages.filter(isObject).filter((one) => !('method' in one) && one['id'] !== undefined);
     const begun = answers.find((one) => one['id'] === this.#initialize?.id)?.['result'];
@@ -197,4 +199,16 @@ export class RemoteServer implements Source {
 
 function isRequest({ id, method }: Message): boolean {
   return id !== undefined && method !== undefined;
+}
+
+function refusalOf({ status, headers }: Response, text: string, isBeginning: boolean): string {
+  const location = headers.get('location');
+  if (location !== null)
+    return `The server redirects to ${location} (${status}). Redirects are not followed: give the right URL`;
+  const refusal = `The server answered ${status}: ${text.slice(0, TOLD_MAX)}`;
+  // What MCP says that such a server answers ("Transports", "Backwards Compatibility").
+  const isOlder = isBeginning && (status === 404 || status === 405);
+  return isOlder
+    ? `${refusal}. Is it one of the older transport HTTP+SSE? Only Streamable HTTP is supported`
+    : refusal;
 }

@@ -119,6 +119,8 @@ export async function openFilterFile(file: FileHandle, reader: Reader): Promise<
 function headerFrom(text: Buffer): Header {
   try {
     const header = JSON.parse(text.toString()) as Header;
+    // Of another version it may have another shape.
+    if (Number.isSafeInteger(header.version) && header.version !== FILTER_FILE_VERSION) return header;
     const { version, filters, filled_at_ms, saved_at_ms, state } = header;
     const sizes = filters.flatMap(({ keys_max, keys }) => [keys_max, keys]);
     const isWhole = [version, filled_at_ms, saved_at_ms, ...sizes].every(

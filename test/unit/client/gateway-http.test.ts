@@ -406,6 +406,47 @@ describe('RemoteServer', () => {
     expect(deleted).to.deep.equal(['s1', 's3']);
   });
 
+  const refusals: [
+    what: string,
+    status: number,
+    headers: Record<string, string>,
+    body: string,
+    message: string,
+  ][] = [
+    [
+      'the older transport',
+      405,
+      {},
+      'Method Not Allowed',
+      'The server answered 405: Method Not Allowed. Is it one of the older transport HTTP+SSE? Only Streamable HTTP is supported',
+    ],
+    [
+      'a redirect',
+      307,
+      { Location: '/mcp/' },
+      '',
+      'The server redirects to /mcp/ (307). Redirects are not followed: give the right URL',
+    ],
+    [
+      'a page',
+      200,
+      { 'Content-Type': 'text/html' },
+      '<!DOCTYPE html>',
+      'The server did not answer in JSON: <!DOCTYPE html>',
+    ],
+  ];
+  for (const [what, status, headers, body, message] of refusals)
+    it(`says what is wrong with an address of ${what}`, async () => {
+      const { remote, lines } = await start((_request, response) =>
+        response.writeHead(status, headers).end(body),
+      );
+      remote.send('{"jsonrpc":"2.0","id":0,"method":"initialize"}\n');
+
+      await eventually(() => lines.length === 1);
+      expect(JSON.parse(lines[0] ?? '')).to.have.nested.property('error.message', message);
+      await remote.close();
+    });
+
   it('answers with the refusal where the server forgets each session at once', async () => {
     const { remote, lines } = await start((request, response) => {
       const take = (message: unknown): void => {

@@ -141,6 +141,7 @@ describe('the file of an identity filter', () => {
     });
     const changes: [Record<string, unknown>, string][] = [
       [{ version: 1 }, 'it has another version'],
+      [{ version: 1, saved_at_ms: undefined }, 'it has another version'],
       [{ version: '1' }, 'its header is damaged'],
       [{ endianness: 'BE' }, 'it has another byte order'],
       [{ stream: 'llm_invocations' }, 'it belongs to the other stream'],
