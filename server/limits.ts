@@ -182,7 +182,8 @@ export const ALERT_NAMES_MAX = 10_000;
 /** A webhook must answer within this time. A failed attempt is repeated after each of these delays. */
 export const WEBHOOK_MS_MAX = 10 * SECOND_MS;
 export const WEBHOOK_RETRY_MS = [1000, 5000, 25_000] as const;
-export const WEBHOOKS_SENDING_MAX = 8;
+/** Of all projects together. Many, because a receiver that hangs takes its place for the whole time. */
+export const WEBHOOKS_SENDING_MAX = 64;
 export const WEBHOOK_URL_CHARS_MAX = 2000;
 
 /** Activity entries of reads that a process remembers, so as not to write them again. */

@@ -71,7 +71,8 @@ export class Accounts {
     if (!invites || (found !== undefined && found.password_hash !== '')) return undefined;
     if (found !== undefined) return found;
     const account = await store.register(email, () => Promise.resolve(''));
-    if (account === undefined) return undefined;
+    // Another project has just invited this person.
+    if (account === undefined) return this.findInvitee(email, address);
     const detail = { by: 'invitation' };
     await recordActivity({ event: 'account_registered', actor: actorFrom(account), address, detail });
     return account;

@@ -93,6 +93,18 @@ describe('with GATE_REGISTRATION=closed', () => {
     expect((await useToken(service, 'reset', token, 'chosen by the invited')).status).to.equal(200);
   });
 
+  it('a person whom two projects invite at once is a member of both', async () => {
+    const project = await jsonOf<{ id: string }>(
+      call(service, '/v1/projects', { cookie, body: { name: 'Second' } }),
+    );
+    const body = { email: newEmail() };
+    const paths = [members, `/v1/projects/${project.id}/members`];
+
+    const answers = await Promise.all(paths.map((path) => call(service, path, { cookie, body })));
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([201, 201]);
+  });
+
   it('a person with twenty mail requests becomes a member without another mail', async () => {
     const email = newEmail();
     for (let i = 0; i < 20; i += 1) await requestToken(service, 'reset', email);

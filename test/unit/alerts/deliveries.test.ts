@@ -1,10 +1,12 @@
 import { expect } from 'chai';
+import { createServer } from 'node:http';
 import { createMetrics } from '../../../server/metrics.ts';
 import { createLogger } from '../../../server/logger.ts';
 import type { Alert } from '../../../server/alerts/alert.ts';
-import { Deliveries } from '../../../server/alerts/deliveries.ts';
+import { Deliveries, type DeliveryDeps } from '../../../server/alerts/deliveries.ts';
 import type { AlertMail } from '../../../server/mail/messages.ts';
 import { type Received, startReceiver, type Told } from '../../support/alerts.ts';
+import { listen } from '../../support/listen.ts';
 
 const ALERT: Alert = {
   id: '00000000-0000-8000-8000-000000000000',
@@ -23,6 +25,26 @@ const ALERT: Alert = {
   renewed_at: '2026-03-02T00:00:00.000Z',
 };
 const RETRIES = 3;
+const SETTINGS = {
+  project_id: 'p',
+  rules: { denials: true, new_names: true, silence: true },
+  mutedUntilMs: 0,
+};
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+function createDeliveries(deps: Partial<DeliveryDeps> = {}): Deliveries {
+  return new Deliveries({
+    mailer: { postAlert: () => Promise.resolve(true) },
+    audienceOf: () => Promise.resolve({ name: 'Shop', emails: [] }),
+    dashboardUrl: 'http://localhost',
+    mayBePrivate: true,
+    retryMs: Array.from({ length: RETRIES }, () => 0),
+    counter: createMetrics({ isStoreUp: () => Promise.resolve(true) }).alertWebhooks,
+    logger: createLogger('silent'),
+    now: Date.now,
+    ...deps,
+  });
+}
 
 /** Delivers to a receiver that refuses so many attempts, with no time between them. */
 async function delivered(
@@ -42,7 +64,7 @@ async function delivered(
   const mails: string[] = [];
   const told: [string, boolean][] = [];
   let asked = 0;
-  const deliveries = new Deliveries({
+  const deliveries = createDeliveries({
     mailer: {
       postAlert: (mail) => {
         onMail(mail);
@@ -51,11 +73,7 @@ async function delivered(
       },
     },
     audienceOf: () => Promise.resolve({ name: project, emails }),
-    dashboardUrl: 'http://localhost',
-    mayBePrivate: true,
-    retryMs: Array.from({ length: RETRIES }, () => 0),
     counter,
-    logger: createLogger('silent'),
     // Asked once for each webhook.
     now: () => {
       if (asked === stopsAfter) deliveries.stop();
@@ -63,13 +81,8 @@ async function delivered(
       return Date.now();
     },
   });
-  const webhook = { url: receiver.url, secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
-  const settings = {
-    project_id: 'p',
-    rules: { denials: true, new_names: true, silence: true },
-    mutedUntilMs: 0,
-  };
-  await deliveries.deliver(alerts, { ...settings, webhook }, ({ id }, isTold) => {
+  const webhook = { url: receiver.url, secret: SECRET };
+  await deliveries.deliver(alerts, { ...SETTINGS, webhook }, ({ id }, isTold) => {
     told.push([id, isTold]);
     onReport(receiver.received);
     return Promise.resolve();
@@ -133,6 +146,26 @@ describe('the delivery of an alert', () => {
     await delivered(0, ['a@example.com'], { alerts, onReport: ({ length }) => receivedThen.push(length) });
 
     expect(receivedThen).to.deep.equal([1, 2, 3]);
+  });
+
+  it('does not wait for the receivers of fifty other projects that hang', async () => {
+    const [hanging, receiver] = [createServer(), await startReceiver()];
+    const url = `http://127.0.0.1:${await listen(hanging)}`;
+    const deliveries = createDeliveries();
+    const told: boolean[] = [];
+    const deliverTo = (address: string) =>
+      deliveries.deliver([ALERT], { ...SETTINGS, webhook: { url: address, secret: SECRET } }, (_, isTold) =>
+        Promise.resolve(void told.push(isTold)),
+      );
+
+    const stuck = Array.from({ length: 50 }, () => deliverTo(url));
+    await deliverTo(receiver.url);
+
+    expect(told).to.deep.equal([true]);
+    deliveries.stop();
+    await Promise.all(stuck);
+    hanging.close();
+    receiver.close();
   });
 
   it('names the project in one line, whatever its name', async () => {
