@@ -61,11 +61,17 @@ export class AccountStore {
   }
 
   /** Undefined when the e-mail is taken. `hash` is called only once the e-mail is known to be free. */
-  async register(email: string, hash: () => Promise<string>): Promise<Account | undefined> {
+  async register(
+    email: string,
+    hash: () => Promise<string>,
+    { isVerified = false } = {},
+  ): Promise<Account | undefined> {
     const account = this.#newAccount(email);
+    // In one insert: an account that a failure left unverified could not be linked later.
+    const changes: Change[] = isVerified ? ['registered', 'verified'] : ['registered'];
     const holder = await claim(this.#options.mutex, `email:${account.email_folded}`, {
       find: () => this.find(email),
-      write: async (token) => this.#append({ ...account, password_hash: await hash() }, 'registered', token),
+      write: async (token) => this.#append({ ...account, password_hash: await hash() }, changes, token),
     });
     return holder.id === account.id ? holder : undefined;
   }
@@ -75,7 +81,7 @@ export class AccountStore {
     const account = this.#newAccount('');
     // No e-mail address begins like this, and the key of an account must differ from all others.
     const made = { ...account, email_folded: `sso:${account.id}`, password_hash: '' };
-    await this.#append(made, 'registered');
+    await this.#append(made, ['registered']);
     return made;
   }
 
@@ -94,7 +100,7 @@ export class AccountStore {
   }
 
   async setVerified(account: Account): Promise<void> {
-    await this.#append({ ...account, version: this.#versionAfter(account) }, 'verified');
+    await this.#append({ ...account, version: this.#versionAfter(account) }, ['verified']);
   }
 
   /**
@@ -109,7 +115,7 @@ export class AccountStore {
     const changed = { ...account, session_epoch: randomUUID(), version: this.#versionAfter(account) };
     const holder = await claim(this.#options.mutex, `epoch:${account.session_epoch}`, {
       find: () => this.#findChanged(account),
-      write: async (token) => this.#append({ ...changed, password_hash: await hash() }, change, token),
+      write: async (token) => this.#append({ ...changed, password_hash: await hash() }, [change], token),
     });
     return holder.session_epoch === changed.session_epoch ? changed.session_epoch : undefined;
   }
@@ -125,10 +131,10 @@ export class AccountStore {
     return Math.max(this.#options.now(), version + 1);
   }
 
-  async #append(account: Account, change: Change, token = ''): Promise<void> {
+  async #append(account: Account, changes: Change[], token = ''): Promise<void> {
     const { id: account_id, is_verified: _verified, is_claimed: _claimed, ...columns } = account;
     const created_at = clickhouseTime(Date.parse(account.created_at));
-    const values = { ...columns, account_id, created_at, change };
+    const values = changes.map((change) => ({ ...columns, account_id, created_at, change }));
     await this.#options.store.append({ table: 'accounts', values, token });
   }
 }

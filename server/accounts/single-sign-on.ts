@@ -85,9 +85,9 @@ export class SingleSignOn {
   async #register({ email }: Person, address: string): Promise<Account> {
     const { accounts, recordActivity } = this.#deps;
     const noPassword = () => Promise.resolve('');
-    const own = email === undefined ? undefined : await accounts.register(email, noPassword);
+    const own =
+      email === undefined ? undefined : await accounts.register(email, noPassword, { isVerified: true });
     const account = own ?? (await accounts.registerWithoutEmail());
-    if (own !== undefined) await accounts.setVerified(own);
     const detail = { by: 'single sign-on' };
     await recordActivity({ event: 'account_registered', actor: actorFrom(account), address, detail });
     return account;

@@ -13,6 +13,8 @@ import {
   useToken,
   demoCookie,
 } from '../support/accounts.ts';
+import { onServer } from '../support/clickhouse-server/services.ts';
+import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { freePort } from '../support/listen.ts';
 import {
   CLIENT,
@@ -26,6 +28,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 type Me = { id: string; email: string; is_verified: boolean; projects: { id: string; name: string }[] };
 
 describe('single sign-on', () => {
+  let server: ClickHouseServer;
   let service: TestService;
   let provider: TestProvider;
   let base: string;
@@ -39,22 +42,24 @@ describe('single sign-on', () => {
       readers: [{ project_id: projectId, role: 'viewer' }],
       leads: [{ project_id: projectId, role: 'admin' }],
     });
-    const first = await startTestService();
+    server = await startClickHouse();
+    const first = await startTestService({ env: onServer(server) });
     await first.stop();
     service = await startTestService({
       dataDir: first.dataDir,
-      env: {
+      env: onServer(server, {
         GATE_PORT: String(port),
         GATE_DASHBOARD_URL: base,
         GATE_OIDC_ISSUER: provider.issuer,
         GATE_OIDC_CLIENT_ID: CLIENT.client_id,
         GATE_OIDC_CLIENT_SECRET: CLIENT.client_secret,
         GATE_OIDC_GROUPS: JSON.stringify(groups(first.project_id)),
-      },
+      }),
     });
   });
   after(async () => {
     await service.stop();
+    await server.kill();
     await provider.stop();
   });
   afterEach(() => (provider.forge = undefined));
@@ -198,6 +203,20 @@ describe('single sign-on', () => {
     provider.people.set('ann', { email: ann.email.toUpperCase(), email_verified: true });
 
     expect((await signOn('ann')).me.id).to.equal(ann.id);
+  });
+
+  it('links the account that an earlier sign-in made before the store failed', async () => {
+    const email = newEmail();
+    provider.people.set('iris', { email, email_verified: true });
+    const jar = new CookieJar();
+    const callback = await back(jar, 'iris');
+    await server.fail({ on: 'insert', table: 'accounts', does: 'hang up', when: 'after', times: 1 });
+
+    const { status } = await jar.fetch(callback);
+    await server.fail();
+
+    expect(status).to.equal(503);
+    expect((await signOn('iris')).me).to.include({ email, is_verified: true });
   });
 
   const takeovers: [string, { here: boolean; there: boolean | undefined }][] = [
