@@ -67,8 +67,7 @@ export class AccountStore {
     { isVerified = false } = {},
   ): Promise<Account | undefined> {
     const account = this.#newAccount(email);
-    // In one insert: an account that a failure left unverified could not be linked later.
-    const changes: Change[] = isVerified ? ['registered', 'verified'] : ['registered'];
+    const changes = changesOf('registered', isVerified);
     const holder = await claim(this.#options.mutex, `email:${account.email_folded}`, {
       find: () => this.find(email),
       write: async (token) => this.#append({ ...account, password_hash: await hash() }, changes, token),
@@ -111,11 +110,13 @@ export class AccountStore {
     account: Account,
     change: PasswordChange,
     hash: () => Promise<string>,
+    { isVerified = false } = {},
   ): Promise<string | undefined> {
+    const changes = changesOf(change, isVerified);
     const changed = { ...account, session_epoch: randomUUID(), version: this.#versionAfter(account) };
     const holder = await claim(this.#options.mutex, `epoch:${account.session_epoch}`, {
       find: () => this.#findChanged(account),
-      write: async (token) => this.#append({ ...changed, password_hash: await hash() }, [change], token),
+      write: async (token) => this.#append({ ...changed, password_hash: await hash() }, changes, token),
     });
     return holder.session_epoch === changed.session_epoch ? changed.session_epoch : undefined;
   }
@@ -137,6 +138,11 @@ export class AccountStore {
     const values = changes.map((change) => ({ ...columns, account_id, created_at, change }));
     await this.#options.store.append({ table: 'accounts', values, token });
   }
+}
+
+/** In one insert: a failure between two would leave the e-mail unverified. */
+function changesOf(change: Change, isVerified: boolean): Change[] {
+  return isVerified ? [change, 'verified'] : [change];
 }
 
 function accountFrom({ password, newest_version, ...row }: AccountRow): Account {

@@ -99,19 +99,19 @@ export class Accounts {
   ): Promise<Account> {
     const { store, tokens, passwords, limits, dispossess, recordActivity } = this.#deps;
     const account = await this.#tokenUses.run(() => tokens.findReset(token));
-    const epoch = await store.setPassword(account, 'password_set', async () => {
+    // The address of an invited person was never anybody else's.
+    const isInvited = account.password_hash === '' && !account.is_verified;
+    const prepare = async () => {
       const hash = await passwords.run((hashing) => hashing.hash(password));
       // Before, so that a failure can be retried; and after, for what a session created meanwhile.
       if (!account.is_claimed) await dispossess(account, address);
       // Recorded before the password is stored: storing it uses up the token, so a failure after that could not be retried.
       await recordActivity({ event: 'password_reset', actor: actorFrom(account), address });
       return hash;
-    });
+    };
+    const epoch = await store.setPassword(account, 'password_set', prepare, { isVerified: isInvited });
     if (epoch === undefined) throw tokenInvalid();
     if (!account.is_claimed) await dispossess(account, address);
-    // The address of an invited person was never anybody else's.
-    const isInvited = account.password_hash === '' && !account.is_verified;
-    if (isInvited) await store.setVerified(account);
     // The new password already stops an attacker who was guessing; its owner must not stay locked out.
     await limits.succeeded({ email: account.email_folded, address });
     return isInvited ? { ...account, is_verified: true } : account;

@@ -12,15 +12,16 @@ import {
   useToken,
   demoCookie,
 } from '../support/accounts.ts';
+import { useServiceOnServer } from '../support/clickhouse-server/services.ts';
 import { eventually } from '../support/eventually.ts';
 import { runGate } from '../support/processes.ts';
-import { startTestService, useTestService } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
 
 type Activity = { items: { event: string; email: string; detail: Record<string, string> }[] };
 type Member = { account_id: string; email: string; role: string };
 
 describe('with GATE_REGISTRATION=closed', () => {
-  const service = useTestService({ env: { GATE_REGISTRATION: 'closed' } });
+  const { server, service } = useServiceOnServer({ GATE_REGISTRATION: 'closed' });
   let cookie: string;
   let members: string;
   before(async () => {
@@ -91,6 +92,20 @@ describe('with GATE_REGISTRATION=closed', () => {
 
     expect([statuses, invitations]).to.deep.equal([[201, 409], 1]);
     expect((await useToken(service, 'reset', token, 'chosen by the invited')).status).to.equal(200);
+  });
+
+  it('a person whose password was stored has a verified e-mail, though the store then failed', async () => {
+    const email = newEmail();
+    await invite(email);
+    const token = await mailedToken(service, 'reset', email);
+    await server.fail({ on: 'insert', table: 'accounts', does: 'hang up', when: 'after', times: 1 });
+
+    const { status } = await useToken(service, 'reset', token, 'chosen by the invited');
+    await server.fail();
+
+    expect(status).to.equal(503);
+    const account = await jsonOf(logIn(service, email, 'chosen by the invited'));
+    expect(account).to.include({ email, is_verified: true });
   });
 
   it('a person whom two projects invite at once is a member of both', async () => {
