@@ -6,6 +6,7 @@ import { verifierKeyText } from '../../client/proof/index.ts';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { askLog, logKey, logText } from '../support/log.ts';
+import { runGate } from '../support/processes.ts';
 import { type Problem } from '../support/reads.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -24,6 +25,8 @@ describe('the log key', () => {
     const problems = (await Promise.all(answers.map((answer) => answer.json()))) as Problem[];
     const recorded = await sendDecision(second, decisionEvent());
     const tile = await askLog(second, 'tile/0/001');
+    const args = ['audit', 'verify', '--project', first.project_id, '--url', second.url];
+    const audit = await runGate({ dataDir: first.dataDir, args });
     await second.stop();
 
     const third = await startTestService({ dataDir: first.dataDir, env: { GATE_LOG_KEY: path } });
@@ -39,6 +42,10 @@ describe('the log key', () => {
     expect(problems.map(({ status, code }) => [status, code])).to.deep.equal([
       [503, 'log_key_mismatch'],
       [503, 'log_key_mismatch'],
+    ]);
+    expect([audit.code, audit.stderr]).to.deep.equal([
+      1,
+      `${second.url}/v1/projects/${first.project_id}/log/checkpoint answered 503: log_key_mismatch.\n`,
     ]);
     expect(recorded.status).to.equal(202);
     expect(tile.status).to.equal(404);

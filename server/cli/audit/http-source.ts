@@ -21,10 +21,10 @@ async function get({ url, projectId, bearer }: Source, path: string): Promise<Re
   for (let tries = 1; ; tries += 1) {
     const response = await ask(address, headers);
     if (response.ok) return response;
-    await response.body?.cancel();
+    const code = await codeOf(response);
     if (response.status === 404) return undefined;
-    if (response.status !== 503 || tries === TRIES_MAX)
-      throw new CommandError(`${address} answered ${response.status}.${hintOf(response.status)}`);
+    if (response.status !== 503 || code === 'log_key_mismatch' || tries === TRIES_MAX)
+      throw new CommandError(`${address} answered ${response.status}${hintOf(response.status, code)}`);
     await sleep(RETRY_MS);
   }
 }
@@ -40,10 +40,15 @@ async function ask(address: string, headers: Record<string, string>): Promise<Re
   }
 }
 
-function hintOf(status: number): string {
-  return status === 401 || status === 403
-    ? ' Give a key of the project with the right read_audit: GATE_API_KEY=KEY, or --bearer KEY.'
-    : '';
+/** The code of a problem. It has letters only, because the service may be hostile and a terminal obeys control characters. */
+async function codeOf(response: Response): Promise<string | undefined> {
+  return /"code":"([a-z_]+)"/.exec(await response.text())?.[1];
+}
+
+function hintOf(status: number, code: string | undefined): string {
+  if (status === 401 || status === 403)
+    return '. Give a key of the project with the right read_audit: GATE_API_KEY=KEY, or --bearer KEY.';
+  return code === undefined ? '.' : `: ${code}.`;
 }
 
 /** Throws a CommandError when there is no such thing. */
