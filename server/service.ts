@@ -76,7 +76,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   if (brokenParts.length > 0) warnOfBrokenParts(brokenParts, logger);
   const isDamaged = (name: string) => brokenParts.some(({ table }) => table === name);
   const isLogDamaged = isDamaged('log_chunks') || isDamaged('log_hashes');
-  if (isSoleWriter && !hasSigningKey(config)) await warnOfLostRootKey(store.background, logger);
+  if (!hasSigningKey(config)) await warnOfLostRootKey(store.background, { config, logger });
   const signing = await readSigningKeys(config);
   const registry = new KeyRegistry(shared);
   const rootKeys = new RootKeys({ ...shared, signing });

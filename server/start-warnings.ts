@@ -1,9 +1,13 @@
 import type { Logger } from 'pino';
+import type { Config } from './config.ts';
 import type { RootKeys } from './keys/root-keys.ts';
+import { hasSigningKey } from './keys/signing-keys.ts';
+import { STATEMENT_WAIT_MS_MAX } from './limits.ts';
 import type { LogSigner } from './log/log-signer.ts';
 import { type BrokenPart, nameParts } from './store/broken-parts.ts';
 import type { Connection } from './store/connection.ts';
 import { sql } from './store/sql.ts';
+import { withTimeout } from './store/with-timeout.ts';
 
 /** The service runs on, because events of now matter, too. */
 export function warnOfBrokenParts(parts: BrokenPart[], logger: Logger): void {
@@ -13,13 +17,18 @@ export function warnOfBrokenParts(parts: BrokenPart[], logger: Logger): void {
   );
 }
 
-/** Only the first start of a store makes the root key. */
-export async function warnOfLostRootKey(connection: Connection, logger: Logger): Promise<void> {
-  const keys = await connection.queryBytes(sql('table_rows'), { table: 'api_keys' });
-  if (keys.length === 0) return;
+/** Only the first start of a store makes the root key. A server may be down: then nothing is known of it. */
+export async function warnOfLostRootKey(
+  connection: Connection,
+  { config, logger }: { config: Config; logger: Logger },
+): Promise<void> {
+  const reading = connection.queryBytes(sql('table_rows'), { table: 'api_keys' });
+  const keys = await withTimeout(reading, STATEMENT_WAIT_MS_MAX).catch(() => '');
+  // Another worker may have made it meanwhile.
+  if (keys.length === 0 || hasSigningKey(config)) return;
   logger.error(
     'The root key of this store is missing, and a new one is made: all keys issued before are refused, and clients refuse policies. ' +
-      'Stop the service, and replace signing-key.pem with the file of a backup, or set GATE_SIGNING_KEY',
+      'Stop the service, and replace signing-key.pem with the file of a backup or of another service, or set GATE_SIGNING_KEY',
   );
 }
 

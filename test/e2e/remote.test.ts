@@ -47,6 +47,16 @@ describe('two services on one store share their state', () => {
     await server.kill();
   });
 
+  it('a service that has no root key says that it makes another one', async () => {
+    const third = await startTestService({
+      dataDir: temporaryDirectory(),
+      env: onServer(server, { GATE_DEMO: '0' }),
+    });
+    await third.stop();
+
+    expect(third.output()).to.contain('The root key of this store is missing, and a new one is made');
+  });
+
   it('a key works at the other service at once, and stops working within 5 s of its revocation', async () => {
     const { cookie, project } = await newPerson(one);
     const keys = `/v1/projects/${project.id}/keys`;
