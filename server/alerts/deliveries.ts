@@ -14,7 +14,7 @@ import { postWebhook, WebhookFault, type WebhookMessage } from './webhook.ts';
 const WEBHOOK_RESULTS = ['sent', 'retried', 'failed'] as const;
 type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
 
-type DeliveryDeps = {
+export type DeliveryDeps = {
   mailer: Pick<Mailer, 'postAlert'>;
   /** The addresses of a project's admins and owners that are verified, and its name. */
   audienceOf: (projectId: string) => Promise<{ name: string; emails: string[] }>;
