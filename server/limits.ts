@@ -75,7 +75,7 @@ export const ARRIVING_BYTES_OF_STRANGERS_MAX = 32 * 1024 * 1024;
 /** Larger bodies are parsed in turn: 1 MiB of braces takes a sixth of a second. */
 export const PLAIN_BYTES_MAX = 64 * 1024;
 export const PLAIN_BYTES_OF_STRANGERS_MAX = 16 * 1024;
-/** How long a body waits to be inflated and then to be parsed, together: a 503 is answered within 5 s. */
+/** How long a body waits for all of its turns, to be inflated and to have each part parsed: a 503 is answered within 5 s. */
 export const BODY_TURNS_MS_MAX = 4 * SECOND_MS;
 /** Those of callers with a credential: one is parsed in a turn of the event loop, and the others wait. */
 export const LARGE_BODIES = { runningMax: 1, waitingMax: 10_000, waitMsMax: BODY_TURNS_MS_MAX } as const;

@@ -104,7 +104,7 @@ export type ArrivingBytes = {
   count: number;
   readonly max: number;
   readonly plainBytesMax: number;
-  /** How long a body waits for both turns together. */
+  /** How long a body waits for all of its turns together. */
   readonly turnsMsMax: number;
   readonly heavy: BoundedQueue;
   readonly large: BoundedQueue;

@@ -44,6 +44,7 @@ export async function readItems(req: IncomingMessage, { arriving, onItem }: Read
   });
   if (!splitter.end()) throw notAnArray();
   if (items === 0) throw new RequestError('body_invalid', 'The body has no events');
+  if (later.length === 0) return;
   await takeLater(later, arriving, (bytes) => {
     if (req.socket.destroyed) throw endedEarly();
     take(bytes, 0, bytes.length);
@@ -56,6 +57,7 @@ async function takeLater(
   arriving: ArrivingBytes,
   take: (bytes: Buffer) => void,
 ): Promise<void> {
+  const signal = AbortSignal.timeout(arriving.turnsMsMax);
   const held = later.reduce((sum, { length }) => sum + length, 0);
   arriving.count += held;
   try {
@@ -64,7 +66,7 @@ async function takeLater(
         await setImmediate();
         take(bytes);
       };
-      if (bytes.length > arriving.plainBytesMax) await arriving.large.run(inNextTurn);
+      if (bytes.length > arriving.plainBytesMax) await arriving.large.run(inNextTurn, { signal });
       else await inNextTurn();
     }
   } finally {

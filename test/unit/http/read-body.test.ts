@@ -163,21 +163,27 @@ describe('bodies that are still arriving', () => {
     expect(items.filter((item) => JSON.stringify(item) !== '{"b":1}')).to.deep.equal([{ a: 1 }, 2, { a: 3 }]);
   });
 
-  for (const [what, busy] of [
-    ['to be inflated', 'heavy'],
-    ['to be parsed, once it is inflated', 'large'],
+  const bodyFrom = (req: IncomingMessage, arriving: ArrivingBytes) =>
+    readBody(req, { arriving, parse: lengthOf });
+  const itemsFrom = (req: IncomingMessage, arriving: ArrivingBytes) =>
+    readItems(req, { arriving, onItem: () => undefined });
+  for (const [what, busy, read] of [
+    ['to be inflated', 'heavy', bodyFrom],
+    ['to be parsed, once it is inflated', 'large', bodyFrom],
+    ['to have large items parsed', 'large', itemsFrom],
   ] as const)
-    it(`wait ${what} no longer than for both turns together`, async () => {
+    it(`wait ${what} no longer than for all turns together`, async () => {
       const queue = () => new BoundedQueue({ runningMax: 1, waitingMax: 1, waitMsMax: 3_600_000 });
       const bounds = { max: ARRIVING_MAX, plainBytesMax: 1, turnsMsMax: 100 };
       const known = { count: 0, ...bounds, heavy: queue(), large: queue() };
       const { promise: other, resolve: endOther } = Promise.withResolvers<void>();
       const running = known[busy].run(() => other);
       const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
-      const req = Object.assign(new PassThrough(), { headers, socket: { destroyed: false } });
-      req.end(gzipSync('{}'));
+      const whole = { headers, complete: true, socket: { destroyed: false } };
+      const req = Object.assign(new PassThrough(), whole);
+      req.end(gzipSync('[{}]'));
 
-      const reading = readBody(req as unknown as IncomingMessage, { arriving: known, parse: lengthOf });
+      const reading: Promise<unknown> = read(req as unknown as IncomingMessage, known);
 
       expect(problemFrom(await reading.catch((error: unknown) => error)).code).to.equal('overloaded');
       expect(known.count).to.equal(0);
