@@ -85,7 +85,7 @@ export function createGovern(deps: BindingDeps): Govern {
     checkAgent(agent);
     const agentName = options.agentName ?? agent.name;
     if (!shallBind(agentName, options)) return bare(agent, agentName, openGate(options, deps));
-    if (!agentName)
+    if (typeof agentName !== 'string' || agentName === '')
       throw new ValueError('An agent that is bound to a policy needs a name: set agent.name or agentName');
     const toolNames = options.toolNames ?? toolNamesIn(agent.tools);
     return governed(agent, await bind({ ...options, agentName, toolNames }, deps));

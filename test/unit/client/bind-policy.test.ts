@@ -125,10 +125,12 @@ describe('bind_policy', () => {
     it('throws a ValueError without a name', async () => {
       expect(await bound(undefined, { bindPolicy: true }, { GATE_KEY: key })).to.equal('ValueError');
       expect(await bound(undefined, { bindPolicy: true })).to.equal('ValueError');
-      const fault: unknown = await govern(agentNamed(), { bindPolicy: true }).catch(
-        (error: unknown) => error,
-      );
-      expect(fault).to.be.instanceOf(ValueError);
+      for (const name of [undefined, '', 42 as unknown as string]) {
+        const governed = govern(agentNamed(name), { bindPolicy: true });
+        const fault: unknown = await governed.catch((error: unknown) => error);
+        expect(fault).to.be.instanceOf(ValueError);
+        expect(String(fault)).to.contain('needs a name: set agent.name or agentName');
+      }
     });
   });
 
