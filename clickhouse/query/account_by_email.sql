@@ -1,6 +1,7 @@
--- The account of an e-mail, as it stands now.
--- email_folded: the e-mail in lower case. Of several accounts (the net under the claim) the first created counts.
--- The password and the session epoch come from one row; of two set at once the greater epoch wins, for every reader.
+-- The current account of an e-mail address.
+-- email_folded: the address in lower case.
+-- The claim allows one account per address. Should several exist, the one created first counts. The password and the
+-- session epoch come from one row; of two set at the same time, the greater epoch wins for every reader.
 SELECT
     account_id AS id,
     a.email_folded AS email_folded,

@@ -1,5 +1,6 @@
--- The account of a person at an OpenID Connect provider: of several rows (the net under the claim) the first, then the smaller id.
--- issuer, subject: as the provider says them.
+-- The account of a person at an OpenID Connect provider. The claim allows one row. Should several exist, the first one
+-- counts, then the smaller id.
+-- issuer, subject: as the provider sends them.
 SELECT email_folded
 FROM account_identities
 WHERE issuer = {issuer: String}

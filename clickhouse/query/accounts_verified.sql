@@ -1,4 +1,5 @@
--- The e-mails that their owners have verified, of some accounts. account_ids.
+-- The verified e-mail addresses of some accounts.
+-- account_ids.
 SELECT any(email) AS email
 FROM accounts
 WHERE account_id IN {account_ids: Array(String)}

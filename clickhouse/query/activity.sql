@@ -1,6 +1,8 @@
--- The activity of a project and the account activity of its members, newest first: of the reader always, of other members
--- only since their first action in this project, because anyone can be made a member without consent.
--- project_id; account_ids: its members; reader_id: one of them; before_at and before_id: only what sorts after this row, for the next page; limit.
+-- The activity of a project and the account activity of its members, newest first. The reader sees all of their own
+-- account activity, and that of other members only since their first action in this project, because anyone can be made
+-- a member without consent.
+-- project_id; account_ids: its members; reader_id: one of them; before_at and before_id: only rows that sort after this
+-- one, for the next page; limit.
 SELECT
     toString(activity_id) AS id,
     occurred_at,

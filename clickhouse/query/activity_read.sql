@@ -1,5 +1,5 @@
--- One row when the reads of an actor in an hour have their entry, else none.
--- project_id; account_id or key_id, the other is ''; detail: as it is stored; since and until: the hour, until exclusive.
+-- One row if the reads of an actor in an hour are already recorded, else none.
+-- project_id; account_id or key_id, the other is ''; detail: as stored; since and until: the hour, until exclusive.
 SELECT toString(activity_id) AS id
 FROM activity
 WHERE project_id = {project_id: String}

@@ -1,5 +1,5 @@
 -- One version of one agent. project_id, agent_name; version: null means the latest.
--- Of rows with the same version number the first created counts, with its latest signature.
+-- If several rows have the same version number, the one created first counts, with its latest signature.
 SELECT
     project_id,
     agent_name,

@@ -1,5 +1,5 @@
 -- All versions of one agent, newest first, without their tools, texts and modules. project_id, agent_name.
--- Of rows with the same version number the first created counts, with its latest signature.
+-- If several rows have the same version number, the one created first counts, with its latest signature.
 SELECT
     agent_name,
     version,

@@ -1,4 +1,4 @@
--- The latest version of every agent. Of rows with the same version number the first created counts.
+-- The latest version of every agent. If several rows have the same version number, the one created first counts.
 SELECT
     project_id,
     agent_name,

@@ -1,7 +1,8 @@
--- The latest version of each agent of a project, by name, without its texts and its module: a page of at most page_rows agents after
--- `after`, which ends behind the first that makes it page_bytes of tools. project_id; after; page_rows; page_bytes.
--- Of rows with the same version number the first created counts, with its latest signature.
--- PREWHERE: the tools of older versions and of other pages, up to 1 MB each, are not read.
+-- The latest version of each agent of a project, by name, without its texts and its module. A page has at most
+-- page_rows agents after `after`. It ends after the agent whose tools bring it to page_bytes.
+-- project_id; after; page_rows; page_bytes.
+-- If several rows have the same version number, the one created first counts, with its latest signature. PREWHERE
+-- avoids reading the tools of older versions and of other pages, which are up to 1 MB each.
 SELECT * EXCEPT bytes_before
 FROM
 (

@@ -1,7 +1,7 @@
--- How often agents called in each hour, and when last. A row that is stored twice until a merge counts twice: how busy an agent is
--- need not be exact.
--- project_ids; hours_from, hours_until: whole hours, from the projection counts_by_hour; names_max: agents of a project, those with
--- the most calls.
+-- How many calls agents made in each hour, and when they made the last one. A row that is stored twice until a merge
+-- counts twice: the load of an agent need not be exact.
+-- project_ids; hours_from, hours_until: whole hours, from the projection counts_by_hour; names_max: the number of
+-- agents per project, those with the most calls.
 SELECT
     project_id,
     agent_name,

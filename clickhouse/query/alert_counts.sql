@@ -1,6 +1,7 @@
--- What agents did with their tools in the windows that end at an evaluation.
--- project_ids; long_from, short_from, minute_from, until; names_max: rows of a project, those with the most calls. final_days: see
--- summary.sql.
+-- The calls of each agent and tool in the windows that end at an evaluation.
+-- project_ids; long_from, short_from, minute_from, until; names_max: the number of rows per project, those with the
+-- most calls.
+-- final_days: see summary.sql.
 SELECT
     project_id,
     agent_name,

@@ -1,7 +1,8 @@
--- What agents did with their tools before the windows of an evaluation: denials and calls of some days, from the projection
--- counts_by_hour, and the first time of each, which counts_by_day knows of the days before.
--- project_ids; hours_from, hours_until: whole hours that are counted; days_from, days_until: whole days that are only looked at for
--- the first time; names_max: rows of a project, those with the most calls. final_days: see summary.sql.
+-- The calls of each agent and tool before the windows of an evaluation: denials and calls of some days, from the
+-- projection counts_by_hour, and the first time of each. For earlier days, the first time comes from counts_by_day.
+-- project_ids; hours_from, hours_until: the whole hours to count; days_from, days_until: the whole days that are only
+-- searched for the first time; names_max: the number of rows per project, those with the most calls.
+-- final_days: see summary.sql.
 SELECT
     project_id,
     agent_name,

@@ -1,4 +1,4 @@
--- The alert settings of projects, as they stand now.
+-- The current alert settings of projects.
 -- project_id: of one project; null for all that have a rule on.
 SELECT
     project_id,

@@ -1,4 +1,4 @@
--- The latest alerts of projects, and those among some ids.
+-- The latest alerts of projects, and alerts by id.
 -- project_ids; since: all alerts that fired since; alert_ids.
 SELECT
     toString(alert_id) AS id,

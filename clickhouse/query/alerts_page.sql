@@ -1,5 +1,5 @@
 -- The alerts of a project, newest first.
--- project_id; before_at and before_id: only what sorts after this row, for the next page; limit.
+-- project_id; before_at and before_id: only rows that sort after this one, for the next page; limit.
 SELECT
     toString(alert_id) AS id,
     fired_at,

@@ -1,8 +1,10 @@
 -- Outcome counts of one project over a range of time by the values of one column, with the first and the last time of each.
--- by: the column. error_type is in the projections, too; by reason, user_id or session_id all is read from rows.
--- limit: how many values are listed. All other parameters: see summary.sql.
--- `entries`: how many values there are before the limit; all_…: their totals. As windows they take a third of the time of
--- another grouping set where there are many values.
+-- by: the column.
+-- The projections have error_type as well; for reason, user_id and session_id everything is read from rows.
+-- limit: how many values are listed.
+-- All other parameters: see summary.sql.
+-- `entries`: how many values there are before the limit; all_…: their totals.
+-- With many values, window functions take a third of the time of another grouping set.
 WITH
     true
         AND (empty({agent: Array(String)}) OR agent_name IN {agent: Array(String)}) -- optional: agent

@@ -1,7 +1,8 @@
 -- The record with an id. Columns as in decisions_page.sql.
--- project_id, event_id; since: records with occurred_at from here on; places: when it occurred, empty if that is unknown.
--- recent: only parts that were written from here on, in UTC; null for all parts, which reads every id of the project.
--- Of several rows the one that was received first counts, as FINAL would have it.
+-- project_id, event_id; since: records with occurred_at from this time on; places: when it occurred, empty if unknown.
+-- recent: only parts that were written from this time on, in UTC; null for all parts, which reads every id of the
+-- project.
+-- If there are several rows, the one received first counts, as with FINAL.
 SELECT
     toString(event_id) AS event_id,
     occurred_at,

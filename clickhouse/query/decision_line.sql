@@ -1,5 +1,6 @@
--- The record with an id as a line of the NDJSON export, with its salt. Its entry in the log follows from both: the column would make the engine
--- analyze the line twice. Parameters, and which row counts, as in decision.sql.
+-- The record with an id as a line of the NDJSON export, with its salt. The caller computes its entry in the log from
+-- both: with a column for it, the engine would analyze the line twice. Parameters, and the row that counts: see
+-- decision.sql.
 SELECT
     received_at,
     line,

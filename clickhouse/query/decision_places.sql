@@ -1,5 +1,6 @@
--- When the record with an id occurred, with which decision.sql reads a few granules of one day, and when it was received. No row: the
--- identity is unknown, or younger than its copy in this table. Several rows: services that wrote at the same time.
+-- When the record with an id occurred and was received. With the time, decision.sql reads only a few granules of one
+-- day. No row: the identity is unknown, or not copied to this table yet. Several rows: services wrote it at the same
+-- time.
 -- project_id, event_id.
 SELECT DISTINCT
     occurred_at,

@@ -1,7 +1,7 @@
 -- A page of an export: the same rows as decisions_page, each as a line of the export, with its place in the list.
--- Parameters as there, without offset; format: ndjson (a record a line), csv (RFC 4180, formulas made inert by ') or proofs
--- (event_id, salt, entry in the log, and received_at in milliseconds: 36, 16, 32 and 13 bytes).
--- The engine makes the lines, so that an export does not fill the memory of the service.
+-- Parameters as there, without offset; format: ndjson (a record a line), csv (RFC 4180, formulas made inert by ') or
+-- proofs (event_id, salt, entry in the log, and received_at in milliseconds: 36, 16, 32 and 13 bytes). The engine
+-- builds the lines, so that an export does not fill the memory of the service.
 WITH
     text -> if(isValidASCII(text) AND isValidASCII({q: Array(String)}[1]), positionCaseInsensitive(text, {q: Array(String)}[1]) > 0, match(text, concat('(?i)', regexpQuoteMeta({q: Array(String)}[1])))) AS contains_q, -- optional: q
     concat(

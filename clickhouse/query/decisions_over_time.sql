@@ -1,8 +1,10 @@
 -- Outcome counts of one project in buckets of time, oldest first; buckets without a record are left out.
--- bucket_seconds: their length. They begin at its multiples since the epoch.
--- q: none or one text that reason or arguments contain, in any case. All other parameters: see summary.sql. A bucket that is no number of whole days or hours cannot be read by them.
--- Whole hours come from the projection `series` where nothing else is asked for. The projection by_user answers for a user,
--- the index of_session finds the rows of a session.
+-- bucket_seconds: their length.
+-- They begin at its multiples since the epoch.
+-- q: empty, or one text that reason or arguments contain, in any case.
+-- All other parameters: see summary.sql. If a bucket is not a whole number of days or hours, days or hours are not
+-- used. The projection `series` serves whole hours where no other column is needed, by_user serves a filter by user,
+-- and the index of_session a filter by session.
 WITH
     text -> if(isValidASCII(text) AND isValidASCII({q: Array(String)}[1]), positionCaseInsensitive(text, {q: Array(String)}[1]) > 0, match(text, concat('(?i)', regexpQuoteMeta({q: Array(String)}[1])))) AS contains_q, -- optional: q
     true

@@ -1,11 +1,12 @@
 -- One page of the records of one project, newest first.
--- project_id; since, before: records with since <= occurred_at < before; days: the days on which the page lies.
--- until, until_id: only what comes after this record in the order of the list; limit, offset: counted from there.
+-- project_id; since, before: records with since <= occurred_at < before; days: the days of the page.
+-- until, until_id: only records after this one in the order of the list; limit, offset: counted from there.
 -- agent, role, outcome, tool, user_id, session_id, reason and not_…: see summary.sql; q: see decisions_over_time.sql.
--- optional: where that parameter is null or an empty list, every row meets the condition, and the service drops it.
--- Ties of occurred_at go by event_id as text: ClickHouse would order UUIDs by their halves.
+-- optional: if that parameter is null or an empty list, every row meets the condition, and the service drops it.
+-- Records with the same occurred_at are ordered by event_id as text, because ClickHouse would order UUIDs by their
+-- halves.
 -- is_final: whether a row may be stored twice on those days until their parts are merged.
--- The wide columns are read for the page alone.
+-- The wide columns are read for the page only.
 WITH text -> if(isValidASCII(text) AND isValidASCII({q: Array(String)}[1]), positionCaseInsensitive(text, {q: Array(String)}[1]) > 0, match(text, concat('(?i)', regexpQuoteMeta({q: Array(String)}[1])))) AS contains_q -- optional: q
 SELECT
     toString(event_id) AS event_id,

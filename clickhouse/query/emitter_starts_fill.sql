@@ -1,5 +1,5 @@
--- Keeps which senders have records on days that are about to expire; see emitter_starts in 0032_ledger.sql. Running it again for a day
--- writes the same rows, which merge.
+-- Stores which senders have records on days that are about to expire; see emitter_starts in 0032_ledger.sql. A repeated
+-- run for a day writes the same rows, which merge.
 -- table: decisions or llm_invocations, which is also the stream; first_day, last_day: the days.
 INSERT INTO emitter_starts (project_id, stream, emitter, occurred_at, sequence)
 SELECT

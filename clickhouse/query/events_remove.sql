@@ -1,7 +1,7 @@
--- Removes rows of one day that lost a conflict with another service: the record of an identity is the row received first.
--- Writes the parts with such rows anew, because a lightweight DELETE would leave them visible in the projection by_user.
--- Never removes the last row of an identity: a merge may have dropped the one that won since it was looked up.
--- table; day: of their occurred_at; project_ids, event_ids, versions: one of each for every row; days: of the rows that won.
+-- Removes rows of one day that lost a conflict with another service: the record of an identity is the row received
+-- first. Rewrites the affected parts, because a lightweight DELETE would leave the rows visible in the projection
+-- by_user. Never removes the last row of an identity: since the lookup, a merge may have dropped the winner.
+-- table; day: of their occurred_at; project_ids, event_ids, versions: one of each per row; days: of the winning rows.
 ALTER TABLE {table: Identifier}
 DELETE IN PARTITION {day: Date}
 WHERE project_id IN {project_ids: Array(String)}

@@ -1,5 +1,5 @@
--- What a write to the events or their identities changes: the number of the newest block of each partition. A merge, a
--- mutation and the expiry of rows leave it as it is; a restored or new table has another folder.
+-- The state of the tables of events and identities: the number of the newest block of each partition. Only writes
+-- change it, not merges, mutations or the expiry of rows. A restored or new table has another folder.
 SELECT
     concat(table, ' ', extract(path, '/store/[^/]+/([^/]+)/[^/]+/$'), ' ', partition_id) AS place,
     toString(max(max_block_number)) AS newest

@@ -1,6 +1,7 @@
--- Writes a range of rounds of the logs into a file: one JSON array per piece, in the order of each log, with its entries as hex
--- digits. Which process wrote the rounds, and when, belongs to this store. path: ends in .gz; range: of 100,000 rounds.
--- Small blocks, because a piece may have 130 KB of digits.
+-- Writes a range of rounds of the logs into a file: one JSON array per piece, in the order of each log, with its
+-- entries as hex digits. Leaves out which process wrote the rounds, and when, because that concerns this store only.
+-- path: ends in .gz; range: of 100,000 rounds.
+-- The blocks are small, because a piece may have 130 KB of digits.
 INSERT INTO FUNCTION file({path: String}, 'JSONCompactEachRow')
 SETTINGS engine_file_truncate_on_insert = 1, max_block_size = 256
 SELECT

@@ -1,4 +1,4 @@
--- The close reports of the demo fleet's senders of one insert.
+-- The close reports that the demo fleet's senders send with one insert.
 -- project_id; day; flush: the number of the insert; silent: the agent whose sender ends without a report.
 INSERT INTO emitter_closes (project_id, stream, emitter, received_at, emitted, dropped, failed)
 SELECT

@@ -1,5 +1,5 @@
--- Writes one day of the demo fleet's decisions. Rows depend on (seed, day, row number) only, so equal seeds give equal
--- fleets; their senders and numbers depend on the insert.
+-- Writes one day of the demo fleet's decisions. Rows depend only on (seed, day, row number), so equal seeds give equal
+-- fleets. Their senders and numbers depend on the insert.
 --
 -- project_id, seed, day, rows; since, until: only rows in between are written; users: number of users (Zipf); flush: the
 -- number of this insert.
@@ -7,7 +7,7 @@
 -- roles of each agent (the most common first), the number of variants of a call, calls (each with its place, names, arguments
 -- and decision), and incidents, in which an agent calls its last tool with its last role: incident_agents (from 1),
 -- incident_from, incident_to (seconds of the day), incident_rates.
--- Each agent is one sender. The second one drops five events, the fifth loses one on the way.
+-- Each agent is one sender. The second one drops five events; one event of the fifth is lost in transit.
 INSERT INTO decisions
 (
     project_id, event_id, occurred_at, received_at, agent_name, agent_version_id, tool_name, outcome, role,

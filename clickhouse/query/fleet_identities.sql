@@ -1,6 +1,6 @@
 -- Adds one day of rows that did not come through the service to the index of identities.
--- stream, table: decisions or llm_invocations, both the same name; project_id; day. All of its rows: of a fill that was
--- killed, the last ones may be missing.
+-- stream, table: decisions or llm_invocations, both the same name; project_id; day.
+-- Adds all rows of the day, because a fill that was killed may have left out the last ones.
 INSERT INTO event_identities (stream, project_id, event_id, occurred_at, received_at)
 SELECT
     {stream: String},

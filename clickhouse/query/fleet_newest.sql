@@ -1,4 +1,5 @@
--- Up to when the demo fleet is filled, 1970 where it is empty. project_id, now.
+-- The time up to which the demo fleet is filled; 1970 if it is empty.
+-- project_id, now.
 SELECT
     (SELECT max(occurred_at) FROM decisions WHERE project_id = {project_id: String}) AS decisions,
     (SELECT max(occurred_at) FROM llm_invocations WHERE project_id = {project_id: String}) AS llm_invocations,

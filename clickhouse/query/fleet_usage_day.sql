@@ -1,4 +1,4 @@
--- Writes one day of the demo fleet's model calls, in the way of fleet_day.sql.
+-- Writes one day of the demo fleet's model calls, like fleet_day.sql.
 -- project_id, seed, day, rows, since, until, users; fleet: JSON with hours, agents, agent_shares, agent_versions, roles,
 -- and models and model_prices (dollars per million tokens) of each agent.
 INSERT INTO llm_invocations

@@ -1,7 +1,7 @@
--- Every so many granules the first event_id of one, for each project in its order, from the primary index in memory. With
--- each comes how many granules there are.
--- stream: decisions or llm_invocations; page_granules: granules between two bounds; only_project: null for all; after_block: see
--- identities_page.
+-- The first event_id of every page_granules-th granule, for each project in its order, with the number of granules.
+-- Comes from the primary index in memory.
+-- stream: decisions or llm_invocations; page_granules: granules between two bounds; only_project: null for all;
+-- after_block: see identities_page.
 SELECT
     project_id,
     event_id,

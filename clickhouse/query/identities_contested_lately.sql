@@ -1,6 +1,7 @@
--- Identities of two writers that may not be settled, with all times of their events: those filled in after a crash
--- (writer 0), as far back as identities_fill looks, and those of the last minutes, whose writer may have ended before it
--- looked for others. stream: decisions or llm_invocations.
+-- Identities of two writers whose conflict may not be resolved, with all times of their events: those filled in after a
+-- crash (writer 0), as far back as identities_fill looks, and those of the last minutes, whose writer may have ended
+-- before it looked for others.
+-- stream: decisions or llm_invocations.
 SELECT
     project_id,
     event_id,

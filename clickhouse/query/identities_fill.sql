@@ -1,8 +1,10 @@
--- Adds identities of the event table that are missing in event_identities, because a crash came before they were copied.
--- Looks for them only in slices of ten seconds whose records and identities differ: to compare each record takes ten times as
--- long, and 300 bytes of memory. Compares received_at, too: another service may have taken the same identity since, and both must show.
--- stream, table: decisions or llm_invocations, both the same name; since: earlier records have their identities; alive_since: the identity
--- of an expired record is free again, and would take the place of the one that has it now.
+-- Adds identities of the event table that are missing in event_identities because of a crash before they were copied.
+-- Looks for them only in slices of ten seconds in which the numbers of records and identities differ: comparing each
+-- record takes ten times as long, and 300 bytes of memory. Compares received_at as well: another service may have taken
+-- the same identity since, and both must show.
+-- stream, table: decisions or llm_invocations, both the same name; since: earlier records have their identities;
+-- alive_since: leaves out expired records.
+-- Their identities are free again and may belong to newer records.
 INSERT INTO event_identities (stream, project_id, event_id, occurred_at, received_at)
 WITH (
     SELECT groupArray(slice)

@@ -1,7 +1,7 @@
--- Which of these identities belong to a living record. The caller matches the pairs, because the answer may also hold
--- a project and an id of different pairs.
--- PREWHERE: most ids are new, so of most granules only this column is read.
--- stream; project_ids, event_ids: the identities; alive_since: records that occurred before are expired.
+-- Which of these identities belong to a record that has not expired. The caller matches the pairs, because the answer
+-- may combine a project and an id of different pairs. PREWHERE: most ids are new, so for most granules only this column
+-- is read.
+-- stream; project_ids, event_ids: the identities; alive_since: records that occurred before this time have expired.
 SELECT
     project_id,
     event_id

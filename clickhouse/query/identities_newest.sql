@@ -1,5 +1,7 @@
--- When the newest record was received that has its identity, in milliseconds; 0 without one. stream: decisions or llm_invocations.
--- part_rows_max: only in parts of fewer rows, null for all. The latest are in small parts, and to read all takes seconds with 100 million.
+-- When the newest record that has its identity was received, in milliseconds; 0 if there is none.
+-- stream: decisions or llm_invocations.
+-- part_rows_max: reads only parts with fewer rows; null for all.
+-- The latest identities are in small parts, and reading all 100 million takes seconds.
 SELECT toUnixTimestamp64Milli(max(received_at)) AS newest
 FROM event_identities
 WHERE stream = {stream: String}

@@ -1,6 +1,7 @@
--- The identities of one project between two event_ids, both included, in no order, as raw UUIDs. Those that have expired are few,
--- and to leave them out would take as long again. after_block: only from parts with later blocks (the third number in a part's name);
--- null for all. One thread: the caller works through one page while it reads the next.
+-- The identities of one project between two event_ids, both included, in no order, as raw UUIDs. Includes expired ones:
+-- they are few, and leaving them out would take twice as long.
+-- after_block: only from parts with later blocks (the third number in a part's name); null for all.
+-- Uses one thread, because the caller works through one page while it reads the next.
 SELECT event_id
 FROM event_identities
 WHERE stream = {stream: String}

@@ -1,6 +1,6 @@
--- Bearer keys issued or revoked since a time, one page of them by their ids. A key that was revoked may come twice: as revoked, then as
+-- One page of the bearer keys issued or revoked since a time, by id. A revoked key may occur twice: as revoked, then as
 -- issued.
--- since: compared with updated_at; after: the last key of the page before, '' for the first page; limit.
+-- since: compared with updated_at; after: the last key of the previous page, '' for the first page; limit.
 SELECT
     key_id,
     project_id,

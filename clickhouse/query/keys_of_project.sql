@@ -1,5 +1,5 @@
--- The bearer keys of a project, oldest first, each as it stands now: a key's newest row has the highest version, and all its rows the
--- same created_at. Without FINAL, which would read the keys of all projects.
+-- The bearer keys of a project in their current state, oldest first. The newest row of a key has the highest version,
+-- and all its rows have the same created_at. FINAL is not used: it would read the keys of all projects.
 -- project_id.
 SELECT
     key_id,

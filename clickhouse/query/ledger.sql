@@ -1,22 +1,26 @@
--- What the senders of one project told of their own count, against what arrived: one row.
--- table: decisions or llm_invocations, which is also the stream; project_id; oldest: no row before it is read.
+-- Compares what the senders of one project reported about their numbers with what arrived: one row.
+-- table: decisions or llm_invocations, which is also the stream; project_id; oldest: no earlier row is read.
 -- since, before: the window, since <= time < before, by occurred_at of a record and received_at of a close report.
 -- from_hour: the hour in which the window begins.
--- alive_since: records that occurred before are expired; silent_since: a sender that was not heard of after it is silent.
--- final_days: see summary.sql. hours: the beginnings of the hours amid which the window or the life of records begins or ends.
--- limit: how many gaps to list, newest first; null lists none. until, until_emitter, until_sequence: only gaps after this place in the
--- order of the list.
--- few_rows: 1 where so few rows are read that whole hours are not worth their plan; many_rows: 1 where they are. optional: see summary.sql.
+-- alive_since: records that occurred before have expired; silent_since: a sender not heard from after this time is
+-- silent.
+-- final_days: see summary.sql.
+-- hours: the starts of the hours within which the window or the retention begins or ends.
+-- limit: how many gaps to list, newest first; null lists none.
+-- until, until_emitter, until_sequence: only gaps after this place in the order of the list.
+-- few_rows: 1 if so few rows are read that whole hours are not worth planning; many_rows: 1 if they are.
+-- optional: see summary.sql.
 --
--- heard: the senders that have a point in the window, and a few more. Nothing else is asked about the others.
--- A point is what holds some numbers without a hole: all records of a sender in an hour, from the projection by_emitter, one
--- record, or a close report, which stands behind its last number and holds none. An hour with a hole or with a number twice is read
--- by its rows. The sums of the numbers and of their squares show up to two repetitions. More can add up to what is missing, as 3, 4, 8
--- do to 2, 6, 7. No number of sums shows them all, and the numbers of a sender that repeats them prove nothing anyway.
--- A gap lies between two points. An expired record is no neighbour, and neither is number 0 before records if a lower one expired.
--- gaps: for each sender that has some (with `limit`: that has some on the page), all of them in order: the first number, the size,
--- what the later neighbour says was dropped, and whether it is in the window. What was dropped before the first record that has not expired
--- stands before them, as one gap of that size outside the window.
+-- heard: the senders that have a point in the window, and a few more.
+-- No others are read any further. A point covers a set of numbers without a hole: all records of a sender in an hour
+-- (from the projection by_emitter), one record, or a close report, which comes after its last number and covers none.
+-- An hour with a hole or a repeated number is read row by row. The sums of the numbers and of their squares detect up
+-- to two repetitions. More repetitions can add up to the missing numbers, as 3, 4, 8 do to 2, 6, 7. No fixed set of
+-- sums detects them all, and the numbers of a sender that repeats them prove nothing anyway. A gap lies between two
+-- points. An expired record is no neighbour. Number 0 is no neighbour of records if a lower one has expired.
+-- gaps: for each sender that has gaps (with `limit`: gaps on the page), all of them in order: the first number, the
+-- size, the drops that the later neighbour reports, and whether it is in the window.
+-- Drops before the first record that has not expired are one gap of that size, listed first and outside the window.
 -- pages: the sender, its gaps as above, and those on the page: the first number, the one after the last, the agent of the later
 -- neighbour (of the earlier one for a close report), and when both neighbours were received, in milliseconds (0: number 0).
 WITH

@@ -1,6 +1,7 @@
--- Whether a sender of this project told of its count in a window: one row if so. Most projects end here, at little cost.
--- table: decisions or llm_invocations, which is also the stream; project_id; from_hour: the hour in which the window begins; few_rows: see
--- summary.sql.
+-- One row if a sender of this project reported its numbers in a window, else none. For most projects this is the only
+-- query, and it costs little.
+-- table: decisions or llm_invocations, which is also the stream; project_id; from_hour: the hour in which the window
+-- begins; few_rows: see summary.sql.
 SELECT 1 AS is_heard
 FROM
 (

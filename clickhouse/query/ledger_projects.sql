@@ -1,5 +1,5 @@
--- The projects whose senders told of their count lately.
--- table: decisions or llm_invocations, which is also the stream; from_hour: the hour since which they did.
+-- The projects whose senders reported their numbers since a given hour.
+-- table: decisions or llm_invocations, which is also the stream; from_hour: that hour.
 SELECT DISTINCT project_id
 FROM
 (

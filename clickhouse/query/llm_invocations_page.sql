@@ -1,5 +1,6 @@
 -- One page of the model calls of one project, newest first.
--- agent, model, role, user_id, session_id and not_…; all other parameters, and what the list relies on: see decisions_page.sql.
+-- agent, model, role, user_id, session_id and not_…; all other parameters, and the assumptions of the list: see
+-- decisions_page.sql.
 SELECT
     toString(event_id) AS event_id,
     occurred_at,

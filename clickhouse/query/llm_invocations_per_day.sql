@@ -1,5 +1,5 @@
--- How many model calls of one project there are on each day, newest first; days without one are left out.
--- Parameters: see llm_invocations_page.sql and llm_usage.sql. The projection usage_by_hour knows agents and models only.
+-- The number of model calls of one project per day, newest first; days without one are left out. Parameters: see
+-- llm_invocations_page.sql and llm_usage.sql. The projection usage_by_hour has agents and models only.
 -- llm_usage_over_time.sql counts them as well, but its sums of tokens and money take up to twice as long.
 WITH
     project_id = {project_id: String}

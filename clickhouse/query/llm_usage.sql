@@ -1,7 +1,7 @@
 -- Calls, tokens and cost of one project over a range of time, and the same by model and by agent, in one pass.
 -- project_id; since, before; agent, user_id, session_id and not_…; final_days; limit: length of each list: see summary.sql.
 -- hours_from, hours_until: the whole hours of the range, from the projection usage_by_hour; null if all is read from rows.
--- The sums are text: they may have more digits than a JSON number keeps. total_cost is in 10^-12 dollars.
+-- The sums are text, because they may have more digits than a JSON number keeps. total_cost is in 10^-12 dollars.
 WITH
     project_id = {project_id: String}
         AND (empty({agent: Array(String)}) OR agent_name IN {agent: Array(String)}) -- optional: agent

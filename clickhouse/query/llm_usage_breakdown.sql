@@ -1,6 +1,6 @@
 -- Calls, tokens and cost of one project over a range of time by the values of one column, with the first and the last time of each.
 -- by: the column. limit: how many values are listed. All other parameters: see llm_usage.sql.
--- All is read from rows: the projection usage_by_hour has neither users and sessions nor the exact times.
+-- Everything is read from rows: the projection usage_by_hour has neither users nor sessions nor exact times.
 -- `entries`: how many values there are before the limit; all_…: their sums. Sums are text, total_cost is in 10^-12 dollars.
 WITH
     project_id = {project_id: String}

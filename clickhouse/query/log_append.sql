@@ -1,7 +1,8 @@
--- Appends the records of some inserts to the logs of their projects, in one round: the pieces of log_pieces.sql, without a way out of
--- the engine and back. For a process that has the store to itself, and inserts of which no row is in the log.
--- flushes: the inserts, complete with this round; since: no rows from before; round, proposal, proposed_at: see 0030_log.sql;
--- projects, sizes: of their logs before it, also of projects without a record.
+-- Appends the records of some inserts to the logs of their projects, in one round. The pieces are those of
+-- log_pieces.sql, but they do not leave the engine. Only for a process that has the store to itself, and for inserts
+-- none of whose rows are in the log.
+-- flushes: the inserts, complete with this round; since: no earlier rows; round, proposal, proposed_at: see
+-- 0030_log.sql; projects, sizes: the sizes of their logs before this round, including projects without a record.
 INSERT INTO log_chunks (round, proposal, proposed_at, project_id, start, entries, received_from, received_to, flushes)
 SELECT
     {round: UInt64},

@@ -1,6 +1,7 @@
--- Of the identities of these inserts, those that another insert has with the same sorting key: a merge keeps one of these rows, so the
--- log must know them all. The other insert may have no mark, because its process ended before it wrote one. flushes.
--- One that began 10 minutes earlier is marked by now: by who scans for it, or by the next start.
+-- The identities of these inserts that another insert has under the same sorting key. A merge keeps one of these rows,
+-- so the log must know all of them. The other insert may have no mark, because its process ended before it wrote one.
+-- flushes.
+-- An insert that began at least 10 minutes earlier has been marked by a scan or by the next start.
 SELECT
     project_id,
     event_id,

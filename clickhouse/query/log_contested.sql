@@ -1,5 +1,7 @@
--- Of the identities of these inserts, those that more than one writer has marked, or one with several times, with all these times.
--- flushes; by_writer: 0 takes two writers for one. log_mark is one more writer of every row, and log_doubled finds rows of one time.
+-- The identities of these inserts that several writers have marked, or one writer with several times, with all these
+-- times.
+-- flushes; by_writer: 0 counts two writers as one. log_mark counts as one more writer of every row, and log_doubled
+-- finds rows with the same time.
 SELECT
     project_id,
     event_id,

@@ -1,4 +1,5 @@
--- What witnesses signed of the checkpoint of one size, by the names of the witnesses. project_id; size.
+-- The cosignatures of the checkpoint of one size, by the names of the witnesses.
+-- project_id; size.
 SELECT DISTINCT
     witness,
     line

@@ -1,5 +1,6 @@
--- How far a witness signed the log of a project with its present key, and when it did so last; no row: never.
--- project_id; witness; key_id: of the key, four bytes in hex, with which a signature begins.
+-- The largest checkpoint of a project that a witness has signed with its current key, and when it last did so; no row:
+-- never.
+-- project_id; witness; key_id: of the key, the first four bytes of each signature, in hex.
 SELECT
     toString(max(log_cosignatures.size)) AS size,
     toString(toUnixTimestamp64Milli(max(cosigned_at))) AS at_ms

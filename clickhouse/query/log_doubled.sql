@@ -1,4 +1,5 @@
--- Of the identities of these inserts, those that have several rows on the days of the inserts: two of one writer have one mark.
+-- The identities of these inserts that have several rows on the days of the inserts. Two rows of one writer share one
+-- mark.
 -- flushes.
 SELECT
     project_id,

@@ -1,5 +1,6 @@
--- Entries of a log, 32 bytes each, one behind another. A piece has at most 2,048 entries, so those that begin earlier end earlier.
--- project_id; from, to: indexes, without the last.
+-- Concatenated entries of a log, 32 bytes each. A piece has at most 2,048 entries, which bounds where the first piece
+-- begins.
+-- project_id; from, to: indexes, to exclusive.
 SELECT arrayStringConcat(arrayMap(entry -> concat(entry, ''), arraySlice(
     entries,
     1 + if(start < {from: UInt64}, {from: UInt64} - start, 0),

@@ -1,4 +1,5 @@
--- When the records of these inserts were received; 1970 where there are none. flushes, hour, since: as in log_pieces.
+-- When the records of these inserts were received; 1970 if there are none.
+-- flushes, hour, since: as in log_pieces.
 SELECT
     toString(min(received_at)) AS received_from,
     toString(max(received_at)) AS received_to,

@@ -1,6 +1,6 @@
--- Writes the hashes of complete subtrees of a level: RFC 6962's node hash, in eight steps from 256 nodes to one.
--- project_id; level; from, to: places in the level, without the last; leaves: 1 for level 1, else null; below: the level below, null for
--- level 1.
+-- Writes the hashes of complete subtrees of a level: the node hash of RFC 6962, in eight steps from 256 nodes to one.
+-- project_id; level; from, to: positions in the level, to exclusive; leaves: 1 for level 1, else null; below: the level
+-- below, null for level 1.
 INSERT INTO log_hashes (project_id, level, idx, hash)
 SELECT
     {project_id: String},

@@ -1,6 +1,6 @@
--- Stored hashes of complete subtrees of a log, one behind another: 8 bytes of place in the level, little-endian, 32 of hash. Those that are
--- not stored yet are left out.
--- project_id; level; from, to: places in the level, without the last.
+-- Concatenated stored hashes of complete subtrees of a log: 8 bytes for the position in the level, little-endian, then
+-- 32 bytes of hash. Hashes that are not stored yet are left out.
+-- project_id; level; from, to: positions in the level, to exclusive.
 SELECT concat(reinterpretAsFixedString(idx), any(hash))
 FROM log_hashes
 WHERE project_id = {project_id: String}

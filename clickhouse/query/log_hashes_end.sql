@@ -1,4 +1,5 @@
--- The place behind the last stored hash of a level. project_id; level.
+-- The position after the last stored hash of a level.
+-- project_id; level.
 SELECT toString(idx + 1) AS next
 FROM log_hashes
 WHERE project_id = {project_id: String}

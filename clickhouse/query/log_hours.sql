@@ -1,7 +1,9 @@
--- The hours of occurred_at that have rows from before the log, oldest first, without those that are complete in the log: these have
--- a row of project '' whose start is the number of the hour since the epoch, written ten minutes or more after the last row was received.
--- since: hours before are expired.
--- is_still: nothing was received in the last ten minutes. An older Gatehouse may still be writing.
+-- The hours of occurred_at that have rows from before the log, oldest first, except those that are complete in the log.
+-- A complete hour has a row of project '' whose start is the number of the hour since the epoch, written at least ten
+-- minutes after its last row was received.
+-- since: earlier hours have expired.
+-- is_still: nothing was received in the last ten minutes.
+-- Otherwise an older Gatehouse may still be writing.
 SELECT
     toString(hour_start) AS hour,
     toString(start) AS number,

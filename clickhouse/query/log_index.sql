@@ -1,5 +1,6 @@
 -- The index of an entry in the log of a project. project_id; entry: in hex; received_at: of its record.
--- Parts that are not merged have no indexes. The conditions stand in PREWHERE, so that entries are read only of pieces of that time.
+-- Parts that are not merged have no indexes. With the conditions in PREWHERE, entries are read only from pieces of that
+-- time.
 SELECT toString(min(start + indexOf(entries, toFixedString(unhex({entry: String}), 32)) - 1)) AS index
 FROM log_chunks
 PREWHERE project_id = {project_id: String}

@@ -1,6 +1,6 @@
 -- The indexes of many entries: entry (in hex) and index for each that is in the log.
--- project_id; entries: in hex of upper case, one behind another; received_from, received_to: of their records;
--- minutes: those in which the records were received, so that few pieces are read when the records are far apart.
+-- project_id; entries: concatenated, in upper-case hex; received_from, received_to: of their records; minutes: those in
+-- which the records were received, so that few pieces are read if the records are far apart.
 SELECT
     hex(found.1) AS entry,
     found.2 AS index

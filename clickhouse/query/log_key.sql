@@ -1,4 +1,4 @@
--- The public key that signs the logs of this store, in base64. No row: no log was signed yet.
+-- The public key that signs the logs of this store, in base64. No row: no log has been signed yet.
 SELECT public_key
 FROM log_keys
 ORDER BY

@@ -1,5 +1,6 @@
--- Marks the identities of inserts of other services, which may not have marked them before they ended, under the number of the
--- insert: so that those who look for other writers find them. flushes.
+-- Marks the identities of inserts of other services under the number of the insert, so that searches for other writers
+-- find them. The other services may have ended before they marked them.
+-- flushes.
 INSERT INTO event_identities (stream, project_id, event_id, occurred_at, received_at, writer)
 SELECT
     'decisions',

@@ -1,5 +1,6 @@
--- The rows of the rounds after a number, and the time of the store. round: that number. All rows of a round have its proposal;
--- size: of the log of the project with this row.
+-- The rows of the rounds after a number, and the time of the store.
+-- round: that number.
+-- All rows of a round have its proposal; size: of the project's log including this row.
 SELECT
     toString(now64(6, 'UTC')) AS now,
     groupArray((toString(round), toString(proposal), project_id, toString(start + count), counts)) AS rows

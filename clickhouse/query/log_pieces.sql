@@ -1,8 +1,10 @@
--- The entries of records that may enter the log, in pieces of at most 2,048, per project in the order in which they were received.
--- flushes: of their inserts; hour: of occurred_at, for rows from before the log, where flushes is ['0']; since: no rows from before.
+-- The entries of records that may enter the log, in pieces of at most 2,048, per project in the order in which they
+-- were received.
+-- flushes: of their inserts; hour: of occurred_at, for rows from before the log, whose flushes is ['0']; since: no
+-- earlier rows.
 -- out_project_ids, out_event_ids, out_versions: rows that lost a conflict.
--- A row may be there twice, byte for byte, until a merge. The other columns are read of these inserts alone (PREWHERE), and `entry` stands
--- once in a query of its own, so that it is planned once.
+-- A row may occur twice, byte for byte, until a merge. PREWHERE reads the other columns for these inserts only.
+-- `entry` is computed in a single subquery, so that it is planned once.
 -- overlap_from, overlap_to: when the records were received, to leave out those that are in the log.
 SELECT
     project_id,

@@ -1,6 +1,8 @@
--- A few pieces of a log with records that were received between two times, one behind another: 8 bytes of start and 8 of the number of
--- entries, little-endian, and the entries, 32 bytes each, also those that end with zeros. project_id; received_from, received_to.
--- Parts that are not merged have no indexes. The conditions stand in PREWHERE, so that only the entries of these pieces are read.
+-- A few pieces of a log with records that were received between two times, concatenated: 8 bytes of start and 8 of the
+-- number of entries, little-endian, then the entries, 32 bytes each, including those that end with zeros.
+-- project_id; received_from, received_to.
+-- Parts that are not merged have no indexes. With the conditions in PREWHERE, only the entries of these pieces are
+-- read.
 SELECT concat(
     reinterpretAsFixedString(start),
     reinterpretAsFixedString(length(entries)),

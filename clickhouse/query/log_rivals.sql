@@ -1,4 +1,4 @@
--- All rows of these identities that have more than one, with what the log would hold of them.
+-- All rows of those of the given identities that have several rows, each with what the log would hold.
 -- project_ids, event_ids: the identities; times: the occurred_at of all rows, which bounds what is read.
 SELECT
     project_id,

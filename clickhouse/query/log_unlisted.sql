@@ -1,4 +1,5 @@
--- Inserts whose records are not known to be in the log, and how many. flush_from, flush_to: their numbers; round: their rounds came later.
+-- Inserts whose records are not known to be in the log, with their number of records.
+-- flush_from, flush_to: their numbers; round: only later rounds are searched.
 SELECT
     toString(flush) AS number,
     toString(count()) AS rows

@@ -1,4 +1,4 @@
--- Whose use of a mailed token counts: the first, then the smaller id.
+-- The use of a mailed token that counts: the first one, then the smaller id.
 -- token_hash: SHA-256 of the token, in hexadecimal.
 SELECT use_id
 FROM mailed_token_uses

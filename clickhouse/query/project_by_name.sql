@@ -1,4 +1,4 @@
--- The project of an owner with a name. Of several (the net under the claim) the first created counts.
+-- The project of an owner with a name. The claim allows one. Should several exist, the one created first counts.
 -- owner_id: an account, '' for projects made by command line; name_folded: the name as it is compared.
 SELECT
     project_id AS id,

@@ -1,6 +1,7 @@
--- The members of a project with their roles: owners first, then as they were added.
--- project_id. Of an account, the row with its role counts most (rank 3), then being the one who made the project (2), then a
--- row from before roles (1).
+-- The members of a project with their roles: owners first, then in the order in which they were added.
+-- project_id.
+-- The row of an account with the highest rank counts: one with its role (3), having made the project (2), or one from
+-- before roles (1).
 SELECT
     account_id,
     argMax(held_role, rank) AS role,

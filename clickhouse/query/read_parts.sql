@@ -1,5 +1,5 @@
 -- The parts of an event table and their rows, by day of occurred_at. table: decisions or llm_invocations.
--- A row may repeat where there are several parts, or one that was not deduplicated (level 0).
+-- A row may occur twice if a day has several parts, or one that was not deduplicated (level 0).
 SELECT
     partition AS day,
     count() > 1 OR min(level) = 0 AS may_repeat,

@@ -1,5 +1,6 @@
--- The entries in the log of records that were just written, in base64.
--- project_ids, times, event_ids: of the events, by place; times: of occurred_at. Of several rows of an identity the first counts.
+-- The log entries of records that were just written, in base64.
+-- project_ids, times, event_ids: of the events, by position; times: of occurred_at.
+-- If an identity has several rows, the first one counts.
 SELECT
     project_id,
     toString(event_id) AS event_id,

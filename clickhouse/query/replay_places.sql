@@ -1,5 +1,7 @@
--- The places of the newest decisions of one agent, for a replay under a draft policy: without their arguments, which are large.
--- project_id, agent_name; since: records with occurred_at from here on; until, until_id: see decisions_page.sql; limit.
+-- The places of the newest decisions of one agent, for a replay under a draft policy. Leaves out the arguments, which
+-- are large.
+-- project_id, agent_name; since: records with occurred_at from this time on; until, until_id: see decisions_page.sql;
+-- limit.
 SELECT
     toUnixTimestamp64Milli(occurred_at) AS occurred_ms,
     toString(event_id) AS event_id

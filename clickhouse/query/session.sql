@@ -1,4 +1,4 @@
--- One session, as it stands now: its newest row has the highest version.
+-- The current state of one session: its newest row has the highest version.
 -- session_hash: SHA-256 of the cookie's value, in hexadecimal.
 SELECT
     account_id,

@@ -1,5 +1,6 @@
--- The sessions of an account that have not been ended, as they stand now, latest use first.
--- account_id: found by its index, not by the sorting key. session_epoch: the account's, others have ended.
+-- The current state of the sessions of an account that have not ended, the last used first.
+-- account_id: found by its index, not by the sorting key.
+-- session_epoch: that of the account; sessions of other epochs have ended.
 SELECT
     session_hash,
     created_at,

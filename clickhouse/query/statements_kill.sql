@@ -1,3 +1,3 @@
--- Kills what runs on the embedded engine, before it closes: statements that nobody waits for any more. ASYNC: the engine itself
--- shows when they have ended.
+-- Kills all statements on the embedded engine before it closes; nobody waits for them any more. ASYNC: the engine
+-- itself shows when they have ended.
 KILL QUERY WHERE query_id != queryID() ASYNC

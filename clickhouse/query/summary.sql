@@ -2,15 +2,20 @@
 -- project_id; since, before: records with since <= occurred_at < before; limit: length of each list.
 -- agent, role, outcome, tool, user_id, session_id, reason: one of these values, '' for the empty one; not_…: none of these. An empty
 -- list does not filter.
--- days_from, days_until: the whole days of the range, from the projection counts_by_day; null if they are read by the hour.
--- hours_from, hours_until: its whole hours, on the other days from the projection counts_by_hour; null if all is read from rows, as
--- a filter that no projection has requires. The rest, before the first hour and after the last, always comes from rows.
--- few_rows: 1 where the range holds so few rows that a projection is not worth its plan, nor a second thread its start; else null.
+-- days_from, days_until: the whole days of the range, from the projection counts_by_day; null if they are read by the
+-- hour.
+-- hours_from, hours_until: its whole hours on the other days, from the projection counts_by_hour; null if everything is
+-- read from rows, which filters that no projection has require.
+-- What is left before the first hour and after the last always comes from rows.
+-- few_rows: 1 if the range holds so few rows that neither a projection nor a second thread is worth its cost; else
+-- null.
 -- final_days: days on which a row may be stored twice until its parts are merged; only they are read with FINAL.
--- optional: the service drops these lines where one of the parameters is null or empty, because they select nothing then.
--- is_counted filters the counts of whole days and hours, not their rows: pushed down into a projection it makes the plan of 90 days
--- take half as long again. Rows are filtered where they are read.
--- `facet` names the list of a row; the totals are the row with facet ''. `entries`: rows of that list before the limit.
+-- optional: the service drops these lines if one of the parameters is null or empty, because they select nothing then.
+-- is_counted filters the counts of whole days and hours, not their rows: pushed down into a projection, it would make
+-- planning 90 days take half as long again.
+-- Rows are filtered where they are read.
+-- `facet` names the list of a row; the totals are the row with facet ''.
+-- `entries`: rows of that list before the limit.
 WITH
     true
         AND (empty({agent: Array(String)}) OR agent_name IN {agent: Array(String)}) -- optional: agent

@@ -1,4 +1,5 @@
--- The columns of a table, as export_table and export_day have them. table.
+-- The columns of a table in the order of export_table and export_day.
+-- table.
 SELECT name
 FROM system.columns
 WHERE database = currentDatabase()
