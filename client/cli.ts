@@ -80,7 +80,7 @@ process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
   logger.error(messageOf(error));
   return 1;
 });
-// Standard input may still be open, and what was written to standard output not yet read.
+// Standard input may still be open, and standard output may not have been read to its end.
 process.stdout.write('', () => process.exit());
 
 async function main(words: string[]): Promise<number> {
@@ -160,7 +160,7 @@ async function register(agentName: string, server: ServerAddress, values: Values
   return 0;
 }
 
-/** A secret is named by its variable: the words of a command can be seen by other users. */
+/** A secret is passed as the name of a variable, because other users can see the arguments of a command. */
 function headersFrom(texts: readonly string[] = []): Record<string, string> {
   const entries = texts.map((text) => {
     const [, name, value] = /^([^\s:]+):\s*(.*)$/.exec(text) ?? [];

@@ -39,7 +39,7 @@ export function urlOf(baseUrl: string, path: string): string {
 
 let hasWarnedOfBoth = false;
 
-/** Warns once per process when a local policy decides and its decisions go to the platform. */
+/** Warns once per process when a local policy decides and the decisions are sent to the platform. */
 export function warnOfBoth(
   set: { apiKey: string | undefined; localPolicy: string | undefined },
   logger: Logger,

@@ -13,7 +13,7 @@ let resolving: Promise<ResolvePolicy> | undefined;
  * Throws a ValueError without an agent name.
  */
 export const resolvePolicy: ResolvePolicy = async (options) => {
-  // Loaded with the first policy: a program that only records does without it.
+  // Loaded with the first policy: a program that only records does not need it.
   resolving ??= import('./policy/resolve-policy.ts').then(({ createResolvePolicy }) =>
     createResolvePolicy({ now: () => Date.now() }),
   );
@@ -26,6 +26,6 @@ export const bindingDeps: BindingDeps = {
   resolvePolicy,
 };
 
-/** Binds an agent with the gates and the policies of this copy of the package. `of` is the function that an error names. */
+/** Binds an agent with the gates and the policies of this copy of the package. `of` is the function that errors name. */
 export const bindAs = async (of: string, options: BindingOptions): Promise<PolicyBinding> =>
   bind(checkedOptions(of, options), bindingDeps);

@@ -1,4 +1,4 @@
-/** An argument that is wrong in itself. */
+/** An argument that is invalid in itself. */
 export class ValueError extends Error {
   override readonly name = 'ValueError';
 }

@@ -16,7 +16,7 @@ export const configure = (options: ConfigureOptions = {}): Gate =>
 /** Sends the events that wait for a batch, and resolves when no event is in flight. */
 export const flush = (): Promise<void> => gates.flush();
 
-/** Takes no more events, waits for those in flight (15 s by default), then closes every connection. May be repeated. */
+/** Accepts no more events, waits for those in flight (15 s by default), then closes every connection. May be called again. */
 export const shutdown = (options?: { timeoutMs?: number | undefined }): Promise<void> =>
   gates.shutdown(options ?? undefined);
 
@@ -24,14 +24,14 @@ export const shutdown = (options?: { timeoutMs?: number | undefined }): Promise<
 export const govern = /* @__PURE__ */ createGovern(bindingDeps);
 
 /**
- * Binds an agent to its policy and its audit, for a framework of your own: `startRun` at the top of each run, then `run.call` or
+ * Binds an agent to its policy and its audit, for your own framework: call `startRun` at the top of each run, then `run.call` or
  * `run.decide` for every tool call. Throws if there is no policy.
  */
 export const bindPolicy = (options: AdapterOptions): Promise<PolicyBinding> => bindAs('bindPolicy', options);
 
 /**
- * Registers an agent and its tools. A new agent gets the default policy; that of a registered one stays. May be called at each start:
- * only other tools make a new version. Throws a PolicyError if the platform does not answer, or refuses.
+ * Registers an agent and its tools. A new agent gets the default policy; a registered agent keeps its own. May be called at each start:
+ * only changed tools create a new version. Throws a PolicyError if the platform does not answer, or refuses.
  */
 export const registerAgent = async (options: RegisterOptions): Promise<RegisteredAgent> =>
   (await import('./policy/register-agent.ts')).registerAgent(options);

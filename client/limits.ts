@@ -1,25 +1,25 @@
 /** POSTs in flight per sender. The next event is dropped, or waits for its batch. */
 export const IN_FLIGHT_MAX = 32;
 
-/** The values behind `batch: true`. */
+/** The defaults of `batch: true`. */
 export const BATCH_DEFAULTS = { maxEvents: 100, maxWaitMs: 50, maxPending: 10_000 };
 
-/** The service takes no larger batch. */
+/** The service accepts no larger batch. */
 export const BATCH_EVENTS_MAX = 1_000;
 
-/** Ranges of numbers in the header of a batch: with 16 digits each they take 7 KB, and proxies take 8. */
+/** Ranges of numbers in the header of a batch: with 16 digits each they are 7 KB, and proxies accept 8. */
 export const BATCH_RANGES_MAX = 200;
 
-/** As much as the largest event may have, so that batches in flight take no more memory than single posts; the service takes 8 MiB. */
+/** The size of the largest event, so that batches in flight use no more memory than single posts. The service accepts 8 MiB. */
 export const BATCH_BYTES_MAX = 1024 * 1024;
 
 /** Bytes of events that wait for a batch; further events are dropped. */
 export const PENDING_BYTES_MAX = 16 * 1024 * 1024;
 
-/** A journal goes on in a new file, so that the old one can be removed once its events are settled. */
+/** Beyond this size a journal continues in a new file, so that the old one can be removed once its events are settled. */
 export const JOURNAL_FILE_BYTES = 1024 * 1024;
 
-/** The service takes no events that are older than 90 days. */
+/** The service does not accept events that are older than 90 days. */
 export const JOURNAL_MS_MAX = 90 * 24 * 60 * 60_000;
 
 /** Warns at drops 1, 100, 200 and so on. */
@@ -28,7 +28,7 @@ export const WARNING_EVERY = 100;
 /** One HTTP exchange, from connecting to the last byte. */
 export const HTTP_TIMEOUT_MS = 5_000;
 
-/** How long a run waits for a refresh after one that used up its time, until one succeeds. */
+/** After a refresh that used up its time, a run waits this long for its own refresh, until one succeeds. */
 export const REFRESH_WAIT_AFTER_FAILURE_MS = 250;
 
 /** The retry waits for the shorter of this and the HTTP timeout. */
@@ -47,7 +47,7 @@ export const DESTROY_TIMEOUT_MS = 1_000;
 /** Node runs a longer timer after 1 ms. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** UTF-8 bytes of the JSON text; the service answers 413 to more. */
+/** UTF-8 bytes of the JSON text; above this the service answers 413. */
 export const ARGUMENTS_BYTES_MAX = 8_192;
 
 /** Code points of the names in an event; the service refuses more. */
@@ -59,7 +59,7 @@ export const LABEL_LENGTH_MAX = 100;
 /** Values that `emit` reads of one event; the rest is cut. */
 export const EVENT_VALUES_MAX = 10_000;
 
-/** The work that one recorded copy may cost: the length of its texts, plus this for each value. An endless proxy is cut. */
+/** The work that one recorded copy may cost: the length of its texts, plus this much for each value. Ends an endless proxy. */
 export const COPY_UNITS_MAX = 64 * 1024 * 1024;
 export const COPY_UNITS_PER_CONTAINER = 512;
 export const COPY_UNITS_PER_LEAF = 128;
@@ -73,5 +73,5 @@ export const PROBLEM_CHARACTERS_MAX = 4_096;
 /** An agent record has at most 1 MiB of texts and a module of about 140 KB. */
 export const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
-/** Successions of a key set that are read, from the first: about one a year for a century. */
+/** How many successions of a key set are read, from the first on: about one a year for a century. */
 export const SUCCESSIONS_MAX = 100;

@@ -3,7 +3,7 @@ type Log = (message: string, context?: Record<string, unknown>) => void;
 /** The message comes first. No message and no context contains a key. */
 export type Logger = { debug: Log; info: Log; warn: Log; error: Log };
 
-/** No key of the service is as short: what is may be part of any word. */
+/** Keys of the service are longer. Anything shorter may be part of an ordinary word. */
 const KEY_CHARACTERS_MIN = 16;
 
 /** The text of an answer, which may repeat the key. */

@@ -6,7 +6,7 @@ import type { ResolveOptions } from './policy/resolve-policy.ts';
 
 type AnyOptions = GovernOptions & ConfigureOptions & ResolveOptions;
 
-/** Every option of the package, with the types that its value may have: one object may serve several of its functions. */
+/** Every option of the package with the types that its value may have. One object may serve several of its functions. */
 const OPTIONS: Record<keyof AnyOptions, string> = {
   agentName: 'string',
   apiKey: 'string',
@@ -34,7 +34,7 @@ const OPTIONS: Record<keyof AnyOptions, string> = {
   userId: 'string',
 };
 
-/** The options with each key under both of its names. Throws a ValueError for an option that does not exist, or has a value of another type. */
+/** The options with each key under both of its names. Throws a ValueError for an unknown option or a value of the wrong type. */
 export function checkedOptions<Options extends object>(of: string, options: Options): Options {
   if (typeof options !== 'object' || options === null)
     throw new ValueError(`${of} takes an object of options`);
@@ -64,7 +64,7 @@ function checkType(of: string, types: string, value: unknown): void {
     throw new ValueError(`${of} must be of type ${types}, not ${type}`);
 }
 
-/** Without the newline of a file: a header cannot have it. */
+/** Without a trailing newline, as read from a file: a header cannot contain it. */
 function bothNames(name: string, alias: string, values: (string | undefined)[]): object {
   const [value, other] = values.map((one) => one?.trim());
   if (value !== undefined && other !== undefined && value !== other)
@@ -82,7 +82,7 @@ function nearestOption(name: string): string | undefined {
   return best && best.distance <= 3 && best.distance < name.length / 2 ? best.option : undefined;
 }
 
-/** Levenshtein's: insertions, deletions and replacements of one character. */
+/** The Levenshtein distance: insertions, deletions and replacements of one character. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [index, character] of a.split('').entries()) {

@@ -7,12 +7,12 @@ export type ApprovalQuestion = {
   messages: ModelMessage[];
 };
 
-/** The SDK asks its user, and ends the run. Undefined leaves the call to the execution. */
+/** The SDK asks its user and ends the run. With undefined, the execution decides. */
 export type ApprovalStatus = { type: 'user-approval'; reason: string } | undefined;
 
 /**
- * Approvals that the SDK asks for and keeps in its messages. A later run, perhaps in another process, executes what was approved: the
- * SDK asks again about each of these calls first.
+ * Approvals that the SDK requests and keeps in its messages. A later run, perhaps in another process, executes what was approved. Before
+ * that, the SDK asks again about each of these calls.
  */
 export class SdkApprovals {
   readonly #approved = new WeakMap<PolicyRun, Set<string>>();
@@ -20,14 +20,14 @@ export class SdkApprovals {
   statusOf(run: PolicyRun, { toolCall, messages }: ApprovalQuestion): ApprovalStatus {
     const { toolName, toolCallId, input } = toolCall;
     const { outcome, reason } = run.preview(toolName, input);
-    // The execution refuses a denied call, and tells the model why.
+    // The execution refuses a denied call and gives the model the reason.
     if (outcome !== 'needs_approval') return undefined;
     if (isAnswered(toolCallId, messages)) this.#of(run).add(toolCallId);
     else run.decide(toolName, input);
     return { type: 'user-approval', reason };
   }
 
-  /** Whether the SDK executes this call because it was approved. Once. */
+  /** Whether the SDK executes this call because it was approved. True only once. */
   take(run: PolicyRun, toolCallId: string | undefined): boolean {
     return toolCallId !== undefined && this.#of(run).delete(toolCallId);
   }
@@ -39,7 +39,7 @@ export class SdkApprovals {
   }
 }
 
-/** Whether the messages end with the answer to a request to approve this call, which has no result yet. */
+/** Whether the messages end with an answer to an approval request for this call that has no result yet. */
 function isAnswered(toolCallId: string, messages: readonly ModelMessage[]): boolean {
   const said = messages.flatMap(({ role, content }) =>
     role === 'assistant' && typeof content !== 'string' ? content : [],

@@ -18,12 +18,12 @@ type RunsOptions = {
   onUnseen: () => void;
 };
 
-/** Tells which run a tool call belongs to, and starts runs: one `generateText` or `streamText` is one run. */
+/** Finds the run that a tool call belongs to, and starts runs. One `generateText` or `streamText` is one run. */
 export class SdkRuns {
   readonly #options: RunsOptions;
-  /** Copies of messages that were made for one run. The SDK passes them on to the tools of that run, and to no other. */
+  /** Copies of messages that were made for one run. The SDK passes them only to the tools of that run. */
   readonly #marked = new WeakMap<object, PolicyRun>();
-  /** By the messages of a step, which ai 5 and 6 give to its tools in place of the copies. */
+  /** By the messages of a step, which ai 5 and 6 pass to its tools instead of the copies. */
   readonly #steps = new WeakMap<object, PolicyRun>();
   /** By the list of steps, and by the last message of the user: the run that began with it most recently. */
   readonly #latest = new WeakMap<object, PolicyRun>();
@@ -43,7 +43,7 @@ export class SdkRuns {
   /** Starts a run at step 0, before the model is asked. */
   async prepareStep({ stepNumber, messages, steps = [] }: Step): Promise<{ messages?: ModelMessage[] }> {
     const key = lastOfUser(messages) ?? this;
-    // `streamText` of ai 5 makes a prompt into another message for each step.
+    // `streamText` of ai 5 creates a new message from the prompt for each step.
     const begun = stepNumber > 0 ? (this.#latest.get(steps) ?? this.#latest.get(key)) : undefined;
     if (begun) this.#steps.set(messages, begun);
     if (stepNumber > 0) return {};
@@ -55,7 +55,7 @@ export class SdkRuns {
     return { messages: copies };
   }
 
-  /** The run of a tool call with these messages. A run that was not seen to begin starts here. */
+  /** The run of a tool call with these messages. If its beginning was not seen, the run starts here. */
   of(messages: readonly ModelMessage[] = []): PolicyRun | Promise<PolicyRun> {
     const marked = messages.find((message) => this.#marked.has(message));
     const known = marked ? this.#marked.get(marked) : this.#steps.get(messages);
@@ -63,7 +63,7 @@ export class SdkRuns {
     const key = lastOfUser(messages) ?? this;
     const seen = this.#seen.get(key);
     const { length } = messages;
-    // Within a run the messages grow with every step.
+    // Within a run, messages are added with every step.
     if (seen && (seen.messages === messages || (length > seen.length && !isResumption(messages)))) {
       Object.assign(seen, { messages, length });
       return seen.run;
@@ -95,7 +95,7 @@ export class SdkRuns {
     try {
       const run = await this.#options.start();
       const seen = this.#seen.get(key);
-      // From here on allowed calls are synchronous.
+      // From here on, allowed calls are synchronous.
       if (seen) seen.run = run;
       return run;
     } catch (error) {
@@ -109,7 +109,7 @@ function lastOfUser(messages: readonly ModelMessage[]): ModelMessage | undefined
   return messages.findLast(({ role }) => role === 'user') ?? messages[0];
 }
 
-/** Whether they end with answers to the SDK's own approval requests: a new run executes those calls first. */
+/** Whether they end with answers to the SDK's own approval requests. If so, a new run executes those calls first. */
 export function isResumption(messages: readonly ModelMessage[]): boolean {
   const last = messages.at(-1);
   return last?.role === 'tool' && last.content.some(({ type }) => type === 'tool-approval-response');

@@ -44,7 +44,7 @@ export function usageMiddleware(binding: PolicyBinding, caller: Caller): Languag
 type Streamed = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapStream']>>>;
 type StreamPart = Streamed['stream'] extends ReadableStream<infer Part> ? Part : never;
 
-/** The SDK's counts: `ai` 5 has numbers, later versions have objects. What is no count is 0. */
+/** The SDK's counts: `ai` 5 has numbers, later versions have objects. Anything that is not a count becomes 0. */
 function tokensOf(finished: unknown): Partial<UsageInput> {
   const usage = field(finished, 'usage');
   const finishReason = field(finished, 'finishReason');
@@ -59,12 +59,12 @@ function tokensOf(finished: unknown): Partial<UsageInput> {
   };
 }
 
-/** Undefined where there is none, or where it cannot be read. */
+/** Undefined if it is missing or cannot be read. */
 function field(value: unknown, name: string): unknown {
   try {
     return (Object(value) as Record<string, unknown>)[name];
   } catch {
-    // The getter of a model must not make its call fail.
+    // A getter of a model must not make its call fail.
     return undefined;
   }
 }
@@ -78,8 +78,8 @@ function textIn(...values: unknown[]): string {
 }
 
 /**
- * The same stream, reported once: when it finishes, fails or is cancelled; in the last two cases its tokens are unknown.
- * Not a TransformStream, because some versions of Node do not tell it of a cancel.
+ * The same stream, reported once: when it finishes, fails or is cancelled. In the last two cases its tokens are unknown. Not a
+ * TransformStream, because some versions of Node do not notify it of a cancellation.
  */
 function watched(stream: ReadableStream<StreamPart>, report: Report): ReadableStream<StreamPart> {
   const reader = stream.getReader();
@@ -101,7 +101,7 @@ function watched(stream: ReadableStream<StreamPart>, report: Report): ReadableSt
     reportOnce({ error_type: 'AbortError' });
     return reader.cancel(reason);
   };
-  // Reads no further ahead than its reader.
+  // Does not read ahead of its reader.
   return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
 }
 

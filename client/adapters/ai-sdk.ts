@@ -12,15 +12,15 @@ import { overridden } from './overridden.ts';
 
 export type GovernToolsOptions = AdapterOptions;
 
-/** What one caller passes to every `generateText`, `streamText` or agent. Each of them is a run with its own policy. */
+/** The options that one caller passes to every `generateText`, `streamText` or agent. Each of these is a run with its own policy. */
 export type AiSdkRun<Tools> = {
   /** The tools under the policy of their run; tools without `execute` are unchanged. */
   tools: Tools;
   /** For the option of this name: refreshes the policy at the top of each run, before the model is asked. */
   prepareStep: (step: Step) => Promise<{ messages?: ModelMessage[] }>;
   /**
-   * For the option of this name (`ai` 7): approvals are asked for and kept by the SDK, so that they may come later, in another process.
-   * Only without `onApproval`, which is asked otherwise.
+   * For the option of this name (`ai` 7). The SDK requests and keeps the approvals, so they may come later, in another process. Only
+   * without `onApproval`, which replaces it.
    */
   toolApproval: (question: ApprovalQuestion) => Promise<ApprovalStatus>;
   /** For `wrapLanguageModel`: records the token usage of every model call. */
@@ -92,7 +92,7 @@ function governed<Tools extends ToolSet>(tools: Tools, governing: Governing): To
 type CallOfSdk = { messages: ModelMessage[]; toolCallId?: string; abortSignal?: AbortSignal };
 type Execute = (input: unknown, options: CallOfSdk) => unknown;
 
-/** Calls an allowed tool synchronously: one that streams must return an iterable, not a promise of one. */
+/** Calls an allowed tool synchronously. A streaming tool must return an iterable, not a promise of one. */
 function governedExecute({ runs, approvals }: Governing, name: string, execute: Execute): Execute {
   return (input, options) => {
     const { toolCallId: callId, abortSignal: signal } = options ?? {};
@@ -111,7 +111,7 @@ function governedExecute({ runs, approvals }: Governing, name: string, execute: 
   };
 }
 
-/** ai 5 and 6 tell the model the message of an error, and ai 7 its text. */
+/** ai 5 and 6 give the model the message of an error, ai 7 gives it the text. */
 function rethrow(error: unknown): never {
   throw error instanceof DecisionError ? error.elaborate() : error;
 }

@@ -13,8 +13,8 @@ type Endings<Result> = {
 };
 
 /**
- * Decides one call, then executes it or tells the model why not. Every other error is thrown: the tool's errors belong to the
- * framework, and so do those that an approver throws to pause a run.
+ * Decides one call, then executes it or tells the model why not. All other errors are thrown: errors of the tool belong to the framework,
+ * as do those that an approver throws to pause a run.
  */
 export async function callOrTell<Result>(
   { run, tool, args, ...options }: GovernedCall,

@@ -38,11 +38,11 @@ export type GovernHooksOptions = AdapterOptions & {
 };
 
 export type GovernedHooks = Bound & {
-  /** For the `hooks` of `query`, for any number of sessions. */
+  /** For the `hooks` of `query`. Serves any number of sessions. */
   hooks: Record<'UserPromptSubmit' | 'PreToolUse' | 'SessionEnd', Matcher[]>;
 };
 
-/** Sessions that end without saying so are forgotten when there are more. */
+/** With more sessions than this, those that never reported their end are forgotten. */
 const SESSIONS_MAX = 1_000;
 const APPROVAL_WAIT_MS_MAX = 24 * 60 * 60_000;
 
@@ -50,9 +50,9 @@ type Session = { promptId: string | undefined; run: Promise<PolicyRun> };
 type ToolInput = HookInput & { tool_name: string; tool_input: unknown };
 
 /**
- * Hooks that put the sessions of the Claude Agent SDK under an agent's policy; throws if there is no policy. Each prompt of the user
- * begins a run. Claude Code decides how to treat a hook's output: to enforce a policy on tools of MCP servers, put the gateway before
- * the servers.
+ * Hooks that put the sessions of the Claude Agent SDK under an agent's policy; throws if there is no policy. Each prompt of the user begins
+ * a run. Claude Code decides how to treat a hook's output. To enforce a policy on tools of MCP servers, put the gateway in front of the
+ * servers.
  */
 export async function governHooks({ caller, ...options }: GovernHooksOptions): Promise<GovernedHooks> {
   const binding = await bindAs('governHooks', options);
@@ -83,7 +83,7 @@ export async function governHooks({ caller, ...options }: GovernHooksOptions): P
 
 type Call = { input: ToolInput; callId: string | undefined; signal: AbortSignal };
 
-/** Never rejects, because a hook that fails may let the call pass. An allowed call is left to the permissions of the session. */
+/** Never rejects, because a failed hook may let the call pass. The permissions of the session decide about an allowed call. */
 async function decided(sessions: Sessions, { input, callId, signal }: Call): Promise<HookOutput> {
   try {
     const run = await sessions.of(input);

@@ -5,8 +5,8 @@ export type KnownRun = { run: Promise<PolicyRun>; caller: string };
 type Begin = { caller: RunOptions; begun?: object | undefined };
 
 /**
- * Tells which run a model call or a tool call of LangChain belongs to. Middleware sees no object that stands for a run, so a run is
- * known by the messages that it made.
+ * Finds the run that a model call or a tool call of LangChain belongs to. Middleware sees no object that represents a run, so a run is
+ * identified by the messages that it made.
  */
 export class MessageRuns {
   readonly #start: (caller: RunOptions) => Promise<PolicyRun>;
@@ -17,7 +17,7 @@ export class MessageRuns {
     this.#start = start;
   }
 
-  /** The run of this caller that made these messages, or a new one, which is then known by `begun`. */
+  /** The run of this caller that made these messages, or a new one, which `begun` then identifies. */
   of(messages: readonly object[], { caller: options, begun = messages }: Begin): KnownRun {
     const caller = JSON.stringify([options.role, options.userId, options.sessionId]);
     const key = [begun, ...messages].findLast((message) => this.#known.get(message)?.caller === caller);
@@ -29,7 +29,7 @@ export class MessageRuns {
     return begins;
   }
 
-  /** The message as this run's own: a copy, because several runs may get the same message from a cache. */
+  /** This run's own copy of the message, because several runs may get the same message from a cache. */
   madeBy<T extends object>(run: KnownRun, made: T): T {
     if (!('type' in made) || (made.type !== 'ai' && made.type !== 'tool')) return made;
     const own = Object.assign(Object.create(Object.getPrototypeOf(made) as object) as T, made);

@@ -49,7 +49,7 @@ export async function governMiddleware<Context = unknown>({
     wrapToolCall: async (request, handler) => {
       const { toolCall, state, runtime } = request;
       const { name, args, id } = toolCall as ToolCall;
-      // A run that was paused may resume in another process, with messages that this process has not seen.
+      // A paused run may resume in another process, with messages that this process has not seen.
       const known = runOf(state, runtime, state.messages.at(-1));
       const execute = (decided: unknown) =>
         handler({ ...request, toolCall: { ...toolCall, args: decided as Record<string, unknown> } });
@@ -61,7 +61,7 @@ export async function governMiddleware<Context = unknown>({
   return withBound({ middleware }, binding);
 }
 
-/** LangGraph stores a streamed answer as a new message, by which its run would not be known. */
+/** LangGraph stores a streamed answer as a new message, by which its run could not be identified. */
 async function wholeMessage<T extends object>(made: T): Promise<T> {
   if (!('tool_call_chunks' in made)) return made;
   const { AIMessage } = await import('@langchain/core/messages');

@@ -5,7 +5,7 @@ import type { CallParams, McpClient } from './mcp.ts';
 type Request = { method: string; params?: CallParams };
 type Requesting = { request(request: Request, ...rest: unknown[]): Promise<unknown> };
 
-/** Ways to call a tool past `callTool` and `request`. */
+/** Ways to call a tool that bypass `callTool` and `request`. */
 const UNGOVERNED = new Set<string | symbol>(['requestStream', 'experimental']);
 
 type ToolCall = { run: AdmittingRun; params: CallParams; rest: readonly unknown[] };
@@ -14,7 +14,7 @@ type Endings = {
   tell: (refusal: DecisionError) => unknown;
 };
 
-/** Makes a call of a tool with the arguments that were decided on, or tells why not. */
+/** Calls a tool with the arguments that were decided on, or explains why not. */
 export async function governedCall(
   { run, params, rest }: ToolCall,
   { call, tell }: Endings,
@@ -30,9 +30,8 @@ export async function governedCall(
 }
 
 /**
- * The client under the policy of one run, for frameworks that take a client. A refused call is answered with a result of
- * `isError: true`, which frameworks give to the model. Everything else is the client's own, except streamed and experimental requests:
- * they are missing.
+ * The client under the policy of one run, for frameworks that take a client. A refused call returns a result with `isError: true`, which
+ * frameworks give to the model. Everything else is the client's own, except for streamed and experimental requests, which are missing.
  */
 export function clientOf<Client extends McpClient>(client: Client, run: AdmittingRun): Client {
   const tell = (refusal: DecisionError) => ({

@@ -11,25 +11,25 @@ export type CallParams = { name: string; arguments?: Record<string, unknown> | u
 
 type ToolPage = { tools: { name: string }[]; nextCursor?: string | undefined };
 
-/** The part of an MCP client that is governed, as the official SDK's `Client` has it. */
+/** The governed part of an MCP client. Has the shape of the official SDK's `Client`. */
 export type McpClient = {
   callTool(params: CallParams, ...rest: never[]): Promise<unknown>;
   listTools(params?: { cursor?: string }, ...rest: never[]): Promise<ToolPage>;
 };
 
 export type GovernMcpOptions = AdapterOptions & {
-  /** Before the names of this server's tools in the policy and in the records, so that those of several servers differ. */
+  /** Prefixes the names of this server's tools in the policy and in the records, to tell several servers apart. */
   toolPrefix?: string | undefined;
 };
 
 export type McpRun<Client extends McpClient> = {
   /** The client's own `callTool` under the policy of the run. A denied call rejects and does not reach the server. */
   callTool: Client['callTool'];
-  /** The same for frameworks that take a client: a denied call is answered with a result of `isError: true`. */
+  /** The same for frameworks that take a client: a denied call returns a result with `isError: true`. */
   client: Client;
 };
 
-/** Its own `callTool` is for the caller in the options, and under the policy of the conversation. */
+/** Its own `callTool` uses the caller in the options and the policy of the conversation. */
 export type GovernedMcpClient<Client extends McpClient> = Omit<McpRun<Client>, 'client'> &
   Bound & {
     /** The client's own `listTools`. Its first page begins a conversation: the policy is refreshed and pinned. */
@@ -86,7 +86,7 @@ export async function governMcpClient<Client extends McpClient>(
 
 /** The run for tools whose names in the policy have this prefix. */
 function prefixed(run: PolicyRun, prefix: string): AdmittingRun {
-  // The run refuses a name that is not a text, as a caller without types may give.
+  // The run refuses a name that is not a string, which a caller without types may pass.
   return { admit: (tool, ...rest) => run.admit(typeof tool === 'string' ? prefix + tool : tool, ...rest) };
 }
 

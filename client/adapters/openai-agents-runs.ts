@@ -1,9 +1,9 @@
 import type { PolicyRun } from '../govern/run.ts';
 
-/** What `run` was given as its `context`. Several runs may share one. */
+/** The `context` that was passed to `run`. Several runs may share one. */
 export type RunContext = { context: unknown };
 
-/** The part of an agent that tells of its runs. */
+/** The part of an agent that reports its runs. */
 export type Agent = {
   on(event: 'agent_start', listener: (runContext: RunContext) => void): unknown;
   on(event: 'agent_handoff', listener: (runContext: RunContext, next: Agent) => void): unknown;
@@ -16,11 +16,11 @@ type Call = { toolCall: object };
 type Run = Promise<PolicyRun>;
 
 /**
- * Tells which run an agent or a tool call of the OpenAI Agents SDK belongs to. Tools see no object that stands for a run, so a run is
- * known by its `RunContext` and its agent, and the events of the agent tell where it begins.
+ * Finds the run that an agent or a tool call of the OpenAI Agents SDK belongs to. Tools see no object that represents a run, so a run is
+ * identified by its `RunContext` and its agent. The events of the agent show where it begins.
  */
 export function agentRuns(start: (runContext: RunContext) => Run) {
-  /** By agents, by tool calls, and by the context itself for calls that no agent tells of. */
+  /** By agents and by tool calls; by the context itself for calls that no agent reports. */
   const known = new WeakMap<RunContext, WeakMap<object, Run>>();
   const handoffs = new WeakMap<RunContext, { next: Agent; run: Run | undefined }>();
   const followed = new WeakSet<Agent>();

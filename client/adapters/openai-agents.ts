@@ -7,7 +7,7 @@ import { agentRuns, type Agent, type RunContext } from './openai-agents-runs.ts'
 import { overridden } from './overridden.ts';
 
 export type GovernToolsOptions<Context> = AdapterOptions & {
-  /** The caller of a run, from the `context` that was given to `run`. Default the caller in these options. */
+  /** The caller of a run, from the `context` that was passed to `run`. Default the caller in these options. */
   caller?: ((context: Context) => RunOptions) | undefined;
 };
 
@@ -18,7 +18,7 @@ export type GovernedToolList<Tool> = Bound & {
 
 type CallDetails = { toolCall?: { callId?: string }; signal?: AbortSignal };
 
-/** The part of a function tool that is governed, as `tool` of the SDK makes it. */
+/** The governed part of a function tool, as the SDK's `tool` creates it. */
 type FunctionTool = {
   type: 'function';
   name: string;
@@ -53,7 +53,7 @@ function runsHere<Tool extends { type: string }>(tool: Tool): tool is Tool & Fun
 
 function governed<Tool extends FunctionTool>(tool: Tool, runs: ReturnType<typeof agentRuns>): Tool {
   const functions: Pick<FunctionTool, 'isEnabled' | 'invoke'> = {
-    // Asked for every tool before every model call, so that the run starts before the first.
+    // Called for every tool before every model call, so the run starts before the first one.
     isEnabled: async (runContext: RunContext, agent: Agent) => {
       await runs.ofAgent(runContext, agent);
       return (await tool.isEnabled?.(runContext, agent)) ?? true;

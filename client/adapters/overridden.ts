@@ -1,6 +1,6 @@
 /**
- * A copy of the tool with other functions. What it inherits, as an instance of a class does, is read from the tool itself, and called
- * on it: a proxy has no private members.
+ * A copy of the tool with other functions. Inherited members, such as those of a class instance, are read from the tool itself and called
+ * on it, because a proxy has no private members.
  */
 export function overridden<Tool extends object>(tool: Tool, functions: Partial<Tool>): Tool {
   const own = { ...tool, ...functions };

@@ -6,7 +6,7 @@ export type BatchOptions = {
   maxEvents?: number | undefined;
   /** How long the first event of a batch waits for others, in milliseconds; default 50. */
   maxWaitMs?: number | undefined;
-  /** Events that may wait; further events are dropped. Default 10,000. */
+  /** How many events may wait; further events are dropped. Default 10,000. */
   maxPending?: number | undefined;
 };
 

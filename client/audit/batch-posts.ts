@@ -20,11 +20,11 @@ type BatchDeps = OutboxDeps & {
   sendBatch: Send;
   limits: BatchLimits;
   sleep: Sleep;
-  /** Aborted when nothing is to be sent again any more. */
+  /** Aborted when nothing may be sent again. */
   closed: AbortSignal;
 };
 
-/** A service that does not have the call. */
+/** The service does not have the call. */
 const NO_SUCH_CALL: readonly number[] = [404, 405];
 const TOO_LARGE = 413;
 
@@ -80,18 +80,18 @@ export class BatchPosts implements Outbox {
   async drain(): Promise<void> {
     this.#isHeldUp = false;
     const last = this.#last;
-    // Not until all are settled: under load there are always others.
+    // Does not wait until all are settled: under load there are always others.
     const isUnsettled = ([first]: readonly QueuedEvent[]): boolean => (first?.sequence ?? Infinity) <= last;
     while ([this.#waiting.events, ...this.#sending].some(isUnsettled)) {
       this.#sendAll();
       await nextTurn();
       await this.#inFlight.drain();
-      // The others end, and no more start.
+      // The others end, and no more are started.
       if (this.#isHeldUp) return this.#inFlight.drain();
     }
   }
 
-  /** As `drain`, but waits until the service takes what is held up, or nothing is sent again any more. */
+  /** Like `drain`, but waits until the service accepts what is held up, or nothing may be sent again. */
   async drainPatiently(): Promise<void> {
     await this.drain();
     await this.#resending;
@@ -117,11 +117,11 @@ export class BatchPosts implements Outbox {
     const { length, bytes } = this.#waiting;
     const isBatchFull = length >= this.#eventsMax || bytes >= this.#bytesMax;
     const isDue = length > 0 && (this.#due > 0 || isBatchFull) && !this.#isHeldUp;
-    // One batch tries whether the service is back.
+    // One batch tests whether the service is back.
     return isDue && this.#inFlight.size < (this.#resending ? 1 : IN_FLIGHT_MAX);
   }
 
-  /** One batch in a turn of the loop, so that the agent's own work goes between. */
+  /** One batch per turn of the loop, so that the agent's own work gets its turns. */
   #schedule(): void {
     if (this.#isScheduled || !this.#isReady) return;
     this.#isScheduled = true;

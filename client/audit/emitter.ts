@@ -4,14 +4,14 @@ import { randomUUID } from 'node:crypto';
 export type EventNumber = {
   /** 1 for the first event. */
   readonly sequence: number;
-  /** How many events with a lower number were dropped. */
+  /** How many events with lower numbers were dropped. */
   readonly dropped: number;
 };
 
 /** Events that were dropped, and those that failed for good. */
 export type Tally = { dropped: number; failed: number };
 
-/** A sender's events so far, with the outcomes that are known. */
+/** The number of a sender's events so far, with the outcomes that are known. */
 export type Totals = { emitted: number } & Tally;
 
 /**

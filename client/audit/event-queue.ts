@@ -4,7 +4,7 @@ import type { EventNumber } from './emitter.ts';
 export type QueuedEvent = EventNumber & { text: string; bytes: number };
 
 type QueueLimits = { eventsMax: number; bytesMax: number };
-/** `rangesMax`: at most this many contiguous ranges of numbers. */
+/** `rangesMax`: the maximum number of contiguous ranges of numbers. */
 type TakeLimits = QueueLimits & { rangesMax?: number };
 
 /** Events waiting to be sent, in the order of their numbers, bounded in count and in bytes. */
@@ -34,7 +34,7 @@ export class EventQueue {
     return this.#events.length >= this.#limits.eventsMax || this.#bytes >= this.#limits.bytesMax;
   }
 
-  /** For a queue that is not full. Returns false, and takes nothing, when the event is too large for the room that is left. */
+  /** For a queue that is not full. Returns false and takes nothing when the event is too large for the remaining room. */
   tryPush(text: string, { sequence, dropped }: EventNumber): boolean {
     const bytes = Buffer.byteLength(text) + 1;
     if (this.#bytes + bytes > this.#limits.bytesMax) return false;
@@ -58,7 +58,7 @@ export class EventQueue {
     return this.#events.splice(0, count);
   }
 
-  /** Puts events that were taken back in their places, whatever the limits. */
+  /** Puts events back in their places, regardless of the limits. */
   putBack(events: readonly QueuedEvent[]): void {
     this.#events = [...events, ...this.#events].sort((a, b) => a.sequence - b.sequence);
     this.#bytes += bytesOf(events);

@@ -20,13 +20,13 @@ export type Gate = {
 /** A gate as the rest of the client sees it. */
 export type InnerGate = Gate & {
   warnOfLoop(): void;
-  /** For a bound agent, which goes on calling: warns once after shutdown. */
+  /** For a bound agent, which continues to call: warns once after shutdown. */
   warnOfShutdown(): void;
 };
 
 type Senders = { decisions: Sender; usage: Sender };
 
-/** The key and the base URL of a gate. Kept apart from it, so that nothing prints the key. */
+/** The key and the base URL of a gate. Kept apart from it, so that the key is never printed with it. */
 type GateAddress = { apiKey: string | undefined; baseUrl: string | undefined };
 
 const addresses = new WeakMap<Gate, GateAddress>();
@@ -70,7 +70,7 @@ export function createGate({ decisions, usage }: Senders, options: GateOptions):
   return gate;
 }
 
-/** Throws a ValueError for what `configure` of this copy of the package did not return. */
+/** Throws a ValueError for anything that `configure` of this copy of the package did not return. */
 export function addressOf(gate: Gate): GateAddress {
   const address = addresses.get(gate);
   if (address !== undefined) return address;

@@ -88,7 +88,7 @@ export class Gates {
     return gate;
   }
 
-  /** The open gate for the key of this one: another one after `shutdown`, once `configure` has started again. */
+  /** The open gate for the key of this one. After `shutdown`, it is another gate once `configure` has been called again. */
   current(gate: Gate): InnerGate {
     const { apiKey = '' } = addressOf(gate);
     return this.#open.get(apiKey)?.gate ?? (gate as InnerGate);
@@ -143,7 +143,7 @@ export class Gates {
     return open;
   }
 
-  /** Holds the process, as long as shutdown would, until the batches are settled. */
+  /** Keeps the process alive until the batches are settled, for as long as shutdown would. */
   #sendBeforeEnd(): void {
     const batched = [...this.#open.values()].filter(({ senders }) =>
       senders.some((sender) => sender.batched > 0),

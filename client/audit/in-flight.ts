@@ -4,7 +4,7 @@ export class InFlight {
   readonly #tasksMax: number;
   readonly #onEnd: () => void;
 
-  /** Calls `onEnd` whenever a task has ended and its place is free. */
+  /** Calls `onEnd` whenever a task has ended and freed its place. */
   constructor(tasksMax: number, onEnd: () => void = () => undefined) {
     this.#tasksMax = tasksMax;
     this.#onEnd = onEnd;
@@ -26,7 +26,7 @@ export class InFlight {
     return true;
   }
 
-  /** Resolves when the tasks that run now have ended. */
+  /** Resolves when the currently running tasks have ended. */
   async drain(): Promise<void> {
     await Promise.all(this.#running);
   }

@@ -7,17 +7,17 @@ import { makeDirectory } from '../make-directory.ts';
 import type { Logger } from '../logger.ts';
 import type { Emitter, Totals } from './emitter.ts';
 
-/** A line of a journal: the totals of the sender with this event, and its text. An event that was dropped has none. */
+/** A line of a journal: the totals of the sender including this event, and its text. A dropped event has no text. */
 type JournalLine = Totals & { text: string };
 
-/** A file of a journal, from the event with the number `from` on. `waiting` events of it are not settled. */
+/** A file of a journal. Its first event has the number `from`, and `waiting` of its events are not settled. */
 type Segment = { path: string; file: number; from: number; bytes: number; waiting: number };
 
 const NAME = /^events-(?<target>[0-9a-f]{32})-(?<pid>\d+)-(?<emitter>[0-9a-f-]{36})-(?<from>\d+)$/;
 
 /**
- * The events of one sender, on disk from before `emit` returns until they are settled, so that a kill of the process loses none. A
- * disk that fails ends the journal, with one warning, and nothing else: no method throws.
+ * The events of one sender, on disk from before `emit` returns until they are settled, so that none is lost if the process is killed. A
+ * disk failure ends the journal with one warning and has no other effect: no method throws.
  */
 export class Journal {
   readonly #emitter: Emitter;
@@ -34,14 +34,14 @@ export class Journal {
     this.#logger = logger;
   }
 
-  /** Call it right after the event got its number; without a text if it is not sent. */
+  /** Must be called right after the event got its number; without a text if it is not sent. */
   append(text = ''): void {
     if (this.#isBroken) return;
     try {
       const { emitted, dropped, failed } = this.#emitter.totals();
       const segment = this.#segmentFrom(emitted);
       const line = `${emitted} ${dropped} ${failed} ${text}\n`;
-      // Not synced to the disk: what a process wrote outlives it.
+      // Not synced to the disk: data that a process has written survives its death.
       appendFileSync(segment.file, line);
       segment.bytes += Buffer.byteLength(line);
       if (text !== '') segment.waiting += 1;
@@ -70,7 +70,7 @@ export class Journal {
     this.#segments = this.#segments.filter((one) => !isDone(one));
   }
 
-  /** The service knows all of its events. */
+  /** The service knows about all of its events. */
   remove(): void {
     this.#segments.slice(-1).forEach(close);
     this.#segments.forEach(discard);
@@ -100,7 +100,7 @@ export class AbandonedJournal {
     this.#paths = paths;
   }
 
-  /** The lines of one file after the other. One that was cut short is left out: its call was not made. */
+  /** The lines of the files, one file after the other. A line that was cut short is left out, because its call did not complete. */
   *files(): Generator<JournalLine[]> {
     for (const path of this.#paths) {
       const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
@@ -171,7 +171,7 @@ function close({ file }: Segment): void {
   try {
     closeSync(file);
   } catch {
-    // Its lines are written already.
+    // Its lines have been written already.
   }
 }
 

@@ -1,4 +1,4 @@
-// Not those of the global scope, which tests and DOM environments replace.
+// Not the functions of the global scope, which tests and DOM environments replace.
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 import { threadId } from 'node:worker_threads';
 
@@ -9,8 +9,8 @@ export type Loop = { identity(): string; isRunning(): boolean };
 export type Sleep = (waitMs: number, signal: AbortSignal) => Promise<void>;
 
 /**
- * The loop of this thread. It counts as running until the process's exit phase. `beforeEnd` is called when it has nothing left
- * to do; what is started there goes on, and it is called again after that. `atExit` is called when nothing can go on.
+ * The loop of this thread. It counts as running until the process's exit phase. `beforeEnd` is called when the loop has nothing left to do.
+ * If it starts more work, the loop continues, and `beforeEnd` is called again afterwards. `atExit` is called when nothing more can run.
  */
 export function createLoop(beforeEnd: () => void, atExit: () => void): Loop {
   let isExiting = false;
@@ -42,8 +42,8 @@ export function sleep(waitMs: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Lets the agent's own work go first, and a whole turn of the loop. After a block of the loop, the end of an idle connection is read
- * in that turn, before the connection is used for the next request.
+ * Lets the agent's own work run first, for a whole turn of the loop. After the loop was blocked, that turn detects the end of an idle
+ * connection before the connection is used for the next request.
  */
 export function nextTurn(): Promise<void> {
   // The first may run in this turn, before the loop reads. Not unref'd: an idle loop would not run it until something else wakes the loop.
@@ -52,13 +52,13 @@ export function nextTurn(): Promise<void> {
   });
 }
 
-/** A timer that is later than this fired after a block of the loop. */
+/** A timer that fires this much too late did so because the loop was blocked. */
 const LATE_MS = 100;
 const GRACE_MS_MAX = 1_000;
 
 /**
- * Calls back after so many milliseconds; returns a function that cancels that. Timers run before the loop reads what arrived while it
- * was blocked, so a late one waits again, for a second at most, and each lets the loop read first. Does not keep the process alive.
+ * Calls back after this many milliseconds; returns a function that cancels the call. Timers run before the loop reads what arrived while it
+ * was blocked. A late timer therefore waits again, for a second at most, and lets the loop read first. Does not keep the process alive.
  */
 export function afterMs(ms: number, callback: () => void): () => void {
   let timer: NodeJS.Timeout;
@@ -79,7 +79,7 @@ export function afterMs(ms: number, callback: () => void): () => void {
   };
 }
 
-/** Keeps the process alive while the promise is pending; sends do not. */
+/** Keeps the process alive while the promise is pending. Sends do not. */
 export async function holdOpen(pending: Promise<unknown>): Promise<void> {
   const hold = setInterval(() => undefined, 60_000);
   try {

@@ -10,9 +10,9 @@ export type Outbox = {
   /** Why `tryAdd` returns false. */
   readonly full: string;
   tryAdd(bodyFrom: () => string, number: EventNumber): boolean;
-  /** Whether the service did not take events that a journal keeps. They wait, and are sent again. */
+  /** Whether the service did not accept events that a journal keeps. They wait and are sent again. */
   readonly isHeldUp: boolean;
-  /** Sends the waiting events at once, and resolves when every event so far is settled, or when they are held up. */
+  /** Sends the waiting events at once. Resolves when every event so far is settled, or when they are held up. */
   drain(): Promise<void>;
   /** Fails the waiting events. */
   discard(): void;

@@ -5,7 +5,7 @@ import type { Rejection } from './batch-answer.ts';
 import type { Tally } from './emitter.ts';
 import type { SendResult } from './post-event.ts';
 
-/** Codes that one warning names. */
+/** How many codes one warning names. */
 const CODES_MAX = 5;
 
 /** The key is wrong or lacks the scope, so later events will fail, too. */
@@ -23,7 +23,7 @@ type OutcomesOptions = {
   isKeeping: () => boolean;
 };
 
-/** Events that went in one POST. Those that are kept are sent again if they do not arrive, and have no outcome until then. */
+/** Events that were sent in one POST. Those in a journal are sent again if they do not arrive, and have no outcome until then. */
 type Sent = { events: number; isKept?: boolean };
 
 /** Counts the outcomes of one sender's events, and warns of those that were not stored. */
@@ -77,7 +77,7 @@ export class Outcomes {
     return isFinal;
   }
 
-  /** The first of many in a row is worth a warning. */
+  /** The first of many in a row causes a warning. */
   #holdUp(result: Failure): void {
     this.#holdUps += 1;
     const [message, context] = problemOf(result);
@@ -96,7 +96,7 @@ export class Outcomes {
     });
   }
 
-  /** As `settle`. The service took a batch, except the rejected events; undefined if it does not say which. */
+  /** Like `settle`. The service accepted a batch, except for the rejected events; undefined if it does not say which. */
   settleBatch(rejections: readonly Rejection[] | undefined, sent: Sent): boolean {
     if (rejections === undefined)
       return this.settle({ kind: 'unreachable', problem: 'the answer is unreadable' }, sent);
@@ -140,7 +140,7 @@ function problemOf(result: Failure): [message: string, context: Record<string, u
   return ['Audit endpoint unreachable', { problem: result.problem }];
 }
 
-/** The first of many alike is worth a warning, and then every hundredth. */
+/** The first of many similar events causes a warning, and then every hundredth. */
 function isTold(count: number): boolean {
   return count === 1 || count % WARNING_EVERY === 0;
 }

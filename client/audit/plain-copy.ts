@@ -11,7 +11,7 @@ import {
 
 const REDACTED = '[REDACTED]';
 const CUT = '[Cut]';
-/** Room for these marks, which are never cut themselves. */
+/** Room for these marks, which are never cut. */
 const TEXT_LENGTH_MIN = REDACTED.length;
 
 const SECRET_KEY = /password|passwd|secret|token|api[_\- ]?key|credential|authorization/i;
@@ -60,7 +60,7 @@ export class EventCopier {
   }
 }
 
-/** At most so many code points, U+FFFD for NUL and lone surrogates. */
+/** At most this many code points. NUL and lone surrogates become U+FFFD. */
 function storable(text: string, lengthMax: number): string {
   if (text.length <= lengthMax && text.isWellFormed() && !text.includes('\0')) return text;
   // A code point has at most two units; one that this slice halves is not among the first.

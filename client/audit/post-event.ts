@@ -28,7 +28,7 @@ type PostTarget = {
   answerCharactersMax: number;
 };
 
-/** 207: a batch of which some events were rejected. Another 2xx is the answer of something else, such as a proxy's page. */
+/** 207: a batch in which some events were rejected. Any other 2xx comes from something else, such as a proxy. */
 const STATUSES_ACCEPTED: readonly number[] = [202, 207];
 const STATUS_RETRYABLE = 503;
 
@@ -39,7 +39,7 @@ export function createAgent(url: string, socketsMax: number): http.Agent {
   return new Agent({ keepAlive: true, maxSockets: socketsMax, proxyEnv: options?.proxyEnv });
 }
 
-/** At its first use: an import of `node:http` would load a WebSocket client, too. */
+/** Loaded at its first use: importing `node:http` would load a WebSocket client as well. */
 function transportOf(url: string): typeof http {
   return process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http') as typeof http;
 }
@@ -117,7 +117,7 @@ function resultOf(status: number, text: string): SendResult {
   return { kind: 'rejected', status, problem: problemFrom(text) };
 }
 
-/** The code and detail of a problem document; empty for any other body, as a proxy on the way may answer. */
+/** The code and detail of a problem document; empty for any other body, such as the answer of a proxy. */
 export function problemFrom(text: string): string {
   return problemOf(parsedJson(text));
 }

@@ -18,9 +18,9 @@ type RecoveryDeps = {
 };
 
 /**
- * Sends the events that earlier processes left in their journals, with the same numbers, then reports their totals. Events that are
- * already stored change nothing. Those that do not arrive are sent again until this process ends, and then left for the next start;
- * those that the service rejects are not. Never rejects.
+ * Sends the events that earlier processes left in their journals, with the same numbers, then reports their totals. Sending events that are
+ * already stored changes nothing. Events that do not arrive are sent again until this process ends, and then left for the next start.
+ * Rejected events are not sent again. Never rejects.
  */
 export async function recover(journals: Journals, deps: RecoveryDeps): Promise<void> {
   const { logger, path, target } = deps;
@@ -41,7 +41,7 @@ export async function recover(journals: Journals, deps: RecoveryDeps): Promise<v
   }
 }
 
-/** The totals with the last event; undefined if the process ends before all have arrived. */
+/** The totals including the last event; undefined if the process ends before all have arrived. */
 async function resend(
   journal: AbandonedJournal,
   outcomes: Outcomes,

@@ -40,7 +40,7 @@ type SenderOptions = EventStream & {
 
 export type Counts = { sent: number; failed: number; dropped: number; in_flight: number };
 
-/** The connections, and the events that wait or are in flight, which belong to one event loop. */
+/** The connections of one event loop, and its events that wait or are in flight. */
 type Connection = {
   identity: string;
   destroy(): void;
@@ -86,7 +86,7 @@ export class Sender {
           });
   }
 
-  /** Builds the body synchronously, so that it shows the present state, unless the event is dropped. */
+  /** Builds the body synchronously, so that it shows the current state, unless the event is dropped. */
   emit(bodyFrom: () => string): void {
     if (this.isClosed) return;
     if (!this.#options.loop.isRunning()) return this.warnOfLoop();
@@ -117,7 +117,7 @@ export class Sender {
     return this.#closed.signal.aborted;
   }
 
-  /** Events in batches that are not settled. They are sent before the program ends; single posts are not, nor what a journal keeps. */
+  /** Unsettled events in batches. They are sent before the program ends. Single posts and events in a journal are not. */
   get batched(): number {
     const { size, isHeldUp } = this.#connection.outbox;
     return this.#options.batch === undefined || isHeldUp ? 0 : size;
@@ -127,7 +127,7 @@ export class Sender {
     return { ...this.#outcomes.counts(), in_flight: this.#connection.outbox.size };
   }
 
-  /** Takes no more events; those in flight go on. */
+  /** Accepts no more events. Those in flight continue. */
   close(): void {
     this.#closed.abort();
   }
@@ -136,7 +136,7 @@ export class Sender {
     return this.#connection.outbox.drain();
   }
 
-  /** For a closed sender: drains it, and reports its totals to the service. Once, however often it is called. */
+  /** For a closed sender: drains it and reports its totals to the service. Runs once, however often it is called. */
   finish(): Promise<void> {
     return (this.#finished ??= Promise.all([this.drain(), this.#recovered]).then(async () => {
       const { emitter, journal, outbox } = this.#connection;
@@ -162,7 +162,7 @@ export class Sender {
     this.#connection.destroy();
   }
 
-  /** Where the events go: a journal is sent to no other service, and with no other key. */
+  /** Identifies where the events go: a journal is sent to no other service, and with no other key. */
   get #target(): string[] {
     const { baseUrl, apiKey, path } = this.#options;
     return [baseUrl, apiKey, path];

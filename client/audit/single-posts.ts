@@ -3,7 +3,7 @@ import type { EventNumber } from './emitter.ts';
 import { InFlight } from './in-flight.ts';
 import type { Outbox, OutboxDeps } from './outbox.ts';
 
-/** Posts each event by itself, and takes none while 32 are in flight. */
+/** Posts each event separately, and accepts none while 32 are in flight. */
 export class SinglePosts implements Outbox {
   readonly full = `${IN_FLIGHT_MAX} are in flight already. Set batch to record more`;
   readonly isHeldUp = false;
@@ -18,7 +18,7 @@ export class SinglePosts implements Outbox {
     return this.#inFlight.size;
   }
 
-  /** Builds the body synchronously, so that it shows the present state, but only once it has a slot. */
+  /** Builds the body synchronously, so that it shows the current state, but only if there is a free slot. */
   tryAdd(bodyFrom: () => string, number: EventNumber): boolean {
     return this.#inFlight.tryStart(() => this.#deliver(bodyFrom, number));
   }

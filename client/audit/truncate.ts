@@ -10,7 +10,7 @@ export function truncateArguments(args: unknown): unknown {
   return fitted({ plain: plainCopy(args), isCut: false }, ARGUMENTS_BYTES_MAX);
 }
 
-/** Plain data that fits as it is; otherwise, and if it is a cut copy, the beginning of its JSON text. */
+/** Plain data that fits is unchanged. Otherwise, or if it is a cut copy, the beginning of its JSON text. */
 export function fitted({ plain, isCut }: Shaped, bytesMax: number): unknown {
   if (plain === undefined) return plain;
   const text = jsonText(plain);

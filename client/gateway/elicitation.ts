@@ -24,7 +24,7 @@ export class Elicitation {
   offeredBy(params: unknown): void {
     const capabilities = isObject(params) ? params['capabilities'] : undefined;
     const offered = isObject(capabilities) ? capabilities['elicitation'] : undefined;
-    // Without a mode, forms are meant.
+    // Without a mode, the client supports forms.
     this.#isOffered = isObject(offered) && (Object.keys(offered).length === 0 || 'form' in offered);
   }
 
@@ -55,14 +55,14 @@ export class Elicitation {
     });
   }
 
-  /** The client is gone: nobody answers any more. */
+  /** The client is gone, so nobody answers any more. */
   end(): void {
     this.#hasEnded = true;
     for (const { reject } of this.#waiting.values()) reject(new Error(GONE));
     this.#waiting.clear();
   }
 
-  /** Whether a message of the client is an answer, which is not for the server. */
+  /** Whether a message of the client is an answer, which the server must not get. */
   take({ id, method, result, error }: Message): boolean {
     if (method !== undefined || typeof id !== 'string' || !id.startsWith('gatehouse-')) return false;
     const waiting = this.#waiting.get(id);

@@ -3,14 +3,14 @@ import { LINE_BYTES_MAX } from './lines.ts';
 /** An event of a server-sent event stream (HTML Standard, "Server-sent events"). */
 export type StreamEvent = { type: string; data: string };
 
-/** Where a stream goes on when it is opened again, and how long the server wants a client to wait before that. */
+/** Where a reopened stream continues, and how long the server wants a client to wait before reopening it. */
 export type StreamPosition = { lastId?: string | undefined; retryMs?: number | undefined };
 
 export class EventTooLarge extends Error {}
 
 /**
- * Calls back with every event that has data, and keeps the position up to date, until the stream ends. Rejects when it breaks, and
- * with EventTooLarge.
+ * Calls back with every event that has data, and keeps the position up to date, until the stream ends. Rejects if it breaks, and with
+ * EventTooLarge.
  */
 export async function readEvents(
   body: AsyncIterable<Uint8Array>,
@@ -40,7 +40,7 @@ export async function readEvents(
   for await (const chunk of body) {
     const text = decoder.decode(chunk, { stream: true });
     if (text === '') continue;
-    // A line feed after a carriage return ends the same line, also in the next chunk.
+    // A line feed after a carriage return ends the same line, even in the next chunk.
     const lines = (isAfterReturn ? text.replace(/^\n/, '') : text).split(/\r\n|\n|\r/);
     isAfterReturn = text.endsWith('\r');
     const last = lines.pop() ?? '';

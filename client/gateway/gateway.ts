@@ -29,8 +29,8 @@ const CHANGED = {
 };
 
 /**
- * Stands between an MCP client and a server: decides every `tools/call`, hides tools that the role may not use or whose description
- * changed, and passes everything else byte for byte. Every method takes one line, its end included.
+ * Sits between an MCP client and a server: decides every `tools/call`, hides tools that the role may not use or whose description changed,
+ * and passes on everything else byte for byte. Every method takes one line, including its end.
  */
 export class Gateway {
   readonly #options: GatewayOptions;
@@ -67,7 +67,7 @@ export class Gateway {
     this.#options.toServer(line);
   }
 
-  /** The client says no more. Resolves when each of its calls is forwarded or answered; nobody can approve one any more. */
+  /** The client has ended its input. Resolves when each of its calls is forwarded or answered; nobody can approve one any more. */
   async end(): Promise<void> {
     this.#elicitation.end();
     await Promise.all(this.#deciding);
@@ -161,13 +161,13 @@ export class Gateway {
   }
 }
 
-/** Whatever its id: clients differ in which ids they take for that of their request. */
+/** Checks the shape, not the id: clients differ in which ids they accept as that of their request. */
 function isList(message: unknown): message is ToolList {
   const result = isObject(message) && message['method'] === undefined ? message['result'] : undefined;
   return isObject(result) && Array.isArray(result['tools']);
 }
 
-/** The messages of a batch, and of batches in it. Not by recursion: a server may nest more of them than the stack holds. */
+/** The messages of a batch, and of batches in it. Not recursive: a server may nest more of them than the stack holds. */
 function messagesIn(batch: readonly unknown[]): unknown[] {
   const all = [...batch];
   for (const one of all) if (Array.isArray(one)) for (const inner of one as unknown[]) all.push(inner);

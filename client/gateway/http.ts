@@ -8,9 +8,9 @@ import type { Message } from './message.ts';
 import { SessionStream, type Body } from './session-stream.ts';
 import { Session, type RemoteAddress } from './session.ts';
 
-/** The answers that are still to come have this long when the client is gone. */
+/** How long outstanding answers may take once the client is gone. */
 const END_MS = 2_000;
-/** A message without an answer holds the next one for this long at most. */
+/** A message without an answer delays the next one for this long at most. */
 const ACCEPT_MS = 10_000;
 const UNREACHABLE = -32000;
 /** Characters of a bad answer that are shown. */
@@ -23,23 +23,23 @@ type RemoteServerOptions = RemoteAddress & {
   wait?: (ms: number) => Promise<void>;
 };
 
-/** A renewal of the session, for which other messages wait, is not tried again. */
+/** A renewal of the session is not retried, because other messages wait for it. */
 type Attempt = 'first' | 'again' | 'renewal';
 
-/** A server over Streamable HTTP (MCP, "Transports"): one POST for each message, and a stream for those of the server's own. */
+/** A server over Streamable HTTP (MCP, "Transports"): one POST for each message, and a stream for the server's own messages. */
 export class RemoteServer implements Source {
   readonly #options: RemoteServerOptions;
   readonly #closing = new AbortController();
   #session: Session;
-  /** The latest one, which begins the session again if the server forgets it. */
+  /** The latest one, which restarts the session if the server forgets it. */
   #initialize: Message | undefined;
   #renewed: Promise<void> | undefined;
-  /** Of the `initialize` of a renewal, whose answer is not for the client. */
+  /** The id of the `initialize` of a renewal, whose answer is not for the client. */
   readonly #renewalId = `gatehouse-${crypto.randomUUID()}`;
   /** Messages without an answer keep their order: each is accepted before the next one is sent. */
   #queue: Promise<unknown> = Promise.resolve();
   readonly #posts = new Set<Promise<void>>();
-  /** While its answers are not read. */
+  /** Set while its answers are not read. */
   #pause: { ended: Promise<void>; end: () => void } | undefined;
 
   constructor(options: RemoteServerOptions) {
@@ -76,7 +76,7 @@ export class RemoteServer implements Source {
     this.#pause = undefined;
   }
 
-  /** Waits a moment for answers, and ends the session, as far as the server takes part. */
+  /** Waits a moment for answers, then ends the session if the server supports it. */
   async close(): Promise<void> {
     const answered = this.#queue.then(() => Promise.all(this.#posts));
     await Promise.race([answered, delay(END_MS, undefined, { ref: false })]);
@@ -106,7 +106,7 @@ export class RemoteServer implements Source {
     const hadSession = session.id !== undefined;
     const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
     const response = await session.fetch({ method: 'POST', headers, body: line.trimEnd() }, signal);
-    // The server forgot the session. Not for a GET: servers without a stream of their own answer 404, too.
+    // The server forgot the session. Not for a GET: servers without a stream of their own also answer 404.
     if (response.status === 404 && hadSession && this.#initialize && attempt === 'first') {
       await response.body?.cancel();
       if (session === this.#session) this.#renewed = this.#renew();
@@ -115,7 +115,7 @@ export class RemoteServer implements Source {
     }
     const sessionId = response.headers.get('mcp-session-id');
     if (sessionId !== null) session.id = sessionId;
-    // The client began another one meanwhile.
+    // The client has begun another one in the meantime.
     if (isBeginning && session !== this.#session) this.#await(session.end());
     const { body } = response;
     if (!response.ok) throw new Error(refusalOf(response, await this.#text(body), isBeginning));
@@ -129,7 +129,7 @@ export class RemoteServer implements Source {
       throw new Error('The server ended its answer before it was complete');
   }
 
-  /** Begins a session as the client did, which does not learn of it. */
+  /** Begins a session like the client did, without the client noticing. */
   async #renew(): Promise<void> {
     this.#session = new Session(this.#options);
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(ACCEPT_MS)]);
@@ -164,7 +164,7 @@ export class RemoteServer implements Source {
     return readText(this.#chunksOf(body), LINE_BYTES_MAX);
   }
 
-  /** Reads no more while the server is paused. */
+  /** Stops reading while the server is paused. */
   async *#chunksOf(body: Body | null): AsyncGenerator<Uint8Array> {
     for await (const chunk of body ?? []) {
       yield chunk;

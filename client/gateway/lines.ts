@@ -2,10 +2,10 @@ import type { Readable, Writable } from 'node:stream';
 
 const NEWLINE = 0x0a;
 
-/** One message; more than any server takes. */
+/** One message; larger than any server accepts. */
 export const LINE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Calls back with every line, its end included, exactly as it came. Resolves at the end of the stream. */
+/** Calls back with every line, including its end, exactly as received. Resolves at the end of the stream. */
 export function readLines(source: Readable, onLine: (line: Buffer) => void): Promise<void> {
   let parts: Buffer[] = [];
   let bytes = 0;
@@ -30,12 +30,12 @@ export function readLines(source: Readable, onLine: (line: Buffer) => void): Pro
   });
 }
 
-/** What can be stopped while its reader is behind. */
+/** A source that can be paused while its reader is behind. */
 export type Source = { isPaused(): boolean; pause(): void; resume(): void };
 
 /**
- * Writes to the target, the lines of one turn of the event loop at once, and stops the source while more than a message waits. Until
- * then the source is read, because only a read sees its end.
+ * Writes to the target, all lines of one turn of the event loop together. Pauses the source while more than one message waits. Until then
+ * the source is read, because only a read detects its end.
  */
 export function writerTo(target: Writable, source: Source): (line: Buffer | string) => void {
   return (line) => {

@@ -11,7 +11,7 @@ export type Message = {
   error?: unknown;
 };
 
-/** Why a message is refused; `id` is that of the message, where it has one. */
+/** Why a message is refused; `id` is that of the message, if it has one. */
 export type Refusal = { id: unknown; code: number; problem: string };
 
 type ReadMessage = { ok: true; message: Message } | ({ ok: false } & Refusal);
@@ -66,17 +66,17 @@ function isMisspelt(value: object, names: readonly string[]): boolean {
   return Object.keys(value).some((key) => !names.includes(key) && names.includes(folded(key)));
 }
 
-/** As parsers fold that take keys in any case: Go's, for one, takes \u017f for s and \u212a for k. */
+/** Folds like parsers that accept keys in any case. Go's, for example, takes \u017f for s and \u212a for k. */
 function folded(key: string): string {
   return key.toUpperCase().toLowerCase();
 }
 
-/** In valid JSON: punctuation, the begin of a string, or a number or word. */
+/** In valid JSON: punctuation, the beginning of a string, or a number or word. */
 const TOKEN = /[{}[\],:"]|[^\s{}[\],:"]+/g;
 
 /**
- * Why this JSON does not mean the same to every parser: equal keys in one object, in a call also those that differ in case only. A
- * call is serialized again, so it may not have a number that JavaScript would round; of other messages only the outermost keys count.
+ * Why different parsers may read this JSON differently: equal keys in one object or, within a call, keys that differ only in case. A call
+ * is serialized again, so it must not contain a number that JavaScript would round. For other messages, only the outermost keys count.
  */
 function ambiguityOf(text: string, isCall: boolean): string | undefined {
   const open: (Set<string> | undefined)[] = [];
@@ -101,7 +101,7 @@ function ambiguityOf(text: string, isCall: boolean): string | undefined {
   return undefined;
 }
 
-/** By hand, because a regular expression for strings takes stack for each escape. */
+/** Written by hand, because a regular expression for strings uses stack for each escape. */
 function stringEnd(text: string, start: number): number {
   for (let end = start; ;) {
     end = text.indexOf('"', end + 1);
@@ -111,7 +111,7 @@ function stringEnd(text: string, start: number): number {
   }
 }
 
-/** Whether JavaScript writes a number of this value. */
+/** Whether JavaScript can write this number without changing its value. */
 function isExact(word: string): boolean {
   const written = Number(word);
   return Number.isFinite(written) && isDeepStrictEqual(decimalFrom(word), decimalFrom(String(written)));

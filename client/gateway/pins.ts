@@ -7,7 +7,7 @@ import { isObject, parsedJson } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import { makeDirectory } from '../make-directory.ts';
 
-/** The file of the pins of a server, which these words name, in a state directory. */
+/** The file in a state directory with the pins of the server that these words name. */
 export function pinFileIn(stateDir: string | undefined, names: readonly string[]): string | undefined {
   if (stateDir === undefined) return undefined;
   return join(stateDir, `pins-${hashedName(...names)}.json`);
@@ -16,8 +16,8 @@ export function pinFileIn(stateDir: string | undefined, names: readonly string[]
 type Kept = { agent_version_id: string | null; tools: Record<string, string> };
 
 /**
- * The hashes of the descriptions under which tools were first seen. A tool whose description changed is held until the agent is
- * registered again. Kept in a file, where there is one; while it cannot be written, in memory alone.
+ * The hashes of the tool descriptions when they were first seen. A tool whose description changed is held until the agent is registered
+ * again. Kept in a file if there is one, and only in memory while it cannot be written.
  */
 export class Pins {
   readonly #path: string | undefined;
@@ -32,7 +32,7 @@ export class Pins {
     this.#kept = (path === undefined ? undefined : keptIn(path)) ?? { agent_version_id: null, tools: {} };
   }
 
-  /** Compares listed tools with their pins, and pins the new ones. Returns the names of those that are held now. */
+  /** Compares listed tools with their pins, and pins the new ones. Returns the names of those that are now held. */
   check(tools: readonly unknown[], agentVersionId: string | null): string[] {
     if (this.#kept.agent_version_id !== agentVersionId)
       this.#kept = { agent_version_id: agentVersionId, tools: {} };
@@ -84,7 +84,7 @@ export class Pins {
   }
 }
 
-/** Undefined without a file. Throws for one that is broken: to forget pins must be a decision. */
+/** Undefined without a file. Throws for a broken file: dropping pins must be a deliberate decision. */
 function keptIn(path: string): Kept | undefined {
   let text: string;
   try {
@@ -102,7 +102,7 @@ function isKept(value: unknown): value is Kept {
   return isObject(value) && value['agent_version_id'] !== undefined && isObject(value['tools']);
 }
 
-/** Covers everything that a model may be told about a tool, independent of the order of the keys. */
+/** Covers everything about a tool that a model may see, regardless of the order of the keys. */
 function hashOf(listed: Record<string, unknown>): string {
   const { _meta, icons: _icons, ...tool } = listed;
   const sorted = (_key: string, value: unknown): unknown =>

@@ -5,8 +5,8 @@ import type { ListedTool } from './server-tools.ts';
 type Kind = 'read-only' | 'additive' | 'destructive';
 
 /**
- * A policy in YAML for the tools of an MCP server, by their annotations: those that only read run, the others need an approval, and
- * destructive ones need it for admins, too. A tool without annotations counts as destructive, as in MCP. Throws if the names of the
+ * A policy in YAML for the tools of an MCP server, based on their annotations: read-only tools run, the others need an approval, and
+ * destructive ones need it for admins as well. A tool without annotations counts as destructive, as in MCP. Throws if the names of the
  * tools cannot be in a policy.
  */
 export async function policyOfTools(agentName: string, tools: readonly ListedTool[]): Promise<string> {

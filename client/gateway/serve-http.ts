@@ -3,7 +3,7 @@ import { RemoteServer } from './http.ts';
 import { readLines, writerTo } from './lines.ts';
 import type { RemoteAddress } from './session.ts';
 
-/** Stands between standard input and output and a server over Streamable HTTP until the input ends. Resolves with the exit code. */
+/** Connects standard input and output to a server over Streamable HTTP until the input ends. Resolves with the exit code. */
 export async function serveHttp(address: RemoteAddress, parts: GatewayParts): Promise<number> {
   const { stdin } = process;
   const toClient = writerTo(process.stdout, {

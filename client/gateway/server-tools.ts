@@ -16,12 +16,12 @@ export type ListedTool = Exclude<AgentTool, string>;
 
 /** A server may have to be downloaded first. */
 const LIST_MS_MAX = 120_000;
-/** More is not registered. */
+/** Further tools are not registered. */
 const DESCRIPTION_CHARACTERS_MAX = 4_000;
 const PROTOCOL_VERSION = '2025-06-18';
 const METHOD_NOT_FOUND = -32601;
 
-/** All tools of an MCP server, which is started or called for this. Throws if it does not list them in two minutes. */
+/** All tools of an MCP server, which is started or called for this purpose. Throws if it does not list them within two minutes. */
 export async function listServerTools(address: ServerAddress, logger: Logger): Promise<ListedTool[]> {
   const conversation = 'url' in address ? overHttp(address, logger) : overStdio(address);
   const timer = setTimeout(
@@ -48,7 +48,7 @@ type Result = Record<string, unknown>;
 
 type Waiting = { resolve: (result: Result) => void; reject: (error: Error) => void };
 
-/** The requests of a client, over any transport. */
+/** Sends the requests of a client over any transport. */
 class Conversation {
   readonly #send: (line: string) => void;
   readonly end: () => Promise<void>;
@@ -76,7 +76,7 @@ class Conversation {
     });
   }
 
-  /** Takes a message of the server, in one line. Other output is not part of the protocol. */
+  /** Handles one line from the server. Other output is not part of the protocol. */
   take(line: string): void {
     const message = parsedJson(line);
     if (!isObject(message)) return;

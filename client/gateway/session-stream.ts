@@ -17,7 +17,7 @@ type StreamOptions = {
   isCurrent: () => boolean;
   signal: AbortSignal;
   chunksOf: (body: Body) => AsyncIterable<Uint8Array>;
-  /** Whether the message is the answer that is waited for. */
+  /** Whether the message is the expected answer. */
   onMessage: (text: string) => boolean;
   wait?: ((ms: number) => Promise<void>) | undefined;
 };
@@ -25,7 +25,7 @@ type StreamOptions = {
 /** How often opening a stream has failed, and the header Retry-After of the last answer. */
 type Failed = { failures: number; retryAfter: string | null | undefined };
 
-/** A stream of the messages of a session. It goes on after its last event when it is opened again (MCP, "Resumability and Redelivery"). */
+/** A stream of the messages of a session. When it is reopened, it continues after its last event (MCP, "Resumability and Redelivery"). */
 export class SessionStream {
   readonly #options: StreamOptions;
   readonly #position: StreamPosition = {};
@@ -34,7 +34,7 @@ export class SessionStream {
     this.#options = options;
   }
 
-  /** Reads the answer of a POST. A stream that breaks before it is resumed, where the server gives ids. */
+  /** Reads the answer to a POST. If the stream breaks before the answer, it is resumed, provided that the server sends ids. */
   async readAnswer(answer: Body): Promise<boolean> {
     for (let body: Body | undefined = answer; body !== undefined; body = await this.#open(RESUME_TRIES_MAX)) {
       if (await this.#read(body)) return true;
@@ -52,7 +52,7 @@ export class SessionStream {
     }
   }
 
-  /** Again while the server is down or busy. Undefined if it offers no stream. */
+  /** Retries while the server is down or busy. Undefined if the server offers no stream. */
   async #open(triesMax = Infinity): Promise<Body | undefined> {
     const { session, isCurrent, signal } = this.#options;
     const { lastId } = this.#position;
@@ -69,7 +69,7 @@ export class SessionStream {
     return undefined;
   }
 
-  /** Until the stream ends or breaks. */
+  /** Reads until the stream ends or breaks. */
   async #read(body: Body): Promise<boolean> {
     const { chunksOf, onMessage } = this.#options;
     let isAnswered = false;
@@ -77,13 +77,13 @@ export class SessionStream {
       if (type === 'message' && onMessage(data)) isAnswered = true;
     };
     await readEvents(chunksOf(body), this.#position, onEvent).catch((error: unknown) => {
-      // It would come again.
+      // It would be sent again.
       if (error instanceof EventTooLarge) throw error;
     });
     return isAnswered;
   }
 
-  /** As long as the server says. After a failure longer each time, and never less than that. */
+  /** As long as the server says. After a failure, the wait grows each time, and is never shorter than that. */
   async #wait(failed?: Failed): Promise<void> {
     const { wait = (ms) => delay(ms, undefined, { ref: false }) } = this.#options;
     const { retryMs } = this.#position;
@@ -93,7 +93,7 @@ export class SessionStream {
   }
 }
 
-/** Of a header Retry-After: seconds, or a date. */
+/** The delay of a Retry-After header: seconds, or a date. */
 function millisecondsIn(retryAfter: string): number {
   const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now();
   return ms > 0 ? ms : 0;

@@ -31,7 +31,7 @@ export class Session {
     return fetch(this.#address.url, { ...request, headers: sent, redirect: 'manual', signal });
   }
 
-  /** As far as the server takes part. */
+  /** Ends the session if the server supports it. */
   async end(): Promise<void> {
     if (this.id === undefined) return;
     const ended = this.fetch({ method: 'DELETE' }, AbortSignal.timeout(END_MS));

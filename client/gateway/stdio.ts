@@ -10,10 +10,10 @@ export type ServerCommand = { command: string; args: readonly string[] };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** A server has this long to end after its input did, and then after SIGTERM. */
+/** How long a server may take to end after the end of its input, and again after SIGTERM. */
 const END_MS = 2_000;
 
-/** Starts the server and stands between it and standard input and output until it ends. Resolves with its exit code. */
+/** Starts the server and connects it to standard input and output until it ends. Resolves with its exit code. */
 export async function serveStdio({ command, args }: ServerCommand, parts: GatewayParts): Promise<number> {
   const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(server, 'close') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
@@ -41,7 +41,7 @@ export async function serveStdio({ command, args }: ServerCommand, parts: Gatewa
   }
 }
 
-/** Closes the server's input, and ends a server that goes on nevertheless. */
+/** Closes the server's input, and kills the server if it does not end. */
 export function endServer(server: ChildProcess): void {
   server.stdin?.end();
   const timers = [

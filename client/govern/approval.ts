@@ -17,18 +17,18 @@ export type ApprovalRequest = {
   event_id: string;
 };
 
-/** Identifies the call, and says until when an answer counts. */
+/** Identifies the call, and states until when an answer counts. */
 export type ApprovalContext = {
   agentName: string;
   userId?: string | undefined;
   sessionId?: string | undefined;
-  /** The framework's own id of the tool call, where it has one. */
+  /** The framework's own id of the tool call, if it has one. */
   callId?: string | undefined;
   /** Aborted when the run or the call is cancelled, and when the answer is late: withdraw the question then. */
   signal?: AbortSignal | undefined;
 };
 
-/** Approves with `true`, at once or later; any other answer refuses. */
+/** Approves with `true`, immediately or later. Any other answer refuses. */
 export type OnApproval = (request: ApprovalRequest, context: ApprovalContext) => boolean | Promise<boolean>;
 
 export type ApprovalOptions = {
@@ -39,8 +39,7 @@ export type ApprovalOptions = {
   /** Cancels pending approvals. */
   signal?: AbortSignal | undefined;
   /**
-   * Errors of `onApproval` that reach the caller as they are, because a framework throws them to pause a run. Those of LangGraph
-   * always do.
+   * Errors of `onApproval` that reach the caller unchanged, because a framework throws them to pause a run. Those of LangGraph always do.
    */
   passThrough?: ((error: unknown) => boolean) | undefined;
 };
@@ -51,10 +50,10 @@ export type Asking = {
   options: ApprovalOptions;
 };
 
-/** Returns the approved arguments, or throws if they changed since the decision. Call it right before the tool runs. */
+/** Returns the approved arguments, or throws if they have changed since the decision. Call it right before the tool runs. */
 export type Admitted = () => unknown;
 
-/** Asks, and waits for the answer. Rejects with an ApprovalRequiredError that says why there is no approval. */
+/** Asks and waits for the answer. Rejects with an ApprovalRequiredError that explains why there is no approval. */
 export async function approve({ request, context, options }: Asking): Promise<Admitted> {
   const guarded = guardedArguments(request);
   const answer: unknown = await answerInTime({ request, context, options });
@@ -62,7 +61,7 @@ export async function approve({ request, context, options }: Asking): Promise<Ad
   return guarded;
 }
 
-/** Its timer keeps the program alive, unlike that of AbortSignal.timeout: an approver may wait for nothing that does. */
+/** Unlike AbortSignal.timeout, its timer keeps the program alive, because the approver may wait without doing so. */
 async function answerInTime({ request, context, options }: Asking): Promise<boolean> {
   const { approvalTimeoutMs: timeoutMs } = options;
   if (timeoutMs === undefined) return answerOf({ request, context, options });

@@ -15,7 +15,7 @@ export type BindingOptions = Omit<ResolveOptions, 'agentName'> &
     agentName?: string | undefined;
   };
 
-/** The options of `bindPolicy` and of every adapter: they have no agent to take the name from. */
+/** The options of `bindPolicy` and of every adapter, which have no agent to take the name from. */
 export type AdapterOptions = BindingOptions & {
   /** The agent, as it is registered. */
   agentName: string;
@@ -42,10 +42,10 @@ export type PolicyBinding = {
   startRunSync(options?: RunOptions): SyncPolicyRun;
 };
 
-/** What every adapter returns beside its own parts. */
+/** What every adapter returns in addition to its own parts. */
 export type Bound = Pick<PolicyBinding, 'source' | 'gate'>;
 
-/** What is bound, with the parts that `govern` and every adapter return. */
+/** A binding, with the parts that `govern` and every adapter return. */
 export function withBound<Own extends object>(own: Own, binding: PolicyBinding): Own & Bound {
   return {
     ...own,
@@ -56,7 +56,7 @@ export function withBound<Own extends object>(own: Own, binding: PolicyBinding):
   };
 }
 
-/** Resolves an agent's policy and opens its audit; throws if there is no policy. The options are checked before. */
+/** Resolves an agent's policy and opens its audit; throws if there is no policy. Checks the options first. */
 export async function bind(options: BindingOptions, deps: BindingDeps): Promise<PolicyBinding> {
   const { agentName } = options;
   if (!agentName) throw new ValueError('An agent that is bound to a policy needs a name: set agentName');
@@ -105,7 +105,7 @@ export function openGate(options: BindingOptions, { configure, current }: Bindin
   return () => current(gate);
 }
 
-/** Leaves undefined parts out, so that they do not hide defaults. */
+/** Leaves out undefined parts, so that they do not hide defaults. */
 function runOptionsOf(options: RunOptions): RunOptions {
   const { role, userId, sessionId, signal, onApproval, approvalTimeoutMs, passThrough } = options;
   const all = { role, userId, sessionId, signal, onApproval, approvalTimeoutMs, passThrough };

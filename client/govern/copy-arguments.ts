@@ -4,9 +4,9 @@ import { addMember, TooLarge, Walk, type Copy } from '../policy/language/walk.ts
 type CopiedArguments = { ok: true; value: unknown } | { ok: false; code: Unreadable };
 
 /**
- * Copies the arguments as they are now, each property read once: the policy decides on the copy and the tool gets it,
- * whatever a getter, a proxy or another holder of the objects says later. Preserves shared references and cycles. Dates,
- * URLs and typed arrays are copied; an object with a `toJSON` is copied as what it returns.
+ * Copies the arguments as they are now and reads each property once. The policy decides on the copy, and the tool gets it, whatever a
+ * getter, a proxy or another holder of the objects returns later. Preserves shared references and cycles. Dates, URLs and typed arrays are
+ * copied; an object with a `toJSON` is copied as its result.
  */
 export function copyArguments(args: unknown): CopiedArguments {
   try {
@@ -27,7 +27,7 @@ class Copier extends Walk<Copy> {
   }
 
   protected override leaf(target: Copy, key: string, value: unknown): void {
-    // A policy cannot see into a function, and one called toJSON would make the copy claim something other than its content.
+    // A policy cannot see into a function, and one named toJSON would make the copy claim something other than its content.
     if (typeof value === 'function') throw new TypeError('A function is not data');
     this.unitsLeft -= 1;
     addMember(target, key, value);
@@ -59,7 +59,7 @@ const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const { Buffer } = globalThis as { Buffer?: { prototype: object; from(bytes: ArrayBufferLike): object } };
 
 /**
- * A new Date, URL, Buffer or typed array with the same content. Only of these very classes: a subclass, or an own toJSON, may claim
+ * A new Date, URL, Buffer or typed array with the same content. Only for exactly these classes: a subclass, or an own toJSON, may claim
  * something other than its content.
  */
 function rebuiltFrom(value: object): object | undefined {

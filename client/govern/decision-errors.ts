@@ -5,7 +5,7 @@ type DecidedCall = { tool: string; event_id: string };
 /** The parts of a decision that the model and the log get. */
 type Told = { reason: string; violations: readonly string[]; hint: Decision['hint'] };
 
-/** The call must not run; the policy's decision says why. */
+/** The call must not run; the policy's decision explains why. */
 export abstract class DecisionError extends Error {
   abstract readonly error_type: (typeof ERROR_TYPES)[keyof typeof ERROR_TYPES];
   readonly tool: string;
@@ -30,7 +30,7 @@ export abstract class DecisionError extends Error {
     return this.#isElaborate ? super.toString() : `${super.toString()}\n${this.#details()}`;
   }
 
-  /** The same in the message, for frameworks that tell the model nothing else. */
+  /** The same in the message, for frameworks that give the model nothing else. */
   elaborate(): this {
     if (!this.#isElaborate) this.message += `\n${this.#details()}`;
     this.#isElaborate = true;
@@ -65,7 +65,7 @@ const FAILURES = {
 /** Why a call that needs approval has none. */
 export type ApprovalFailure = keyof typeof FAILURES;
 
-/** The call needs an approval that was not given; `approval` says why, and the tool did not run. */
+/** The call needs an approval that was not given; `approval` explains why. The tool did not run. */
 export class ApprovalRequiredError extends DecisionError {
   override readonly name = 'ApprovalRequiredError';
   readonly error_type = ERROR_TYPES.needs_approval;

@@ -7,7 +7,7 @@ import { bind, openGate, withBound } from './binding.ts';
 import type { BindingDeps, BindingOptions, PolicyBinding } from './binding.ts';
 import type { Execute, RunOptions } from './run.ts';
 
-/** An agent's own tools, as an object or an instance of a class. Parameters after the first reach a tool as they are given. */
+/** An agent's own tools, as an object or a class instance. Parameters after the first are passed to the tool unchanged. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the only type that every function fits
 export type Tools<Name extends PropertyKey = string> = Record<Name, (args: any, ...rest: any[]) => unknown>;
 
@@ -24,7 +24,7 @@ export type Agent<Own extends Tools<keyof Own>, Input, Output> = {
   run(context: { tools: GovernedTools<Own> }, input: Input): Output;
 };
 
-/** An agent whose `run` says little of the tools that it calls. */
+/** An agent whose `run` does not declare the types of the tools that it calls. */
 export type LooseAgent<Input, Output> = {
   name?: string | undefined;
   tools: Record<string, (args: never) => unknown>;
@@ -44,16 +44,15 @@ type Runs<Input, Output> = {
 };
 
 /**
- * An agent under its policy. `run` refreshes the policy, then runs the agent; its tools return promises. `runSync` does
- * the same blocking the thread; its tools are synchronous, and no events are emitted. It has the agent's own properties,
- * except its tools.
+ * An agent under its policy. `run` refreshes the policy, then runs the agent; its tools return promises. `runSync` does the same but blocks
+ * the thread: its tools are synchronous, and no events are emitted. It has the agent's own properties, except its tools.
  */
 export type GovernedAgent<Input, Output> = Runs<Input, Output> & {
   readonly source: PolicySource;
   readonly isGoverned: true;
 };
 
-/** An agent that is not bound, in the same shape: its runs call the agent with its own tools. Nothing is decided. */
+/** An unbound agent in the same shape: its runs call the agent with its own tools. Nothing is decided. */
 export type BareAgent<Input, Output> = Omit<LooseAgent<Input, Output>, 'run' | 'name'> &
   Omit<Runs<Input, Output>, 'name'> & {
     readonly name?: string | undefined;
@@ -129,7 +128,7 @@ function governed<Input, Output>(
   return withBound({ ...own, ...runs, name: binding.agentName, isGoverned: true }, binding);
 }
 
-/** Of the functions and getters of an object, and of the classes that it is an instance of. */
+/** The functions and getters of an object, including those of its classes. */
 function toolNamesIn(tools: object): string[] {
   const names = new Set<string>();
   let of = tools;
@@ -140,7 +139,7 @@ function toolNamesIn(tools: object): string[] {
       if (isTool && !isConstructor) names.add(name);
     }
     of = Object.getPrototypeOf(of) as object;
-    // Not Object.prototype, of whatever realm.
+    // Not Object.prototype, from whatever realm.
   } while (of !== null && Object.getPrototypeOf(of) !== null);
   return [...names];
 }

@@ -19,9 +19,9 @@ import { PolicyDeniedError } from './decision-errors.ts';
 export type Caller = {
   /** The role that the policy decides for; default the policy's rules for any role. */
   role?: string | undefined;
-  /** Recorded with every decision, and told to the approver. */
+  /** Recorded with every decision, and passed to the approver. */
   userId?: string | undefined;
-  /** Recorded with every decision, and told to the approver. */
+  /** Recorded with every decision, and passed to the approver. */
   sessionId?: string | undefined;
 };
 
@@ -46,7 +46,7 @@ export type Execute<Result = unknown> = (args: unknown) => Result;
 
 /** One run of an agent: the policy that it started with, and its caller. */
 export type PolicyRun = {
-  /** Decides and records the call. Never throws: what the outcome means is up to the caller. */
+  /** Decides and records the call. Never throws: the caller decides what the outcome means. */
   decide(tool: string, args?: unknown): DecidedCall;
   /** The result that `decide` would give; records nothing. */
   preview(tool: string, args?: unknown): DecidedCall;
@@ -56,11 +56,11 @@ export type PolicyRun = {
    */
   call<Result>(tool: string, args: unknown, execute: Execute<Result>): Promise<Awaited<Result>>;
   /**
-   * For adapters: `call` up to the execution. An allowed call is admitted at once, one that needs approval later; a denied call throws.
-   * Call the returned function right before the tool runs: it gives the arguments, or throws if an approver changed them.
+   * For adapters: `call` up to the execution. An allowed call is admitted immediately, one that needs approval later; a denied call throws.
+   * Call the returned function right before the tool runs: it returns the arguments, or throws if an approver changed them.
    */
   admit(tool: string, args: unknown, options?: CallOptions): Admitted | Promise<Admitted>;
-  /** Those of these tools that this role may use, some perhaps not with all arguments. Default all of the agent. Records nothing. */
+  /** Those of these tools that this role may use, some perhaps only with certain arguments. Default all of the agent. Records nothing. */
   tools(names?: readonly string[]): string[];
 };
 
@@ -82,7 +82,7 @@ type RunParts = {
 
 const BAD_CALL = { ok: false, code: 'bad_call' } as const;
 
-/** Violations by which a policy denies a tool whatever its arguments. */
+/** Violations by which a policy denies a tool with any arguments. */
 const NEVER = new Set(['unknown_tool', 'role_not_allowed', 'engine_failed']);
 
 export class Run implements PolicyRun, SyncPolicyRun {
@@ -108,7 +108,7 @@ export class Run implements PolicyRun, SyncPolicyRun {
     const { role = '' } = options;
     // A caller without types could pass an object here that changes its name after the decision.
     const copied = typeof tool === 'string' ? copyArguments(args) : BAD_CALL;
-    // Arguments that are not an object are passed on: the engine denies them.
+    // Arguments that are not an object are passed on, and the engine denies them.
     const decision = copied.ok
       ? policy.decide({ tool, role, arguments: (copied.value ?? null) as PolicyCall['arguments'] })
       : (JSON.parse(decisionText(unreadableCall(copied.code))) as Decision);

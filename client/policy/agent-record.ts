@@ -27,7 +27,7 @@ export function hasAllTexts(text: string): boolean {
   return TEXTS.every((name) => textField(fields, name) !== undefined);
 }
 
-/** A record may have no bundle at all. With one part of it, it must have all others. */
+/** A record may have no bundle at all. If it has one part of it, it must have all others. */
 export function hasBundle(record: AgentRecord): boolean {
   return Boolean(record.bundle_wasm_b64 || record.bundle_manifest || record.bundle_signature_b64);
 }

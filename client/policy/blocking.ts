@@ -30,7 +30,7 @@ function askWorker(asked: Asked): Answered {
   try {
     // The worker has the same extension as this file: .ts from source, .js when built. In a bundle of CommonJS there is no URL.
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    // Loaded here, since few programs block.
+    // Loaded here, because few programs block.
     const { createSyncFn } = createRequire(import.meta.url)('synckit') as typeof import('synckit');
     const blocking = createSyncFn<Worker>(new URL(`./blocking-worker.${extension}`, import.meta.url));
     return blocking(asked);

@@ -10,7 +10,7 @@ export function engineFromYaml(text: string): PolicyEngine {
   throw new PolicyError('policy_invalid', `The policy is not valid:\n${faults.join('\n')}`);
 }
 
-/** The tools that the policy does not list, and so denies to every role. */
+/** The tools that the policy does not list and therefore denies to every role. */
 export function toolsAbsentFrom(policy: PolicyEngine, toolNames: readonly string[]): string[] {
   return toolNames.filter((tool) => policy.decide({ tool }).violations.includes('unknown_tool'));
 }

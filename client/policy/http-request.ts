@@ -59,7 +59,7 @@ export async function readText(
   return text + decoder.decode();
 }
 
-/** The error of fetch says "fetch failed"; its cause says why. */
+/** The error of fetch says only "fetch failed"; its cause has the reason. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error && error.cause instanceof Error ? reasonOf(error.cause) : messageOf(error);
 }

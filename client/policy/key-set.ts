@@ -8,7 +8,7 @@ import type { KeySource } from './signing-keys.ts';
 /** The service's published keys: its public keys by kid, and the successions between them (docs/policy.md, "Trust"). */
 export type KeySet = { keys: ReadonlyMap<string, Uint8Array>; successions: readonly string[] };
 
-/** Fetches the key set, past any cache on the way. Throws a PolicyError without at least one key. */
+/** Fetches the key set, bypassing any cache on the way. Throws a PolicyError without at least one key. */
 export async function fetchKeySet({ baseUrl, timeoutMs }: Omit<KeySource, 'trusted'>): Promise<KeySet> {
   const url = urlOf(baseUrl, '/v1/.well-known/keys');
   const { status, text } = await httpRequest({ url, headers: { 'Cache-Control': 'no-cache' }, timeoutMs });

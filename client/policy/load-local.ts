@@ -62,7 +62,7 @@ function projectOf(bearerKey: string): string | undefined {
   }
 }
 
-/** A policy can be JSON, too: a record differs by its keys. */
+/** A policy can be JSON as well; a record has other keys. */
 function isRecord(path: string, text: string): boolean {
   const value = parsedJson(text);
   // A .json file that is not JSON is parsed as a record, whose error says what is wrong.

@@ -23,7 +23,7 @@ export async function resolveFromFile({ stateDir, ...options }: LocalOptions): P
     new VersionFloor(stateDir, { projectId, agentName: options.agentName }).raise(version);
     return next;
   };
-  // Also for a record, which a policy in YAML may replace before a blocking refresh.
+  // Also for a record, because YAML may replace it before a blocking refresh.
   await loadParser();
   let held = admit(await loadLocal(options));
   const accept = (loaded: Loaded): void => {
@@ -44,7 +44,7 @@ export async function resolveFromFile({ stateDir, ...options }: LocalOptions): P
     get policy() {
       return held.policy;
     },
-    // Overlapping refreshes share one read, so that no earlier read ends last.
+    // Overlapping refreshes share one read, so that an earlier read cannot end last.
     refresh: () => (refreshing ??= refresh().finally(() => (refreshing = undefined))),
     refreshSync: () => accept(loadBlocking(request())),
   };

@@ -27,7 +27,7 @@ type PlatformOptions = {
   now: () => number;
 };
 
-/** When a bundle expires, and when the client asks for a later signature without a condition: its ETag stays the same. */
+/** When a bundle expires, and from when on the client asks for a later signature without a condition, because its ETag stays the same. */
 type Expiry = { expiresAtMs: number; askAtMs: number };
 
 /** The state of a source: replaced as a whole, and only by a verified policy. */
@@ -39,7 +39,7 @@ type HeldRecord = Omit<PolicySource, 'refresh' | 'refreshSync'> &
     expiry?: Expiry | undefined;
   }>;
 
-/** How often a blocking refresh waits as long as before a failure. */
+/** How often a blocking refresh waits as long as it would without a failure. */
 const FULL_WAIT_EVERY_MS = 60_000;
 
 /** Fetches and verifies an agent's policy; throws if that fails. */
@@ -57,9 +57,9 @@ class PlatformSource implements PolicySource {
   #held: HeldRecord;
   #refreshing: Promise<void> | undefined;
   #fetches = 0;
-  /** The latest fetch that succeeded. An earlier one that ends after it is ignored. */
+  /** The latest fetch that succeeded. An earlier fetch that ends after it is ignored. */
   #newest = 0;
-  /** Of the last refresh that used up its time and failed; undefined once one succeeded. */
+  /** When the last refresh used up its time and failed; undefined once one succeeded. */
   #failedAtMs: number | undefined;
 
   constructor(options: PlatformOptions, held: HeldRecord) {
@@ -84,8 +84,8 @@ class PlatformSource implements PolicySource {
   }
 
   /**
-   * Never rejects: on a failure it warns and keeps the policy. Overlapping refreshes share one fetch. After one that used up its
-   * time it waits for 250 ms at most, and a policy that comes later is there for the next run.
+   * Never rejects: on a failure it warns and keeps the policy. Overlapping refreshes share one fetch. After a refresh that used up its
+   * time, it waits for 250 ms at most, and a policy that arrives later is used by the next run.
    */
   refresh(): Promise<void> {
     return (this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined)));
@@ -94,7 +94,7 @@ class PlatformSource implements PolicySource {
   refreshSync(): void {
     const { trust, timeoutMs } = this.#options;
     const startedAtMs = performance.now();
-    // Nothing continues behind a blocked thread, so the full time is allowed again now and then.
+    // Nothing continues in the background of a blocked thread, so the full time is allowed from time to time.
     const isShort = this.#failedAtMs !== undefined && startedAtMs < this.#failedAtMs + FULL_WAIT_EVERY_MS;
     try {
       refuseInLocalMode();
@@ -110,7 +110,7 @@ class PlatformSource implements PolicySource {
     }
   }
 
-  /** Each asks again: a request that hangs must not keep the next run from a service that is back. */
+  /** Each sends its own request: a hanging request must not keep the next run from a service that is back. */
   async #refresh(): Promise<void> {
     const isShort = this.#failedAtMs !== undefined;
     const refresh = { number: (this.#fetches += 1), isLate: false };
@@ -135,7 +135,7 @@ class PlatformSource implements PolicySource {
       if (refresh.number > this.#newest) this.#install(result, refresh.number);
     } catch (error) {
       if (refresh.number < this.#newest) return;
-      // The verified policy stays, whatever made the refresh fail (docs/client.md, "Refresh").
+      // The verified policy stays, whatever the cause of the failure (docs/client.md, "Refresh").
       this.#noteIfSlow(startedAtMs);
       // The missing answer has been reported already.
       const isSaid = refresh.isLate && error instanceof PolicyError && error.code === 'unreachable';
@@ -143,7 +143,7 @@ class PlatformSource implements PolicySource {
     }
   }
 
-  /** A failure that took half its time or more holds up a run like a timeout; one that came sooner costs the next run nothing. */
+  /** A failure that took at least half its time holds up a run like a timeout. An earlier failure costs the next run nothing. */
   #noteIfSlow(startedAtMs: number): void {
     const nowMs = performance.now();
     if (nowMs - startedAtMs >= this.#options.timeoutMs / 2) this.#failedAtMs = nowMs;
@@ -162,7 +162,7 @@ class PlatformSource implements PolicySource {
       throw new PolicyError('bundle_missing', 'The response has no bundle, but a verified bundle is in use');
     }
     const next = heldFrom(this.#options, pulled);
-    // Checked again: a blocking refresh may have installed a newer version meanwhile.
+    // Checked again: a blocking refresh may have installed a newer version in the meantime.
     if (next.version !== undefined && held.version !== undefined && next.version < held.version) {
       throw new PolicyError('bundle_outdated', 'A newer version is in use already');
     }
@@ -170,7 +170,7 @@ class PlatformSource implements PolicySource {
     // The same module under a new signature is the same policy.
     const isSame = next.wasmHash !== undefined && next.wasmHash === held.wasmHash;
     this.#held = isSame ? Object.freeze({ ...next, policy: held.policy }) : next;
-    // The warning of a succession names the key already.
+    // The warning about a succession already names the key.
     const isSaid = warnings.some(({ context }) => context['kid'] === next.kid);
     if (held.kid === undefined || held.kid === next.kid || isSaid) return;
     this.#options.logger.warn('The policy is signed by another trusted key than before', {
@@ -241,12 +241,12 @@ function heldFrom(options: PlatformOptions, { record, etag, signed }: Fresh): He
   }
   const policy = engineFromYaml(record.policy_yaml);
   const agentVersionId = record.agent_version_id ?? null;
-  // Nothing proves its version, but an older policy must not follow it, not even a signed one.
+  // Nothing proves its version, but no older policy may follow it, not even a signed one.
   const { version } = record;
   return Object.freeze({ origin: 'yaml', etag, agentVersionId, version, policy });
 }
 
-/** Asks from the middle of the time that is left. */
+/** Asks from the middle of the remaining time on. */
 function expiryFrom(expiresAtMs: number, nowMs: number): Expiry {
   return { expiresAtMs, askAtMs: nowMs + (expiresAtMs - nowMs) / 2 };
 }

@@ -37,7 +37,7 @@ type SignedFacts = {
 
 export type PullResult = {
   pulled: Pulled;
-  /** The keys trusted before, and those that this pull came to trust. */
+  /** The keys trusted before, and those that this pull added. */
   trusted: TrustedKeys | undefined;
   warnings: readonly KeyWarning[];
 };
@@ -55,7 +55,7 @@ export async function pullPolicy(request: PullRequest): Promise<PullResult> {
   const signed = hasBundle(record) ? await verify(record, { request, keys, bearerKey }) : undefined;
   const pulled = { kind: 'fresh', record, etag: tagOf(answer.etag, signed), signed } as const;
   const warnings: KeyWarning[] = keys.successors.map((kid) => successionWarning(kid, request));
-  // The bearer key came by another way than the key set, so its signer is the better witness.
+  // The bearer key did not come from the key set, so its signer is the better witness.
   const isFirstUse = signed !== undefined && request.trusted === undefined;
   if (isFirstUse && !(await keys.isVouchedFor(signed.kid, bearerKey.kid)))
     warnings.push(firstUseWarning(signed.kid, request));
@@ -63,8 +63,8 @@ export async function pullPolicy(request: PullRequest): Promise<PullResult> {
 }
 
 /**
- * The tag of an answer, null if it is not one tag, or that of another module. It is not signed: asking with such a tag, the client
- * would be told forever that nothing has changed.
+ * The tag of an answer. Null if it is not a single tag, or belongs to another module. It is not signed: with such a tag, the client would
+ * be told forever that nothing has changed.
  */
 function tagOf(etag: string | null, signed: SignedFacts | undefined): string | null {
   const [, tag] = /^(?:W\/)?"([^"]*)"$/.exec(etag ?? '') ?? [];

@@ -17,7 +17,7 @@ import { httpRequest, refusalOf, type Answer } from './http-request.ts';
 import { loadParser } from './load-parser.ts';
 import type { ResolveOptions } from './resolve-policy.ts';
 
-/** A tool of an agent. The default policy lets those with `readOnlyHint` run; the others need an approval. */
+/** A tool of an agent. By default, the policy allows tools with `readOnlyHint`; the others need an approval. */
 export type AgentTool =
   | string
   | {
@@ -27,11 +27,11 @@ export type AgentTool =
     };
 
 export type RegisterOptions = Pick<ResolveOptions, 'policyKey' | 'baseUrl' | 'timeoutMs' | 'logger'> & {
-  /** The agent, as its policy names it. A name that is not known yet registers a new agent. */
+  /** The agent, as its policy names it. An unknown name registers a new agent. */
   agentName: string;
-  /** All tools that the agent has. */
+  /** All tools of the agent. */
   tools: readonly AgentTool[];
-  /** A description of the agent; made from its name and its tools by default. */
+  /** A description of the agent; built from its name and its tools by default. */
   agentYaml?: string | undefined;
   /** The system prompt, for a new agent. */
   systemMd?: string | undefined;
@@ -69,7 +69,7 @@ export async function registerAgent({
   const baseUrl = options.baseUrl ?? environment.baseUrl ?? BASE_URL_DEFAULT;
   warnOfPlaintext(baseUrl, safeLogger(options.logger));
   if (policy !== undefined) {
-    // Throws before an agent is registered under a policy that is not valid.
+    // Throws before an agent is registered under an invalid policy.
     await loadParser();
     engineFromYaml(policy);
   }

@@ -23,11 +23,11 @@ import { Trusts } from './trust.ts';
 export type ResolveOptions = Pick<ConfigureOptions, 'baseUrl' | 'timeoutMs' | 'logger'> & {
   /** The agent, as it is registered. */
   agentName: string;
-  /** The bearer key for the policy; default GATE_KEY. The key for audit does not stand in for it. */
+  /** The bearer key for the policy; default GATE_KEY. The key for audit does not replace it. */
   key?: string | undefined;
   /** The same as `key`. */
   policyKey?: string | undefined;
-  /** A gate from `configure`: without `key` and `baseUrl`, its key and base URL serve for the policy, too. */
+  /** A gate from `configure`: its key and base URL replace `key` and `baseUrl` if these are missing. */
   client?: Gate | undefined;
   /** The key that must have signed the policy; default GATE_PUBLIC_KEY, else the service's key set at its first use. */
   publicKey?: PublicKeyInput | undefined;
@@ -40,9 +40,9 @@ export type ResolveOptions = Pick<ConfigureOptions, 'baseUrl' | 'timeoutMs' | 'l
   policy?: string | undefined;
   /** Refuses agent records without a signed bundle; default GATE_BUNDLE_REQUIRE_SIGNATURE. */
   requireSignature?: boolean | undefined;
-  /** A directory that keeps, across processes, the smallest version that may be installed of each agent; default GATE_STATE_DIR. */
+  /** A directory that keeps, across processes, the smallest version of each agent that may be installed; default GATE_STATE_DIR. */
   stateDir?: string | undefined;
-  /** The agent's tools: a warning lists those that the policy does not have. */
+  /** The agent's tools: a warning lists those that are missing in the policy. */
   toolNames?: readonly string[] | undefined;
 };
 
@@ -107,7 +107,7 @@ function settingsFrom(options: ResolveOptions) {
   };
 }
 
-/** An option beats the environment. In local mode the developer's file is in force, whatever the program says. */
+/** An option overrides the environment. In local mode the developer's file overrides the program. */
 function isPolicyFirst({ policy }: ResolveOptions): boolean {
   return policy !== undefined && !isLocalMode();
 }
@@ -132,7 +132,7 @@ const NAMED: Partial<Record<PolicyErrorCode, keyof ReturnType<typeof namesOf>>> 
   local_policy_unreadable: 'localPolicy',
 };
 
-/** The error with the option or the variable that it is about. */
+/** The error with the option or the variable that caused it. */
 function named(error: unknown, { names }: Settings): unknown {
   if (!(error instanceof PolicyError)) return error;
   const { code, message, status, cause } = error;
@@ -146,7 +146,7 @@ function fileOf(settings: Settings, path: string): LocalOptions {
   return { path, agentName, bearerKey, publicKey, requireSignature, stateDir };
 }
 
-/** Throws for the path of a file, which is what `localPolicy` is for. */
+/** Throws for the path of a file: `localPolicy` is the option for that. */
 function textOf(policy: string): string {
   if (!/^(?:[A-Za-z]:)?[^\n:]*\.(?:ya?ml|json)\s*$/.test(policy)) return policy;
   const message = `policy is the text of a policy, and ${JSON.stringify(policy)} looks like a path: use localPolicy`;

@@ -9,7 +9,7 @@ export type KeySource = {
   trusted: TrustedKeys | undefined;
 };
 
-/** Finds the keys that one pull needs, and collects those that it came to trust. */
+/** Finds the keys that one pull needs, and collects those that it newly trusts. */
 export class SigningKeys {
   readonly #source: KeySource;
   #trusted: TrustedKeys | undefined;
@@ -27,7 +27,7 @@ export class SigningKeys {
   }
 
   /**
-   * The public key with this kid. A key that is not trusted yet is taken only if successions, fetched again, lead to it from a trusted
+   * The public key with this kid. A key that is not trusted yet is accepted only if freshly fetched successions lead to it from a trusted
    * one; else throws `signing_key_untrusted`. `what` is the subject of the message, as in "The policy".
    */
   async find(kid: string, what: string): Promise<Uint8Array> {
@@ -47,7 +47,7 @@ export class SigningKeys {
     return found;
   }
 
-  /** Whether the key is the other one, or successions lead to it from there. */
+  /** Whether the key is the same as the other one, or successions lead to it from there. */
   async isVouchedFor(kid: string, by: string): Promise<boolean> {
     const key = this.#trusted?.get(by);
     if (kid === by || key === undefined) return kid === by;

@@ -57,7 +57,7 @@ async function parseSuccession(text: string): Promise<Succession | undefined> {
   return { from: kid, to: await thumbprintOf(key), key, message, signature };
 }
 
-/** Empty for a part that is not JSON, which is no succession. */
+/** Empty for a part that is not JSON and thus not a succession. */
 function jsonPart(part: string): Record<string, unknown> {
   return Object(parsedJson(new TextDecoder().decode(bytesFromBase64(part)))) as Record<string, unknown>;
 }

@@ -9,7 +9,7 @@ export type Trust = { keys: TrustedKeys | undefined };
 export class Trusts {
   readonly #trusts = new Map<string, Trust>();
 
-  /** Begins with the pinned key; without one the first use decides. */
+  /** Begins with the pinned key; without one, the first use decides. */
   async of(baseUrl: string, pinned: Uint8Array | undefined): Promise<Trust> {
     const kid = pinned && (await thumbprintOf(pinned));
     const name = JSON.stringify([baseUrl, kid]);
@@ -19,7 +19,7 @@ export class Trusts {
   }
 }
 
-/** Pulls with the keys that are trusted now, and keeps those that the pull came to trust. */
+/** Pulls with the currently trusted keys, and keeps those that the pull adds. */
 export async function pullTrusting(
   trust: Trust,
   request: Omit<PullRequest, 'trusted'>,
@@ -27,7 +27,7 @@ export async function pullTrusting(
 ): Promise<PullResult> {
   const trusted = trust.keys;
   const result = await pull({ ...request, trusted });
-  // Another source was first to use this address: its trusted keys count, so this one must verify against them.
+  // Another source used this address first: its trusted keys count, so this one must verify against them.
   const isLate = trusted === undefined && trust.keys !== undefined;
   if (isLate && !isPartOf(result.trusted, trust.keys)) return pullTrusting(trust, request, pull);
   keepTrusted(trust, result);

@@ -9,7 +9,7 @@ export type BundleToVerify = {
   /** 32 raw bytes. */
   publicKey: Uint8Array;
   agentName: string;
-  /** The project of the bearer key, where one is known. */
+  /** The project of the bearer key, if known. */
   projectId?: string | undefined;
   /** The version in use, on a refresh. */
   heldVersion?: number | undefined;

@@ -7,8 +7,8 @@ import { makeDirectory } from '../make-directory.ts';
 type Agent = { projectId: string; agentName: string };
 
 /**
- * The smallest version of an agent that may be installed, kept in a directory across processes. The version is part of a file's name,
- * and a file is made before smaller ones are removed: the version never goes down, even if processes share the directory or are killed.
+ * The smallest version of an agent that may be installed, kept in a directory across processes. The version is part of a file's name, and a
+ * file is created before smaller ones are removed. So the version never goes down, even if processes share the directory or are killed.
  * Methods throw `state_unavailable` when the directory cannot be used.
  */
 export class VersionFloor {

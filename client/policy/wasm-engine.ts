@@ -40,7 +40,7 @@ function engineOver(module: WasmModule): PolicyEngine {
       const text = policy.evaluate(call);
       return { text, decision: parseDecision(text) };
     } catch {
-      // A trap, memory that cannot be had, or an invalid result.
+      // A trap, a failed allocation, or an invalid result.
       policy = undefined;
       return { text: FAILED_TEXT, decision: parsedOwn(FAILED_TEXT) };
     }
@@ -58,7 +58,7 @@ function engineOver(module: WasmModule): PolicyEngine {
   };
 }
 
-/** Encoding would mend a lone surrogate to U+FFFD; the bytes must stay invalid. */
+/** Encoding would change a lone surrogate to U+FFFD; the bytes must stay invalid. */
 function brokenUtf8From(text: string): Uint8Array {
   const bytes = utf8From(text);
   bytes[bytes.length - 1] = 0xff;

@@ -1,7 +1,7 @@
 import { BUNDLE_ABI, utf8From } from './language/runtime.ts';
 
 const encoder = new TextEncoder();
-// ignoreBOM keeps a byte order mark, fatal refuses invalid bytes: neither may be mended.
+// ignoreBOM keeps a byte order mark, fatal refuses invalid bytes: neither may be silently corrected.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 type Exports = {
@@ -32,7 +32,7 @@ export class WasmPolicy {
   /** The same as bytes, which are valid until the next call. */
   evaluateBytes(call: Uint8Array): Uint8Array {
     const pointer = this.#exports.alloc(call.length);
-    // Without room the module refuses the call as too large, by its length alone.
+    // Without room, the module refuses the call as too large, judging by its length only.
     if (pointer !== 0) this.#view(pointer, call.length).set(call);
     return this.#result(this.#exports.evaluate(pointer, call.length));
   }
@@ -58,7 +58,7 @@ export class WasmPolicy {
   }
 }
 
-/** At three bytes per unit far below the limit of a call. */
+/** At three bytes per unit, far below the limit of a call. */
 const SHORT_CALL_LENGTH_MAX = 16_384;
 
 /** TypeScript declares WebAssembly only together with the whole DOM. */

@@ -28,7 +28,7 @@ export function concat(...parts: Uint8Array[]): Uint8Array {
   return all;
 }
 
-/** The number that a decimal without leading zeros stands for; undefined for any other text. */
+/** The number of a decimal without leading zeros; undefined for any other text. */
 export function numberFromDecimal(text: string): number | undefined {
   const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(value) ? value : undefined;

@@ -2,10 +2,10 @@ import { EMPTY_ROOT, nodeHash, rootOf } from './merkle-tree.ts';
 import { ProofError } from './proof-error.ts';
 import { hashesOfTile, type Tile, TILE_WIDTH, tileWidth } from './tiles.ts';
 
-/** Returns the bytes of a tile. Each tile is asked for once in a proof, with its width in the tree of the proof. */
+/** Returns the bytes of a tile. Each tile is read once per proof, with its width in the tree of the proof. */
 export type ReadTile = (tile: Tile) => Promise<Uint8Array>;
 
-/** Leaves from one index to another, exclusive, that are a node of the tree. */
+/** A range of leaves, end exclusive, that forms a node of the tree. */
 type Range = { from: number; to: number };
 
 const TILE_HEIGHT = 8;
@@ -47,7 +47,7 @@ export async function consistencyProof(
     nodes.push(fromSize <= right.from ? right : left);
     node = fromSize <= right.from ? left : right;
   }
-  // The verifier knows the root of the smaller tree, so it is not given again when it is a node of the larger one.
+  // The verifier knows the root of the smaller tree, so the proof omits it if it is a node of the larger one.
   if (node.from > 0) nodes.push(node);
   return new TileReader(toSize, readTile).rootsOf(nodes.toReversed());
 }

@@ -19,23 +19,23 @@ export type RecordProof = {
   checkpoint: string;
 };
 
-/** Which checks of a proof hold. All together prove that the log with this key holds the record as it stands in `line`. */
+/** Which checks of a proof succeed. Together they prove that the log with this key holds the record exactly as in `line`. */
 export type ProofVerdict = {
   /** The entry is the hash of salt and line, and the line is of this event. */
   entry: boolean;
-  /** The entry stands in the tree of the checkpoint, at this index. */
+  /** The entry is in the tree of the checkpoint, at this index. */
   inclusion: boolean;
   /** The log with this key signed the checkpoint. */
   checkpoint: boolean;
 };
 
-/** Verifies a proof with nothing but the key of the log. Never throws for what is in the proof. */
+/** Verifies a proof with nothing but the key of the log. Never throws, whatever the proof contains. */
 export function verifyRecordProof(proof: RecordProof, key: VerifierKey): ProofVerdict {
   const check = (part: () => boolean): boolean => {
     try {
       return part();
     } catch {
-      // Malformed: nothing is proven.
+      // Malformed, so nothing is proven.
       return false;
     }
   };

@@ -49,8 +49,8 @@ export function noteText({ body, signatures }: SignedNote): string {
 }
 
 /**
- * The signatures by this key, all verified. Empty when the note has none. A signature by the key that does not hold spoils
- * the note, as C2SP recommends: then it throws a ProofError.
+ * The verified signatures by this key. Empty when the note has none. As C2SP recommends, one invalid signature by the key makes the note
+ * invalid and throws a ProofError.
  */
 export function signaturesBy(key: VerifierKey, { body, signatures }: SignedNote): NoteSignature[] {
   const own = signatures.filter(({ name, keyId }) => name === key.name && keyId === key.keyId);
@@ -79,7 +79,7 @@ export function cosignatureFrom(seconds: number, ed25519Signature: Uint8Array): 
   return concat(time, ed25519Signature);
 }
 
-/** When a witness signed, in seconds since the epoch; undefined for a time that no clock shows. */
+/** When a witness signed, in seconds since the epoch; undefined for an impossible time. */
 export function cosignedAt(signature: Uint8Array): number | undefined {
   if (signature.length <= TIME_BYTES) return undefined;
   const view = new DataView(signature.buffer, signature.byteOffset, signature.length);

@@ -68,7 +68,7 @@ export function hashesOfTile(bytes: Uint8Array, width: number): Uint8Array[] {
   return Array.from({ length: width }, (_, at) => bytes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES));
 }
 
-/** The bytes of a bundle: each entry behind its length, two bytes in big-endian order. */
+/** The bytes of a bundle: each entry after its length, two bytes in big-endian order. */
 export function bundleFrom(entries: readonly Uint8Array[]): Uint8Array {
   return concat(
     ...entries.flatMap((entry) => [Uint8Array.of(entry.length >> 8, entry.length & 0xff), entry]),

@@ -11,15 +11,15 @@ type Consistency = {
 };
 
 /**
- * Whether the leaf (its hash) stands at this index of the tree with this size and root (RFC 9162 section 2.1.3.2; the
- * proof is that of RFC 6962 section 2.1.1).
+ * Whether the leaf (its hash) is at this index of the tree with this size and root (RFC 9162 section 2.1.3.2; the proof is that of RFC 6962
+ * section 2.1.1).
  */
 export function verifyInclusion({ root, ...inclusion }: Inclusion & { root: Uint8Array }): boolean {
   const proven = rootFromInclusion(inclusion);
   return proven !== undefined && areEqual(proven, root);
 }
 
-/** The root that the proof leads to; undefined when the proof does not fit index and size. */
+/** The root that the proof results in; undefined when the proof does not fit index and size. */
 export function rootFromInclusion({ index, size, leaf, proof }: Inclusion): Uint8Array | undefined {
   if (!isIndexOf(index, size) || !areHashes([leaf, ...proof])) return undefined;
   const path = new Path(index, size - 1);
@@ -33,8 +33,8 @@ export function rootFromInclusion({ index, size, leaf, proof }: Inclusion): Uint
 }
 
 /**
- * Whether the larger tree begins with all leaves of the smaller one (RFC 9162 section 2.1.4.2; the proof is that of RFC 6962
- * section 2.1.2). False for a smaller tree of size 0: every tree extends it, so no proof says anything.
+ * Whether the larger tree begins with all leaves of the smaller one (RFC 9162 section 2.1.4.2; the proof is that of RFC 6962 section
+ * 2.1.2). False for a smaller tree of size 0: every tree extends it, so a proof would say nothing.
  */
 export function verifyConsistency({ fromSize, fromRoot, toSize, toRoot, proof }: Consistency): boolean {
   if (!isIndexOf(fromSize - 1, toSize)) return false;
@@ -56,7 +56,7 @@ export function verifyConsistency({ fromSize, fromRoot, toSize, toRoot, proof }:
   return path.isAtRoot && areEqual(from, fromRoot) && areEqual(to, toRoot);
 }
 
-/** The way from a node to the root, beside the way of the last node. By division, because sizes have up to 53 bits. */
+/** The path from a node to the root, along with the path of the last node. Uses division, because sizes have up to 53 bits. */
 class Path {
   #node: number;
   #last: number;
@@ -85,7 +85,7 @@ class Path {
     this.#up();
   }
 
-  /** Goes up as long as the node is a right one: to the root of the complete subtree that ends with it. */
+  /** Goes up while the node is a right child: to the root of the complete subtree that ends with it. */
   skipRight(): void {
     while (this.#node % 2 === 1) this.#up();
   }

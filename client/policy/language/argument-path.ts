@@ -1,6 +1,6 @@
 import type { PathStep } from './policy-ir.ts';
 
-/** Beyond any array that fits into a call. */
+/** Larger than any array that fits into a call. */
 const INDEX_MAX = 0x7fff_ffff;
 const NAME = /[^.[\]]+/y;
 const INDEX = /\[(0|[1-9][0-9]*)\]/y;

@@ -5,9 +5,8 @@ import { TooLarge, Walk } from './walk.ts';
 export type CallText = { ok: true; text: string } | { ok: false; code: Unreadable };
 
 /**
- * Writes a call as JSON, the only input of both engines. Unlike JSON.stringify it writes a BigInt as its digits, and
- * refuses what JSON would drop or turn into null: functions, symbols, NaN, infinities. A policy must see what the tool
- * will get.
+ * Writes a call as JSON, the only input of both engines. Unlike JSON.stringify it writes the digits of a BigInt, and refuses what JSON
+ * would drop or turn into null: functions, symbols, NaN, infinities. A policy must see what the tool will get.
  */
 export function callTextFrom(call: unknown): CallText {
   try {

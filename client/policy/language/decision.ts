@@ -40,7 +40,7 @@ export const REASONS = {
 /** A decision with its hint as JSON text. */
 export type DecisionParts = { outcome: Outcome; reason: string; violations: string[]; hintText: string };
 
-/** The JSON text of a decision; both engines write these very bytes. */
+/** The JSON text of a decision; both engines write exactly these bytes. */
 export function decisionText({ outcome, reason, violations, hintText }: DecisionParts): string {
   return `{"outcome":"${outcome}","reason":${JSON.stringify(reason)},"violations":${JSON.stringify(violations)},"hint":${hintText}}`;
 }

@@ -6,16 +6,16 @@ type ManifestTool = { name: string; annotations?: { readOnlyHint?: boolean | und
 type AgentManifest = { name: string; tools: readonly (ManifestTool | string)[] };
 
 /**
- * The policy of an agent that has none: the role admin may use every tool; any other role may use read-only tools and needs
- * approval for the rest. Names are written as JSON strings, which are valid YAML.
+ * The policy of an agent that has none: the role admin may use every tool; any other role may use read-only tools and needs approval for
+ * the rest. Names are written as JSON strings, which are valid YAML.
  */
 export function defaultPolicy({ name, tools }: AgentManifest): string {
   const all = uniqueTools(tools);
   const names = all.map((tool) => tool.name);
   const readOnly = all.filter((tool) => tool.isReadOnly).map((tool) => tool.name);
   const others = all.filter((tool) => !tool.isReadOnly).map((tool) => tool.name);
-  // A large manifest gets the first shorter form that fits. The second means the same as the first, because approve beats
-  // allow; the last asks approval for read-only tools as well.
+  // A large manifest gets the first shorter form that fits. The second form means the same as the first, because approve overrides allow;
+  // the last one asks for approval of read-only tools as well.
   const forms = [
     { tools: flowList(names), allow: flowList(readOnly), approve: flowList(others) },
     { tools: flowList(names), allow: '["*"]', approve: flowList(others) },

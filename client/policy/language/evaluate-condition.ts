@@ -48,7 +48,7 @@ function valueAt(root: JsonValue | undefined, path: PathStep[]): JsonValue | und
 
 type ValueTest = (value: JsonValue | undefined) => boolean;
 
-/** Every test is true or false: for a missing value or one of another type only `exists: false`, `ne` and `not_in` hold. */
+/** Every test is true or false. For a missing value, or one of another type, only `exists: false`, `ne` and `not_in` are true. */
 function operatorTest(operator: Operator): ValueTest {
   switch (operator.op) {
     case 'exists':

@@ -80,8 +80,8 @@ function wildSearch(part: LikeUnit[]): PartSearch {
 }
 
 /**
- * Returns the end of the first match after a position. Shift-And: bit i of the state is set if the first i + 1 units match
- * up to here, so that each code point costs one step.
+ * Returns the end of the first match after a position. Shift-And: bit i of the state is set if the first i + 1 units match up to here, so
+ * each code point costs one step.
  */
 function shiftAndSearch(part: LikeUnit[]): (text: string, position: number) => number {
   const anyUnit = maskWhere(part, (unit) => unit === null);

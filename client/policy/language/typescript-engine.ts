@@ -15,7 +15,7 @@ import type { PolicyIr, Rule } from './policy-ir.ts';
 import { readCall } from './read-call.ts';
 import { compareUtf8 } from './utf8.ts';
 
-/** The engine for policy_yaml. Its decisions have the same bytes as the module's. */
+/** The engine for policy_yaml. Its decisions are byte for byte those of the module. */
 export function createTypescriptEngine(ir: PolicyIr): PolicyEngine {
   const decide = compiled(ir);
   const decideText = (call: string | Uint8Array): string => decisionText(decide(call));
@@ -40,7 +40,7 @@ function compiled({ tools, roles, rules }: PolicyIr): (text: string | Uint8Array
   );
   const readyRules = rules.map((rule) => ({ ...rule, fires: firing(rule) }));
   const sorted = roles.toSorted((a, b) => compareUtf8(a.name, b.name));
-  // For each tool the roles that allow or approve it.
+  // For each tool, the roles that may use it, with or without approval.
   const allowedRoles = tools.map((_, tool) =>
     sorted.filter((row) => row.allow.includes(tool) || row.approve.includes(tool)).map(({ name }) => name),
   );

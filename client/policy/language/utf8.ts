@@ -2,7 +2,7 @@ const encoder = new TextEncoder();
 /** Undefined in a browser. Counts without writing the bytes. */
 const { Buffer } = globalThis as { Buffer?: { byteLength(text: string): number } };
 
-/** Lone surrogates become U+FFFD; the caller must refuse them before. */
+/** Lone surrogates become U+FFFD; the caller must refuse them first. */
 export function utf8From(text: string): Uint8Array {
   return encoder.encode(text);
 }
@@ -19,7 +19,7 @@ export function codePointCount(text: string): number {
   return count;
 }
 
-/** In well-formed text such a unit never starts a code point. */
+/** In well-formed text, such a unit never starts a code point. */
 export function isLowSurrogate(unit: number): boolean {
   return (unit & 0xfc00) === 0xdc00;
 }

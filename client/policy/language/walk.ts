@@ -16,16 +16,16 @@ type Frame<Target> = {
 };
 
 /**
- * Reads any JavaScript value as JSON.stringify does, each property exactly once: own enumerable properties in order, `toJSON` honoured,
- * boxed primitives unboxed. A subclass writes the values, as text or as a copy. By default the rules are strict: a value that cannot be
- * read in full throws. It keeps a stack of its own, so deep nesting does not overflow the caller's.
+ * Reads any JavaScript value like JSON.stringify, each property exactly once: own enumerable properties in order, `toJSON` honoured, boxed
+ * primitives unboxed. A subclass writes the values, as text or as a copy. By default the rules are strict: a value that cannot be read in
+ * full throws. It keeps its own stack, so deep nesting does not overflow the caller's.
  */
 export abstract class Walk<Target> {
   readonly #frames: Frame<Target>[] = [];
   readonly #ancestors = new Set<object>();
   /** The remaining read budget; bounds the work on values that generate themselves without end. */
   protected unitsLeft: number = CALL_LOOKS_MAX;
-  /** Of a larger typed array only the size is written: listing its elements, one key each, would take seconds. */
+  /** For a larger typed array, only the size is written: listing its elements, one key each, would take seconds. */
   protected binaryBytesMax: number = CALL_BYTES_MAX;
 
   /** Writes a value without members; functions, symbols and undefined are such values. */
